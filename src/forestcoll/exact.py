@@ -1,0 +1,84 @@
+"""Exact numbers at the boundary: what a file or a caller wrote becomes a `Fraction`, never a binary float.
+
+Invariant: nothing that passes through here is rounded, and nothing is expanded before its size is known to be small
+(an exponent of a billion is refused, not computed).
+"""
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import Self
+
+MAX_DIGITS = 60
+"""The most decimal digits that the numerator and the denominator of an accepted number may have, each."""
+
+_INTEGER_RATIO = re.compile(r"([+-]?[0-9]+)(?:/([0-9]+))?")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
+
+
+class WrittenFloat(float):
+    """A JSON number with a point or an exponent that remembers the text it was written as."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Keep `text`, the characters of the number, beside its nearest float."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+def to_fraction(value: object) -> Fraction:
+    """Return `value` exactly.
+
+    Takes an integer, a `Fraction`, a `Decimal`, a string (`"25"`, `"25/3"`, `"0.1"`, `"1.5e3"`) or a float, which
+    is read as the shortest decimal that names it: 0.1 is 1/10.
+
+    Raises:
+        ValueError: the text says what is wrong with the value (not a number, not finite, more than `MAX_DIGITS`
+            digits, a zero denominator).
+    """
+    if isinstance(value, bool):
+        raise ValueError("is not a number")
+    if isinstance(value, WrittenFloat):
+        return _parse(value.text)
+    if isinstance(value, Rational):
+        return _bounded(Fraction(value))
+    if isinstance(value, (float, Decimal)):
+        if not math.isfinite(value):
+            raise ValueError("is not finite")
+        return _parse(str(value))
+    if isinstance(value, str):
+        return _parse(value.strip())
+    raise ValueError("is not a number")
+
+
+def _parse(text: str) -> Fraction:
+    if len(text) > 4 * MAX_DIGITS:
+        raise ValueError(f"has more than {MAX_DIGITS} digits")
+    if ratio := _INTEGER_RATIO.fullmatch(text):
+        if ratio[2] is not None and int(ratio[2]) == 0:
+            raise ValueError("has a zero denominator")
+        return _bounded(Fraction(int(ratio[1]), int(ratio[2] or 1)))
+    if decimal := _DECIMAL.fullmatch(text):
+        if abs(int(decimal[1] or 0)) > 2 * MAX_DIGITS:
+            raise ValueError(f"has more than {MAX_DIGITS} digits")
+        return _bounded(Fraction(text))
+    if text.lower().lstrip("+-") in {"nan", "inf", "infinity"}:
+        raise ValueError("is not finite")
+    raise ValueError("is not a number")
+
+
+def _bounded(number: Fraction) -> Fraction:
+    bound = 10**MAX_DIGITS
+    if abs(number.numerator) >= bound or number.denominator >= bound:
+        raise ValueError(f"has more than {MAX_DIGITS} digits")
+    return number
+
+
+def plain_number(number: Fraction) -> int | str:
+    """Return `number` as the simplest JSON value that is read back exactly: an integer, else `"p/q"`."""
+    return number.numerator if number.denominator == 1 else str(number)

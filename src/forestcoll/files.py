@@ -1,0 +1,145 @@
+"""The one module that touches the file system: bounded reading, whole-or-nothing writing, gzip by name.
+
+Files are untrusted: their size is bounded before they are parsed, and the parser's own limits (depth, digits) come
+back as an `InputError` that names the file.
+"""
+
+import contextlib
+import gzip
+import io
+import json
+import os
+import stat
+import tempfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, cast
+
+from forestcoll.errors import InputError
+from forestcoll.exact import WrittenFloat
+
+MAX_BYTES = 2 * 2**30
+"""The largest document that is read, in bytes after decompression (2 GiB)."""
+
+
+def read_document(path: Path) -> dict[str, object]:
+    """Return the JSON object in the file at `path` (gzip if its name ends in `.gz`).
+
+    Numbers with a point or an exponent come back as `WrittenFloat`, so that they can be read exactly.
+
+    Raises:
+        InputError: the file is missing, a directory, unreadable, too large, or not one JSON object.
+    """
+    text = _read_text(path)
+    try:
+        document = json.loads(text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{path}: not valid JSON: {error.msg} at {where}; mend the file there") from None
+    except RecursionError:
+        raise InputError(f"{path}: JSON nested too deeply; a forestcoll file needs six levels at most") from None
+    except ValueError as error:  # an integer with thousands of digits
+        raise InputError(f"{path}: not valid JSON: {error}; write shorter numbers") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: holds a JSON {_json_type(document)}; expected an object, {{...}}")
+    return cast("dict[str, object]", document)
+
+
+def _json_type(value: object) -> str:
+    names = {list: "array", str: "string", bool: "boolean", type(None): "null"}
+    return names.get(type(value), "number")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        if path.is_dir():
+            raise InputError(f"{path}: is a directory; name a file in it")
+        with _open_for_reading(path) as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; check the name") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: not a whole gzip file ({error}); its name says .gz") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # a NUL byte in the name
+        raise InputError(f"{str(path)!r}: not a file name: {error}") from None
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{path}: larger than the limit of {MAX_BYTES >> 30} GiB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+
+
+def _open_for_reading(path: Path) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def write_text(path: Path, chunks: Iterable[str]) -> None:
+    """Write the text in `chunks` to `path`, whole or not at all; gzip if its name ends in `.gz`.
+
+    The text goes to a temporary file beside `path`, which then takes its place in one step; whatever stood there
+    before stays until then. A device or a pipe is written straight to.
+
+    Raises:
+        InputError: the file cannot be written (no such folder, no permission, a full disk).
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.is_dir():
+            raise InputError(f"{path}: is a directory; name a file in it")
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            with target.open("wb") as device:
+                _write_chunks(device, chunks, compress=False)
+            return
+        _replace(target, chunks)
+    except FileNotFoundError:
+        raise InputError(f"{path}: cannot be written: the folder {target.parent} does not exist") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    except ValueError as error:  # a NUL byte in the name
+        raise InputError(f"{str(path)!r}: not a file name: {error}") from None
+
+
+def _replace(target: Path, chunks: Iterable[str]) -> None:
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:80]}.", suffix=".part", dir=target.parent)
+    part = Path(name)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 (a descriptor, not a path)
+            _write_chunks(file, chunks, compress=target.suffix == ".gz")
+            file.flush()
+            os.fsync(file.fileno())
+        part.chmod(_mode_for(target))
+        part.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+
+
+def _mode_for(target: Path) -> int:
+    """Return the permissions of the file that is replaced, or those that a new file gets."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _write_chunks(file: IO[bytes], chunks: Iterable[str], *, compress: bool) -> None:
+    if not compress:
+        _encode(file, chunks)
+        return
+    # No name and no time in the header: the same schedule gives the same bytes.
+    with (
+        gzip.GzipFile(filename="", mode="wb", compresslevel=4, fileobj=file, mtime=0) as packed,
+        io.BufferedWriter(cast("io.RawIOBase", packed), 2**20) as buffered,
+    ):
+        _encode(buffered, chunks)
+
+
+def _encode(file: IO[bytes] | io.BufferedWriter, chunks: Iterable[str]) -> None:
+    for chunk in chunks:
+        file.write(chunk.encode())

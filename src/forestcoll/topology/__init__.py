@@ -1,0 +1,23 @@
+"""Networks: the frozen model, the builder that validates, files, and builders of known machines and families."""
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
+from forestcoll.topology.node_link import (
+    read_topology,
+    topology_from_document,
+    topology_to_document,
+    write_topology,
+)
+
+__all__ = [
+    "Link",
+    "Node",
+    "NodeId",
+    "NodeKind",
+    "Topology",
+    "TopologyBuilder",
+    "read_topology",
+    "topology_from_document",
+    "topology_to_document",
+    "write_topology",
+]

@@ -1,0 +1,177 @@
+"""All the validation of a network, in one place: a mutable builder that ends in one frozen `Topology`.
+
+File readers, builders of machines and families, and callers all come through here, so that a rule is written once
+and a message names the node or the edge and the value however the network arrived.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
+
+from forestcoll.errors import InputError
+from forestcoll.exact import to_fraction
+from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
+
+PORT_MODELS = ("one-port",)
+
+
+class TopologyBuilder:
+    """Collects nodes and links, refuses bad ones at once, and checks the whole in `build`.
+
+    Args:
+        name: what the network is called in output.
+        bandwidth_unit: the unit of every bandwidth.
+        port_model: None, or `"one-port"`.
+        attributes: further attributes of the graph, kept as they are.
+        where: what error messages begin with: the file's name, or `name` if it is None.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        bandwidth_unit: str = "GB/s",
+        port_model: str | None = None,
+        attributes: Mapping[str, object] | None = None,
+        where: str | None = None,
+    ) -> None:
+        self._where = name if where is None else where
+        if port_model is not None and port_model not in PORT_MODELS:
+            raise self._error(f"port_model is {port_model!r}; leave it out or say 'one-port'")
+        self._name = name
+        self._bandwidth_unit = bandwidth_unit
+        self._port_model = port_model
+        self._attributes = dict(attributes or {})
+        self._nodes: list[Node] = []
+        self._numbers: dict[NodeId, int] = {}
+        self._links: dict[tuple[int, int], Link] = {}
+
+    def add_compute(self, node: NodeId, /, **attributes: object) -> NodeId:
+        """Add a compute node and return its id."""
+        return self._add(node, NodeKind.COMPUTE, attributes, multicast=False, aggregation=False)
+
+    def add_switch(
+        self, node: NodeId, /, *, multicast: bool = False, aggregation: bool = False, **attributes: object
+    ) -> NodeId:
+        """Add a switch and return its id."""
+        return self._add(node, NodeKind.SWITCH, attributes, multicast=multicast, aggregation=aggregation)
+
+    def add_link(self, source: NodeId, target: NodeId, bandwidth: object, *, latency_us: object | None = None) -> None:
+        """Add a one-way link. Its bandwidth adds to that of a link already there; the longer latency holds.
+
+        Raises:
+            InputError: an unknown end, a self-loop, or a bandwidth or latency that is not a number of the right
+                size (`to_fraction` says which forms are taken).
+        """
+        edge = f"edge {source!r} -> {target!r}"
+        ends = (self._number(source, edge), self._number(target, edge))
+        if source == target:
+            raise self._error(f"{edge} is a self-loop; remove it")
+        amount = self._quantity(bandwidth, f"{edge}: bandwidth")
+        if amount <= 0:
+            raise self._error(f"{edge}: bandwidth {bandwidth} must be greater than 0; leave a dead link out")
+        latency = None if latency_us is None else self._quantity(latency_us, f"{edge}: latency_us")
+        if latency is not None and latency < 0:
+            raise self._error(f"{edge}: latency_us {latency_us} must be 0 or more")
+        self._merge(Link(*ends, amount, latency))
+
+    def add_duplex(self, one: NodeId, other: NodeId, bandwidth: object, *, latency_us: object | None = None) -> None:
+        """Add a full-duplex link: `bandwidth` in each direction at once. Raises like `add_link`."""
+        self.add_link(one, other, bandwidth, latency_us=latency_us)
+        self.add_link(other, one, bandwidth, latency_us=latency_us)
+
+    def build(self) -> Topology:
+        """Return the frozen topology.
+
+        Raises:
+            InputError: fewer than two compute nodes, or two compute nodes of which one cannot reach the other.
+        """
+        topology = Topology(
+            name=self._name,
+            nodes=tuple(self._nodes),
+            links=tuple(link for _, link in sorted(self._links.items())),
+            bandwidth_unit=self._bandwidth_unit,
+            port_model=self._port_model,
+            attributes=MappingProxyType(self._attributes),
+        )
+        if len(topology.compute) < 2:
+            count = len(topology.compute)
+            raise self._error(f"has {count} compute node{'s' * (count != 1)}; a collective needs at least two")
+        self._check_connected(topology)
+        return topology
+
+    def _error(self, message: str) -> InputError:
+        return InputError(f"{self._where}: {message}")
+
+    def _add(
+        self,
+        node: NodeId,
+        kind: NodeKind,
+        attributes: Mapping[str, object],
+        *,
+        multicast: bool,
+        aggregation: bool,
+    ) -> NodeId:
+        if isinstance(node, bool) or not isinstance(node, int | str):
+            raise self._error(f"node id {node!r} must be a string or an integer; rename the node")
+        if node in self._numbers:
+            raise self._error(f"node {node!r} appears twice; give every node an id of its own")
+        self._numbers[node] = len(self._nodes)
+        self._nodes.append(Node(node, kind, multicast, aggregation, MappingProxyType(dict(attributes))))
+        return node
+
+    def _number(self, node: NodeId, edge: str) -> int:
+        try:
+            return self._numbers[node]
+        except (KeyError, TypeError):
+            raise self._error(f"{edge}: there is no node {node!r}; add the node or mend the edge") from None
+
+    def _quantity(self, value: object, what: str) -> Fraction:
+        try:
+            return to_fraction(value)
+        except ValueError as error:
+            raise self._error(f"{what} {_shown(value)} {error}; write a number such as 25 or '25/3'") from None
+
+    def _merge(self, link: Link) -> None:
+        ends = (link.source, link.target)
+        present = self._links.get(ends)
+        if present is not None:
+            latencies = [each.latency_us for each in (present, link) if each.latency_us is not None]
+            link = Link(*ends, present.bandwidth + link.bandwidth, max(latencies, default=None))
+        self._links[ends] = link
+
+    def _check_connected(self, topology: Topology) -> None:
+        first = topology.compute[0]
+        forward: list[list[int]] = [[] for _ in topology.nodes]
+        backward: list[list[int]] = [[] for _ in topology.nodes]
+        for link in topology.links:
+            forward[link.source].append(link.target)
+            backward[link.target].append(link.source)
+        if (missed := _first_missed(topology.compute, _reached(first, forward))) is not None:
+            self._refuse_pair(topology, first, missed)
+        if (missed := _first_missed(topology.compute, _reached(first, backward))) is not None:
+            self._refuse_pair(topology, missed, first)
+
+    def _refuse_pair(self, topology: Topology, source: int, target: int) -> None:
+        one, other = topology.ids([source, target])
+        raise self._error(f"compute node {one!r} cannot reach compute node {other!r}; add links on the way")
+
+
+def _shown(value: object) -> str:
+    text = str(getattr(value, "text", value)) if not isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _reached(start: int, neighbours: Sequence[Sequence[int]]) -> set[int]:
+    reached = {start}
+    frontier = [start]
+    while frontier:
+        for neighbour in neighbours[frontier.pop()]:
+            if neighbour not in reached:
+                reached.add(neighbour)
+                frontier.append(neighbour)
+    return reached
+
+
+def _first_missed(wanted: Iterable[int], reached: set[int]) -> int | None:
+    return next((number for number in wanted if number not in reached), None)

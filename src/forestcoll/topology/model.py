@@ -1,0 +1,157 @@
+"""The network that a collective runs on: a frozen value, made by `TopologyBuilder` and never changed after.
+
+Nodes are numbered in the order in which they were added; everywhere else in the project a node is that number, and
+its `id` is looked up only at the boundary. Links are directed, at most one from a node to another, sorted by
+(source, target).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+from forestcoll.errors import InputError
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+NodeId: TypeAlias = int | str
+
+
+def _no_attributes() -> Mapping[str, object]:
+    return MappingProxyType({})
+
+
+class NodeKind(StrEnum):
+    """What a node does with data."""
+
+    COMPUTE = "compute"
+    """Sends, receives, keeps and copies: a GPU."""
+    SWITCH = "switch"
+    """Passes on what comes in, and copies or adds only where it says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A compute node or a switch.
+
+    Attributes:
+        id: the name that files and messages use.
+        kind: compute node or switch.
+        multicast: a switch that can send what it receives to several links.
+        aggregation: a switch that can add up what it receives.
+        attributes: whatever else the file said of the node (`box`, say), kept and written back.
+    """
+
+    id: NodeId
+    kind: NodeKind = NodeKind.COMPUTE
+    multicast: bool = False
+    aggregation: bool = False
+    attributes: Mapping[str, object] = field(default_factory=_no_attributes, hash=False)
+
+    @property
+    def is_compute(self) -> bool:
+        """Whether the node is a compute node."""
+        return self.kind is NodeKind.COMPUTE
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A directed link: `bandwidth` in the topology's unit, from node number `source` to node number `target`."""
+
+    source: int
+    target: int
+    bandwidth: Fraction
+    latency_us: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A network as a graph: nodes, directed links, exact bandwidths. Make one with `TopologyBuilder`.
+
+    Attributes:
+        name: what the network is called in output.
+        nodes: compute nodes and switches; a node's number is its place here.
+        links: at most one per ordered pair of nodes, sorted by (source, target).
+        bandwidth_unit: the unit of every bandwidth, `GB/s` (10^9 bytes/s) unless the file says otherwise.
+        port_model: `"one-port"` where a node sends to one neighbour and receives from one at a time, else None.
+        attributes: whatever else the file said of the graph, kept and written back.
+    """
+
+    name: str
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    bandwidth_unit: str = "GB/s"
+    port_model: str | None = None
+    attributes: Mapping[str, object] = field(default_factory=_no_attributes, hash=False)
+
+    @cached_property
+    def compute(self) -> tuple[int, ...]:
+        """The numbers of the compute nodes, rising."""
+        return tuple(number for number, node in enumerate(self.nodes) if node.is_compute)
+
+    @cached_property
+    def switches(self) -> tuple[int, ...]:
+        """The numbers of the switches, rising."""
+        return tuple(number for number, node in enumerate(self.nodes) if not node.is_compute)
+
+    @cached_property
+    def _numbers(self) -> Mapping[NodeId, int]:
+        return {node.id: number for number, node in enumerate(self.nodes)}
+
+    def number(self, node: NodeId) -> int:
+        """Return the number of the node with id `node`.
+
+        Raises:
+            InputError: no node has that id.
+        """
+        try:
+            return self._numbers[node]
+        except KeyError:
+            raise InputError(f"{self.name}: no node {node!r}; use the id of one of its nodes") from None
+
+    def ids(self, numbers: Sequence[int]) -> list[NodeId]:
+        """Return the ids of the nodes with these `numbers`."""
+        return [self.nodes[number].id for number in numbers]
+
+    @cached_property
+    def egress(self) -> tuple[Fraction, ...]:
+        """Of each node, the sum of the bandwidths of the links that leave it."""
+        return self._sums(ends=[link.source for link in self.links])
+
+    @cached_property
+    def ingress(self) -> tuple[Fraction, ...]:
+        """Of each node, the sum of the bandwidths of the links that enter it."""
+        return self._sums(ends=[link.target for link in self.links])
+
+    def _sums(self, ends: Sequence[int]) -> tuple[Fraction, ...]:
+        sums = [Fraction(0)] * len(self.nodes)
+        for end, link in zip(ends, self.links, strict=True):
+            sums[end] += link.bandwidth
+        return tuple(sums)
+
+    @staticmethod
+    def from_networkx(graph: "nx.Graph") -> "Topology":
+        """Return the topology that a networkx graph describes: node and edge attributes as in the file format.
+
+        A directed graph's edges are one-way, an undirected graph's are full duplex; parallel edges add up.
+
+        Raises:
+            InputError: a rule of the format is broken; the message names the node or edge and the value.
+        """
+        from forestcoll.topology.networkx_graph import topology_from_graph
+
+        return topology_from_graph(graph)
+
+    def to_networkx(self) -> "nx.DiGraph":
+        """Return a networkx `DiGraph` that `from_networkx` reads back to the same topology.
+
+        Raises:
+            InputError: networkx is not installed.
+        """
+        from forestcoll.topology.networkx_graph import graph_from_topology
+
+        return graph_from_topology(self)

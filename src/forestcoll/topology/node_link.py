@@ -1,0 +1,158 @@
+"""`forestcoll.topology/1`: networkx's node-link JSON, as a document and as a file.
+
+Reading checks the document's shape here and leaves every rule about nodes and edges to `TopologyBuilder`.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import cast
+
+from forestcoll.errors import InputError
+from forestcoll.exact import plain_number
+from forestcoll.files import read_document, write_text
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
+
+FORMAT = "forestcoll.topology/1"
+
+_GRAPH_KEYS = {"format", "name", "bandwidth_unit", "port_model"}
+_NODE_KEYS = {"id", "kind", "multicast", "aggregation"}
+
+
+def read_topology(path: Path) -> Topology:
+    """Return the topology in the file at `path`.
+
+    Raises:
+        InputError: the file cannot be read, or breaks a rule of the format; the message names the file, the node or
+            edge, and the value.
+    """
+    return topology_from_document(read_document(path), where=str(path))
+
+
+def write_topology(topology: Topology, path: Path) -> None:
+    """Write `topology` to `path`, whole or not at all. Raises `InputError` if that cannot be done."""
+    write_text(path, [json.dumps(topology_to_document(topology), indent=1), "\n"])
+
+
+def topology_to_document(topology: Topology) -> dict[str, object]:
+    """Return the JSON object that describes `topology`; links are listed one way each."""
+    graph: dict[str, object] = {
+        "format": FORMAT,
+        "name": topology.name,
+        "bandwidth_unit": topology.bandwidth_unit,
+    }
+    if topology.port_model is not None:
+        graph["port_model"] = topology.port_model
+    return {
+        "directed": True,
+        "multigraph": False,
+        "graph": graph | dict(topology.attributes),
+        "nodes": [node_to_dict(node) for node in topology.nodes],
+        "edges": [_edge(topology, link) for link in topology.links],
+    }
+
+
+def node_to_dict(node: Node) -> dict[str, object]:
+    """Return a node as its JSON object; a switch states what it can do."""
+    document: dict[str, object] = {"id": node.id, "kind": node.kind.value}
+    if not node.is_compute:
+        document |= {"multicast": node.multicast, "aggregation": node.aggregation}
+    return document | dict(node.attributes)
+
+
+def link_to_dict(link: Link) -> dict[str, object]:
+    """Return a link's attributes as they stand in its JSON object."""
+    document: dict[str, object] = {"bandwidth": plain_number(link.bandwidth)}
+    if link.latency_us is not None:
+        document["latency_us"] = plain_number(link.latency_us)
+    return document
+
+
+def _edge(topology: Topology, link: Link) -> dict[str, object]:
+    ends = {"source": topology.nodes[link.source].id, "target": topology.nodes[link.target].id}
+    return ends | link_to_dict(link)
+
+
+def topology_from_document(document: Mapping[str, object], *, where: str) -> Topology:
+    """Return the topology that a JSON object describes; `where` begins every error message.
+
+    Raises:
+        InputError: as `read_topology` does.
+    """
+    graph = _graph(document, where)
+    name = graph.get("name", where)
+    builder = TopologyBuilder(
+        _text(name, "graph.name", where),
+        bandwidth_unit=_text(graph.get("bandwidth_unit", "GB/s"), "graph.bandwidth_unit", where),
+        port_model=cast("str | None", graph.get("port_model")),
+        attributes={key: value for key, value in graph.items() if key not in _GRAPH_KEYS},
+        where=where,
+    )
+    for place, node in enumerate(_objects(document, "nodes", where)):
+        _add_node(builder, node, f"{where}: nodes[{place}]")
+    duplex = not _flag(document, "directed", default=True, where=where)
+    for place, edge in enumerate(_objects(document, "edges", where)):
+        _add_edge(builder, edge, duplex=duplex, where=f"{where}: edges[{place}]")
+    return builder.build()
+
+
+def _graph(document: Mapping[str, object], where: str) -> Mapping[str, object]:
+    graph = document.get("graph")
+    if not isinstance(graph, Mapping):
+        raise InputError(f'{where}: needs "graph": {{"format": "{FORMAT}", ...}}; is this a topology file?')
+    if graph.get("format") != FORMAT:
+        raise InputError(f"{where}: graph.format is {graph.get('format')!r}; expected {FORMAT!r}")
+    if "edges" not in document and "links" in document:
+        raise InputError(f'{where}: has "links"; write it with networkx.node_link_data(G, edges="edges")')
+    return cast("Mapping[str, object]", graph)
+
+
+def _objects(document: Mapping[str, object], key: str, where: str) -> Iterable[Mapping[str, object]]:
+    values = document.get(key)
+    if not isinstance(values, list):
+        raise InputError(f'{where}: needs "{key}": [...], a list of objects')
+    for place, value in enumerate(values):
+        if not isinstance(value, Mapping):
+            raise InputError(f"{where}: {key}[{place}] is {value!r}; expected an object")
+        yield value
+
+
+def _add_node(builder: TopologyBuilder, node: Mapping[str, object], where: str) -> None:
+    if "id" not in node:
+        raise InputError(f'{where} has no "id"; give the node one')
+    kind = node.get("kind", NodeKind.COMPUTE.value)
+    identity = cast("NodeId", node["id"])  # the builder checks it
+    attributes = {key: value for key, value in node.items() if key not in _NODE_KEYS}
+    if kind == NodeKind.COMPUTE.value:
+        builder.add_compute(identity, **attributes)
+        return
+    if kind != NodeKind.SWITCH.value:
+        raise InputError(f"{where} ({identity!r}): kind is {kind!r}; expected 'compute' or 'switch'")
+    multicast = _flag(node, "multicast", default=False, where=where)
+    aggregation = _flag(node, "aggregation", default=False, where=where)
+    builder.add_switch(identity, multicast=multicast, aggregation=aggregation, **attributes)
+
+
+def _add_edge(builder: TopologyBuilder, edge: Mapping[str, object], *, duplex: bool, where: str) -> None:
+    for key in ("source", "target"):
+        if key not in edge:
+            raise InputError(f'{where} has no "{key}"; name the node')
+    source, target = (cast("NodeId", edge[key]) for key in ("source", "target"))
+    if "bandwidth" not in edge:
+        raise InputError(f'{where} ({source!r} -> {target!r}) has no "bandwidth"; give it one')
+    add = builder.add_duplex if duplex else builder.add_link
+    add(source, target, edge["bandwidth"], latency_us=edge.get("latency_us"))
+
+
+def _flag(document: Mapping[str, object], key: str, *, default: bool, where: str) -> bool:
+    value = document.get(key, default)
+    if not isinstance(value, bool):
+        raise InputError(f'{where}: "{key}" is {value!r}; expected true or false')
+    return value
+
+
+def _text(value: object, key: str, where: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{where}: {key} is {value!r}; expected a string")
+    return value
