@@ -1,0 +1,216 @@
+"""`forestcoll.schedule/1`: a schedule of trees as a JSON document and as a file.
+
+Reading checks types and ranges, so that a `Schedule` is well formed whoever wrote it; whether it is *right* is for
+`verify` to say.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar, cast
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.exact import to_fraction
+from forestcoll.files import read_document, write_text
+from forestcoll.schedule.model import Phase, PhaseOp, Rows, Schedule
+from forestcoll.topology import topology_from_document, topology_to_document
+
+FORMAT = "forestcoll.schedule/1"
+
+Name = TypeVar("Name", bound=StrEnum)
+
+
+def write_schedule(schedule: Schedule, path: Path) -> None:
+    """Write `schedule` to `path`, whole or not at all; gzip if its name ends in `.gz`.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    write_text(path, schedule_text(schedule))
+
+
+def schedule_text(schedule: Schedule) -> Iterator[str]:
+    """Yield the pieces of the JSON text of `schedule`: the same schedule gives the same characters."""
+    head: dict[str, object] = {
+        "format": FORMAT,
+        "collective": schedule.collective.value,
+        "topology": topology_to_document(schedule.topology),
+        "algbw": str(schedule.algbw),
+    }
+    if schedule.optimal_algbw is not None and schedule.cut is not None:
+        head |= {"optimal_algbw": str(schedule.optimal_algbw), "certificate": {"cut": list(schedule.cut)}}
+    head |= {"trees_per_root": schedule.trees_per_root, "shards": None}
+    yield json.dumps(head)[:-1]
+    yield ',\n"routes": ['
+    yield from _joined(json.dumps(route, separators=(",", ":")) for route in schedule.routes.lists())
+    yield '],\n"phases": ['
+    for place, phase in enumerate(schedule.phases):
+        yield f'{"," * (place > 0)}\n{{"op": "{phase.op.value}", "trees": [\n'
+        yield from _joined(_tree_texts(phase), separator=",\n")
+        yield "]}"
+    yield "]}\n"
+
+
+def _tree_texts(phase: Phase) -> Iterator[str]:
+    for root, share, routes in zip(phase.roots, phase.shares, phase.routes.lists(), strict=True):
+        yield f'{{"root": {root}, "share": "{share}", "routes": {json.dumps(routes, separators=(",", ":"))}}}'
+
+
+def _joined(texts: Iterable[str], separator: str = ",") -> Iterator[str]:
+    before = ""
+    for text in texts:
+        yield before + text
+        before = separator
+
+
+def read_schedule(path: Path) -> Schedule:
+    """Return the schedule in the file at `path`, well formed but not verified.
+
+    Raises:
+        InputError: the file cannot be read or breaks the format; the message names the file, the place and the
+            value.
+    """
+    return schedule_from_document(read_document(path), where=str(path))
+
+
+def schedule_from_document(document: Mapping[str, object], *, where: str) -> Schedule:
+    """Return the schedule that a JSON object describes; `where` begins every error message.
+
+    Raises:
+        InputError: as `read_schedule` does.
+    """
+    if document.get("format") != FORMAT:
+        raise InputError(f"{where}: format is {document.get('format')!r}; expected {FORMAT!r}")
+    collective = _name(document.get("collective"), Collective, f"{where}: collective")
+    if document.get("shards") is not None:
+        raise InputError(f"{where}: shards are given; this version reads uniform shards only, 'shards': null")
+    topology = topology_from_document(_object(document, "topology", where), where=f"{where}: topology")
+    routes = _rows(document.get("routes"), len(topology.nodes), f"{where}: routes")
+    phases = tuple(
+        _phase(phase, len(topology.nodes), len(routes), f"{where}: phases[{place}]")
+        for place, phase in enumerate(_list(document.get("phases"), f"{where}: phases"))
+    )
+    optimal, cut = _certificate(document, len(topology.nodes), where)
+    return Schedule(
+        topology=topology,
+        collective=collective,
+        routes=routes,
+        phases=phases,
+        algbw=_rational(document.get("algbw"), f"{where}: algbw"),
+        optimal_algbw=optimal,
+        cut=cut,
+        trees_per_root=_tree_count(document.get("trees_per_root"), where),
+    )
+
+
+def _phase(phase: object, nodes: int, routes: int, where: str) -> Phase:
+    if not isinstance(phase, Mapping):
+        raise InputError(f'{where} is {_shown(phase)}; expected {{"op": ..., "trees": [...]}}')
+    op = _name(phase.get("op"), PhaseOp, f"{where}.op")
+    trees = _list(phase.get("trees"), f"{where}.trees")
+    for place, tree in enumerate(trees):
+        if not isinstance(tree, Mapping):
+            raise InputError(f"{where}.trees[{place}] is {_shown(tree)}; expected an object")
+    listed = cast("list[Mapping[str, object]]", trees)
+    return Phase(
+        op=op,
+        roots=tuple(
+            _number(tree.get("root"), nodes, f"{where}.trees[{place}].root") for place, tree in enumerate(listed)
+        ),
+        shares=_shares(listed, where),
+        routes=_rows([tree.get("routes") for tree in listed], routes, f"{where}.trees", ".routes"),
+    )
+
+
+def _shares(trees: Sequence[Mapping[str, object]], where: str) -> tuple[Fraction, ...]:
+    """Read the share of each tree; the few distinct ones are parsed once."""
+    known: dict[object, Fraction] = {}
+    shares: list[Fraction] = []
+    for place, tree in enumerate(trees):
+        value = tree.get("share")
+        if not isinstance(value, str) or value not in known:
+            share = _rational(value, f"{where}.trees[{place}].share")
+            shares.append(share)
+            if isinstance(value, str):
+                known[value] = share
+        else:
+            shares.append(known[value])
+    return tuple(shares)
+
+
+def _certificate(
+    document: Mapping[str, object], nodes: int, where: str
+) -> tuple[Fraction | None, tuple[int, ...] | None]:
+    optimal, certificate = document.get("optimal_algbw"), document.get("certificate")
+    if optimal is None and certificate is None:
+        return None, None
+    if optimal is None or certificate is None:
+        missing = "optimal_algbw" if optimal is None else "certificate"
+        raise InputError(f"{where}: {missing} is missing; optimal_algbw and certificate stand together or not at all")
+    if not isinstance(certificate, Mapping):
+        raise InputError(f'{where}: certificate is {_shown(certificate)}; expected {{"cut": [...]}}')
+    cut = _rows([certificate.get("cut")], nodes, f"{where}: certificate.cut")[0]
+    return _rational(optimal, f"{where}: optimal_algbw"), cut
+
+
+def _tree_count(value: object, where: str) -> int | None:
+    if value is None or (type(value) is int and value > 0):
+        return value
+    raise InputError(f"{where}: trees_per_root is {_shown(value)}; expected a positive integer or null")
+
+
+def _object(document: Mapping[str, object], key: str, where: str) -> Mapping[str, object]:
+    value = document.get(key)
+    if not isinstance(value, Mapping):
+        raise InputError(f"{where}: {key} is {_shown(value)}; expected an object")
+    return cast("Mapping[str, object]", value)
+
+
+def _list(value: object, where: str) -> list[object]:
+    if not isinstance(value, list):
+        raise InputError(f"{where} is {_shown(value)}; expected a list")
+    return value
+
+
+def _rational(value: object, where: str) -> Fraction:
+    try:
+        return to_fraction(value)
+    except ValueError as error:
+        raise InputError(f"{where} {_shown(value)} {error}; write a rational such as '1/48'") from None
+
+
+def _name(value: object, names: type[Name], where: str) -> Name:
+    try:
+        return names(cast("str", value))
+    except ValueError:
+        known = ", ".join(repr(name.value) for name in names)
+        raise InputError(f"{where} is {_shown(value)}; this version knows {known}") from None
+
+
+def _number(value: object, bound: int, where: str) -> int:
+    if type(value) is not int or not 0 <= value < bound:
+        raise InputError(f"{where} is {_shown(value)}; expected an integer from 0 to {bound - 1}")
+    return value
+
+
+def _rows(value: object, bound: int, where: str, key: str = "") -> Rows:
+    """Read a list of lists of integers from 0 to `bound` - 1: a quick look at all, a slow one to name the culprit."""
+    rows = _list(value, where)
+    if all(type(row) is list for row in rows):
+        listed = cast("list[list[int]]", rows)
+        entries = list(chain.from_iterable(listed))
+        if set(map(type, entries)) <= {int} and 0 <= min(entries, default=0) <= max(entries, default=0) < bound:
+            return Rows.of(listed)
+    for place, row in enumerate(rows):
+        for position, entry in enumerate(_list(row, f"{where}[{place}]{key}")):
+            _number(entry, bound, f"{where}[{place}]{key}[{position}]")
+    return Rows.of([])  # an empty range: bound is 0 and so is every row
+
+
+def _shown(value: object) -> str:
+    text = getattr(value, "text", None) or repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
