@@ -1,0 +1,48 @@
+"""What families of direct networks share: compute nodes numbered from 0, and grids of them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+
+
+def add_nodes(network: TopologyBuilder, count: int) -> None:
+    """Add compute nodes with the ids 0 to `count` - 1."""
+    for node in range(count):
+        network.add_compute(node)
+
+
+def add_pairs(network: TopologyBuilder, pairs: Iterable[tuple[int, int]], bandwidth: Fraction) -> None:
+    """Join each of `pairs` by a full-duplex link of `bandwidth`."""
+    for one, other in pairs:
+        network.add_duplex(one, other, bandwidth)
+
+
+def grid_pairs(sizes: Sequence[int], *, wrap: bool) -> Iterator[tuple[int, int]]:
+    """Yield the neighbours in a grid once each: nodes are numbered in row-major order, the last dimension fastest.
+
+    With `wrap` each line of the grid closes to a ring; a line of two nodes has its one link all the same.
+    """
+    stride = 1
+    total = _product(sizes)
+    for size in reversed(sizes):
+        for node in range(total):
+            place = node // stride % size
+            if place + 1 < size:
+                yield node, node + stride
+            elif wrap and size > 2:
+                yield node, node - place * stride
+        stride *= size
+
+
+def grid_size(sizes: Sequence[int], *, wrap: bool) -> tuple[int, int]:
+    """Return how many nodes a grid has, and how many pairs `grid_pairs` yields."""
+    total = _product(sizes)
+    return total, sum(total // size * (size if wrap and size > 2 else size - 1) for size in sizes)
+
+
+def _product(sizes: Sequence[int]) -> int:
+    product = 1
+    for size in sizes:
+        product *= size
+    return product

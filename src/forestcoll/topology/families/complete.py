@@ -1,0 +1,28 @@
+"""The complete graph: a link between every two nodes."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families._direct import add_nodes, add_pairs
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder("complete", summary="complete graph: every two nodes joined", source="a unit by definition")
+@dataclass(frozen=True)
+class Complete(Recipe):
+    """Every two nodes joined."""
+
+    nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        return Size(self.nodes, self.nodes * (self.nodes - 1))
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_nodes(network, self.nodes)
+        add_pairs(network, combinations(range(self.nodes), 2), self.bandwidth)

@@ -1,0 +1,34 @@
+"""The complete bipartite graph: a link between every node on the left and every node on the right."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families._direct import add_nodes, add_pairs
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder(
+    "complete-bipartite",
+    summary="complete bipartite graph: every left node joined to every right node",
+    source="a unit by definition",
+)
+@dataclass(frozen=True)
+class CompleteBipartite(Recipe):
+    """The left nodes come first."""
+
+    left: int = field(default=4, metadata=integer("compute nodes on the left", is_size=True))
+    right: int = field(default=4, metadata=integer("compute nodes on the right", is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        return Size(self.left + self.right, 2 * self.left * self.right)
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        nodes = self.left + self.right
+        add_nodes(network, nodes)
+        add_pairs(network, product(range(self.left), range(self.left, nodes)), self.bandwidth)

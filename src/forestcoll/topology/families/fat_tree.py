@@ -1,0 +1,58 @@
+"""The fat tree of Leiserson (1985): a tree of switches, compute nodes at the leaves, links wider towards the root.
+
+A switch has `arity` children; its link upwards carries what its links downwards carry together, divided by
+`oversubscription`. A folded Clos network (leaf and spine switches) whose traffic is spread evenly over the spines
+carries exactly what the tree with one switch in their place does, so the spines of a level are one switch here.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families._direct import add_nodes
+from forestcoll.topology.model import NodeId
+from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder(
+    "fat-tree",
+    summary="fat tree (folded Clos): levels of switches, optionally oversubscribed",
+    source="a unit by definition; C. E. Leiserson, Fat-trees, IEEE Trans. Computers 34 (1985)",
+)
+@dataclass(frozen=True)
+class FatTree(Recipe):
+    """Compute nodes are numbered from 0, arity to a switch of level 1; the root is the one switch of the top level."""
+
+    levels: int = field(default=2, metadata=integer("levels of switches", maximum=MAX_DIMENSIONS, is_size=True))
+    arity: int = field(
+        default=4, metadata=integer("children of a switch: compute nodes at level 1", minimum=2, is_size=True)
+    )
+    oversubscription: Fraction = field(
+        default=Fraction(1), metadata=positive("bandwidth down divided by bandwidth up, of each switch but the root")
+    )
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of a compute node's link, each way"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        below = sum(self.arity**height for height in range(1, self.levels + 1))
+        return Size(self.arity**self.levels, 2 * below)
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        children: list[NodeId] = list(range(self.arity**self.levels))
+        add_nodes(network, len(children))
+        bandwidth = self.bandwidth
+        for level in range(1, self.levels + 1):
+            children = self._add_level(network, level, children, bandwidth)
+            bandwidth *= self.arity / self.oversubscription
+
+    def _add_level(
+        self, network: TopologyBuilder, level: int, children: list[NodeId], bandwidth: Fraction
+    ) -> list[NodeId]:
+        switches: list[NodeId] = []
+        for number, first in enumerate(range(0, len(children), self.arity)):
+            switches.append(network.add_switch(f"level{level}/switch{number}"))
+            for child in children[first : first + self.arity]:
+                network.add_duplex(child, switches[-1], bandwidth)
+        return switches

@@ -1,0 +1,39 @@
+"""The Hamming graph H(dim, base): nodes are words of `dim` digits in `base`, joined where one digit differs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families._direct import add_nodes, add_pairs
+from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder(
+    "hamming", summary="Hamming graph H(dim, base): base^dim nodes, also known as HyperX", source="a unit by definition"
+)
+@dataclass(frozen=True)
+class Hamming(Recipe):
+    """Nodes base^dim, of degree dim * (base - 1); base 2 is the hypercube, dim 1 the complete graph."""
+
+    dim: int = field(default=2, metadata=integer("digits", maximum=MAX_DIMENSIONS, is_size=True))
+    base: int = field(default=4, metadata=integer("values of a digit", minimum=2, is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        nodes = self.base**self.dim
+        return Size(nodes, nodes * self.dim * (self.base - 1))
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_nodes(network, self.base**self.dim)
+        add_pairs(network, self._pairs(), self.bandwidth)
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        for stride in (self.base**place for place in range(self.dim)):
+            for node in range(self.base**self.dim):
+                digit = node // stride % self.base
+                for more in range(1, self.base - digit):
+                    yield node, node + more * stride

@@ -1,0 +1,28 @@
+"""The hypercube: nodes are numbers of `dim` bits, joined where one bit differs."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs
+from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder("hypercube", summary="hypercube of 2^dim nodes", source="a unit by definition")
+@dataclass(frozen=True)
+class Hypercube(Recipe):
+    """2^dim nodes of degree `dim`."""
+
+    dim: int = field(default=3, metadata=integer("dimensions", maximum=MAX_DIMENSIONS, is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        nodes = 2**self.dim
+        return Size(nodes, nodes * self.dim)
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_nodes(network, 2**self.dim)
+        add_pairs(network, grid_pairs([2] * self.dim, wrap=False), self.bandwidth)

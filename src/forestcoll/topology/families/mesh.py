@@ -1,0 +1,28 @@
+"""The mesh: a grid in which each line ends at its two ends."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs, grid_size
+from forestcoll.topology.parameters import dimensions, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder("mesh", summary="mesh (grid without wrap-around) of any dimensions", source="a unit by definition")
+@dataclass(frozen=True)
+class Mesh(Recipe):
+    """A mesh of one dimension is a path."""
+
+    dims: tuple[int, ...] = field(default=(4, 4), metadata=dimensions("nodes along each dimension"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        nodes, pairs = grid_size(self.dims, wrap=False)
+        return Size(nodes, 2 * pairs)
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_nodes(network, self.size().compute)
+        add_pairs(network, grid_pairs(self.dims, wrap=False), self.bandwidth)

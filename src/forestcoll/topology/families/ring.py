@@ -1,0 +1,33 @@
+"""The ring: node i is joined to node i+1, and the last to the first."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs, grid_size
+from forestcoll.topology.parameters import flag, integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder("ring", summary="ring, both ways or one way", source="a unit by definition")
+@dataclass(frozen=True)
+class Ring(Recipe):
+    """A ring of two nodes has one full-duplex link."""
+
+    nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    one_way: bool = field(default=False, metadata=flag("each node sends to the next only"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        nodes, pairs = grid_size([self.nodes], wrap=True)
+        return Size(nodes, nodes if self.one_way else 2 * pairs)
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_nodes(network, self.nodes)
+        if not self.one_way:
+            add_pairs(network, grid_pairs([self.nodes], wrap=True), self.bandwidth)
+            return
+        for node in range(self.nodes):
+            network.add_link(node, (node + 1) % self.nodes, self.bandwidth)

@@ -1,0 +1,1 @@
+"""Builders of known machines, one a file; `forestcoll.topology.registry` finds them."""

@@ -1,0 +1,72 @@
+"""What machines share: ids, GPUs in boxes, a switch in each box, a switch that joins the boxes.
+
+All links are full duplex, so every node sends as fast as it receives. Boxes are joined by one switch called `ib`:
+a non-blocking fabric, whatever it is made of. One box alone has nothing of what leads out of it.
+"""
+
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+
+FABRIC = "ib"
+"""The id of the switch that joins the boxes."""
+
+
+def gpu_id(box: int, gpu: int) -> str:
+    """Return the id of GPU number `gpu` of box number `box`."""
+    return f"b{box}/gpu{gpu}"
+
+
+def add_gpus(network: TopologyBuilder, boxes: int, gpus: int) -> None:
+    """Add `gpus` compute nodes in each of `boxes` boxes."""
+    for box in range(boxes):
+        for gpu in range(gpus):
+            network.add_compute(gpu_id(box, gpu), box=box)
+
+
+def add_box_switches(
+    network: TopologyBuilder, boxes: int, gpus: int, bandwidth: Fraction, *, in_network: bool = False
+) -> None:
+    """Give each box an NVSwitch that joins its GPUs at `bandwidth` each; `in_network`: it multicasts and adds up."""
+    for box in range(boxes):
+        switch = network.add_switch(f"b{box}/nvswitch", multicast=in_network, aggregation=in_network, box=box)
+        for gpu in range(gpus):
+            network.add_duplex(gpu_id(box, gpu), switch, bandwidth)
+
+
+def join_boxes(network: TopologyBuilder, boxes: int, gpus: int, bandwidth: Fraction) -> None:
+    """Join two boxes or more by a switch, to which every GPU has a link of `bandwidth`."""
+    if boxes == 1:
+        return
+    network.add_switch(FABRIC)
+    for box in range(boxes):
+        for gpu in range(gpus):
+            network.add_duplex(gpu_id(box, gpu), FABRIC, bandwidth)
+
+
+def join_boxes_by_pairs(
+    network: TopologyBuilder, boxes: int, gpus: int, pcie_bandwidth: Fraction, nic_bandwidth: Fraction
+) -> None:
+    """Join two boxes or more by a switch that every two GPUs share a NIC to, behind a PCIe switch.
+
+    A GPU's link to the PCIe switch is `pcie_bandwidth`; the NIC is the PCIe switch's link of `nic_bandwidth`.
+    """
+    if boxes == 1:
+        return
+    network.add_switch(FABRIC)
+    for box in range(boxes):
+        for pair in range((gpus + 1) // 2):
+            pcie = network.add_switch(f"b{box}/pcie{pair}", box=box)
+            network.add_duplex(pcie, FABRIC, nic_bandwidth)
+            for gpu in range(2 * pair, min(2 * pair + 2, gpus)):
+                network.add_duplex(gpu_id(box, gpu), pcie, pcie_bandwidth)
+
+
+def paired_links(boxes: int, gpus: int) -> int:
+    """Return how many one-way links `join_boxes_by_pairs` adds."""
+    return 2 * boxes * (gpus + (gpus + 1) // 2) if boxes > 1 else 0
+
+
+def direct_links(boxes: int, gpus: int) -> int:
+    """Return how many one-way links `join_boxes` adds."""
+    return 2 * boxes * gpus if boxes > 1 else 0

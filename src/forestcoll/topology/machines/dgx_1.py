@@ -1,0 +1,63 @@
+"""NVIDIA DGX-1 with V100: eight GPUs in a hybrid cube mesh of NVLinks, four 100 Gb/s NICs.
+
+A V100 has six second-generation NVLinks of 25 GB/s each way. Sixteen pairs of GPUs are joined: the twelve edges of a
+cube and the diagonals of two of its faces; eight pairs, which form one ring, by two links. They are numbered as
+`nvidia-smi topo -m` numbers them.
+Between boxes, GPUs 2i and 2i+1 share NIC i (EDR InfiniBand, 12.5 GB/s each way) behind a PCIe switch, which each
+reaches by PCIe 3.0 x16: 8 GT/s on 16 lanes or 16 GB/s each way before encoding. PCIe is left out of a single box.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.machines._boxes import add_gpus, gpu_id, join_boxes_by_pairs, paired_links
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+NVLINKS = {
+    (0, 1): 1, (0, 2): 1, (0, 3): 2, (0, 4): 2,
+    (1, 2): 2, (1, 3): 1, (1, 5): 2,
+    (2, 3): 2, (2, 6): 1,
+    (3, 7): 1,
+    (4, 5): 1, (4, 6): 1, (4, 7): 2,
+    (5, 6): 2, (5, 7): 1,
+    (6, 7): 2,
+}  # fmt: skip
+"""How many NVLinks join two GPUs of a box."""
+
+
+@topology_builder(
+    "dgx-1",
+    summary="NVIDIA DGX-1 (V100): 8 GPUs in a hybrid cube mesh, InfiniBand shared by two GPUs",
+    source="NVIDIA DGX-1 system architecture white paper, WP-08437; nvidia-smi topo -m of a DGX-1",
+)
+@dataclass(frozen=True)
+class Dgx1(Recipe):
+    """Boxes of DGX-1 with V100."""
+
+    boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
+    gpus: int = field(default=8, metadata=integer("GPUs of each box: numbers 0 to gpus-1", maximum=8))
+    nvlink_bandwidth: Fraction = field(default=Fraction(25), metadata=positive("GB/s each way of one NVLink"))
+    ib_bandwidth: Fraction = field(
+        default=Fraction(25, 2), metadata=positive("GB/s each way of a NIC, which two GPUs share")
+    )
+    pcie_bandwidth: Fraction = field(
+        default=Fraction(16), metadata=positive("GB/s each way between a GPU and its PCIe switch (two boxes or more)")
+    )
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        inside = 2 * self.boxes * len(self._pairs())
+        return Size(self.boxes * self.gpus, inside + paired_links(self.boxes, self.gpus))
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_gpus(network, self.boxes, self.gpus)
+        for box in range(self.boxes):
+            for (one, other), count in self._pairs().items():
+                network.add_duplex(gpu_id(box, one), gpu_id(box, other), count * self.nvlink_bandwidth)
+        join_boxes_by_pairs(network, self.boxes, self.gpus, self.pcie_bandwidth, self.ib_bandwidth)
+
+    def _pairs(self) -> dict[tuple[int, int], int]:
+        return {pair: count for pair, count in NVLINKS.items() if max(pair) < self.gpus}

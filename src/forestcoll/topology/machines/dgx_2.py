@@ -1,0 +1,48 @@
+"""NVIDIA DGX-2: sixteen V100 on NVSwitches, eight 100 Gb/s NICs.
+
+A V100 has six second-generation NVLinks of 25 GB/s each way, one to each of its baseboard's six NVSwitches: 150 GB/s
+each way. The twelve NVSwitches of a box are non-blocking and are one switch here. Between boxes, GPUs 2i and 2i+1
+share NIC i (EDR InfiniBand, 12.5 GB/s each way) behind a PCIe switch, which each reaches by PCIe 3.0 x16: 16 GB/s
+each way before encoding. PCIe is left out of a single box.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.machines._boxes import add_box_switches, add_gpus, join_boxes_by_pairs, paired_links
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder(
+    "dgx-2",
+    summary="NVIDIA DGX-2: 16 V100 on NVSwitches, InfiniBand shared by two GPUs",
+    source="anandtech.com/show/12581 (NVSwitch); pcper.com/2018/03/nvidia-announces-dgx-2-with-16-gv100s-8-100gb-nics",
+)
+@dataclass(frozen=True)
+class Dgx2(Recipe):
+    """Boxes of DGX-2."""
+
+    boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
+    gpus: int = field(default=16, metadata=integer("GPUs of each box", maximum=16))
+    nvswitch_bandwidth: Fraction = field(
+        default=Fraction(150), metadata=positive("GB/s each way between a GPU and the NVSwitches")
+    )
+    ib_bandwidth: Fraction = field(
+        default=Fraction(25, 2), metadata=positive("GB/s each way of a NIC, which two GPUs share")
+    )
+    pcie_bandwidth: Fraction = field(
+        default=Fraction(16), metadata=positive("GB/s each way between a GPU and its PCIe switch (two boxes or more)")
+    )
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        compute = self.boxes * self.gpus
+        return Size(compute, 2 * compute + paired_links(self.boxes, self.gpus))
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_gpus(network, self.boxes, self.gpus)
+        add_box_switches(network, self.boxes, self.gpus, self.nvswitch_bandwidth)
+        join_boxes_by_pairs(network, self.boxes, self.gpus, self.pcie_bandwidth, self.ib_bandwidth)

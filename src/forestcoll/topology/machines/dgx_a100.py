@@ -1,0 +1,74 @@
+"""NVIDIA DGX A100: eight GPUs on an NVSwitch, one 200 Gb/s NIC a GPU.
+
+An A100 has twelve third-generation NVLinks, 600 GB/s both ways together, so 300 GB/s each way; a ConnectX-6 NIC at
+200 Gb/s carries 25 GB/s each way. These are the numbers of Figure 1 of the ForestColl paper, which leaves PCIe
+switches and NICs out. `nics=true` puts them in as its testbed has them: every two GPUs reach two NICs through a PCIe
+switch whose ports are PCIe 4.0 x16, 16 GT/s on 16 lanes or 32 GB/s each way before encoding.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.machines._boxes import (
+    FABRIC,
+    add_box_switches,
+    add_gpus,
+    direct_links,
+    gpu_id,
+    join_boxes,
+)
+from forestcoll.topology.parameters import flag, integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder(
+    "dgx-a100",
+    summary="NVIDIA DGX A100: 8 GPUs on an NVSwitch, InfiniBand between boxes",
+    source="ForestColl (arXiv:2402.06787), Figure 1; developer.nvidia.com/blog/defining-ai-innovation-with-dgx-a100",
+)
+@dataclass(frozen=True)
+class DgxA100(Recipe):
+    """Boxes of DGX A100."""
+
+    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
+    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
+    nvswitch_bandwidth: Fraction = field(
+        default=Fraction(300), metadata=positive("GB/s each way between a GPU and its NVSwitch")
+    )
+    ib_bandwidth: Fraction = field(default=Fraction(25), metadata=positive("GB/s each way of a NIC"))
+    nics: bool = field(
+        default=False,
+        metadata=flag("put in the PCIe switches and NICs between GPUs and InfiniBand (two boxes or more)"),
+    )
+    pcie_bandwidth: Fraction = field(
+        default=Fraction(32), metadata=positive("GB/s each way of a PCIe switch's port, with nics=true")
+    )
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        compute = self.boxes * self.gpus
+        # With NICs a GPU has, for its link to the fabric, one to the PCIe switch and a NIC with two.
+        outside = direct_links(self.boxes, self.gpus) * (3 if self.nics else 1)
+        return Size(compute, 2 * compute + outside)
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_gpus(network, self.boxes, self.gpus)
+        add_box_switches(network, self.boxes, self.gpus, self.nvswitch_bandwidth)
+        if self.nics and self.boxes > 1:
+            self._join_by_nics(network)
+        else:
+            join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)
+
+    def _join_by_nics(self, network: TopologyBuilder) -> None:
+        network.add_switch(FABRIC)
+        for box in range(self.boxes):
+            for gpu in range(self.gpus):
+                pcie = f"b{box}/pcie{gpu // 2}"
+                if gpu % 2 == 0:
+                    network.add_switch(pcie, box=box)
+                nic = network.add_switch(f"b{box}/nic{gpu}", box=box)
+                network.add_duplex(gpu_id(box, gpu), pcie, self.pcie_bandwidth)
+                network.add_duplex(pcie, nic, self.pcie_bandwidth)
+                network.add_duplex(nic, FABRIC, self.ib_bandwidth)

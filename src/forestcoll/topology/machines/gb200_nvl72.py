@@ -1,0 +1,44 @@
+"""NVIDIA GB200 NVL72: a rack of 72 GPUs in one NVLink domain, one 400 Gb/s NIC a GPU.
+
+A Blackwell GPU has eighteen fifth-generation NVLinks, 1.8 TB/s both ways together, so 900 GB/s each way; the nine
+NVLink switch trays of a rack are one switch here. A compute tray has four GPUs and four ConnectX-7 NICs, so 400 Gb/s
+or 50 GB/s each way a GPU between racks. The switches can multicast and add up (NVLink SHARP), which `nvls=true`
+states.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.machines._boxes import add_box_switches, add_gpus, direct_links, join_boxes
+from forestcoll.topology.parameters import flag, integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder(
+    "gb200-nvl72",
+    summary="NVIDIA GB200 NVL72: racks of 72 GPUs on NVLink switches, InfiniBand between racks",
+    source="nvidia.com/en-us/data-center/nvlink; MLPerf inference v6.1 system descriptions (4 ConnectX-7 per 4 GPUs)",
+)
+@dataclass(frozen=True)
+class Gb200Nvl72(Recipe):
+    """Racks of GB200 NVL72; a rack is a box."""
+
+    boxes: int = field(default=1, metadata=integer("racks", is_size=True))
+    gpus: int = field(default=72, metadata=integer("GPUs of each rack", maximum=72))
+    nvswitch_bandwidth: Fraction = field(
+        default=Fraction(900), metadata=positive("GB/s each way between a GPU and the NVLink switches")
+    )
+    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=positive("GB/s each way of a NIC"))
+    nvls: bool = field(default=False, metadata=flag("the NVLink switches multicast and add up"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        compute = self.boxes * self.gpus
+        return Size(compute, 2 * compute + direct_links(self.boxes, self.gpus))
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_gpus(network, self.boxes, self.gpus)
+        add_box_switches(network, self.boxes, self.gpus, self.nvswitch_bandwidth, in_network=self.nvls)
+        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)

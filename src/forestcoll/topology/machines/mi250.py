@@ -1,0 +1,67 @@
+"""AMD MI250: sixteen GPUs (dies) a box on direct Infinity Fabric links, InfiniBand between boxes.
+
+An Infinity Fabric link runs at 25 GT/s on 16 lanes: 50 GB/s each way. A box has eight cards of two dies; the four
+links within a card and the links between cards are those of the ForestColl paper's testbed (Figure 9a), whose NICs
+give a GPU 16 GB/s each way. The paper's 8+8 setting is `gpus=8`.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+FABRIC_LINKS = {
+    (0, 1): 4, (0, 4): 2, (0, 8): 1,
+    (1, 5): 1, (1, 9): 1, (1, 10): 1,
+    (2, 3): 4, (2, 6): 1, (2, 9): 1, (2, 10): 1,
+    (3, 7): 2, (3, 11): 1,
+    (4, 5): 4, (4, 6): 1,
+    (5, 6): 1, (5, 7): 1,
+    (6, 7): 4,
+    (8, 9): 4, (8, 12): 2,
+    (9, 13): 1,
+    (10, 11): 4, (10, 14): 1,
+    (11, 15): 2,
+    (12, 13): 4, (12, 14): 1,
+    (13, 14): 1, (13, 15): 1,
+    (14, 15): 4,
+}  # fmt: skip
+"""How many Infinity Fabric links join two GPUs of a box."""
+
+
+@topology_builder(
+    "mi250",
+    summary="AMD MI250: 16 GPUs (dies) on direct Infinity Fabric links, InfiniBand between boxes",
+    source="ForestColl (arXiv:2402.06787), Figures 1 and 9; rocm.docs.amd.com, MI250 microarchitecture",
+)
+@dataclass(frozen=True)
+class Mi250(Recipe):
+    """Boxes of MI250."""
+
+    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
+    gpus: int = field(default=16, metadata=integer("GPUs of each box: numbers 0 to gpus-1", maximum=16))
+    fabric_bandwidth: Fraction = field(
+        default=Fraction(50), metadata=positive("GB/s each way of one Infinity Fabric link")
+    )
+    ib_bandwidth: Fraction = field(
+        default=Fraction(16), metadata=positive("GB/s each way between a GPU and InfiniBand")
+    )
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        inside = 2 * self.boxes * len(self._pairs())
+        return Size(self.boxes * self.gpus, inside + direct_links(self.boxes, self.gpus))
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_gpus(network, self.boxes, self.gpus)
+        for box in range(self.boxes):
+            for (one, other), count in self._pairs().items():
+                network.add_duplex(gpu_id(box, one), gpu_id(box, other), count * self.fabric_bandwidth)
+        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)
+
+    def _pairs(self) -> dict[tuple[int, int], int]:
+        return {pair: count for pair, count in FABRIC_LINKS.items() if max(pair) < self.gpus}

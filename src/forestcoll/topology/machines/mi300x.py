@@ -1,0 +1,44 @@
+"""AMD MI300X: eight GPUs, each with an Infinity Fabric link to each other one, and a 400 Gb/s NIC a GPU.
+
+A GPU has seven links to its peers, each 16 lanes at 32 Gb/s: 64 GB/s each way, the 128 GB/s both ways together that
+AMD publishes. Platforms pair each GPU with a 400 Gb/s NIC, 50 GB/s each way.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder(
+    "mi300x",
+    summary="AMD MI300X: 8 fully connected GPUs, a 400 Gb/s network between boxes",
+    source="AMD CDNA 3 white paper; wheelersnetwork.com/2024/01 (seven links of 16 lanes at 32 Gb/s)",
+)
+@dataclass(frozen=True)
+class Mi300x(Recipe):
+    """Boxes of MI300X."""
+
+    boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
+    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
+    fabric_bandwidth: Fraction = field(
+        default=Fraction(64), metadata=positive("GB/s each way of the Infinity Fabric link between two GPUs")
+    )
+    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=positive("GB/s each way of a NIC"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        compute = self.boxes * self.gpus
+        return Size(compute, compute * (self.gpus - 1) + direct_links(self.boxes, self.gpus))
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_gpus(network, self.boxes, self.gpus)
+        for box in range(self.boxes):
+            for one, other in combinations(range(self.gpus), 2):
+                network.add_duplex(gpu_id(box, one), gpu_id(box, other), self.fabric_bandwidth)
+        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)

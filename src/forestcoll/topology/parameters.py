@@ -1,0 +1,201 @@
+"""The parameters of a topology builder: what kinds there are, and how a dataclass field declares one.
+
+A kind reads a parameter's text from a spec string, writes a value back in one normal form, and says in words what it
+takes; `registry` does the rest for every builder alike. The text of a value never holds `,` or `:`, which separate
+parameters: dimensions are joined by `x`, lists by `+`.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import Field, dataclass
+from fractions import Fraction
+from typing import Protocol, cast
+
+from forestcoll.exact import MAX_DIGITS, to_fraction
+
+MAX_COMPUTE = 2**20
+"""The most compute nodes that a builder makes; also the largest integer that a parameter takes."""
+
+MAX_DIMENSIONS = 20
+"""The most dimensions: each has two nodes or more, and the product is at most `MAX_COMPUTE`."""
+
+MAX_LISTED = 1024
+"""The most integers in a list."""
+
+_KEY = "parameter"
+_DIGITS = re.compile(r"[0-9]{1,18}")
+
+
+class Kind(Protocol):
+    """What values a parameter takes."""
+
+    @property
+    def form(self) -> str:
+        """What the kind takes, in words that can follow `expected`."""
+
+    def parse(self, text: str) -> object:
+        """Return the value that `text` writes, or raise `ValueError`."""
+
+    def write(self, value: object) -> str:
+        """Return the one text by which `value` is written in a topology's name."""
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer from `minimum` to `maximum`."""
+
+    minimum: int
+    maximum: int
+
+    @property
+    def form(self) -> str:
+        """As `Kind.form`."""
+        return f"an integer from {self.minimum} to {self.maximum}"
+
+    def parse(self, text: str) -> int:
+        """As `Kind.parse`."""
+        if not _DIGITS.fullmatch(text) or not self.minimum <= int(text) <= self.maximum:
+            raise ValueError(text)
+        return int(text)
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Positive:
+    """An exact number greater than 0, such as a bandwidth."""
+
+    form: str = f"a number greater than 0 of at most {MAX_DIGITS} digits, such as 25 or 25/3"
+
+    def parse(self, text: str) -> Fraction:
+        """As `Kind.parse`."""
+        number = to_fraction(text)
+        if number <= 0:
+            raise ValueError(text)
+        return number
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or false."""
+
+    form: str = "true or false"
+
+    def parse(self, text: str) -> bool:
+        """As `Kind.parse`."""
+        if text not in {"true", "false"}:
+            raise ValueError(text)
+        return text == "true"
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return "true" if value else "false"
+
+
+@dataclass(frozen=True)
+class Integers:
+    """Several integers, each in `item`, joined by `separator`; at most `most` of them."""
+
+    form: str
+    separator: str
+    item: Integer
+    most: int
+
+    def parse(self, text: str) -> tuple[int, ...]:
+        """As `Kind.parse`."""
+        parts = text.split(self.separator)
+        if len(parts) > self.most:
+            raise ValueError(text)
+        return tuple(self.item.parse(part) for part in parts)
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return self.separator.join(str(each) for each in cast("tuple[int, ...]", value))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a builder, as it is listed and as a spec string's value is checked against it.
+
+    Attributes:
+        name: the key in a spec string.
+        kind: the values that it takes.
+        default: its value where a spec leaves it out.
+        default_text: the default as it is listed.
+        meaning: what it sets, in one line, with the unit.
+        is_size: whether the name of a topology always states it, even at its default.
+    """
+
+    name: str
+    kind: Kind
+    default: object
+    default_text: str
+    meaning: str
+    is_size: bool
+
+
+@dataclass(frozen=True)
+class _Declared:
+    kind: Kind
+    meaning: str
+    is_size: bool = False
+    default_text: str | None = None
+
+
+def _metadata(declared: _Declared) -> Mapping[str, object]:
+    return {_KEY: declared}
+
+
+def integer(
+    meaning: str, *, minimum: int = 1, maximum: int = MAX_COMPUTE, is_size: bool = False
+) -> Mapping[str, object]:
+    """Return the metadata of a field that is an integer from `minimum` to `maximum`."""
+    return _metadata(_Declared(Integer(minimum, maximum), meaning, is_size))
+
+
+def derived_integer(default_text: str, meaning: str, *, minimum: int) -> Mapping[str, object]:
+    """Return the metadata of a field that is an integer, or None for what `default_text` says follows from others."""
+    return _metadata(_Declared(Integer(minimum, MAX_COMPUTE), meaning, default_text=default_text))
+
+
+def positive(meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that is an exact number greater than 0: a bandwidth or a ratio of bandwidths."""
+    return _metadata(_Declared(Positive(), meaning))
+
+
+def flag(meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that is true or false."""
+    return _metadata(_Declared(Flag(), meaning))
+
+
+def dimensions(meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that holds the sizes of a grid's dimensions, written `4x4x4`."""
+    form = f"1 to {MAX_DIMENSIONS} sizes of 2 or more joined by 'x', such as 4x4x4 (leave out a dimension of size 1)"
+    kind = Integers(form, "x", Integer(2, MAX_COMPUTE), MAX_DIMENSIONS)
+    return _metadata(_Declared(kind, meaning, is_size=True))
+
+
+def integers(meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that holds a list of integers of 1 or more, written `3+4`."""
+    kind = Integers("integers of 1 or more joined by '+', such as 3+4", "+", Integer(1, MAX_COMPUTE), MAX_LISTED)
+    return _metadata(_Declared(kind, meaning, is_size=True))
+
+
+def parameter_of(declaration: "Field[object]") -> Parameter:
+    """Return the parameter that a dataclass field with metadata from one of the functions above declares."""
+    declared = cast("_Declared", declaration.metadata[_KEY])
+    default_text = declared.default_text
+    return Parameter(
+        name=declaration.name,
+        kind=declared.kind,
+        default=declaration.default,
+        default_text=declared.kind.write(declaration.default) if default_text is None else default_text,
+        meaning=declared.meaning,
+        is_size=declared.is_size,
+    )

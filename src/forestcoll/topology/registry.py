@@ -1,0 +1,214 @@
+"""The builders of known machines and families of networks: how one is declared, found, listed and called.
+
+A builder is one class in one file of `machines/` or `families/`: a frozen dataclass whose fields are its parameters
+(`parameters`), which says how large the network gets and fills a `TopologyBuilder`:
+
+    @topology_builder("ring", summary="...", source="...")
+    @dataclass(frozen=True)
+    class Ring(Recipe):
+        nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
+        ...
+
+Nothing else names it: the two packages are searched when a builder is first asked for, so a new machine is one new
+file. A module whose name begins with an underscore holds what several builders share.
+"""
+
+import difflib
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from forestcoll.errors import InputError, InternalError
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.model import Topology
+from forestcoll.topology.node_link import read_topology
+from forestcoll.topology.parameters import MAX_COMPUTE, Parameter, parameter_of
+
+MAX_LINKS = 2**22
+"""The most one-way links that a builder makes."""
+
+_PACKAGES = ("forestcoll.topology.families", "forestcoll.topology.machines")
+_FILE_ENDINGS = (".json", ".gz")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a network gets: its compute nodes, and its one-way links (parallel ones counted apart)."""
+
+    compute: int
+    links: int
+
+
+class Recipe(ABC):
+    """A network with all its parameters set. Subclasses are frozen dataclasses made with `topology_builder`."""
+
+    @abstractmethod
+    def size(self) -> Size:
+        """Return the size of the network, without building it."""
+
+    @abstractmethod
+    def fill(self, network: TopologyBuilder) -> None:
+        """Add the nodes and links to `network`, which is empty."""
+
+    def problem(self) -> str | None:
+        """Return what is wrong between parameters that are each right, with the mend, or None."""
+        return None
+
+
+@dataclass(frozen=True)
+class BuilderSpec:
+    """A builder as it is listed.
+
+    Attributes:
+        name: what a spec string begins with.
+        group: `"machine"` or `"family"`.
+        summary: what it builds, in one line.
+        source: where its default bandwidths, or its definition, are published.
+        parameters: in the order in which a topology's name states them.
+        recipe: the class that builds.
+    """
+
+    name: str
+    group: str
+    summary: str
+    source: str
+    parameters: tuple[Parameter, ...]
+    recipe: type[Recipe]
+
+
+_registered: dict[str, BuilderSpec] = {}
+
+_AnyRecipe = TypeVar("_AnyRecipe", bound=type[Recipe])
+
+
+def topology_builder(name: str, *, summary: str, source: str) -> Callable[[_AnyRecipe], _AnyRecipe]:
+    """Declare the decorated dataclass as the builder called `name`; `BuilderSpec` explains the arguments."""
+
+    def register(recipe: _AnyRecipe) -> _AnyRecipe:
+        if name in _registered:
+            raise InternalError(f"two topology builders are called {name!r}")
+        group = "machine" if ".machines." in recipe.__module__ else "family"
+        parameters = tuple(parameter_of(each) for each in fields(recipe))  # type: ignore[arg-type]
+        _registered[name] = BuilderSpec(name, group, summary, source, parameters, recipe)
+        return recipe
+
+    return register
+
+
+def builders() -> tuple[BuilderSpec, ...]:
+    """Return every builder, sorted by name."""
+    _discover()
+    return tuple(spec for _, spec in sorted(_registered.items()))
+
+
+@cache
+def _discover() -> None:
+    for package in _PACKAGES:
+        path = importlib.import_module(package).__path__
+        for name in sorted(module.name for module in pkgutil.iter_modules(path)):
+            if not name.startswith("_"):
+                importlib.import_module(f"{package}.{name}")
+
+
+def load_topology(text: str) -> Topology:
+    """Return the topology that a command's TOPOLOGY argument means: a file, or a builder's spec string.
+
+    It is a file if there is one of that name, or if it looks like one: its name ends in `.json` or `.gz`, or has a
+    folder in it (before any `:`, since a bandwidth may be `25/3`).
+
+    Raises:
+        InputError: as `read_topology` and `build_topology` do.
+    """
+    return read_topology(Path(text)) if _is_file(text) else build_topology(text)
+
+
+def _is_file(text: str) -> bool:
+    head = text.partition(":")[0]
+    if text.endswith(_FILE_ENDINGS) or "/" in head or "\\" in head:
+        return True
+    try:
+        return Path(text).is_file()
+    except OSError:  # longer than a file's name can be
+        return False
+
+
+def build_topology(spec: str) -> Topology:
+    """Return the topology that `NAME[:key=value,…]` describes.
+
+    Its name is the spec in normal form: the parameters that set the size and those that differ from their default,
+    in the order in which the builder lists them.
+
+    Raises:
+        InputError: no such builder or parameter, a value out of range, or a network that is too large or, with these
+            parameters, falls apart.
+    """
+    head, colon, rest = spec.partition(":")
+    builder = _builder(head)
+    values = _values(builder, rest) if colon else {}
+    recipe = builder.recipe(**values)
+    name = _normal_form(builder, recipe)
+    if (problem := recipe.problem()) is not None:
+        raise InputError(f"{name}: {problem}")
+    _check_size(name, recipe.size())
+    network = TopologyBuilder(name)
+    recipe.fill(network)
+    return network.build()
+
+
+def _builder(name: str) -> BuilderSpec:
+    known = {spec.name: spec for spec in builders()}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name.lower()[:40], known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise InputError(f"{_shown(name)}: no such builder or file; {hint}'forestcoll topologies' lists the builders")
+
+
+def _values(builder: BuilderSpec, text: str) -> Mapping[str, object]:
+    parameters = {parameter.name: parameter for parameter in builder.parameters}
+    values: dict[str, object] = {}
+    for part in text.split(","):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise InputError(f"{builder.name}: {_shown(part)} is not key=value; expected NAME:key=value,key=value")
+        if key not in parameters:
+            known = ", ".join(parameters)
+            raise InputError(f"{builder.name}: there is no parameter {_shown(key)}; there are {known}")
+        if key in values:
+            raise InputError(f"{builder.name}: {key} is given twice; give it once")
+        values[key] = _value(builder, parameters[key], value)
+    return values
+
+
+def _value(builder: BuilderSpec, parameter: Parameter, text: str) -> object:
+    try:
+        return parameter.kind.parse(text)
+    except ValueError:
+        form = parameter.kind.form
+        raise InputError(f"{builder.name}: {parameter.name} is {_shown(text)}; expected {form}") from None
+
+
+def _shown(text: str) -> str:
+    """Return `text` in quotes, on one line and not too long for one."""
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
+def _normal_form(builder: BuilderSpec, recipe: Recipe) -> str:
+    stated = []
+    for parameter in builder.parameters:
+        value = getattr(recipe, parameter.name)
+        if parameter.is_size or value != parameter.default:
+            stated.append(f"{parameter.name}={parameter.kind.write(value)}")
+    return ":".join([builder.name, ",".join(stated)]) if stated else builder.name
+
+
+def _check_size(name: str, size: Size) -> None:
+    if size.compute > MAX_COMPUTE:
+        raise InputError(f"{name}: has {size.compute} compute nodes; make it smaller, {MAX_COMPUTE} at most")
+    if size.links > MAX_LINKS:
+        raise InputError(f"{name}: has {size.links} one-way links; make it smaller, {MAX_LINKS} at most")
