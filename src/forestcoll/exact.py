@@ -8,7 +8,7 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Rational
+from numbers import Rational, Real
 from typing import Self
 
 MAX_DIGITS = 60
@@ -35,7 +35,7 @@ def to_fraction(value: object) -> Fraction:
     """Return `value` exactly.
 
     Takes an integer, a `Fraction`, a `Decimal`, a string (`"25"`, `"25/3"`, `"0.1"`, `"1.5e3"`) or a float, which
-    is read as the shortest decimal that names it: 0.1 is 1/10.
+    is read as the shortest decimal that names it: 0.1 is 1/10. numpy's integers and floats are taken alike.
 
     Raises:
         ValueError: the text says what is wrong with the value (not a number, not finite, more than `MAX_DIGITS`
@@ -46,8 +46,8 @@ def to_fraction(value: object) -> Fraction:
     if isinstance(value, WrittenFloat):
         return _parse(value.text)
     if isinstance(value, Rational):
-        return _bounded(Fraction(value))
-    if isinstance(value, (float, Decimal)):
+        return _bounded(Fraction(int(value.numerator), int(value.denominator)))  # numpy's would overflow
+    if isinstance(value, (Real, Decimal)):
         if not math.isfinite(value):
             raise ValueError("is not finite")
         return _parse(str(value))

@@ -86,6 +86,8 @@ def write_text(path: Path, chunks: Iterable[str]) -> None:
     Raises:
         InputError: the file cannot be written (no such folder, no permission, a full disk).
     """
+    if "\0" in str(path):
+        raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
     target = Path(os.path.realpath(path))
     try:
         if target.is_dir():
@@ -99,8 +101,6 @@ def write_text(path: Path, chunks: Iterable[str]) -> None:
         raise InputError(f"{path}: cannot be written: the folder {target.parent} does not exist") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
-    except ValueError as error:  # a NUL byte in the name
-        raise InputError(f"{str(path)!r}: not a file name: {error}") from None
 
 
 def _replace(target: Path, chunks: Iterable[str]) -> None:

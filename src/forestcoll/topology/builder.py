@@ -69,10 +69,10 @@ class TopologyBuilder:
             raise self._error(f"{edge} is a self-loop; remove it")
         amount = self._quantity(bandwidth, f"{edge}: bandwidth")
         if amount <= 0:
-            raise self._error(f"{edge}: bandwidth {bandwidth} must be greater than 0; leave a dead link out")
+            raise self._error(f"{edge}: bandwidth {_shown(bandwidth)} must be greater than 0; leave a dead link out")
         latency = None if latency_us is None else self._quantity(latency_us, f"{edge}: latency_us")
         if latency is not None and latency < 0:
-            raise self._error(f"{edge}: latency_us {latency_us} must be 0 or more")
+            raise self._error(f"{edge}: latency_us {_shown(latency_us)} must be 0 or more")
         self._merge(Link(*ends, amount, latency))
 
     def add_duplex(self, one: NodeId, other: NodeId, bandwidth: object, *, latency_us: object | None = None) -> None:
@@ -112,7 +112,7 @@ class TopologyBuilder:
         multicast: bool,
         aggregation: bool,
     ) -> NodeId:
-        if isinstance(node, bool) or not isinstance(node, int | str):
+        if not _is_id(node):
             raise self._error(f"node id {node!r} must be a string or an integer; rename the node")
         if node in self._numbers:
             raise self._error(f"node {node!r} appears twice; give every node an id of its own")
@@ -121,10 +121,9 @@ class TopologyBuilder:
         return node
 
     def _number(self, node: NodeId, edge: str) -> int:
-        try:
-            return self._numbers[node]
-        except (KeyError, TypeError):
-            raise self._error(f"{edge}: there is no node {node!r}; add the node or mend the edge") from None
+        if not _is_id(node) or node not in self._numbers:
+            raise self._error(f"{edge}: there is no node {node!r}; add the node or mend the edge")
+        return self._numbers[node]
 
     def _quantity(self, value: object, what: str) -> Fraction:
         try:
@@ -155,6 +154,11 @@ class TopologyBuilder:
     def _refuse_pair(self, topology: Topology, source: int, target: int) -> None:
         one, other = topology.ids([source, target])
         raise self._error(f"compute node {one!r} cannot reach compute node {other!r}; add links on the way")
+
+
+def _is_id(node: object) -> bool:
+    # True and 1.0 equal 1, and would pass for it in a dict.
+    return isinstance(node, int | str) and not isinstance(node, bool)
 
 
 def _shown(value: object) -> str:

@@ -32,7 +32,11 @@ def read_topology(path: Path) -> Topology:
 
 def write_topology(topology: Topology, path: Path) -> None:
     """Write `topology` to `path`, whole or not at all. Raises `InputError` if that cannot be done."""
-    write_text(path, [json.dumps(topology_to_document(topology), indent=1), "\n"])
+    try:
+        text = json.dumps(topology_to_document(topology), indent=1)
+    except TypeError as error:  # an attribute that a networkx graph brought
+        raise InputError(f"{topology.name}: an attribute cannot be written: {error}; make it a plain value") from None
+    write_text(path, [text, "\n"])
 
 
 def topology_to_document(topology: Topology) -> dict[str, object]:
