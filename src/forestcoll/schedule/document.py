@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -46,13 +46,20 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
     head |= {"trees_per_root": schedule.trees_per_root, "shards": None}
     yield json.dumps(head)[:-1]
     yield ',\n"routes": ['
-    yield from _joined(json.dumps(route, separators=(",", ":")) for route in schedule.routes.lists())
+    yield from _joined(_route_texts(schedule.routes))
     yield '],\n"phases": ['
     for place, phase in enumerate(schedule.phases):
         yield f'{"," * (place > 0)}\n{{"op": "{phase.op.value}", "trees": [\n'
         yield from _joined(_tree_texts(phase), separator=",\n")
         yield "]}"
     yield "]}\n"
+
+
+def _route_texts(routes: Rows) -> Iterator[str]:
+    """Yield the routes some thousands at a time: one call of the encoder for each would take most of the time."""
+    rows = iter(routes.lists())
+    while some := list(islice(rows, 4096)):
+        yield json.dumps(some, separators=(",", ":"))[1:-1]
 
 
 def _tree_texts(phase: Phase) -> Iterator[str]:
@@ -84,7 +91,7 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
         InputError: as `read_schedule` does.
     """
     if document.get("format") != FORMAT:
-        raise InputError(f"{where}: format is {document.get('format')!r}; expected {FORMAT!r}")
+        raise InputError(f"{where}: format is {_shown(document.get('format'))}; expected {FORMAT!r}")
     collective = _name(document.get("collective"), Collective, f"{where}: collective")
     if document.get("shards") is not None:
         raise InputError(f"{where}: shards are given; this version reads uniform shards only, 'shards': null")
@@ -153,7 +160,7 @@ def _certificate(
         raise InputError(f"{where}: {missing} is missing; optimal_algbw and certificate stand together or not at all")
     if not isinstance(certificate, Mapping):
         raise InputError(f'{where}: certificate is {_shown(certificate)}; expected {{"cut": [...]}}')
-    cut = _rows([certificate.get("cut")], nodes, f"{where}: certificate.cut")[0]
+    cut = _numbers(certificate.get("cut"), nodes, f"{where}: certificate.cut")
     return _rational(optimal, f"{where}: optimal_algbw"), cut
 
 
@@ -200,15 +207,21 @@ def _number(value: object, bound: int, where: str) -> int:
 def _rows(value: object, bound: int, where: str, key: str = "") -> Rows:
     """Read a list of lists of integers from 0 to `bound` - 1: a quick look at all, a slow one to name the culprit."""
     rows = _list(value, where)
-    if all(type(row) is list for row in rows):
-        listed = cast("list[list[int]]", rows)
-        entries = list(chain.from_iterable(listed))
-        if set(map(type, entries)) <= {int} and 0 <= min(entries, default=0) <= max(entries, default=0) < bound:
-            return Rows.of(listed)
-    for place, row in enumerate(rows):
-        for position, entry in enumerate(_list(row, f"{where}[{place}]{key}")):
-            _number(entry, bound, f"{where}[{place}]{key}[{position}]")
-    return Rows.of([])  # an empty range: bound is 0 and so is every row
+    if not _all_within(rows, bound):
+        for place, row in enumerate(rows):
+            _numbers(row, bound, f"{where}[{place}]{key}")
+    return Rows.of(cast("list[list[int]]", rows))
+
+
+def _all_within(rows: Sequence[object], bound: int) -> bool:
+    if not all(type(row) is list for row in rows):
+        return False
+    entries = list(chain.from_iterable(cast("Sequence[list[int]]", rows)))
+    return set(map(type, entries)) <= {int} and min(entries, default=0) >= 0 and max(entries, default=-1) < bound
+
+
+def _numbers(value: object, bound: int, where: str) -> tuple[int, ...]:
+    return tuple(_number(entry, bound, f"{where}[{place}]") for place, entry in enumerate(_list(value, where)))
 
 
 def _shown(value: object) -> str:
