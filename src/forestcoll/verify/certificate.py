@@ -1,0 +1,97 @@
+"""Rules about the certificate: that its cut proves the claimed optimum. Each returns a message or None.
+
+The data of every compute node inside the cut must leave it, for there is a compute node outside. In an allgather of
+N shards that is (compute nodes inside) / N of the data, over the exit bandwidth E: no schedule, with or without
+switches that multicast, is faster than algbw = N E / (compute nodes inside).
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from forestcoll.verify import wording
+from forestcoll.verify.case import BoolArray, Case
+
+
+def incomplete(case: Case) -> str | None:
+    """Find a claim without a proof, or a proof without a claim."""
+    optimal, cut = case.schedule.optimal_algbw, case.schedule.cut
+    if (optimal is None) == (cut is None):
+        return None
+    missing, present = ("optimal_algbw", "cut") if optimal is None else ("cut", "optimal_algbw")
+    return f"the certificate has {present} but no {missing}; expected both or neither"
+
+
+def node_wrong(case: Case) -> str | None:
+    """Find a number in the cut that is no node, or there twice."""
+    seen: set[int] = set()
+    for position, number in enumerate(case.schedule.cut or ()):
+        if not 0 <= number < case.network.size:
+            expected = f"expected 0 to {case.network.size - 1}"
+            return f"cut: position {position} holds node number {number}; {expected}"
+        if number in seen:
+            return f"cut: position {position} holds {wording.node(case, number)} again; expected each node once at most"
+        seen.add(number)
+    return None
+
+
+def none_inside(case: Case) -> str | None:
+    """Find a cut without a compute node."""
+    if case.schedule.cut is None or _compute_inside(case):
+        return None
+    return f"cut: none of its {len(case.schedule.cut)} nodes is a compute node; expected one or more"
+
+
+def none_outside(case: Case) -> str | None:
+    """Find a cut that holds every compute node."""
+    if case.schedule.cut is None or _compute_inside(case) < len(case.compute):
+        return None
+    return f"cut: holds all {len(case.compute)} compute nodes; expected one or more outside"
+
+
+def no_exit(case: Case) -> str | None:
+    """Find a cut that no link leaves."""
+    if case.schedule.cut is None or _exit_bandwidth(case) > 0:
+        return None
+    return f"cut: no link leaves its {len(case.schedule.cut)} nodes; expected an exit bandwidth of more than 0"
+
+
+def bound_wrong(case: Case) -> str | None:
+    """Find that the cut proves another bound than the one claimed."""
+    optimal = case.schedule.optimal_algbw
+    if case.schedule.cut is None or optimal is None or optimal == _bound(case):
+        return None
+    return f"optimal_algbw is {wording.number(optimal)}, but {_proof(case)}"
+
+
+def beaten(case: Case) -> str | None:
+    """Find that the schedule is faster than the bound."""
+    if case.schedule.cut is None or case.algbw is None or case.algbw <= _bound(case):
+        return None
+    return f"the schedule achieves {wording.number(case.algbw)}, but {_proof(case)}"
+
+
+def _proof(case: Case) -> str:
+    exit_bandwidth, inside, count = _exit_bandwidth(case), _compute_inside(case), len(case.compute)
+    cut = f"cut ({wording.nodes(case, case.schedule.cut or ())})"
+    holds = f"holds {inside} of {count} compute nodes and has exit bandwidth {wording.number(exit_bandwidth)}"
+    formula = f"{count} * {wording.number(exit_bandwidth)} / {inside}"
+    return f"the {cut} {holds}; expected {formula} = {wording.number(_bound(case))}"
+
+
+def _bound(case: Case) -> Fraction:
+    return len(case.compute) * _exit_bandwidth(case) / _compute_inside(case)
+
+
+def _inside(case: Case) -> BoolArray:
+    inside = np.zeros(case.network.size, dtype=np.bool_)
+    inside[list(case.schedule.cut or ())] = True
+    return inside
+
+
+def _compute_inside(case: Case) -> int:
+    return int((_inside(case) & case.network.is_compute).sum())
+
+
+def _exit_bandwidth(case: Case) -> Fraction:
+    return case.network.exit_bandwidth(_inside(case))

@@ -1,0 +1,126 @@
+"""The rules that a schedule must keep, in the order in which they are tried, a table for each collective.
+
+A rule is an identifier, a statement, and a function that returns the message of the first place that breaks it. It
+may rely on every rule above it: that is why the form of routes stands before trees, trees before loads, and loads
+before what is claimed of them. What a collective asks of its own (its phases, its shards, its bound) is a row of its
+table; the rows that all trees share are written once.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import TypeAlias
+
+from forestcoll.collective import Collective
+from forestcoll.schedule import PhaseOp
+from forestcoll.verify import certificate, routes, shares, trees
+from forestcoll.verify.case import MAX_DENOMINATOR_DIGITS, Case
+
+Finder: TypeAlias = Callable[[Case], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: its lasting identifier, what it says, and the function that finds its first offender."""
+
+    id: str
+    statement: str
+    find: Finder
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBook:
+    """The rules of a collective.
+
+    Attributes:
+        delivery: that the right data arrives everywhere; when they hold, the links' loads have a meaning.
+        claims: that what the schedule says of itself is so.
+    """
+
+    delivery: tuple[Rule, ...]
+    claims: tuple[Rule, ...]
+
+
+_FORM = (
+    Rule(
+        "rows-malformed",
+        "Flat rows fit together: starts rise from 0 to the number of entries, and a phase has as many roots as shares "
+        "and lists of routes.",
+        shares.rows_malformed,
+    ),
+)
+_ROUTES = (
+    Rule("route-node-unknown", "A route's entries are numbers of nodes.", routes.node_unknown),
+    Rule("route-too-short", "A route has two nodes or more.", routes.too_short),
+    Rule("route-node-repeated", "A route visits a node once at most.", routes.node_repeated),
+    Rule("route-link-missing", "A link joins each node of a route to the next.", routes.link_missing),
+    Rule("route-interior-compute", "The interior nodes of a route are switches.", routes.interior_compute),
+)
+_ENDS_MULTICAST = Rule(
+    "route-ends-on-switch",
+    "A route starts and ends on a compute node, or on a switch that can multicast.",
+    routes.ends_on_switch,
+)
+_TREES = (
+    Rule("phase-empty", "A phase has a tree or more.", shares.no_trees),
+    Rule("tree-root", "A tree's root is a compute node.", trees.root_wrong),
+    Rule("tree-route-unknown", "A tree's routes are numbers of routes in the table.", trees.route_unknown),
+    Rule("tree-order", "Each route of a tree starts on the root or where one before it ends.", trees.starts_unreached),
+    Rule("tree-node-repeated", "No route of a tree ends on its root or where one before ends.", trees.reached_twice),
+    Rule("tree-not-spanning", "A tree reaches every compute node.", trees.not_spanning),
+)
+_SHARES = (
+    Rule("share-not-positive", "A tree's share is more than 0.", shares.not_positive),
+    Rule(
+        "share-too-fine",
+        f"The common denominator of all shares has at most {MAX_DENOMINATOR_DIGITS} digits.",
+        shares.too_fine,
+    ),
+    Rule("shares-sum", "The shares of a phase add up to exactly 1.", shares.sum_wrong),
+)
+_ACHIEVED = (
+    Rule(
+        "algbw-wrong",
+        "algbw is exactly 1 / the greatest (data over the link / bandwidth) of a link.",
+        shares.algbw_wrong,
+    ),
+)
+_CERTIFICATE = (
+    Rule("certificate-incomplete", "optimal_algbw and the cut stand together or not at all.", certificate.incomplete),
+    Rule("certificate-cut", "The cut's entries are numbers of nodes, each there once.", certificate.node_wrong),
+    Rule("certificate-inside", "A compute node is inside the cut.", certificate.none_inside),
+    Rule("certificate-outside", "A compute node is outside the cut.", certificate.none_outside),
+    Rule("certificate-exit", "The links that leave the cut have an exit bandwidth above 0.", certificate.no_exit),
+    Rule(
+        "certificate-bound",
+        "optimal_algbw is exactly N * (exit bandwidth of the cut) / (compute nodes inside).",
+        certificate.bound_wrong,
+    ),
+    Rule("certificate-beaten", "algbw is not above the bound that the cut proves.", certificate.beaten),
+)
+
+_ALLGATHER = RuleBook(
+    delivery=(
+        *_FORM,
+        Rule(
+            "phase-ops",
+            "An allgather has one phase, a broadcast.",
+            partial(shares.phase_ops, expected=(PhaseOp.BROADCAST,)),
+        ),
+        *_ROUTES,
+        _ENDS_MULTICAST,
+        *_TREES,
+        *_SHARES,
+        Rule("root-shares", "The shares of each root's trees add up to exactly 1/N.", shares.root_wrong),
+    ),
+    claims=(*_ACHIEVED, *_CERTIFICATE),
+)
+
+RULE_BOOKS: Mapping[Collective, RuleBook] = MappingProxyType({Collective.ALLGATHER: _ALLGATHER})
+
+
+def rules(collective: Collective = Collective.ALLGATHER) -> tuple[tuple[str, str], ...]:
+    """Return the identifier and the statement of each rule for `collective`, in the order in which they are tried."""
+    book = RULE_BOOKS[collective]
+    return tuple((rule.id, rule.statement) for rule in (*book.delivery, *book.claims))

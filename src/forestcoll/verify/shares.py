@@ -1,0 +1,103 @@
+"""Rules about phases and the shares of their trees. Each returns the message of the first offender, or None."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from fractions import Fraction
+
+from forestcoll.schedule import PhaseOp, Rows
+from forestcoll.verify import wording
+from forestcoll.verify.case import MAX_DENOMINATOR_DIGITS, Case
+
+
+def rows_malformed(case: Case) -> str | None:
+    """Find flat rows that do not fit together: no file reads so, but a program may build them."""
+    if not _fits(case.schedule.routes):
+        return "routes: starts do not rise from 0 to the number of entries"
+    for place, phase in enumerate(case.schedule.phases):
+        if not _fits(phase.routes):
+            return f"phase {place}: the starts of routes do not rise from 0 to the number of entries"
+        counts = (len(phase.roots), len(phase.shares), len(phase.routes))
+        if len(set(counts)) > 1:
+            return f"phase {place}: has {counts[0]} roots, {counts[1]} shares and {counts[2]} lists of routes"
+    return None
+
+
+def _fits(rows: Rows) -> bool:
+    starts = rows.starts
+    return bool(
+        len(starts) and starts[0] == 0 and starts[-1] == len(rows.entries) and (starts[1:] >= starts[:-1]).all()
+    )
+
+
+def phase_ops(case: Case, *, expected: Sequence[PhaseOp]) -> str | None:
+    """Find phases other than the `expected` ones."""
+    found = [phase.op for phase in case.schedule.phases]
+    if found == list(expected):
+        return None
+    return f"phases are [{', '.join(found)}]; expected [{', '.join(expected)}] for {case.schedule.collective}"
+
+
+def no_trees(case: Case) -> str | None:
+    """Find a phase without trees."""
+    for place, phase in enumerate(case.schedule.phases):
+        if not len(phase):
+            return f"phase {place} lists no trees; expected one or more for each of {len(case.compute)} roots"
+    return None
+
+
+def not_positive(case: Case) -> str | None:
+    """Find a tree that carries nothing, or less."""
+    for place, phase in enumerate(case.schedule.phases):
+        for tree, share in enumerate(phase.shares):
+            if share <= 0:
+                return f"{wording.tree(case, place, tree)} has share {wording.number(share)}; expected more than 0"
+    return None
+
+
+def too_fine(case: Case) -> str | None:
+    """Find shares whose sums would take too long."""
+    if case.denominator is not None:
+        return None
+    return f"the common denominator of the shares has more than {MAX_DENOMINATOR_DIGITS} digits; write them coarser"
+
+
+def sum_wrong(case: Case) -> str | None:
+    """Find a phase whose trees do not carry the whole of the data."""
+    for place, units in enumerate(case.units):
+        if sum(units) != case.denominator:
+            total = wording.number(_share(case, sum(units)))
+            return f"phase {place}: the shares of its {len(units)} trees add up to {total}; expected exactly 1"
+    return None
+
+
+def root_wrong(case: Case) -> str | None:
+    """Find a compute node whose trees do not carry its shard, an equal part of the data."""
+    count = len(case.compute)
+    for place, (phase, units) in enumerate(zip(case.schedule.phases, case.units, strict=True)):
+        carried: defaultdict[int, int] = defaultdict(int)
+        for root, unit in zip(phase.roots, units, strict=True):
+            carried[root] += unit
+        for root in case.compute:
+            if carried[root] * count != case.denominator:
+                text = f"phase {place}: the {phase.roots.count(root)} trees with root {wording.node(case, root)}"
+                return f"{text} carry {wording.number(_share(case, carried[root]))}; expected its shard, 1/{count}"
+    return None
+
+
+def _share(case: Case, units: int) -> Fraction:
+    return Fraction(units, case.denominator or 1)
+
+
+def algbw_wrong(case: Case) -> str | None:
+    """Find that the claimed bandwidth is not the achieved one."""
+    claimed = case.schedule.algbw
+    if case.pace is None:
+        return f"algbw is {wording.number(claimed)}, but nothing crosses any link"
+    if claimed == case.algbw:
+        return None
+    number = int(case.pace.links[0])
+    link = case.schedule.topology.links[number]
+    load = _share(case, int(case.loads[number]))
+    ends = f"{wording.node(case, link.source)} -> {wording.node(case, link.target)}"
+    busiest = f"link {ends} carries {wording.number(load)} of the data at bandwidth {wording.number(link.bandwidth)}"
+    return f"algbw is {wording.number(claimed)}, but {busiest}; expected {wording.number(1 / case.pace.time)}"

@@ -1,0 +1,43 @@
+"""How messages name nodes, routes, trees and numbers: on one line, and never too long to read."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from forestcoll.verify.case import Case
+
+MAX_LENGTH = 120
+"""The most characters of one number or name that a message shows."""
+
+MAX_LISTED = 8
+"""The most nodes that a message lists."""
+
+
+def number(value: Fraction | int) -> str:
+    """Return `value` as text; a number of thousands of digits only by its size."""
+    digits = max(abs(value.numerator), value.denominator).bit_length() * 3 // 10
+    return str(value) if digits <= MAX_LENGTH else f"a ratio of numbers of about {digits} digits"
+
+
+def node(case: Case, place: int) -> str:
+    """Return the id of node number `place`, quoted as Python does: no line break survives."""
+    text = repr(case.schedule.topology.nodes[place].id)
+    return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}..."
+
+
+def nodes(case: Case, places: Iterable[int], separator: str = ", ") -> str:
+    """Return the ids of the nodes `places`, the first few if they are many."""
+    listed = list(places)
+    names = [node(case, place) for place in listed[:MAX_LISTED]]
+    rest = [f"... ({len(listed)} nodes)"] if len(listed) > MAX_LISTED else []
+    return separator.join(names + rest)
+
+
+def route(case: Case, place: int) -> str:
+    """Return the number of a route and the ids of its nodes."""
+    return f"route {place} ({nodes(case, case.schedule.routes[place], ' -> ')})"
+
+
+def tree(case: Case, phase: int, place: int) -> str:
+    """Return the number of a tree, the id of its root, and its phase."""
+    root = case.schedule.phases[phase].roots[place]
+    return f"tree {place} (root {node(case, root)}) of phase {phase}"

@@ -1,0 +1,141 @@
+"""Hand-made schedules that are right, as drafts that a test can spoil before it freezes them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from forestcoll.collective import Collective
+from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
+from forestcoll.topology import Topology, TopologyBuilder
+
+
+@dataclass
+class DraftTree:
+    root: int
+    share: Fraction
+    routes: list[int]
+
+
+@dataclass
+class Draft:
+    """A schedule that can still be changed."""
+
+    topology: Topology
+    algbw: Fraction
+    optimal: Fraction | None
+    cut: list[int] | None
+    routes: list[list[int]] = field(default_factory=list)
+    trees: list[DraftTree] = field(default_factory=list)
+
+    def add_tree(self, share: Fraction, *paths: list[int]) -> None:
+        """Add a tree rooted where the first of `paths` starts; paths new to the table of routes join it."""
+        for path in paths:
+            if path not in self.routes:
+                self.routes.append(path)
+        self.trees.append(DraftTree(paths[0][0], share, [self.routes.index(path) for path in paths]))
+
+    def freeze(self) -> Schedule:
+        phase = Phase(
+            op=PhaseOp.BROADCAST,
+            roots=tuple(tree.root for tree in self.trees),
+            shares=tuple(tree.share for tree in self.trees),
+            routes=Rows.of([tree.routes for tree in self.trees]),
+        )
+        return Schedule(
+            topology=self.topology,
+            collective=Collective.ALLGATHER,
+            routes=Rows.of(self.routes),
+            phases=(phase,),
+            algbw=self.algbw,
+            optimal_algbw=self.optimal,
+            cut=None if self.cut is None else tuple(self.cut),
+        )
+
+
+def two_gpus() -> Draft:
+    builder = TopologyBuilder("two")
+    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 10)
+    draft = Draft(builder.build(), Fraction(20), Fraction(20), [0])
+    draft.add_tree(Fraction(1, 2), [0, 1])
+    draft.add_tree(Fraction(1, 2), [1, 0])
+    return draft
+
+
+def _ring_topology() -> Topology:
+    builder = TopologyBuilder("ring")
+    names = [builder.add_compute(f"g{number}") for number in range(4)]
+    for number in range(4):
+        builder.add_duplex(names[number], names[(number + 1) % 4], 25)
+    return builder.build()
+
+
+def ring() -> Draft:
+    """Four GPUs, each shard half one way round and half the other: 3/8 of M over each link."""
+    draft = Draft(_ring_topology(), Fraction(200, 3), Fraction(200, 3), [1, 2, 3])
+    for root in range(4):
+        for step in (1, 3):
+            stops = [(root + step * count) % 4 for count in range(4)]
+            draft.add_tree(Fraction(1, 8), *([stops[count], stops[count + 1]] for count in range(3)))
+    return draft
+
+
+def slow_ring() -> Draft:
+    """The same ring, one way round only: right, and half as fast as the bound."""
+    draft = Draft(_ring_topology(), Fraction(100, 3), Fraction(200, 3), [1, 2, 3])
+    for root in range(4):
+        stops = [(root + count) % 4 for count in range(4)]
+        draft.add_tree(Fraction(1, 4), *([stops[count], stops[count + 1]] for count in range(3)))
+    return draft
+
+
+def boxes() -> Draft:
+    """Two boxes of two GPUs (0, 1 and 2, 3), a fast switch in each (4, 5), a slow one for all (6)."""
+    builder = TopologyBuilder("boxes")
+    for number in range(4):
+        builder.add_compute(f"g{number}")
+    for switch in ("s0", "s1", "net"):
+        builder.add_switch(switch)
+    for number in range(4):
+        builder.add_duplex(f"g{number}", f"s{number // 2}", 100)
+        builder.add_duplex(f"g{number}", "net", 10)
+    draft = Draft(builder.build(), Fraction(40), Fraction(40), [0, 1, 4])
+    for root in range(4):
+        mate, across = root ^ 1, (root + 2) % 4
+        home, away = 4 + root // 2, 4 + across // 2
+        draft.add_tree(Fraction(1, 4), [root, 6, across], [across, away, across ^ 1], [root, home, mate])
+    return draft
+
+
+def multicast() -> Draft:
+    """Three GPUs on a switch (3) that copies: 1/3 of M up each link, 2/3 down."""
+    builder = TopologyBuilder("multicast")
+    names = [builder.add_compute(f"g{number}") for number in range(3)]
+    builder.add_switch("nvs", multicast=True)
+    for name in names:
+        builder.add_duplex(name, "nvs", 10)
+    draft = Draft(builder.build(), Fraction(15), Fraction(15), [0, 1, 3])
+    for root in range(3):
+        draft.add_tree(Fraction(1, 3), [root, 3], *([3, other] for other in range(3) if other != root))
+    return draft
+
+
+def complete() -> Draft:
+    """Five GPUs, each joined to each: every root sends its shard to all others itself. One route is not used."""
+    builder = TopologyBuilder("complete")
+    names = [builder.add_compute(number * 10) for number in range(5)]
+    for source in names:
+        for target in names:
+            if source != target:
+                builder.add_link(source, target, 7)
+    draft = Draft(builder.build(), Fraction(35), Fraction(35), [0, 1, 2, 3])
+    for root in range(5):
+        draft.add_tree(Fraction(1, 5), *([root, other] for other in range(5) if other != root))
+    draft.routes.append([0, 1])
+    return draft
+
+
+def unclaimed() -> Draft:
+    return replace(ring(), optimal=None, cut=None)
+
+
+GOOD: tuple[Callable[[], Draft], ...] = (two_gpus, ring, slow_ring, boxes, multicast, complete, unclaimed)
