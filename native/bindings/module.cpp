@@ -1,0 +1,223 @@
+// The bindings: they turn Python values into the core's, let go of the interpreter's lock, and nothing else.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "bindings/wide_caster.h"
+#include "bounds/throughput.h"
+#include "generate/routing.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace forestcoll {
+namespace {
+
+using IntList = std::vector<std::int32_t>;
+using IntArray = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
+
+// Hands a vector's memory over to NumPy.
+IntArray to_array(std::vector<std::int32_t> values) {
+  auto owned = std::make_unique<std::vector<std::int32_t>>(std::move(values));
+  nb::capsule owner(owned.get(), [](void* pointer) noexcept { delete static_cast<std::vector<std::int32_t>*>(pointer); });
+  auto* held = owned.release();
+  return IntArray(held->data(), {held->size()}, owner);
+}
+
+// Takes the interpreter's lock a few times a second, to see to signals (Ctrl-C) and to tell Python how far we are.
+class PythonObserver final : public Observer {
+ public:
+  explicit PythonObserver(nb::object progress) : progress_(std::move(progress)) {}
+
+ protected:
+  void report(std::int64_t done, std::int64_t total) override {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::milliseconds(50);
+    nb::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (!progress_.is_none()) progress_(done, total);
+  }
+
+ private:
+  nb::object progress_;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+};
+
+template <class Capacity>
+Network<Capacity> make_network(NodeIndex nodes, const IntList& tails, const IntList& heads,
+                               const std::vector<Capacity>& capacities) {
+  if (tails.size() != heads.size() || tails.size() != capacities.size()) {
+    throw std::invalid_argument("tails, heads and capacities must have the same length");
+  }
+  Network<Capacity> network(nodes);
+  for (std::size_t arc = 0; arc < tails.size(); ++arc) network.add_arc(tails[arc], heads[arc], capacities[arc]);
+  return network;
+}
+
+void check_terminals(NodeIndex nodes, const IntList& terminals) {
+  if (terminals.empty()) throw std::invalid_argument("terminals must not be empty");
+  if (!std::is_sorted(terminals.begin(), terminals.end())) throw std::invalid_argument("terminals must rise");
+  if (terminals.front() < 0 || terminals.back() >= nodes) throw std::invalid_argument("a terminal is out of range");
+}
+
+// A network with its compute nodes, as Python hands it over.
+template <class Capacity>
+struct Problem {
+  Problem(NodeIndex nodes, const IntList& tails, const IntList& heads, const std::vector<Capacity>& capacities,
+          IntList terminals_)
+      : network(make_network(nodes, tails, heads, capacities)), terminals(std::move(terminals_)) {
+    check_terminals(nodes, terminals);
+  }
+
+  Network<Capacity> network;
+  IntList terminals;
+};
+
+template <class Capacity>
+nb::tuple bottleneck(const Problem<Capacity>& problem, nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  Bottleneck<Capacity> found;
+  {
+    nb::gil_scoped_release unlocked;
+    found = BottleneckSearch<Capacity>(problem.network, problem.terminals).run(observer);
+  }
+  return nb::make_tuple(found.compute_inside, found.exit_capacity, found.inside);
+}
+
+template <class Capacity>
+bool feeds(const Problem<Capacity>& problem, Capacity supply, nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  nb::gil_scoped_release unlocked;
+  return feeds_everyone(problem.network, problem.terminals, supply, observer);
+}
+
+template <class Capacity>
+Capacity split_capacity(const Problem<Capacity>& problem, Capacity supply, std::array<NodeIndex, 3> way,
+                        Capacity amount) {
+  for (const NodeIndex node : way) problem.network.require_node(node);
+  PythonObserver observer{nb::none()};
+  return SwitchRemoval<Capacity>(problem.network, problem.terminals, supply).split_capacity(way[0], way[1], way[2], amount, observer);
+}
+
+template <class Capacity>
+Capacity tree_capacity(const Problem<Capacity>& problem, const std::vector<Capacity>& remaining, ArcIndex arc,
+                       Capacity multiplicity) {
+  if (remaining.size() != static_cast<std::size_t>(problem.network.nodes())) {
+    throw std::invalid_argument("remaining needs a number for every node");
+  }
+  if (arc < 0 || arc >= problem.network.arcs()) throw std::invalid_argument("the arc number is out of range");
+  return Packing<Capacity>(problem.network, problem.terminals, 0).tree_capacity(remaining, arc, multiplicity);
+}
+
+template <class Capacity>
+LogicalNetwork<Capacity> remove_switches(const Problem<Capacity>& problem, Capacity supply, nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  nb::gil_scoped_release unlocked;
+  return SwitchRemoval<Capacity>(problem.network, problem.terminals, supply).run(observer);
+}
+
+template <class Capacity>
+nb::tuple pack_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>& logical, Capacity supply,
+                     nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  TreeBatches<Capacity> batches;
+  PackingCounters counters;
+  {
+    nb::gil_scoped_release unlocked;
+    Packing<Capacity> packing(logical.network, problem.terminals, supply);
+    batches = packing.run(observer);
+    counters = packing.counters();
+  }
+  nb::dict counted;
+  counted["batches"] = batches.roots.size();
+  counted["proposals"] = counters.proposals;
+  counted["refused"] = counters.refused;
+  counted["grown_exactly"] = counters.grown_exactly;
+  counted["learned_cuts"] = counters.learned_cuts;
+  return nb::make_tuple(std::move(batches), counted);
+}
+
+template <class Capacity>
+nb::tuple route(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>& logical,
+                const TreeBatches<Capacity>& batches, nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  RoutedTrees<Capacity> trees;
+  IntList starts{0}, nodes;
+  {
+    nb::gil_scoped_release unlocked;
+    LogicalNetwork<Capacity> used = logical;
+    trees = route_trees(used, batches, problem.terminals.size() - 1, observer);
+    for (PathIndex path = 0; path < used.paths.size(); ++path) {
+      nodes.insert(nodes.end(), used.paths[path].begin(), used.paths[path].end());
+      starts.push_back(static_cast<std::int32_t>(nodes.size()));
+    }
+  }
+  return nb::make_tuple(trees.roots, trees.multiplicities, to_array(std::move(trees.paths)),
+                        to_array(std::move(starts)), to_array(std::move(nodes)));
+}
+
+template <class Capacity>
+nb::tuple logical_arcs(const LogicalNetwork<Capacity>& logical) {
+  IntList tails, heads;
+  std::vector<Capacity> capacities;
+  for (ArcIndex arc = 0; arc < logical.network.arcs(); ++arc) {
+    if (logical.network.capacity(arc) == 0) continue;
+    tails.push_back(logical.network.tail(arc));
+    heads.push_back(logical.network.head(arc));
+    capacities.push_back(logical.network.capacity(arc));
+  }
+  return nb::make_tuple(tails, heads, capacities);
+}
+
+template <class Capacity>
+nb::tuple batch_lists(const TreeBatches<Capacity>& batches, const LogicalNetwork<Capacity>& logical) {
+  IntList tails, heads;
+  for (const ArcIndex arc : batches.arcs) {
+    tails.push_back(logical.network.tail(arc));
+    heads.push_back(logical.network.head(arc));
+  }
+  return nb::make_tuple(batches.roots, batches.multiplicities, tails, heads);
+}
+
+template <class Capacity>
+void bind(nb::module_ module) {
+  nb::class_<Problem<Capacity>>(module, "Problem", "A network of integer capacities with its compute nodes.")
+      .def(nb::init<NodeIndex, const IntList&, const IntList&, const std::vector<Capacity>&, IntList>(), "nodes"_a,
+           "tails"_a, "heads"_a, "capacities"_a, "terminals"_a);
+  nb::class_<LogicalNetwork<Capacity>>(module, "LogicalNetwork", "The network without its switches, and the paths behind it.")
+      .def("arcs", &logical_arcs<Capacity>, "Return tails, heads and capacities of the arcs that have capacity.");
+  nb::class_<TreeBatches<Capacity>>(module, "TreeBatches", "Trees over logical links, each with its multiplicity.")
+      .def("lists", &batch_lists<Capacity>, "logical"_a, "Return roots, multiplicities, and tails and heads of all tree edges.");
+  module.def("bottleneck", &bottleneck<Capacity>, "problem"_a, "progress"_a = nb::none(),
+             "Return compute nodes inside, exit capacity and nodes of the throughput bottleneck cut.");
+  module.def("feeds", &feeds<Capacity>, "problem"_a, "supply"_a, "progress"_a = nb::none(),
+             "Return whether every compute node can receive `supply` from each.");
+  module.def("split_capacity", &split_capacity<Capacity>, "problem"_a, "supply"_a, "way"_a, "amount"_a,
+             "Return gamma of Theorem 6, but at most `amount`.");
+  module.def("tree_capacity", &tree_capacity<Capacity>, "problem"_a, "remaining"_a, "arc"_a, "multiplicity"_a,
+             "Return mu of Theorem 10, where every other tree is still a lone root.");
+  module.def("remove_switches", &remove_switches<Capacity>, "problem"_a, "supply"_a, "progress"_a = nb::none(),
+             "Return the network with all switches split off.");
+  module.def("pack_trees", &pack_trees<Capacity>, "problem"_a, "logical"_a, "supply"_a, "progress"_a = nb::none(),
+             "Return batches of spanning trees, and counters of how they were found.");
+  module.def("route_trees", &route<Capacity>, "problem"_a, "logical"_a, "batches"_a, "progress"_a = nb::none(),
+             "Return roots, multiplicities, path numbers of all trees, and the paths' starts and nodes.");
+}
+
+}  // namespace
+}  // namespace forestcoll
+
+NB_MODULE(_native, module) {
+  module.doc() = "The core of forestcoll, once for 64-bit capacities and once for 128-bit ones.";
+  nb::module_ narrow = module.def_submodule("narrow", "Capacities of 64 bits.");
+  nb::module_ wide = module.def_submodule("wide", "Capacities of 128 bits.");
+  forestcoll::bind<forestcoll::Narrow>(narrow);
+  forestcoll::bind<forestcoll::Wide>(wide);
+}

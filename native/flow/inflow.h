@@ -1,0 +1,198 @@
+// Max-flow, asked backwards: how much of what the nodes supply can reach a set of sinks?
+//
+// Every node may supply a limited amount, or without limit. The search for augmenting paths runs from the sinks
+// against the arcs and stops at the first nodes that can still supply, and the whole stops once `needed` has arrived:
+// a question whose answer lies nearby touches few arcs, however large the network is. Phases are Dinic's: label by
+// distance from the sinks, then saturate all shortest paths; O(V^2 E) at worst.
+//
+// Invariant between calls: no flow is left that `into` does not take back first, so capacities may change freely.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "flow/network.h"
+
+namespace forestcoll {
+
+template <class Capacity>
+class Inflow {
+ public:
+  // The network must outlive this object; it may get more arcs and other capacities between calls.
+  explicit Inflow(const Network<Capacity>& network)
+      : network_(network), supply_(size()), used_(size()), unlimited_(size()), stamp_(size()), level_(size()),
+        cursor_(size()) {}
+
+  void set_supply(NodeIndex node, Capacity amount) { supply_[index(node)] = amount; }
+  Capacity supply(NodeIndex node) const { return supply_[index(node)]; }
+  void set_unlimited(NodeIndex node) { unlimited_[index(node)] = true; }
+  void limit_all() { std::fill(unlimited_.begin(), unlimited_.end(), false); }
+
+  // Returns min(needed, max-flow from all supplies into `sinks`); what the sinks supply themselves has arrived.
+  Capacity into(std::span<const NodeIndex> sinks, Capacity needed) {
+    start_over();
+    Capacity arrived = 0;
+    next_round();
+    for (const NodeIndex sink : sinks) {
+      if (labelled(sink)) continue;  // named twice
+      label(sink, 0);
+      if (unlimited_[index(sink)]) return needed;
+      arrived = checked_add(arrived, supply_[index(sink)]);
+      use(sink, supply_[index(sink)]);
+    }
+    while (arrived < needed && label_from(sinks)) arrived += saturate(sinks, needed - arrived);
+    return std::min(arrived, needed);
+  }
+
+  // After a call that fell short: is `node` on the sinks' side of the minimum cut nearest to the sinks?
+  bool on_sink_side(NodeIndex node) const { return labelled(node); }
+
+ private:
+  struct Step {
+    NodeIndex from;  // nearer to the sinks
+    ArcIndex arc;
+    bool forward;  // true: more flow over the arc towards `from`; false: take back flow that leaves `from`
+  };
+
+  static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
+  std::size_t size() const { return index(network_.nodes()); }
+
+  bool labelled(NodeIndex node) const { return stamp_[index(node)] == round_; }
+  void label(NodeIndex node, NodeIndex level) {
+    stamp_[index(node)] = round_;
+    level_[index(node)] = level;
+    cursor_[index(node)] = 0;
+  }
+  void next_round() { ++round_; }
+
+  bool can_supply(NodeIndex node) const {
+    return unlimited_[index(node)] || used_[index(node)] < supply_[index(node)];
+  }
+  void use(NodeIndex node, Capacity amount) {
+    if (used_[index(node)] == 0) users_.push_back(node);
+    used_[index(node)] += amount;
+  }
+
+  void start_over() {
+    flow_.resize(index(network_.arcs()));
+    for (const ArcIndex arc : touched_) flow_[index(arc)] = 0;
+    for (const NodeIndex node : users_) used_[index(node)] = 0;
+    touched_.clear();
+    users_.clear();
+  }
+
+  // Labels nodes with their distance from the sinks over arcs with capacity left, up to the first distance at which
+  // a node can supply. False if no node can.
+  bool label_from(std::span<const NodeIndex> sinks) {
+    next_round();
+    queue_.clear();
+    for (const NodeIndex sink : sinks) {
+      if (labelled(sink)) continue;
+      label(sink, 0);
+      queue_.push_back(sink);
+    }
+    bool found = false;
+    for (std::size_t next = 0; next < queue_.size(); ++next) {
+      const NodeIndex node = queue_[next];
+      if (found && level_[index(node)] >= deepest_) break;
+      const auto visit = [&](NodeIndex neighbour) {
+        if (labelled(neighbour)) return;
+        label(neighbour, level_[index(node)] + 1);
+        queue_.push_back(neighbour);
+        if (can_supply(neighbour)) {
+          found = true;
+          deepest_ = level_[index(neighbour)];
+        }
+      };
+      for (const ArcIndex arc : network_.in(node)) {
+        if (flow_[index(arc)] < network_.capacity(arc)) visit(network_.tail(arc));
+      }
+      for (const ArcIndex arc : network_.out(node)) {
+        if (flow_[index(arc)] > 0) visit(network_.head(arc));
+      }
+    }
+    return found;
+  }
+
+  Capacity residual(const Step& step) const {
+    return step.forward ? network_.capacity(step.arc) - flow_[index(step.arc)] : flow_[index(step.arc)];
+  }
+
+  // Sends flow along shortest paths until they are used up or `limit` has arrived; returns what arrived.
+  Capacity saturate(std::span<const NodeIndex> sinks, Capacity limit) {
+    Capacity arrived = 0;
+    for (const NodeIndex sink : sinks) {
+      NodeIndex node = sink;
+      path_.clear();
+      while (arrived < limit) {
+        if (level_[index(node)] == deepest_ && can_supply(node)) {
+          arrived += augment(node, limit - arrived);
+          node = keep_open_steps(node);
+        } else if (!advance(node)) {
+          if (path_.empty()) break;
+          node = path_.back().from;
+          ++cursor_[index(node)];
+          path_.pop_back();
+        }
+      }
+    }
+    return arrived;
+  }
+
+  // Moves one level away from the sinks, over the next arc at `node` that has capacity left.
+  bool advance(NodeIndex& node) {
+    const auto& in = network_.in(node);
+    const auto& out = network_.out(node);
+    const NodeIndex level = level_[index(node)] + 1;
+    for (std::size_t& cursor = cursor_[index(node)]; cursor < in.size() + out.size(); ++cursor) {
+      const bool forward = cursor < in.size();
+      const ArcIndex arc = forward ? in[cursor] : out[cursor - in.size()];
+      const NodeIndex neighbour = forward ? network_.tail(arc) : network_.head(arc);
+      if (!labelled(neighbour) || level_[index(neighbour)] != level) continue;
+      const Step step{node, arc, forward};
+      if (residual(step) <= 0) continue;
+      path_.push_back(step);
+      node = neighbour;
+      return true;
+    }
+    return false;
+  }
+
+  Capacity augment(NodeIndex source, Capacity limit) {
+    Capacity amount = limit;
+    if (!unlimited_[index(source)]) amount = std::min(amount, supply_[index(source)] - used_[index(source)]);
+    for (const Step& step : path_) amount = std::min(amount, residual(step));
+    for (const Step& step : path_) {
+      Capacity& flow = flow_[index(step.arc)];
+      if (flow == 0) touched_.push_back(step.arc);
+      flow += step.forward ? amount : -amount;
+    }
+    if (!unlimited_[index(source)]) use(source, amount);
+    return amount;
+  }
+
+  // After an augmentation: shortens the path to before its first full step, and returns the node where it now ends.
+  NodeIndex keep_open_steps(NodeIndex source) {
+    const auto full = std::find_if(path_.begin(), path_.end(), [&](const Step& s) { return residual(s) == 0; });
+    if (full == path_.end()) return source;
+    const NodeIndex node = full->from;
+    path_.erase(full, path_.end());
+    return node;
+  }
+
+  const Network<Capacity>& network_;
+  std::vector<Capacity> supply_, used_, flow_;
+  std::vector<char> unlimited_;
+  std::vector<ArcIndex> touched_;
+  std::vector<NodeIndex> users_;
+  std::vector<std::uint64_t> stamp_;
+  std::uint64_t round_ = 0;
+  std::vector<NodeIndex> level_;
+  NodeIndex deepest_ = 0;
+  std::vector<std::size_t> cursor_;
+  std::vector<NodeIndex> queue_;
+  std::vector<Step> path_;
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,4 @@
+from types import ModuleType
+
+narrow: ModuleType
+wide: ModuleType

@@ -1,0 +1,76 @@
+"""What every core offers. Networks have integer capacities; terminals are the compute nodes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+ReportProgress: TypeAlias = Callable[[int, int], None] | None
+"""Called now and then with how much is done, of how much; may raise to stop the work."""
+
+
+class AnyProblem(Protocol):
+    """A network with its terminals; made by `Core.Problem`, opaque outside its core."""
+
+
+class LogicalNetwork(Protocol):
+    """A network whose switches are split off, and the paths behind its logical arcs."""
+
+    def arcs(self) -> tuple[list[int], list[int], list[int]]:
+        """Return tails, heads and capacities of the arcs that have capacity."""
+
+
+class TreeBatches(Protocol):
+    """Spanning trees over logical arcs, each with its multiplicity."""
+
+    def lists(self, logical: LogicalNetwork) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Return roots, multiplicities, and tails and heads of all tree edges, N - 1 a tree."""
+
+
+class Core(Protocol):
+    """The flow algorithms, in one width of integers."""
+
+    def Problem(  # noqa: N802 (it makes a Problem)
+        self,
+        nodes: int,
+        tails: Sequence[int],
+        heads: Sequence[int],
+        capacities: Sequence[int],
+        terminals: Sequence[int],
+    ) -> AnyProblem:
+        """Return the network with these arcs; `terminals` rise."""
+
+    def bottleneck(self, problem: AnyProblem, progress: ReportProgress = None) -> tuple[int, int, list[int]]:
+        """Return terminals inside, exit capacity and nodes of a cut S that maximises their ratio (§4).
+
+        S misses at least one terminal. Every terminal must be reachable from every other.
+        """
+
+    def feeds(self, problem: AnyProblem, supply: int, progress: ReportProgress = None) -> bool:
+        """Return whether every terminal can receive `supply` from each terminal (Theorem 3)."""
+
+    def split_capacity(self, problem: AnyProblem, supply: int, way: tuple[int, int, int], amount: int) -> int:
+        """Return how much of the way u -> w -> t can become u -> t, at most `amount` (Theorem 6).
+
+        `feeds` stays true for it and becomes false beyond it, unless `amount` was the limit.
+        """
+
+    def tree_capacity(self, problem: AnyProblem, remaining: Sequence[int], arc: int, multiplicity: int) -> int:
+        """Return how many of a tree's copies can take `arc` so that all other trees stay possible (Theorem 10).
+
+        Capacities are those left beside the tree; `remaining[v]` counts the other trees still to come from v.
+        """
+
+    def remove_switches(self, problem: AnyProblem, supply: int, progress: ReportProgress = None) -> LogicalNetwork:
+        """Return the network with every switch split off, `feeds` staying true (Algorithm 3)."""
+
+    def pack_trees(
+        self, problem: AnyProblem, logical: LogicalNetwork, supply: int, progress: ReportProgress = None
+    ) -> tuple[TreeBatches, Mapping[str, int]]:
+        """Return `supply` spanning trees from every terminal within the capacities (Algorithm 4), and counters."""
+
+    def route_trees(
+        self, problem: AnyProblem, logical: LogicalNetwork, batches: TreeBatches, progress: ReportProgress = None
+    ) -> tuple[list[int], list[int], npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return trees over physical paths: roots, multiplicities, paths of all trees; the paths' starts and nodes."""

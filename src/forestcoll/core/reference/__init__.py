@@ -1,0 +1,20 @@
+"""The core in plain Python: each piece as the paper states it, kept simple, for tests and for unbounded integers."""
+
+from forestcoll.core.reference.bottleneck import bottleneck, feeds
+from forestcoll.core.reference.network import Problem
+from forestcoll.core.reference.packing import TreeBatches, pack_trees, tree_capacity
+from forestcoll.core.reference.routing import route_trees
+from forestcoll.core.reference.switches import LogicalNetwork, remove_switches, split_capacity
+
+__all__ = [
+    "LogicalNetwork",
+    "Problem",
+    "TreeBatches",
+    "bottleneck",
+    "feeds",
+    "pack_trees",
+    "remove_switches",
+    "route_trees",
+    "split_capacity",
+    "tree_capacity",
+]

@@ -1,0 +1,84 @@
+"""A capacitated network and its max-flow by shortest augmenting paths (Edmonds and Karp): O(V E^2), any integers."""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Arc: TypeAlias = tuple[int, int]
+Capacities: TypeAlias = dict[Arc, int]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A network with its terminals, as `Core.Problem` takes it."""
+
+    nodes: int
+    tails: Sequence[int]
+    heads: Sequence[int]
+    capacities: Sequence[int]
+    terminals: Sequence[int]
+
+    def arc_capacities(self) -> Capacities:
+        """Return the capacity of every (tail, head)."""
+        capacities: Capacities = {}
+        for tail, head, capacity in zip(self.tails, self.heads, self.capacities, strict=True):
+            capacities[tail, head] = capacities.get((tail, head), 0) + capacity
+        return capacities
+
+
+def with_arcs(capacities: Capacities, added: Iterable[tuple[int, int, int]]) -> Capacities:
+    """Return `capacities` with further (tail, head, capacity); capacities between the same nodes add up."""
+    result = dict(capacities)
+    for tail, head, capacity in added:
+        result[tail, head] = result.get((tail, head), 0) + capacity
+    return result
+
+
+def max_flow(capacities: Capacities, source: int, sink: int) -> tuple[int, set[int]]:
+    """Return the greatest flow from `source` to `sink`, and the source side of the minimum cut nearest to the sink."""
+    residual: dict[int, dict[int, int]] = {source: {}, sink: {}}
+    for (tail, head), capacity in capacities.items():
+        forward = residual.setdefault(tail, {})
+        forward[head] = forward.get(head, 0) + capacity
+        residual.setdefault(head, {}).setdefault(tail, 0)
+    value = 0
+    while path := _shortest_path(residual, source, sink):
+        amount = min(residual[tail][head] for tail, head in path)
+        for tail, head in path:
+            residual[tail][head] -= amount
+            residual[head][tail] += amount
+        value += amount
+    return value, set(residual) - _reaching(residual, sink)
+
+
+def _shortest_path(residual: dict[int, dict[int, int]], source: int, sink: int) -> list[Arc]:
+    reached_from = {source: source}
+    queue = deque([source])
+    while queue and sink not in reached_from:
+        node = queue.popleft()
+        for neighbour, capacity in residual[node].items():
+            if capacity > 0 and neighbour not in reached_from:
+                reached_from[neighbour] = node
+                queue.append(neighbour)
+    if sink not in reached_from:
+        return []
+    path = []
+    node = sink
+    while node != source:
+        path.append((reached_from[node], node))
+        node = reached_from[node]
+    return path
+
+
+def _reaching(residual: dict[int, dict[int, int]], sink: int) -> set[int]:
+    """Return the nodes from which flow could still reach `sink`."""
+    reaching = {sink}
+    queue = deque([sink])
+    while queue:
+        node = queue.popleft()
+        for neighbour in residual[node]:
+            if neighbour not in reaching and residual[neighbour].get(node, 0) > 0:
+                reaching.add(neighbour)
+                queue.append(neighbour)
+    return reaching

@@ -1,0 +1,27 @@
+"""Picks the core whose integers are wide enough, before anything is computed."""
+
+from types import MappingProxyType
+from typing import cast
+
+from forestcoll import _native
+from forestcoll.core import reference
+from forestcoll.core.interface import Core
+
+# One bit is the sign's, the other two leave room for sums of a few terms that are each within the bound.
+_WIDTHS: tuple[tuple[str, int], ...] = (("narrow", 64 - 3), ("wide", 128 - 3))
+
+
+def cores() -> MappingProxyType[str, Core]:
+    """Return all cores by name, narrowest first; tests hold each against the others."""
+    named = {
+        "narrow": cast("Core", _native.narrow),
+        "wide": cast("Core", _native.wide),
+        "reference": cast("Core", reference),
+    }
+    return MappingProxyType(named)
+
+
+def core_for(bound: int) -> Core:
+    """Return the narrowest core that computes exactly with integers up to `bound`."""
+    name = next((name for name, bits in _WIDTHS if bound.bit_length() <= bits), "reference")
+    return cores()[name]

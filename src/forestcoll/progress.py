@@ -1,0 +1,14 @@
+"""How long work reports what it is doing: pass a subclass of `Progress`, or nothing to hear nothing."""
+
+
+class Progress:
+    """Is told of every stage and of how far it is; this base class does nothing with it."""
+
+    def begin(self, stage: str) -> None:
+        """A stage begins, and the one before it is over; `stage` says what is being done."""
+
+    def advance(self, done: int, total: int) -> None:
+        """`done` of `total` parts of the stage are done. May raise to stop the work."""
+
+
+SILENT = Progress()
