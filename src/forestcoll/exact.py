@@ -48,7 +48,8 @@ def to_fraction(value: object) -> Fraction:
     if isinstance(value, Rational):
         return _bounded(Fraction(int(value.numerator), int(value.denominator)))  # numpy's would overflow
     if isinstance(value, (Real, Decimal)):
-        if not math.isfinite(value):
+        # math.isfinite would take a Decimal for infinite that is only too large for a float
+        if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
             raise ValueError("is not finite")
         return _parse(str(value))
     if isinstance(value, str):

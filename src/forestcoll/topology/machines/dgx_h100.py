@@ -17,7 +17,7 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 @topology_builder(
     "dgx-h100",
     summary="NVIDIA DGX H100: 8 GPUs on an NVSwitch, InfiniBand between boxes",
-    source="ForestColl (arXiv:2402.06787), H100 testbed; nvidia.com/en-us/data-center/nvlink",
+    source="ForestColl (arXiv:2402.06787), H100 testbed; docs.nvidia.com/dgx-basepod, core components",
 )
 @dataclass(frozen=True)
 class DgxH100(Recipe):

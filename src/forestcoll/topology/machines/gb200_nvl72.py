@@ -18,7 +18,7 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 @topology_builder(
     "gb200-nvl72",
     summary="NVIDIA GB200 NVL72: racks of 72 GPUs on NVLink switches, InfiniBand between racks",
-    source="nvidia.com/en-us/data-center/nvlink; MLPerf inference v6.1 system descriptions (4 ConnectX-7 per 4 GPUs)",
+    source="nvidia.com/en-us/data-center/nvlink; docs.nvidia.com/dgx/dgxgb200-user-guide/hardware.html",
 )
 @dataclass(frozen=True)
 class Gb200Nvl72(Recipe):

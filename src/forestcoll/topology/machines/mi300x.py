@@ -1,7 +1,7 @@
 """AMD MI300X: eight GPUs, each with an Infinity Fabric link to each other one, and a 400 Gb/s NIC a GPU.
 
 A GPU has seven links to its peers, each 16 lanes at 32 Gb/s: 64 GB/s each way, the 128 GB/s both ways together that
-AMD publishes. Platforms pair each GPU with a 400 Gb/s NIC, 50 GB/s each way.
+AMD publishes. Platforms usually pair each GPU with a 400 Gb/s NIC, 50 GB/s each way; set `ib_bandwidth` for others.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 @topology_builder(
     "mi300x",
     summary="AMD MI300X: 8 fully connected GPUs, a 400 Gb/s network between boxes",
-    source="AMD CDNA 3 white paper; wheelersnetwork.com/2024/01 (seven links of 16 lanes at 32 Gb/s)",
+    source="wheelersnetwork.com/2024/01 (links as AMD announced them); the 400 Gb/s NIC is what platforms usually have",
 )
 @dataclass(frozen=True)
 class Mi300x(Recipe):

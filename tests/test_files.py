@@ -1,0 +1,170 @@
+import gzip
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forestcoll import files
+from forestcoll.errors import InputError
+from forestcoll.exact import WrittenFloat
+from forestcoll.files import read_document, write_text
+
+
+def problem_of_reading(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        read_document(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def problem_of_writing(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        write_text(path, ["text"])
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_numbers_keep_the_text_they_were_written_as(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"a": 0.10, "b": 1e400, "c": NaN, "d": 3}')
+    document = read_document(tmp_path / "a.json")
+    assert [number.text for number in document.values() if isinstance(number, WrittenFloat)] == ["0.10", "1e400", "NaN"]
+    assert document["d"] == 3
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b"\xef\xbb\xbf{}")
+    assert read_document(tmp_path / "a.json") == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "not valid JSON: Expecting value at line 1, column 1"),
+        (b'{"a": 1,\n"b" 2}', "not valid JSON: Expecting ':' delimiter at line 2, column 5"),
+        (b"[]", "holds a JSON array"),
+        (b"3", "holds a JSON number"),
+        (b"true", "holds a JSON boolean"),
+        (b"null", "holds a JSON null"),
+        (b'"a"', "holds a JSON string"),
+        (b"\xff{}", "not UTF-8 text (byte 0)"),
+        (b'{"a": ' + b"[" * 100_000, "nested too deeply"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "write shorter numbers"),
+    ],
+)
+def test_bad_content_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(content)
+    message = problem_of_reading(path)
+    assert message.startswith(f"{path}: ")
+    assert problem in message
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("{}")
+    assert "no such file" in problem_of_reading(tmp_path / "a.json")
+    assert "is a directory" in problem_of_reading(tmp_path)
+    assert "not a file name" in problem_of_reading(Path("a\0b.json"))
+    assert "Not a directory" in problem_of_reading(tmp_path / "plain" / "a.json")
+    assert "File name too long" in problem_of_reading(tmp_path / ("a" * 300))
+
+
+@pytest.mark.parametrize("content", [b"{}", gzip.compress(b"{}")[:-4], gzip.compress(b"{}")[:12] + b"\xff" * 20])
+def test_what_is_not_a_whole_gzip_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.json.gz").write_bytes(content)
+    assert "not a whole gzip file" in problem_of_reading(tmp_path / "a.json.gz")
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_size_is_bounded_after_decompression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(files, "MAX_BYTES", 100)
+    write_text(tmp_path / name, ["{}", " " * 1000])
+    assert "larger than the limit" in problem_of_reading(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
+    write_text(tmp_path / name, ['{"a":', ' "é"}'])
+    assert read_document(tmp_path / name) == {"a": "é"}
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_gzip_is_the_same_bytes_whenever_and_wherever_it_is_written(tmp_path: Path) -> None:
+    write_text(tmp_path / "a.gz", ["text"] * 1000)
+    write_text(tmp_path / "b.gz", ["text" * 10] * 100)
+    data = (tmp_path / "a.gz").read_bytes()
+    assert data == (tmp_path / "b.gz").read_bytes()
+    assert data[4:8] == bytes(4)  # no time stamp
+    assert gzip.decompress(data) == b"text" * 1000
+
+
+def failing_chunks(error: BaseException) -> Iterator[str]:
+    yield "half"
+    raise error
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+@pytest.mark.parametrize("error", [ZeroDivisionError(), ValueError("defect"), KeyboardInterrupt()])
+def test_a_failure_on_the_way_leaves_the_old_file_and_no_other(tmp_path: Path, name: str, error: BaseException) -> None:
+    (tmp_path / name).write_text("old")
+    with pytest.raises(type(error)):
+        write_text(tmp_path / name, failing_chunks(error))
+    assert (tmp_path / name).read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_new_file_gets_the_usual_permissions_and_an_old_one_keeps_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    mask = os.umask(0o027)
+    try:
+        write_text(path, ["new"])
+    finally:
+        os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o640
+    path.chmod(0o600)
+    write_text(path, ["newer"])
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    write_text(tmp_path / "link", ["new"])
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "new"
+
+
+def test_a_device_is_written_to() -> None:
+    write_text(Path("/dev/null"), ["text"])
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+def test_a_full_device_is_an_input_error() -> None:
+    assert "No space left" in problem_of_writing(Path("/dev/full"))
+
+
+def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("old")
+    assert f"the folder {tmp_path / 'no'} does not exist" in problem_of_writing(tmp_path / "no" / "a.json")
+    assert "is a directory" in problem_of_writing(tmp_path)
+    assert "not a file name" in problem_of_writing(Path("a\0b"))
+    assert "Not a directory" in problem_of_writing(tmp_path / "plain" / "a.json")
+    assert "File name too long" in problem_of_writing(tmp_path / ("a" * 300))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        assert "Permission denied" in problem_of_writing(tmp_path / "a.json")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_refusal_of_the_system_is_an_input_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    assert "cannot be written: Permission denied" in problem_of_writing(tmp_path / "a.json")

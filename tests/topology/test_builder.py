@@ -1,0 +1,171 @@
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.errors import InputError
+from forestcoll.topology import NodeId, NodeKind, Topology, TopologyBuilder
+
+
+def pair() -> TopologyBuilder:
+    builder = TopologyBuilder("pair")
+    builder.add_compute("a")
+    builder.add_compute("b")
+    return builder
+
+
+def joined_pair() -> TopologyBuilder:
+    builder = pair()
+    builder.add_duplex("a", "b", 1)
+    return builder
+
+
+def bandwidths(topology: Topology) -> dict[tuple[object, object], Fraction]:
+    ids = [node.id for node in topology.nodes]
+    return {(ids[link.source], ids[link.target]): link.bandwidth for link in topology.links}
+
+
+def test_nodes_are_numbered_in_order_and_links_sorted() -> None:
+    builder = TopologyBuilder("three", bandwidth_unit="Gb/s", port_model="one-port", attributes={"site": "x"})
+    builder.add_compute("b", box=1)
+    builder.add_switch("s", multicast=True)
+    builder.add_compute(7)
+    links: list[tuple[NodeId, NodeId]] = [(7, "s"), ("s", 7), ("s", "b"), ("b", "s")]
+    for source, target in links:
+        builder.add_link(source, target, "1/3", latency_us="0.5")
+    topology = builder.build()
+    assert [node.id for node in topology.nodes] == ["b", "s", 7]
+    assert [node.kind for node in topology.nodes] == [NodeKind.COMPUTE, NodeKind.SWITCH, NodeKind.COMPUTE]
+    assert (topology.compute, topology.switches) == ((0, 2), (1,))
+    assert (topology.nodes[1].multicast, topology.nodes[1].aggregation) == (True, False)
+    assert topology.nodes[0].attributes == {"box": 1}
+    assert [(link.source, link.target) for link in topology.links] == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert {(link.bandwidth, link.latency_us) for link in topology.links} == {(Fraction(1, 3), Fraction(1, 2))}
+    assert topology.egress == topology.ingress == (Fraction(1, 3), Fraction(2, 3), Fraction(1, 3))
+    assert (topology.bandwidth_unit, topology.port_model, topology.attributes) == ("Gb/s", "one-port", {"site": "x"})
+    assert (topology.number(7), topology.ids([2, 0])) == (2, [7, "b"])
+
+
+def test_parallel_links_add_up_and_the_longer_latency_holds() -> None:
+    builder = joined_pair()
+    builder.add_link("a", "b", "0.1", latency_us=3)
+    builder.add_link("a", "b", Fraction(1, 3), latency_us=2)
+    topology = builder.build()
+    assert bandwidths(topology) == {("a", "b"): 1 + Fraction(1, 10) + Fraction(1, 3), ("b", "a"): 1}
+    assert [link.latency_us for link in topology.links] == [3, None]
+
+
+def test_a_duplex_link_carries_its_bandwidth_each_way() -> None:
+    builder = pair()
+    builder.add_duplex("a", "b", 25, latency_us=1)
+    topology = builder.build()
+    assert bandwidths(topology) == {("a", "b"): 25, ("b", "a"): 25}
+    assert [link.latency_us for link in topology.links] == [1, 1]
+
+
+def test_a_topology_does_not_change_with_its_builder() -> None:
+    builder = joined_pair()
+    first = builder.build()
+    builder.add_compute("c")
+    builder.add_duplex("b", "c", 1)
+    assert len(first.nodes) == 2
+    assert len(builder.build().nodes) == 3
+    assert first == joined_pair().build()
+
+
+@pytest.mark.parametrize("node", [None, True, 1.0, (1, 2), b"a", ["a"]])
+def test_ids_that_are_not_text_or_integers_are_refused(node: object) -> None:
+    with pytest.raises(InputError, match=r"^pair: node id .* must be a string or an integer"):
+        pair().add_compute(node)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("add", ["add_compute", "add_switch"])
+def test_an_id_is_given_once(add: str) -> None:
+    with pytest.raises(InputError, match=r"^pair: node 'a' appears twice"):
+        getattr(pair(), add)("a")
+
+
+def test_the_integer_1_and_the_text_1_are_two_ids() -> None:
+    builder = TopologyBuilder("two")
+    builder.add_duplex(builder.add_compute(1), builder.add_compute("1"), 1)
+    assert len(builder.build().nodes) == 2
+
+
+@pytest.mark.parametrize("node", ["c", 0, None, True, 1.0, ["a"]])
+def test_a_link_to_an_unknown_node_is_refused(node: object) -> None:
+    builder = pair()
+    builder.add_compute(1)
+    with pytest.raises(InputError, match=r"^pair: edge 'a' -> .*: there is no node "):
+        builder.add_link("a", node, 1)  # type: ignore[arg-type]
+
+
+def test_a_self_loop_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^pair: edge 'a' -> 'a' is a self-loop"):
+        pair().add_link("a", "a", 1)
+
+
+@pytest.mark.parametrize("quantity", ["bandwidth", "latency_us"])
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (-1, "-1 must be "),
+        ("-1\n", r"'-1\n' must be "),
+        (float("nan"), "nan is not finite"),
+        ("Infinity", "'Infinity' is not finite"),
+        ("a", "'a' is not a number"),
+        (True, "True is not a number"),
+        ("1e400", "'1e400' has more than 60 digits"),
+        ("9" * 1000, f"'{'9' * 56}... has more than 60 digits"),
+    ],
+)
+def test_quantities_are_checked(quantity: str, value: object, problem: str) -> None:
+    values = {"bandwidth": 1} | {quantity: value}
+    with pytest.raises(InputError) as caught:
+        pair().add_link("a", "b", values["bandwidth"], latency_us=values.get("latency_us"))
+    assert str(caught.value).startswith(f"pair: edge 'a' -> 'b': {quantity} {problem}")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_bandwidth_of_zero_is_refused_and_a_latency_of_zero_is_not() -> None:
+    joined_pair().add_link("a", "b", 1, latency_us=0)
+    with pytest.raises(InputError, match="bandwidth 0 must be greater than 0"):
+        joined_pair().add_link("a", "b", 0)
+
+
+@pytest.mark.parametrize(("count", "said"), [(0, "0 compute nodes"), (1, "1 compute node;")])
+def test_fewer_than_two_compute_nodes_are_refused(count: int, said: str) -> None:
+    builder = TopologyBuilder("few")
+    builder.add_switch("s")
+    for node in range(count):
+        builder.add_duplex(builder.add_compute(node), "s", 1)
+    with pytest.raises(InputError, match=f"^few: has {said}"):
+        builder.build()
+
+
+def test_compute_nodes_apart_are_named() -> None:
+    with pytest.raises(InputError, match=r"^pair: compute node 'a' cannot reach compute node 'b'; add links"):
+        pair().build()
+
+
+@pytest.mark.parametrize(("source", "target"), [("a", "b"), ("b", "a")])
+def test_compute_nodes_joined_one_way_only_are_named(source: str, target: str) -> None:
+    builder = pair()
+    builder.add_link(source, target, 1)
+    with pytest.raises(InputError, match=f"^pair: compute node '{target}' cannot reach compute node '{source}'"):
+        builder.build()
+
+
+def test_a_switch_may_lead_nowhere() -> None:
+    builder = joined_pair()
+    builder.add_switch("unused")
+    assert len(builder.build().switches) == 1
+
+
+@pytest.mark.parametrize("port_model", ["two-port", "", 1])
+def test_an_unknown_port_model_is_refused(port_model: str) -> None:
+    with pytest.raises(InputError, match=r"^where: port_model is .*'one-port'$"):
+        TopologyBuilder("name", port_model=port_model, where="where")
+
+
+def test_an_unknown_number_is_an_input_error() -> None:
+    with pytest.raises(InputError, match=r"^pair: no node 'c'"):
+        joined_pair().build().number("c")

@@ -1,0 +1,89 @@
+import builtins
+import json
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from forestcoll.errors import InputError
+from forestcoll.topology import Topology, topology_from_document, topology_to_document
+from forestcoll.topology.registry import build_topology
+
+
+def test_an_undirected_graph_is_full_duplex() -> None:
+    graph = nx.cycle_graph(4)
+    nx.set_edge_attributes(graph, 25, "bandwidth")
+    topology = Topology.from_networkx(graph)
+    assert topology.name == "graph"
+    assert len(topology.links) == 8
+    assert set(topology.egress) == {50}
+
+
+def test_a_directed_graph_is_one_way() -> None:
+    graph = nx.cycle_graph(4, create_using=nx.DiGraph)
+    graph.graph |= {"name": "circle", "site": "x"}
+    nx.set_edge_attributes(graph, "25/3", "bandwidth")
+    topology = Topology.from_networkx(graph)
+    assert (topology.name, topology.attributes) == ("circle", {"site": "x"})
+    assert [link.bandwidth for link in topology.links] == [Fraction(25, 3)] * 4
+
+
+@pytest.mark.parametrize("kind", [nx.MultiGraph, nx.MultiDiGraph])
+def test_parallel_edges_add_up(kind: type) -> None:
+    graph = kind()
+    for bandwidth in (1, 0.1):
+        graph.add_edge("a", "b", bandwidth=bandwidth)
+        graph.add_edge("b", "a", bandwidth=bandwidth)
+    factor = 1 if graph.is_directed() else 2
+    assert {link.bandwidth for link in Topology.from_networkx(graph).links} == {factor * Fraction(11, 10)}
+
+
+@pytest.mark.parametrize("bandwidth", [np.int64(4), np.float64(4), np.float32(4), Fraction(4), "4"])
+def test_numbers_of_any_kind_are_exact(bandwidth: object) -> None:
+    graph = nx.Graph()
+    graph.add_edge(0, 1, bandwidth=bandwidth)
+    topology = Topology.from_networkx(graph)
+    assert topology.links[0].bandwidth == 4
+    json.dumps(topology_to_document(topology))
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ([(0, 1, {})], 'graph: edges[0] (0 -> 1) has no "bandwidth"'),
+        ([(0, 1, {"bandwidth": float("nan")})], "graph: edge 0 -> 1: bandwidth nan is not finite"),
+        ([(0, 0, {"bandwidth": 1})], "graph: edge 0 -> 0 is a self-loop"),
+        ([((0, 0), (0, 1), {"bandwidth": 1})], "graph: node id (0, 0) must be a string or an integer"),
+        ([(0, 1, {"bandwidth": 1}), (2, 3, {"bandwidth": 1})], "graph: compute node 0 cannot reach compute node 2"),
+    ],
+)
+def test_a_broken_rule_is_named(edges: list[tuple[object, object, dict[str, object]]], said: str) -> None:
+    graph = nx.Graph()
+    graph.add_edges_from(edges)
+    with pytest.raises(InputError) as caught:
+        Topology.from_networkx(graph)
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,nics=true", "dgx-h100:nvls=true", "ring:nodes=3,bandwidth=1/3"])
+def test_node_link_data_of_networkx_is_our_format(spec: str) -> None:
+    topology = build_topology(spec)
+    graph = topology.to_networkx()
+    assert topology_from_document(nx.node_link_data(graph, edges="edges"), where="w") == topology
+    again = nx.node_link_graph(topology_to_document(topology), edges="edges")
+    assert Topology.from_networkx(again) == topology
+
+
+def test_without_networkx_the_mend_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real_import = builtins.__import__
+
+    def refuse(name: str, *rest: object) -> object:
+        if name == "networkx":
+            raise ImportError(name)
+        return real_import(name, *rest)  # type: ignore[arg-type]
+
+    topology = build_topology("ring")
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(InputError, match=r"pip install 'forestcoll\[networkx\]'"):
+        topology.to_networkx()

@@ -1,0 +1,248 @@
+import gzip
+import json
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.errors import InputError
+from forestcoll.topology import (
+    Link,
+    Topology,
+    TopologyBuilder,
+    read_topology,
+    topology_from_document,
+    topology_to_document,
+    write_topology,
+)
+
+HEAD = '"graph": {"format": "forestcoll.topology/1", "name": "t"}'
+NODES = '"nodes": [{"id": "a"}, {"id": "b"}]'
+
+
+def edge(rest: str, source: str = '"a"', target: str = '"b"') -> str:
+    return f'{{"source": {source}, "target": {target}{rest}}}'
+
+
+def text(*edges: str, nodes: str = NODES, head: str = HEAD, directed: str = "false") -> str:
+    return f'{{"directed": {directed}, {head}, {nodes}, "edges": [{", ".join(edges)}]}}'
+
+
+GOOD = edge(', "bandwidth": 25')
+
+
+def read(tmp_path: Path, content: str) -> Topology:
+    path = tmp_path / "t.json"
+    path.write_text(content)
+    return read_topology(path)
+
+
+def problem(tmp_path: Path, content: str) -> str:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, content)
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 't.json'}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{tmp_path / 't.json'}: ")
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    topology = read(
+        tmp_path,
+        """{"directed": true, "multigraph": false,
+        "graph": {"format": "forestcoll.topology/1", "name": "two boxes", "bandwidth_unit": "Gb/s",
+                  "port_model": "one-port", "site": "x"},
+        "nodes": [{"id": "gpu0", "kind": "compute", "box": 0}, {"id": 1},
+                  {"id": "sw", "kind": "switch", "multicast": true}],
+        "edges": [{"source": "gpu0", "target": "sw", "bandwidth": 300, "latency_us": 0.5},
+                  {"source": "sw", "target": 1, "bandwidth": "25/3"},
+                  {"source": 1, "target": "gpu0", "bandwidth": 0.1}]}
+        """,
+    )
+    assert (topology.name, topology.bandwidth_unit, topology.port_model) == ("two boxes", "Gb/s", "one-port")
+    assert topology.attributes == {"site": "x"}
+    assert [node.id for node in topology.nodes] == ["gpu0", 1, "sw"]
+    assert topology.nodes[0].attributes == {"box": 0}
+    assert (topology.nodes[2].multicast, topology.nodes[2].aggregation) == (True, False)
+    assert [link.bandwidth for link in topology.links] == [300, Fraction(1, 10), Fraction(25, 3)]
+    assert [link.latency_us for link in topology.links] == [Fraction(1, 2), None, None]
+
+
+def test_name_and_kind_and_unit_have_defaults(tmp_path: Path) -> None:
+    topology = read(tmp_path, text(GOOD, head='"graph": {"format": "forestcoll.topology/1"}'))
+    assert topology.name == str(tmp_path / "t.json")
+    assert topology.bandwidth_unit == "GB/s"
+    assert len(topology.compute) == 2
+
+
+def test_an_undirected_edge_is_full_duplex(tmp_path: Path) -> None:
+    topology = read(tmp_path, text(GOOD))
+    assert topology.links == (Link(0, 1, Fraction(25)), Link(1, 0, Fraction(25)))
+
+
+def test_without_directed_edges_are_one_way(tmp_path: Path) -> None:
+    content = text(GOOD, edge(', "bandwidth": 3', '"b"', '"a"')).replace('"directed": false, ', "")
+    assert [link.bandwidth for link in read(tmp_path, content).links] == [25, 3]
+
+
+def test_parallel_edges_add_up(tmp_path: Path) -> None:
+    topology = read(tmp_path, text(GOOD, edge(', "bandwidth": "1/3"'), edge(', "bandwidth": 0.1', '"b"', '"a"')))
+    assert {link.bandwidth for link in topology.links} == {25 + Fraction(1, 3) + Fraction(1, 10)}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("0", "0 must be greater than 0"),
+        ("0.0", "0.0 must be greater than 0"),
+        ("-1", "-1 must be greater than 0"),
+        ('"-1/3"', "'-1/3' must be greater than 0"),
+        ("NaN", "NaN is not finite"),
+        ("Infinity", "Infinity is not finite"),
+        ("-Infinity", "-Infinity is not finite"),
+        ("1e400", "1e400 has more than 60 digits"),
+        ("1e-400", "1e-400 has more than 60 digits"),
+        ('"a"', "'a' is not a number"),
+        ('""', "'' is not a number"),
+        ('"1/0"', "'1/0' has a zero denominator"),
+        ("null", "None is not a number"),
+        ("true", "True is not a number"),
+        ("[1]", "[1] is not a number"),
+        ("{}", "{} is not a number"),
+    ],
+)
+def test_a_bandwidth_that_is_no_positive_number_is_refused(tmp_path: Path, value: str, said: str) -> None:
+    assert problem(tmp_path, text(edge(f', "bandwidth": {value}'))).startswith(f"edge 'a' -> 'b': bandwidth {said}")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (text(edge("")), "edges[0] ('a' -> 'b') has no \"bandwidth\""),
+        (text(edge(', "bandwidth": 1, "latency_us": -1')), "edge 'a' -> 'b': latency_us -1 must be 0 or more"),
+        (text(GOOD, edge(', "bandwidth": 1', target='"c"')), "edge 'a' -> 'c': there is no node 'c'"),
+        (text(GOOD, edge(', "bandwidth": 1', source="true")), "edge True -> 'b': there is no node True"),
+        (text(edge(', "bandwidth": 1', source="[[]]")), "edge [[]] -> 'b': there is no node [[]]"),
+        (text('{"target": "b", "bandwidth": 1}'), 'edges[0] has no "source"'),
+        (text('{"source": "a", "bandwidth": 1}'), 'edges[0] has no "target"'),
+        (text(edge(', "bandwidth": 1', target='"a"')), "edge 'a' -> 'a' is a self-loop"),
+        (text("3"), "edges[0] is 3; expected an object"),
+        (text(GOOD, nodes='"nodes": [{"id": "a"}, {"id": "b"}, {"id": "a"}]'), "node 'a' appears twice"),
+        (text(nodes='"nodes": [{"id": "a"}]'), "has 1 compute node;"),
+        (text(nodes='"nodes": []'), "has 0 compute nodes"),
+        (text(nodes='"nodes": 3'), 'needs "nodes": [...]'),
+        (text(nodes='"nodes": {}'), 'needs "nodes": [...]'),
+        (text(nodes='"knots": []'), 'needs "nodes": [...]'),
+        (text(nodes='"nodes": [3]'), "nodes[0] is 3; expected an object"),
+        (text(nodes='"nodes": [{}]'), 'nodes[0] has no "id"'),
+        (text(nodes='"nodes": [{"id": null}]'), "node id None must be"),
+        (text(nodes='"nodes": [{"id": 1.5}]'), "node id 1.5 must be"),
+        (text(nodes='"nodes": [{"id": 1, "kind": "router"}]'), "nodes[0] (1): kind is 'router'; expected"),
+        (text(nodes='"nodes": [{"id": 1, "kind": []}]'), "nodes[0] (1): kind is []; expected"),
+        (
+            text(nodes='"nodes": [{"id": 1, "kind": "switch", "multicast": "yes"}]'),
+            "nodes[0]: \"multicast\" is 'yes'; expected true or false",
+        ),
+        (
+            text(nodes='"nodes": [{"id": 1, "kind": "switch", "aggregation": 1}]'),
+            'nodes[0]: "aggregation" is 1; expected true or false',
+        ),
+        (text(), "compute node 'a' cannot reach compute node 'b'"),
+        (text(GOOD, directed="true"), "compute node 'b' cannot reach compute node 'a'"),
+        (text(GOOD, directed='"no"'), "\"directed\" is 'no'; expected true or false"),
+        (text(GOOD, head='"graph": {"format": "forestcoll.topology/2"}'), "graph.format is 'forestcoll.topology/2'"),
+        (text(GOOD, head='"graph": {}'), "graph.format is None; expected 'forestcoll.topology/1'"),
+        (text(GOOD, head='"graph": []'), 'needs "graph": {'),
+        (text(GOOD, head='"name": "t"'), 'needs "graph": {'),
+        (text(GOOD, head=HEAD.replace('"t"', "3")), "graph.name is 3; expected a string"),
+        (text(GOOD, head=HEAD.replace('"name": "t"', '"bandwidth_unit": 1')), "graph.bandwidth_unit is 1; expected"),
+        (text(GOOD, head=HEAD.replace('"name": "t"', '"port_model": "x"')), "port_model is 'x'"),
+        (f'{{{HEAD}, {NODES}, "links": []}}', 'has "links"; write it with networkx.node_link_data'),
+        (f"{{{HEAD}, {NODES}}}", 'needs "edges": [...]'),
+        ("[]", "holds a JSON array"),
+        ("{", "not valid JSON: "),
+        ('{"graph": ' + "[" * 100_000, "JSON nested too deeply"),
+    ],
+)
+def test_a_broken_rule_is_named(tmp_path: Path, content: str, said: str) -> None:
+    assert problem(tmp_path, content).startswith(said)
+
+
+def test_the_path_is_named_where_there_is_no_file(tmp_path: Path) -> None:
+    for path, said in [(tmp_path, "is a directory"), (tmp_path / "no.json", "no such file")]:
+        with pytest.raises(InputError, match=f"^{path}: {said}"):
+            read_topology(path)
+
+
+def test_unknown_attributes_are_written_back(tmp_path: Path) -> None:
+    first = '{"id": "a", "box": 0, "where": {"rack": [1, 2]}}'
+    nodes = f'"nodes": [{first}, {{"id": "b", "kind": "switch", "asic": null}}, {{"id": "c"}}]'
+    head = HEAD.replace('"name": "t"', '"name": "t", "site": "x", "built": {"by": "us"}')
+    topology = read(tmp_path, text(GOOD, edge(', "bandwidth": 1', '"b"', '"c"'), nodes=nodes, head=head))
+    write_topology(topology, tmp_path / "back.json")
+    document = json.loads((tmp_path / "back.json").read_text())
+    assert document["graph"] == json.loads(f"{{{head}}}")["graph"] | {"bandwidth_unit": "GB/s"}
+    assert document["nodes"] == [
+        {"id": "a", "kind": "compute", "box": 0, "where": {"rack": [1, 2]}},
+        {"id": "b", "kind": "switch", "multicast": False, "aggregation": False, "asic": None},
+        {"id": "c", "kind": "compute"},
+    ]
+    assert read_topology(tmp_path / "back.json") == topology
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
+def test_writing_and_reading_gives_the_same_and_always_the_same_bytes(tmp_path: Path, name: str) -> None:
+    topology = read(tmp_path, text(edge(', "bandwidth": 0.1, "latency_us": "1/3"')))
+    (tmp_path / "other").mkdir()
+    for path in (tmp_path / name, tmp_path / "other" / name):
+        write_topology(topology, path)
+        assert read_topology(path) == topology
+    assert (tmp_path / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+def test_gzip_holds_what_the_plain_file_holds(tmp_path: Path) -> None:
+    topology = read(tmp_path, text(GOOD))
+    write_topology(topology, tmp_path / "plain.json")
+    write_topology(topology, tmp_path / "packed.json.gz")
+    assert gzip.decompress((tmp_path / "packed.json.gz").read_bytes()) == (tmp_path / "plain.json").read_bytes()
+
+
+def test_an_attribute_that_is_no_json_is_refused_and_nothing_written(tmp_path: Path) -> None:
+    builder = TopologyBuilder("t", attributes={"when": object()})
+    builder.add_duplex(builder.add_compute(0), builder.add_compute(1), 1)
+    with pytest.raises(InputError, match=r"^t: an attribute cannot be written: "):
+        write_topology(builder.build(), tmp_path / "t.json")
+    assert not (tmp_path / "t.json").exists()
+
+
+exact_numbers = st.builds(Fraction, st.integers(1, 10**60 - 1), st.integers(1, 10**60 - 1))
+ids = st.one_of(st.integers(), st.text())
+
+
+@given(
+    st.lists(ids, min_size=2, max_size=6, unique_by=lambda node: (type(node), node)),
+    st.lists(exact_numbers, min_size=12, max_size=12),
+    st.none() | exact_numbers,
+)
+def test_exact_numbers_survive_a_document(
+    nodes: list[int | str], bandwidths: list[Fraction], latency: Fraction | None
+) -> None:
+    builder = TopologyBuilder("t")
+    for node in nodes:
+        builder.add_compute(node)
+    pairs = [*pairwise(nodes), *((target, source) for source, target in pairwise(nodes))]
+    for (source, target), bandwidth in zip(pairs, bandwidths, strict=False):
+        builder.add_link(source, target, bandwidth, latency_us=latency)
+    topology = builder.build()
+    document = json.loads(json.dumps(topology_to_document(topology)))
+    assert topology_from_document(document, where="w") == topology
+
+
+@given(st.decimals(min_value="1e-20", max_value=10**20, places=30))
+def test_a_decimal_in_a_file_is_read_exactly(tmp_path_factory: pytest.TempPathFactory, number: object) -> None:
+    path = tmp_path_factory.getbasetemp() / "decimal.json"
+    path.write_text(text(edge(f', "bandwidth": {number}')))
+    assert {link.bandwidth for link in read_topology(path).links} == {Fraction(str(number))}

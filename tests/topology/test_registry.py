@@ -1,0 +1,249 @@
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from forestcoll.errors import InputError, InternalError
+from forestcoll.topology import (
+    Topology,
+    TopologyBuilder,
+    topology_from_document,
+    topology_to_document,
+    write_topology,
+)
+from forestcoll.topology import registry as registry_module
+from forestcoll.topology.parameters import MAX_COMPUTE, integer
+from forestcoll.topology.registry import (
+    BuilderSpec,
+    Recipe,
+    Size,
+    build_topology,
+    builders,
+    load_topology,
+    topology_builder,
+)
+
+NAMES = [
+    "circulant",
+    "complete",
+    "complete-bipartite",
+    "dgx-1",
+    "dgx-2",
+    "dgx-a100",
+    "dgx-h100",
+    "dragonfly",
+    "fat-tree",
+    "gb200-nvl72",
+    "hamming",
+    "hypercube",
+    "mesh",
+    "mi250",
+    "mi300x",
+    "rail",
+    "rail-only",
+    "ring",
+    "torus",
+]
+
+
+def problem(spec: str) -> str:
+    with pytest.raises(InputError) as caught:
+        load_topology(spec)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+    return str(caught.value)
+
+
+def test_every_builder_is_listed_by_name() -> None:
+    assert [spec.name for spec in builders()] == NAMES
+    assert {spec.name for spec in builders() if spec.group == "machine"} == {
+        "dgx-1",
+        "dgx-2",
+        "dgx-a100",
+        "dgx-h100",
+        "gb200-nvl72",
+        "mi250",
+        "mi300x",
+    }
+
+
+@pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
+def test_a_builder_says_all_that_a_list_needs(spec: BuilderSpec) -> None:
+    texts = [spec.summary, spec.source, *(parameter.meaning for parameter in spec.parameters)]
+    texts += [parameter.default_text for parameter in spec.parameters]
+    assert all(text and "\n" not in text and "|" not in text for text in texts)
+    assert any(parameter.is_size for parameter in spec.parameters)
+    assert any(parameter.name.endswith("bandwidth") for parameter in spec.parameters)
+
+
+@pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
+def test_a_builder_builds_with_its_defaults(spec: BuilderSpec) -> None:
+    topology = build_topology(spec.name)
+    assert topology.name.partition(":")[0] == spec.name
+    assert build_topology(topology.name) == topology
+    assert topology.ingress == topology.egress
+    assert spec.recipe().size() == Size(len(topology.compute), len(topology.links))
+    assert topology_from_document(topology_to_document(topology), where="w") == topology
+    assert Topology.from_networkx(topology.to_networkx()) == topology
+    assert nx.is_strongly_connected(topology.to_networkx())
+
+
+@pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
+def test_a_default_written_out_changes_nothing(spec: BuilderSpec) -> None:
+    stated = [f"{each.name}={each.default_text}" for each in spec.parameters if each.default is not None]
+    assert build_topology(f"{spec.name}:{','.join(stated)}") == build_topology(spec.name)
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("ring", "ring:nodes=8"),
+        ("ring:nodes=08", "ring:nodes=8"),
+        ("ring:bandwidth=0.50,nodes=4,one_way=true", "ring:nodes=4,bandwidth=1/2,one_way=true"),
+        ("ring:one_way=false,bandwidth=2/2", "ring:nodes=8"),
+        ("torus:dims=4x4x4", "torus:dims=4x4x4"),
+        ("circulant:offsets=4+3", "circulant:nodes=16,offsets=4+3"),
+        ("dgx-a100:boxes=2", "dgx-a100:boxes=2"),
+        ("mi250:gpus=8", "mi250:boxes=2,gpus=8"),
+        ("dragonfly:groups=3", "dragonfly:routers=4,nodes=2,global_links=2,groups=3"),
+    ],
+)
+def test_a_topology_is_called_by_its_spec_in_normal_form(spec: str, name: str) -> None:
+    assert build_topology(spec).name == name
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("dgx-a10", "'dgx-a10': no such builder or file; did you mean 'dgx-a100'? 'forestcoll topologies' lists"),
+        ("DGX-H100:boxes=2", "'DGX-H100': no such builder or file; did you mean 'dgx-h100'?"),
+        ("qqqq", "'qqqq': no such builder or file; 'forestcoll topologies' lists the builders"),
+        ("", "'': no such builder or file; 'forestcoll"),
+        ("a\nb", r"'a\nb': no such builder"),
+        ("x" * 100_000, f"'{'x' * 57}...': no such builder"),
+        ("a\0b", r"'a\x00b': no such builder"),
+        ("ring:", "ring: '' is not key=value; expected NAME:key=value,key=value"),
+        ("ring:nodes=4,", "ring: '' is not key=value"),
+        ("ring:nodes", "ring: 'nodes' is not key=value"),
+        ("ring:=4", "ring: there is no parameter ''"),
+        ("ring:size=4", "ring: there is no parameter 'size'; there are nodes, bandwidth, one_way"),
+        ("ring:nodes=4,nodes=5", "ring: nodes is given twice"),
+        ("dgx-a100:boxes=0", "dgx-a100: boxes is '0'; expected an integer from 1 to 1048576"),
+        ("dgx-a100:boxes=x", "dgx-a100: boxes is 'x'; expected an integer"),
+        ("dgx-a100:boxes=", "dgx-a100: boxes is ''; expected an integer"),
+        ("dgx-a100:boxes=-1", "dgx-a100: boxes is '-1'; expected an integer"),
+        ("dgx-a100:boxes=1.5", "dgx-a100: boxes is '1.5'; expected an integer"),
+        ("dgx-a100:boxes=2=3", "dgx-a100: boxes is '2=3'; expected an integer"),
+        ("dgx-a100:boxes=" + "9" * 5000, "dgx-a100: boxes is '99999"),
+        ("dgx-a100:gpus=9", "dgx-a100: gpus is '9'; expected an integer from 1 to 8"),
+        ("dgx-a100:nics=yes", "dgx-a100: nics is 'yes'; expected true or false"),
+        ("dgx-a100:boxes=1,gpus=1", "dgx-a100:boxes=1,gpus=1: has 1 compute node;"),
+        ("mi250:boxes=1,gpus=3", "mi250:boxes=1,gpus=3: compute node 'b0/gpu0' cannot reach compute node 'b0/gpu2'"),
+        ("ring:nodes=1", "ring: nodes is '1'; expected an integer from 2 to"),
+        ("ring:bandwidth=0", "ring: bandwidth is '0'; expected a number greater than 0"),
+        ("ring:bandwidth=-1", "ring: bandwidth is '-1'; expected a number greater than 0"),
+        ("ring:bandwidth=nan", "ring: bandwidth is 'nan'; expected a number greater than 0"),
+        ("ring:bandwidth=inf", "ring: bandwidth is 'inf'; expected a number greater than 0"),
+        ("ring:bandwidth=1/0", "ring: bandwidth is '1/0'; expected a number greater than 0"),
+        ("ring:bandwidth=1e999999999", "ring: bandwidth is '1e999999999'; expected a number greater than 0"),
+        ("torus:dims=4x", "torus: dims is '4x'; expected 1 to 20 sizes of 2 or more joined by 'x'"),
+        ("torus:dims=0x4", "torus: dims is '0x4'; expected"),
+        ("torus:dims=1x4", "torus: dims is '1x4'; expected"),
+        ("torus:dims=", "torus: dims is ''; expected"),
+        ("torus:dims=4X4", "torus: dims is '4X4'; expected"),
+        ("torus:dims=" + "x".join(["2"] * 21), "torus: dims is '2x2x2"),
+        ("circulant:offsets=0", "circulant: offsets is '0'; expected integers of 1 or more joined by '+'"),
+        ("circulant:offsets=3;4", "circulant: offsets is '3;4'; expected"),
+        ("circulant:offsets=" + "+".join(["1"] * 1025), "circulant: offsets is '1+1"),
+        ("circulant:nodes=8,offsets=5", "circulant:nodes=8,offsets=5: offset 5 is too large; with 8 nodes it is 4"),
+        ("circulant:nodes=8,offsets=8,one_way=true", "circulant:nodes=8,offsets=8,one_way=true: offset 8 is too large"),
+        ("circulant:offsets=3+3", "circulant:nodes=16,offsets=3+3: an offset is given twice"),
+        ("circulant:nodes=8,offsets=2+4", "circulant:nodes=8,offsets=2+4: nodes and offsets are all multiples of 2"),
+        ("dragonfly:groups=1", "dragonfly: groups is '1'; expected an integer from 2"),
+        ("dragonfly:groups=10", "dragonfly:routers=4,nodes=2,global_links=2,groups=10: groups is 10; with"),
+        ("torus:dims=1024x1025", "torus:dims=1024x1025: has 1049600 compute nodes; make it smaller, 1048576 at most"),
+        ("hamming:dim=20,base=1048576", "hamming:dim=20,base=1048576: has "),
+        ("fat-tree:levels=20,arity=1048576", "fat-tree:levels=20,arity=1048576: has "),
+        ("dgx-a100:boxes=1048576", "dgx-a100:boxes=1048576: has 8388608 compute nodes"),
+        ("complete:nodes=1000000", "complete:nodes=1000000: has 999999000000 one-way links; make it smaller, 4194304"),
+    ],
+)
+def test_a_bad_spec_is_refused(spec: str, said: str) -> None:
+    assert problem(spec).startswith(said)
+
+
+def test_the_largest_networks_are_refused_before_they_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(TopologyBuilder, "add_compute", refuse)
+    assert "make it smaller" in problem(f"dgx-h100:boxes={MAX_COMPUTE}")
+
+
+def test_a_file_is_a_topology_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    topology = build_topology("ring:nodes=3,bandwidth=25/3")
+    for name in ("t.json", "t.json.gz", "plain", "ring:odd"):
+        write_topology(topology, tmp_path / name)
+        assert load_topology(str(tmp_path / name)) == topology
+    monkeypatch.chdir(tmp_path)
+    assert load_topology("plain") == load_topology("ring:odd") == topology
+    assert load_topology("ring:nodes=3,bandwidth=25/3") == topology
+
+
+def test_what_looks_like_a_file_is_one(tmp_path: Path) -> None:
+    assert problem("no.json") == "no.json: no such file; check the name"
+    assert problem("no.gz").startswith("no.gz: no such file")
+    assert problem("folder/ring").startswith("folder/ring: no such file")
+    assert problem(str(tmp_path)) == f"{tmp_path}: is a directory; name a file in it"
+    assert "not a file name" in problem("a\0b.json")
+
+
+def test_a_folder_does_not_hide_a_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ring").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert load_topology("ring").name == "ring:nodes=8"
+
+
+@pytest.fixture
+def clean_registry() -> Iterator[None]:
+    builders()
+    before = dict(registry_module._registered)
+    yield
+    registry_module._registered.clear()
+    registry_module._registered.update(before)
+
+
+@dataclass(frozen=True)
+class Star(Recipe):
+    nodes: int = field(default=3, metadata=integer("compute nodes", minimum=2, is_size=True))
+
+    def size(self) -> Size:
+        return Size(self.nodes, 2 * self.nodes)
+
+    def fill(self, network: TopologyBuilder) -> None:
+        network.add_switch("hub")
+        for node in range(self.nodes):
+            network.add_duplex(network.add_compute(node), "hub", Fraction(1))
+
+
+@pytest.mark.usefixtures("clean_registry")
+def test_a_new_builder_needs_nothing_but_its_declaration() -> None:
+    topology_builder("star", summary="a star", source="a unit")(Star)
+    assert "star" in [spec.name for spec in builders()]
+    assert len(build_topology("star:nodes=5").links) == 10
+    with pytest.raises(InternalError, match="two topology builders are called 'star'"):
+        topology_builder("star", summary="another", source="a unit")(Star)
+
+
+def test_importing_the_package_imports_no_builder() -> None:
+    code = (
+        "import sys, forestcoll.topology.registry\n"
+        "print([name for name in sys.modules if '.machines' in name or '.families' in name or name == 'networkx'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[]"

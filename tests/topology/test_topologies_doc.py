@@ -1,0 +1,63 @@
+import json
+import re
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from forestcoll.topology import Topology, topology_from_document
+from forestcoll.topology.registry import BuilderSpec, build_topology, builders
+
+DOC = Path(__file__).parents[2] / "docs" / "topologies.md"
+
+
+def tables(group: str) -> str:
+    """The tables of a group of builders as they must stand in the document."""
+    specs = [spec for spec in builders() if spec.group == group]
+    lines = ["| builder | builds | bandwidths and definition from |", "| --- | --- | --- |"]
+    lines += [f"| `{spec.name}` | {spec.summary} | {spec.source} |" for spec in specs]
+    lines += ["", "| builder | parameter | default | meaning | takes |", "| --- | --- | --- | --- | --- |"]
+    return "\n".join(lines + [row for spec in specs for row in parameter_rows(spec)])
+
+
+def parameter_rows(spec: BuilderSpec) -> list[str]:
+    return [
+        f"| `{spec.name}` | `{each.name}` | `{each.default_text}` | {each.meaning} | {each.kind.form} |"
+        for each in spec.parameters
+    ]
+
+
+@pytest.mark.parametrize("group", ["machine", "family"])
+def test_the_tables_are_those_of_the_registry(group: str) -> None:
+    text = DOC.read_text()
+    begin, end = f"<!-- {group} tables: begin -->\n", f"\n<!-- {group} tables: end -->"
+    assert text[text.index(begin) + len(begin) : text.index(end)] == tables(group)
+
+
+def test_every_spec_that_the_document_shows_builds() -> None:
+    names = "|".join(spec.name for spec in builders())
+    specs = re.findall(rf"[` ]((?:{names}):[^\s`]*=[^\s`]*)", DOC.read_text())
+    assert len(specs) >= 5
+    for spec in specs:
+        build_topology(spec)
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", DOC.read_text(), flags=re.DOTALL)
+
+
+def test_the_json_example_is_a_topology() -> None:
+    (block,) = blocks("json")
+    topology = topology_from_document(json.loads(block), where="docs")
+    assert (len(topology.compute), len(topology.switches), len(topology.links)) == (4, 1, 12)
+
+
+def test_the_networkx_example_makes_a_topology(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (block,) = blocks("python")
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {}
+    exec(compile(block, str(DOC), "exec"), namespace)  # noqa: S102 (the example is ours)
+    topology = namespace["topology"]
+    assert isinstance(topology, Topology)
+    assert isinstance(namespace["graph"], nx.Graph)
+    assert (tmp_path / "petersen.json").exists()
