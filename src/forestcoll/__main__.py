@@ -1,0 +1,5 @@
+"""`python -m forestcoll` is `forestcoll`."""
+
+from forestcoll.cli import main
+
+main()

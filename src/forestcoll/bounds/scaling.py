@@ -1,0 +1,62 @@
+"""From exact bandwidths to integer capacities: the boundary between fractions and the core."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, lcm
+
+from forestcoll.core import AnyProblem, Core, core_for
+from forestcoll.errors import NoSolutionError
+from forestcoll.topology import Topology
+
+
+@dataclass(frozen=True)
+class ScaledTopology:
+    """A topology whose bandwidths are integers without a common divisor.
+
+    Attributes:
+        topology: the network.
+        capacities: of each link its bandwidth in units of `unit`.
+        unit: the bandwidth that capacity 1 stands for, in the topology's unit.
+    """
+
+    topology: Topology
+    capacities: tuple[int, ...]
+    unit: Fraction
+
+    @staticmethod
+    def of(topology: Topology) -> "ScaledTopology":
+        """Return `topology` in its greatest unit."""
+        bandwidths = [link.bandwidth for link in topology.links]
+        denominator = lcm(*(bandwidth.denominator for bandwidth in bandwidths))
+        numerators = [int(bandwidth * denominator) for bandwidth in bandwidths]
+        divisor = gcd(*numerators)
+        return ScaledTopology(topology, tuple(each // divisor for each in numerators), Fraction(divisor, denominator))
+
+    @cached_property
+    def total(self) -> int:
+        """The sum of all capacities."""
+        return sum(self.capacities)
+
+    def problem(self, capacities: Sequence[int], bound: int) -> tuple[Core, AnyProblem]:
+        """Return the network with these capacities on its links, and a core that is exact up to `bound`."""
+        core = core_for(bound)
+        links = self.topology.links
+        tails, heads = [link.source for link in links], [link.target for link in links]
+        return core, core.Problem(len(self.topology.nodes), tails, heads, list(capacities), list(self.topology.compute))
+
+
+def require_balanced_switches(topology: Topology) -> None:
+    """Check that every switch takes in as much as it gives out, which splitting it off needs.
+
+    Raises:
+        NoSolutionError: one does not; the message names it and both sums.
+    """
+    for switch in topology.switches:
+        if topology.ingress[switch] != topology.egress[switch]:
+            unit = topology.bandwidth_unit
+            raise NoSolutionError(
+                f"{topology.name}: switch {topology.nodes[switch].id!r} takes in {topology.ingress[switch]} {unit} "
+                f"but gives out {topology.egress[switch]} {unit}; make the two sums equal"
+            )

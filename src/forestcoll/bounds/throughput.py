@@ -1,0 +1,209 @@
+"""The exact optimum of a collective, and the cut that proves it (ForestColl §4, §5.2, §5.5).
+
+For an allgather of M over N compute nodes, data of at least |S & compute| * M/N must leave every set S of nodes that
+misses a compute node, over links of bandwidth B+(S). So
+
+    algbw = M / time <= N * min over S of B+(S) / |S & compute| = N * x*,
+
+and spanning trees reach it: k of them from every node, each on a bandwidth of y = x*/k. A set S that attains the
+minimum is the certificate: anyone can add up its links.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, gcd
+
+from forestcoll.bounds.scaling import ScaledTopology, require_balanced_switches
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.progress import SILENT, Progress
+from forestcoll.topology import Topology
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """How fast a collective can run on a topology, and why no faster.
+
+    Attributes:
+        topology: the network.
+        collective: the operation.
+        algbw: the best algorithmic bandwidth for `trees_per_root` trees per root, in the topology's unit.
+        trees_per_root: k, how many trees from every compute node reach `algbw`.
+        tree_bandwidth: y, the bandwidth that each tree gets.
+        optimal_algbw: what no schedule can beat, with any number of trees; `algbw` unless k was asked for.
+        cut: the bottleneck cut, node numbers, rising: data must leave it, and its links bound `optimal_algbw`.
+    """
+
+    topology: Topology
+    collective: Collective
+    algbw: Fraction
+    trees_per_root: int
+    tree_bandwidth: Fraction
+    optimal_algbw: Fraction
+    cut: tuple[int, ...]
+
+    @property
+    def compute_inside(self) -> int:
+        """How many compute nodes the cut holds."""
+        return sum(self.topology.nodes[number].is_compute for number in self.cut)
+
+    @property
+    def exit_bandwidth(self) -> Fraction:
+        """The sum of the bandwidths of the links that leave the cut."""
+        inside = set(self.cut)
+        leaving = (link for link in self.topology.links if link.source in inside and link.target not in inside)
+        return sum((link.bandwidth for link in leaving), Fraction(0))
+
+    def tree_capacities(self) -> tuple[int, ...]:
+        """Return of each link how many trees fit on it: its bandwidth by `tree_bandwidth`, rounded down."""
+        return tuple(floor(link.bandwidth / self.tree_bandwidth) for link in self.topology.links)
+
+
+def optimum(
+    topology: Topology,
+    collective: Collective = Collective.ALLGATHER,
+    *,
+    trees: int | None = None,
+    max_trees: int | None = None,
+    progress: Progress = SILENT,
+) -> Optimum:
+    """Return the exact optimum of `collective` on `topology`.
+
+    Without `trees` or `max_trees`, k is the smallest for which every link's bandwidth is a whole number of trees.
+
+    Args:
+        topology: the network; its switches must take in as much as they give out.
+        collective: the operation.
+        trees: ask for exactly this many trees per root, and the best bandwidth that they allow.
+        max_trees: ask for the best number of trees per root from 1 to this; the smallest of equally good ones.
+        progress: is told of stages.
+
+    Raises:
+        InputError: `trees` or `max_trees` is less than 1, or both are given.
+        NoSolutionError: a switch is not balanced, or becomes so when bandwidths are rounded to `trees`.
+    """
+    require_balanced_switches(topology)
+    _check_counts(trees, max_trees)
+    scaled = ScaledTopology.of(topology)
+    progress.begin("finding the bottleneck cut")
+    best = _unrestricted(scaled, collective, progress)
+    if trees is not None:
+        progress.begin("finding the best bandwidth for the number of trees")
+        return _with_trees(scaled, best, trees)
+    if max_trees is not None:
+        progress.begin("finding the best number of trees")
+        return _best_of(scaled, best, max_trees, progress)
+    return best
+
+
+def _check_counts(trees: int | None, max_trees: int | None) -> None:
+    if trees is not None and max_trees is not None:
+        raise InputError("trees and max_trees exclude each other; give one of them")
+    for name, count in (("trees", trees), ("max_trees", max_trees)):
+        if count is not None and count < 1:
+            raise InputError(f"{name} is {count}; it must be at least 1")
+
+
+def _unrestricted(scaled: ScaledTopology, collective: Collective, progress: Progress) -> Optimum:
+    """Find the bottleneck cut, and from its ratio p/q the fewest trees that use every bandwidth in full (§E.1)."""
+    topology = scaled.topology
+    nodes = len(topology.compute)
+    core, problem = scaled.problem(scaled.capacities, bound=nodes * scaled.total)
+    inside, leaving, cut = core.bottleneck(problem, progress.advance)
+    p, q = inside // gcd(inside, leaving), leaving // gcd(inside, leaving)
+    divisor = gcd(q, *scaled.capacities)
+    algbw = nodes * scaled.unit * Fraction(q, p)
+    return Optimum(
+        topology=topology,
+        collective=collective,
+        algbw=algbw,
+        trees_per_root=q // divisor,
+        tree_bandwidth=scaled.unit * Fraction(divisor, p),
+        optimal_algbw=algbw,
+        cut=tuple(cut),
+    )
+
+
+def _with_trees(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
+    """Restrict `best` to `trees` trees per root."""
+    bandwidth = scaled.unit / _least_scale(scaled, best, trees)
+    restricted = Optimum(
+        topology=best.topology,
+        collective=best.collective,
+        algbw=len(best.topology.compute) * trees * bandwidth,
+        trees_per_root=trees,
+        tree_bandwidth=bandwidth,
+        optimal_algbw=best.optimal_algbw,
+        cut=best.cut,
+    )
+    _require_balanced_capacities(restricted)
+    return restricted
+
+
+def _best_of(scaled: ScaledTopology, best: Optimum, most: int, progress: Progress) -> Optimum:
+    candidates = []
+    refusal: NoSolutionError | None = None
+    for trees in range(1, most + 1):
+        progress.advance(trees - 1, most)
+        try:
+            candidates.append(_with_trees(scaled, best, trees))
+        except NoSolutionError as error:
+            refusal = error
+    if refusal is not None and not candidates:
+        raise refusal
+    return max(candidates, key=lambda candidate: candidate.algbw)
+
+
+def _least_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
+    """Return the least U for which capacities floor(U b) carry `trees` trees per root (Theorem 12).
+
+    At the least U some U b is an integer, so U = j/b for a bandwidth b and an integer j, and what fits at U fits above.
+    For each b, j is bisected between what is known not to fit and the best so far; both bounds are exact.
+    """
+    ideal = trees * scaled.unit * len(best.topology.compute) / best.optimal_algbw
+    bandwidths = sorted(set(scaled.capacities))
+    least = max(Fraction(ceil(ideal * bandwidth), bandwidth) for bandwidth in bandwidths)  # fits: Theorem 13
+    too_small = ideal if _fits(scaled, ideal, trees) else None
+    if too_small is not None:
+        return ideal
+    return _narrow_down(bandwidths, ideal, least, lambda scale: _fits(scaled, scale, trees))
+
+
+def _narrow_down(
+    bandwidths: list[int], too_small: Fraction, least: Fraction, fits: Callable[[Fraction], bool]
+) -> Fraction:
+    for bandwidth in bandwidths:
+        low, high = floor(too_small * bandwidth) + 1, ceil(least * bandwidth) - 1
+        while low <= high:
+            middle = (low + high) // 2
+            scale = Fraction(middle, bandwidth)
+            if fits(scale):
+                least, high = scale, middle - 1
+            else:
+                too_small, low = scale, middle + 1
+    return least
+
+
+def _fits(scaled: ScaledTopology, scale: Fraction, trees: int) -> bool:
+    """Return whether `trees` trees from every compute node fit into capacities floor(scale * b) (Theorem 11)."""
+    capacities = [floor(scale * capacity) for capacity in scaled.capacities]
+    demand = len(scaled.topology.compute) * trees
+    core, problem = scaled.problem(capacities, bound=sum(capacities) + demand)
+    return core.feeds(problem, trees)
+
+
+def _require_balanced_capacities(restricted: Optimum) -> None:
+    """Check that switches stay balanced when bandwidths are rounded down to whole trees (§E.4)."""
+    topology, capacities = restricted.topology, restricted.tree_capacities()
+    surplus = [0] * len(topology.nodes)
+    for link, capacity in zip(topology.links, capacities, strict=True):
+        surplus[link.target] += capacity
+        surplus[link.source] -= capacity
+    for switch in topology.switches:
+        if surplus[switch]:
+            raise NoSolutionError(
+                f"{topology.name}: with {restricted.trees_per_root} trees per root, switch "
+                f"{topology.nodes[switch].id!r} would take in {abs(surplus[switch])} trees "
+                f"{'more' if surplus[switch] > 0 else 'fewer'} than it gives out; ask for another number of trees"
+            )

@@ -1,0 +1,96 @@
+"""`forestcoll generate`: a schedule that reaches the optimum, verified before it is written."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forestcoll.cli.options import (
+    check_tree_counts,
+    collective_options,
+    json_option,
+    output_option,
+    topology_argument,
+)
+
+if TYPE_CHECKING:
+    from forestcoll.bounds import Optimum
+    from forestcoll.schedule import Schedule, Shape
+
+
+@click.command("generate")
+@topology_argument
+@collective_options
+@output_option
+@json_option
+def command(  # noqa: PLR0913 (one parameter an option)
+    topology: str, collective: str, trees: int | None, max_trees: int | None, output: Path | None, *, as_json: bool
+) -> None:
+    """Make a schedule that reaches the optimum of a collective on TOPOLOGY, verify it, and write it."""
+    from forestcoll.bounds import optimum
+    from forestcoll.cli import wording
+    from forestcoll.cli.watching import Watch
+    from forestcoll.collective import Collective
+    from forestcoll.generate import schedule_for
+    from forestcoll.schedule import shape_of, write_schedule
+    from forestcoll.topology.registry import load_topology
+
+    check_tree_counts(trees, max_trees)
+    with Watch() as watch:
+        watch.begin("reading the topology")
+        network = load_topology(topology)
+        best = optimum(network, Collective(collective), trees=trees, max_trees=max_trees, progress=watch)
+        schedule = schedule_for(best, progress=watch)
+        watch.begin("verifying")
+        _check(schedule)
+        if output is not None:
+            watch.begin("writing")
+            write_schedule(schedule, output)
+    shape = shape_of(schedule)
+    if as_json:
+        seconds = {stage: round(passed, 6) for stage, passed in watch.seconds.items()}
+        wording.print_json(_document(best, shape, output) | {"seconds": seconds})
+        return
+    _print(best, shape, output, watch.seconds)
+
+
+def _check(schedule: "Schedule") -> None:
+    """Let the independent judge see what the generator made; a fault is ours, and nothing is written."""
+    from forestcoll.errors import InternalError
+    from forestcoll.verify import verify
+
+    fault = verify(schedule).fault
+    if fault is not None:
+        raise InternalError(f"the generated schedule breaks a rule: {fault.message}")
+
+
+def _document(best: "Optimum", shape: "Shape", output: Path | None) -> dict[str, object]:
+    from forestcoll.cli import wording
+
+    return wording.optimum_document(best) | {
+        "optimal": best.algbw == best.optimal_algbw,
+        "verified": True,
+        "output": None if output is None else str(output),
+        "trees": shape.trees,
+        "greatest_height": shape.greatest_height,
+        "mean_height": shape.mean_height,
+        "greatest_hops": shape.greatest_hops,
+        "mean_hops": shape.mean_hops,
+    }
+
+
+def _print(best: "Optimum", shape: "Shape", output: Path | None, seconds: dict[str, float]) -> None:
+    from forestcoll.cli import wording
+
+    click.echo(wording.title(best))
+    wording.print_table(
+        [
+            *wording.optimum_rows(best),
+            *wording.shape_rows(shape),
+            ("verified", "delivery, loads, algbw and the bottleneck cut"),
+            ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())),
+            ("written", "nowhere; -o FILE writes it" if output is None else str(output)),
+        ]
+    )
+    for line in wording.bottleneck_lines(best):
+        click.echo(line)

@@ -1,0 +1,86 @@
+"""The entry point: finds the command's file, and turns every way of ending into an exit status and one line.
+
+0 done; 1 the input or the answer is bad; 2 wrong usage; 130 on Ctrl-C. Results go to standard output, everything else
+to standard error.
+"""
+
+import importlib
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from forestcoll.errors import ForestcollError
+
+_COMMANDS = {
+    "generate": "Write a schedule that reaches the optimum, verified.",
+    "optimum": "Say how fast a collective can run, exactly, and why.",
+    "topologies": "List the builders of networks and their parameters.",
+    "topology": "Write a topology file.",
+    "verify": "Check a schedule that anyone wrote.",
+}
+"""Each command and its summary: so that --help need not import them. `tests/cli` holds them against the commands."""
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a command's file, `forestcoll.cli.NAME`, when the command is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"forestcoll.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(_COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="forestcoll", message="forestcoll %(version)s")
+def forestcoll() -> None:
+    """How fast can this network possibly run a collective, and what schedule gets there?
+
+    TOPOLOGY is a file (forestcoll.topology/1, networkx's node-link JSON) or a builder's name with parameters, such as
+    dgx-a100:boxes=2 or torus:dims=4x4x4.
+    """
+
+
+def main() -> NoReturn:
+    """Run the command line and exit."""
+    sys.exit(_run())
+
+
+def _run() -> int:  # noqa: PLR0911 (one return a way of ending)
+    try:
+        status = forestcoll.main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "forestcoll"
+        _say(f"{error.format_message()} (see {path} --help)")
+        return error.exit_code
+    except ForestcollError as error:
+        _say(str(error))
+        return 1
+    except (KeyboardInterrupt, click.Abort):
+        _say("interrupted; nothing was written")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has gone; the interpreter still flushes at exit
+        return 1
+    except MemoryError:
+        _say("out of memory; try a smaller network or fewer trees")
+        return 1
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _say(f"cannot write the result: {error.strerror or error}")
+        return 1
+    return status if isinstance(status, int) else 0
+
+
+def _say(message: str) -> None:
+    print(f"forestcoll: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201 (one line, whatever the input held)

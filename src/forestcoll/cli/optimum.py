@@ -1,0 +1,30 @@
+"""`forestcoll optimum`: the exact optimum, without a schedule."""
+
+import click
+
+from forestcoll.cli.options import check_tree_counts, collective_options, json_option, topology_argument
+
+
+@click.command("optimum")
+@topology_argument
+@collective_options
+@json_option
+def command(topology: str, collective: str, trees: int | None, max_trees: int | None, *, as_json: bool) -> None:
+    """Say how fast a collective can run on TOPOLOGY, exactly, and why no faster."""
+    from forestcoll.bounds import optimum
+    from forestcoll.cli import wording
+    from forestcoll.cli.watching import Watch
+    from forestcoll.collective import Collective
+    from forestcoll.topology.registry import load_topology
+
+    check_tree_counts(trees, max_trees)
+    with Watch() as watch:
+        network = load_topology(topology)
+        best = optimum(network, Collective(collective), trees=trees, max_trees=max_trees, progress=watch)
+    if as_json:
+        wording.print_json(wording.optimum_document(best))
+        return
+    click.echo(wording.title(best))
+    wording.print_table(wording.optimum_rows(best))
+    for line in wording.bottleneck_lines(best):
+        click.echo(line)

@@ -1,0 +1,77 @@
+"""`forestcoll verify`: checks a schedule file that anyone wrote."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forestcoll.cli.options import json_option
+
+if TYPE_CHECKING:
+    from forestcoll.schedule import Schedule
+    from forestcoll.verify import Report
+
+
+@click.command("verify")
+@click.argument("file", type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def command(context: click.Context, file: Path, *, as_json: bool) -> int:
+    """Check the schedule in FILE: delivery, loads, what it claims to achieve, and its proof of the optimum.
+
+    Exit status 1 and the first broken rule if it is not right.
+    """
+    from forestcoll.cli import wording
+    from forestcoll.cli.watching import Watch
+    from forestcoll.schedule import read_schedule
+    from forestcoll.verify import verify
+
+    with Watch() as watch:
+        watch.begin("reading")
+        schedule = read_schedule(file)
+        watch.begin("verifying")
+        report = verify(schedule)
+    if as_json:
+        wording.print_json(_document(schedule, report))
+    elif report.fault is not None:
+        click.echo(f"forestcoll: {file}: {report.fault.message} [{report.fault.rule}]", err=True)
+    else:
+        _print(file, schedule, report)
+    context.exit(0 if report.ok else 1)
+
+
+def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
+    if report.fault is not None:
+        return {"valid": False, "rule": report.fault.rule, "message": report.fault.message}
+    from forestcoll.schedule import shape_of
+
+    shape = shape_of(schedule)
+    return {
+        "valid": True,
+        "collective": schedule.collective.value,
+        "topology": schedule.topology.name,
+        "compute_nodes": len(schedule.topology.compute),
+        "algbw": str(report.algbw),
+        "optimal_algbw": None if schedule.optimal_algbw is None else str(schedule.optimal_algbw),
+        "optimal": report.optimal,
+        "unit": schedule.topology.bandwidth_unit,
+        "trees": shape.trees,
+        "greatest_height": shape.greatest_height,
+        "mean_height": shape.mean_height,
+    }
+
+
+def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
+    from forestcoll.cli import wording
+    from forestcoll.schedule import shape_of
+
+    topology, unit = schedule.topology, schedule.topology.bandwidth_unit
+    click.echo(f"{file}: right: {schedule.collective.value} on {topology.name}, {len(topology.compute)} compute nodes")
+    rows = [] if report.algbw is None else [("algbw", wording.bandwidth(report.algbw, unit))]
+    if schedule.optimal_algbw is None:
+        rows.append(("optimum", "not claimed"))
+    elif report.optimal:
+        rows.append(("optimum", "reached; the cut in the file proves that no schedule is faster"))
+    else:
+        rows.append(("optimum", f"{wording.bandwidth(schedule.optimal_algbw, unit)}, proven by the cut in the file"))
+    wording.print_table([*rows, *wording.shape_rows(shape_of(schedule))])

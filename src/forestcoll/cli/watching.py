@@ -1,0 +1,61 @@
+"""Progress on a terminal, and the time of each stage."""
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from forestcoll.progress import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+
+class Watch(Progress):
+    """Times every stage, and shows how far it is where standard error is a terminal."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._stage: str | None = None
+        self._started = 0.0
+        self._bars: Bars | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bars
+
+            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            self._bars = Bars(*columns, console=Console(stderr=True), transient=True)
+            self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end_stage()
+        if self._bars is not None:
+            self._bars.stop()
+
+    def begin(self, stage: str) -> None:
+        """As `Progress.begin`."""
+        self._end_stage()
+        self._stage, self._started = stage, time.perf_counter()
+        if self._bars is not None:
+            if self._task is not None:
+                self._bars.remove_task(self._task)
+            self._task = self._bars.add_task(stage, total=None)
+
+    def advance(self, done: int, total: int) -> None:
+        """As `Progress.advance`."""
+        if self._bars is not None and self._task is not None:
+            self._bars.update(self._task, completed=done, total=total or None)
+
+    def _end_stage(self) -> None:
+        if self._stage is not None:
+            passed = time.perf_counter() - self._started
+            self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + passed
+            self._stage = None

@@ -1,0 +1,150 @@
+"""Results in words and figures: what several commands print of an optimum."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+import click
+
+from forestcoll.bounds import Optimum
+from forestcoll.schedule import Shape
+from forestcoll.topology import Link, Topology
+
+_BYTES_PER_SECOND = {"GB/s": 10**9, "MB/s": 10**6, "GiB/s": 2**30, "Gb/s": 10**9 // 8, "Gbit/s": 10**9 // 8}
+_MOST_NAMED = 4
+_MOST_GROUPS = 6
+
+
+def print_json(document: Mapping[str, object]) -> None:
+    """Print one JSON object."""
+    click.echo(json.dumps(document, indent=1))
+
+
+def print_table(rows: Iterable[tuple[str, str]]) -> None:
+    """Print labels and values in two columns."""
+    listed = list(rows)
+    width = max(len(label) for label, _ in listed)
+    for label, value in listed:
+        click.echo(f"  {label:<{width}}  {value}")
+
+
+def optimum_document(best: Optimum) -> dict[str, object]:
+    """Return the JSON keys that describe an optimum."""
+    return {
+        "topology": best.topology.name,
+        "collective": best.collective.value,
+        "compute_nodes": len(best.topology.compute),
+        "algbw": str(best.algbw),
+        "algbw_float": float(best.algbw),
+        "optimal_algbw": str(best.optimal_algbw),
+        "unit": best.topology.bandwidth_unit,
+        "trees_per_root": best.trees_per_root,
+        "tree_bandwidth": str(best.tree_bandwidth),
+        "bottleneck": {
+            "cut": best.topology.ids(best.cut),
+            "compute_inside": best.compute_inside,
+            "exit_bandwidth": str(best.exit_bandwidth),
+        },
+    }
+
+
+def title(best: Optimum) -> str:
+    """Return the line above an optimum."""
+    return f"{best.topology.name}: {best.collective.value} over {len(best.topology.compute)} compute nodes"
+
+
+def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
+    """Return the rows that state an optimum."""
+    unit = best.topology.bandwidth_unit
+    rows = [("algbw", bandwidth(best.algbw, unit))]
+    if best.algbw != best.optimal_algbw:
+        share = float(best.algbw / best.optimal_algbw)
+        rows.append(("optimum", f"{bandwidth(best.optimal_algbw, unit)} with more trees; this is {share:.1%} of it"))
+    if unit in _BYTES_PER_SECOND:
+        milliseconds = float(10**9 * 1000 / (best.algbw * _BYTES_PER_SECOND[unit]))
+        rows.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
+    rows.append(("trees", f"{best.trees_per_root} per root, {bandwidth(best.tree_bandwidth, unit)} each"))
+    return rows
+
+
+def bandwidth(value: Fraction, unit: str) -> str:
+    """Return `value` exactly, and as a decimal where that differs."""
+    exact = f"{value} {unit}"
+    return exact if value.denominator == 1 else f"{exact} ({float(value):.6g})"
+
+
+def bottleneck_lines(best: Optimum) -> list[str]:
+    """Say the bottleneck cut in words: which nodes, which links, how much must cross."""
+    topology, inside = best.topology, set(best.cut)
+    kept = [number for number in topology.compute if number in inside]
+    fed = [number for number in topology.compute if number not in inside]
+    links = [link for link in topology.links if link.source in inside and link.target not in inside]
+    unit, total = topology.bandwidth_unit, len(topology.compute)
+    if len(fed) <= len(kept):
+        story = f"What {_nodes(topology, fed)} must receive from the {len(kept)} others"
+        crossing = "must come in over"
+    else:
+        story = f"What {_nodes(topology, kept)} must send to the {len(fed)} others"
+        crossing = "must go out over"
+    share = Fraction(len(kept), total)
+    together = f"{bandwidth(best.exit_bandwidth, unit)} together"
+    return [
+        f"Bottleneck: {story}, {share} of all data, {crossing}",
+        *(f"  {line}" for line in _link_lines(topology, links)),
+        f"  {together}, so algbw <= {best.exit_bandwidth} / ({share}) = {best.optimal_algbw} {unit}.",
+    ]
+
+
+def _nodes(topology: Topology, numbers: Sequence[int]) -> str:
+    """Name compute nodes: whole boxes by their number where the nodes have one, else by their ids."""
+    boxes = _whole_boxes(topology, numbers)
+    if boxes:
+        names = _listed([str(box) for box in boxes])
+        return f"the {len(numbers)} compute nodes of box{'es' * (len(boxes) > 1)} {names}"
+    ids = _listed([str(each) for each in topology.ids(numbers)])
+    return f"compute node {ids}" if len(numbers) == 1 else f"the {len(numbers)} compute nodes {ids}"
+
+
+def _whole_boxes(topology: Topology, numbers: Sequence[int]) -> list[object]:
+    """Return the boxes that `numbers` are all the compute nodes of, or none if they are not whole boxes."""
+    members: dict[str, list[int]] = {}
+    for number in topology.compute:
+        members.setdefault(repr(topology.nodes[number].attributes.get("box")), []).append(number)
+    chosen = set(numbers)
+    whole = [nodes for box, nodes in members.items() if box != "None" and chosen.issuperset(nodes)]
+    if len(members) < 2 or sum(map(len, whole)) != len(chosen):
+        return []
+    return [topology.nodes[nodes[0]].attributes["box"] for nodes in whole]
+
+
+def _link_lines(topology: Topology, links: Sequence[Link]) -> list[str]:
+    """Name links, those of one bandwidth on one line."""
+    groups: dict[Fraction, list[Link]] = {}
+    for link in links:
+        groups.setdefault(link.bandwidth, []).append(link)
+    lines = [_group(topology, value, each) for value, each in sorted(groups.items(), reverse=True)]
+    if len(lines) > _MOST_GROUPS:
+        rest = len(links) - sum(len(groups[value]) for value in sorted(groups, reverse=True)[:_MOST_GROUPS])
+        lines[_MOST_GROUPS:] = [f"{rest} links of less bandwidth"]
+    return lines
+
+
+def _group(topology: Topology, value: Fraction, links: Sequence[Link]) -> str:
+    names = _listed([" -> ".join(map(str, topology.ids([link.source, link.target]))) for link in links])
+    count = f"{len(links)} link{'s' * (len(links) > 1)}"
+    return f"{count} of {value} {topology.bandwidth_unit} ({names})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) <= _MOST_NAMED:
+        return ", ".join(names)
+    return f"{', '.join(names[: _MOST_NAMED - 1])}, … {names[-1]}"
+
+
+def shape_rows(shape: Shape) -> list[tuple[str, str]]:
+    """Return the rows that state how tall trees are."""
+    height = f"{shape.greatest_height} sends at most, {shape.mean_height:.2f} on average"
+    return [
+        ("listed trees", str(shape.trees)),
+        ("height", f"{height} (links: {shape.greatest_hops}, {shape.mean_hops:.2f})"),
+    ]
