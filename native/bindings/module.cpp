@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -63,7 +64,8 @@ Network<Capacity> make_network(NodeIndex nodes, const IntList& tails, const IntL
 
 void check_terminals(NodeIndex nodes, const IntList& terminals) {
   if (terminals.empty()) throw std::invalid_argument("terminals must not be empty");
-  if (!std::is_sorted(terminals.begin(), terminals.end())) throw std::invalid_argument("terminals must rise");
+  const auto not_rising = std::adjacent_find(terminals.begin(), terminals.end(), std::greater_equal<>());
+  if (not_rising != terminals.end()) throw std::invalid_argument("terminals must rise");
   if (terminals.front() < 0 || terminals.back() >= nodes) throw std::invalid_argument("a terminal is out of range");
 }
 

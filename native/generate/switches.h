@@ -82,6 +82,7 @@ class SwitchRemoval {
     // First spread each link over several partners, for low trees; then whatever pairs are left; and only then let a
     // unit return to where it came from, which loses it.
     for (const Pass pass : {Pass::spread, Pass::rest, Pass::back}) {
+      if (ingress.empty()) break;  // then there is no egress, or the switch is refused below
       for (std::size_t place = 0; place < egress.size(); ++place) {
         split_egress(egress[place], ingress, first_partner(place, ingress.size()), pass, order, observer);
       }
@@ -128,7 +129,8 @@ class SwitchRemoval {
 
   Capacity spread_quota(ArcIndex f, std::size_t degree) const {
     const auto partners = static_cast<Capacity>(std::clamp<std::size_t>(degree, 2, kMostPartners + 1) - 1);
-    return (result_.network.capacity(f) + partners - 1) / partners;
+    const Capacity capacity = result_.network.capacity(f);
+    return capacity / partners + (capacity % partners != 0);
   }
 
   // The unrolled form of Theorem 6. Its first network asks about cuts with u, t outside the fed side and w inside, its
@@ -157,7 +159,7 @@ class SwitchRemoval {
 
   Capacity allowed(std::initializer_list<NodeIndex> sinks, Capacity amount, Observer& observer) {
     observer.pulse();
-    const Capacity arrived = inflow_.into({sinks.begin(), sinks.size()}, demand_ + amount);
+    const Capacity arrived = inflow_.into({sinks.begin(), sinks.size()}, checked_add(demand_, amount));
     return std::max<Capacity>(arrived - demand_, 0);
   }
 
