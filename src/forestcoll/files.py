@@ -92,8 +92,9 @@ def write_text(path: Path, chunks: Iterable[str]) -> None:
     try:
         if target.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
-        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-            with target.open("wb") as device:
+        # asked of `path`, as /dev/stdout may lead to a pipe, which has no name of its own
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+            with path.open("wb") as device:
                 _write_chunks(device, chunks, compress=False)
             return
         _replace(target, chunks)

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 def command(  # noqa: PLR0913 (one parameter an option)
     topology: str, collective: str, trees: int | None, max_trees: int | None, output: Path | None, *, as_json: bool
 ) -> None:
-    """Make a schedule that reaches the optimum of a collective on TOPOLOGY, verify it, and write it."""
+    """Write a schedule that reaches the optimum, verified.
+
+    The optimum is that of a collective on TOPOLOGY; a schedule that the verifier refuses is never written.
+    """
     from forestcoll.bounds import optimum
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
@@ -43,10 +46,10 @@ def command(  # noqa: PLR0913 (one parameter an option)
         schedule = schedule_for(best, progress=watch)
         watch.begin("verifying")
         _check(schedule)
+        shape = shape_of(schedule)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
-    shape = shape_of(schedule)
     if as_json:
         seconds = {stage: round(passed, 6) for stage, passed in watch.seconds.items()}
         wording.print_json(_document(best, shape, output) | {"seconds": seconds})

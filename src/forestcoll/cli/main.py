@@ -35,13 +35,39 @@ class _LazyGroup(click.Group):
         command: click.Command = importlib.import_module(f"forestcoll.cli.{cmd_name}").command
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.Abort from None  # click itself would print an empty line first
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
 
+def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 (click's)
+    if not wanted or ctx.resilient_parsing:
+        return
+    from importlib import metadata
+
+    try:
+        version = metadata.version("forestcoll")
+    except metadata.PackageNotFoundError:
+        version = "(not installed: run from its source)"
+    click.echo(f"forestcoll {version}")
+    ctx.exit()
+
+
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="forestcoll", message="forestcoll %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 def forestcoll() -> None:
     """How fast can this network possibly run a collective, and what schedule gets there?
 
@@ -57,8 +83,12 @@ def main() -> NoReturn:
 
 def _run() -> int:  # noqa: PLR0911 (one return a way of ending)
     try:
-        status = forestcoll.main(standalone_mode=False)
+        os.fstat(1)  # a closed standard output is found before the work, not after it
+        status = forestcoll.main(prog_name="forestcoll", standalone_mode=False)
         sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)  # noqa: T201 (no command at all: the whole help, not one line)
+        return error.exit_code
     except click.ClickException as error:
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "forestcoll"
         _say(f"{error.format_message()} (see {path} --help)")

@@ -10,7 +10,10 @@ from forestcoll.cli.options import check_tree_counts, collective_options, json_o
 @collective_options
 @json_option
 def command(topology: str, collective: str, trees: int | None, max_trees: int | None, *, as_json: bool) -> None:
-    """Say how fast a collective can run on TOPOLOGY, exactly, and why no faster."""
+    """Say how fast a collective can run, exactly, and why.
+
+    The reason is a cut of TOPOLOGY: its nodes, its links, and what must cross them.
+    """
     from forestcoll.bounds import optimum
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 @click.command("topologies")
 @json_option
 def command(*, as_json: bool) -> None:
-    """List the builders of networks, their parameters, defaults and sources."""
+    """List the builders of networks and their parameters.
+
+    With each parameter stands its default, with each builder where its numbers are published.
+    """
     from forestcoll.cli import wording
     from forestcoll.topology.registry import builders
 

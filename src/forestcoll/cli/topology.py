@@ -12,7 +12,10 @@ from forestcoll.cli.options import output_option, topology_argument
 @topology_argument
 @output_option
 def command(topology: str, output: Path | None) -> None:
-    """Write TOPOLOGY as a topology file, to standard output unless -o names one."""
+    """Write a topology file.
+
+    It holds TOPOLOGY, to be changed by hand, and goes to standard output unless -o names a file.
+    """
     from forestcoll.topology import topology_to_document, write_topology
     from forestcoll.topology.registry import load_topology
 

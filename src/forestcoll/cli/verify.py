@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def command(context: click.Context, file: Path, *, as_json: bool) -> int:
-    """Check the schedule in FILE: delivery, loads, what it claims to achieve, and its proof of the optimum.
+    """Check a schedule that anyone wrote.
+
+    Judged are delivery, loads, what FILE claims to achieve, and its proof of the optimum.
 
     Exit status 1 and the first broken rule if it is not right.
     """

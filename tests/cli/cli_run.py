@@ -1,0 +1,104 @@
+"""Running the command line: within this process where that is enough, as a process where its ending matters."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+from forestcoll.cli import main
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run ended, and what it wrote."""
+
+    status: object
+    out: str
+    err: str
+
+    def document(self) -> dict[str, object]:
+        """The one JSON object on standard output, of a run that went well."""
+        assert (self.status, self.err) == (0, "")
+        document = json.loads(self.out)
+        assert isinstance(document, dict)
+        return document
+
+    def complaint(self, status: int = 1) -> str:
+        """The one line of a run that failed as it should."""
+        assert self.status == status
+        assert self.out == ""
+        assert self.err.startswith("forestcoll: ")
+        assert self.err.count("\n") == 1
+        assert self.err.endswith("\n")
+        return self.err.removeprefix("forestcoll: ").removesuffix("\n")
+
+
+def run_command(*arguments: object) -> Run:
+    """Run a command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    status: object = None
+    with (
+        mock.patch.object(sys, "argv", ["forestcoll", *map(str, arguments)]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code
+    return Run(status, out.getvalue(), err.getvalue())
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This process's environment, its module path made absolute, output buffered as users have it, and `more`."""
+    places = [str(Path(place).resolve()) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
+    path = {"PYTHONPATH": os.pathsep.join(places)} if places else {}
+    return os.environ | {"PYTHONUNBUFFERED": ""} | path | more
+
+
+def command(*arguments: object) -> list[str]:
+    """The words that run a command as a process."""
+    return [sys.executable, "-m", "forestcoll", *map(str, arguments)]
+
+
+def process(*arguments: object, **more: str) -> Run:
+    """Run a command as a process, with `more` in its environment."""
+    return completed(command(*arguments), **more)
+
+
+def completed(words: Sequence[str], **more: str) -> Run:
+    """Run a process to its end."""
+    done = subprocess.run(  # noqa: S603 (our own command)
+        words, capture_output=True, text=True, env=environment(**more), timeout=60, check=False
+    )
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+GRAPH = {"format": "forestcoll.topology/1", "name": "small", "bandwidth_unit": "GB/s"}
+
+
+def edge(source: object, target: object, bandwidth: object = 10) -> dict[str, object]:
+    """An edge as it stands in a topology file."""
+    return {"source": source, "target": target, "bandwidth": bandwidth}
+
+
+def write_network(
+    folder: Path,
+    edges: Sequence[dict[str, object]],
+    nodes: str = "ab",
+    switches: str = "",
+    *,
+    directed: bool = False,
+    graph: object = GRAPH,
+) -> Path:
+    """Write a topology file whose nodes have one letter each."""
+    listed = [{"id": node} for node in nodes] + [{"id": node, "kind": "switch"} for node in switches]
+    path = folder / "network.json"
+    path.write_text(json.dumps({"directed": directed, "graph": graph, "nodes": listed, "edges": edges}))
+    return path

@@ -1,0 +1,175 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+from cli_run import edge, run_command, write_network
+
+COMMANDS = [["optimum"], ["optimum", "--json"], ["generate"], ["generate", "--json"], ["topology"]]
+READING = [*COMMANDS, ["verify"], ["verify", "--json"]]
+
+
+@pytest.mark.parametrize("words", READING)
+def test_a_missing_file(tmp_path: Path, words: list[str]) -> None:
+    path = tmp_path / "none.json"
+    assert run_command(*words, path).complaint() == f"{path}: no such file; check the name"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file(tmp_path: Path) -> None:
+    path = write_network(tmp_path, [edge("a", "b")])
+    path.chmod(0)
+    assert run_command("optimum", path).complaint() == f"{path}: cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize("words", READING)
+def test_broken_json(tmp_path: Path, words: list[str]) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text('{"directed": true,\n "nodes": [}')
+    assert run_command(*words, path).complaint().startswith(f"{path}: not valid JSON: ")
+
+
+@pytest.mark.parametrize("words", READING)
+def test_a_directory(tmp_path: Path, words: list[str]) -> None:
+    assert run_command(*words, tmp_path).complaint() == f"{tmp_path}: is a directory; name a file in it"
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"graph": {"format": "forestcoll.topology/2"}}', "", "\x00"])
+@pytest.mark.parametrize("words", READING)
+def test_another_format(tmp_path: Path, content: str, words: list[str]) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(content)
+    assert run_command(*words, path).complaint().startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize("words", READING)
+def test_a_file_that_is_not_gzip(tmp_path: Path, words: list[str]) -> None:
+    path = tmp_path / "plain.json.gz"
+    path.write_text("{}")
+    assert "not a whole gzip file" in run_command(*words, path).complaint()
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+@pytest.mark.parametrize(
+    "bandwidth", ["0", "-1", "NaN", "Infinity", '"a"', "1e400", "null", "true", "[]", '"1/0"', '""']
+)
+def test_a_bad_bandwidth(tmp_path: Path, bandwidth: str, words: list[str]) -> None:
+    path = write_network(tmp_path, [edge("a", "b", 7654321)])
+    path.write_text(path.read_text().replace("7654321", bandwidth))
+    complaint = run_command(*words, path).complaint()
+    assert complaint.startswith(f"{path}: edge 'a' -> 'b': bandwidth ")
+
+
+BAD_NETWORKS = {
+    "edge to nowhere": ([edge("a", "b"), edge("b", "x")], "ab", "edge 'b' -> 'x': there is no node 'x'"),
+    "duplicate id": ([edge("a", "b")], "aba", "node 'a' appears twice"),
+    "self-loop": ([edge("a", "b"), edge("b", "b")], "ab", "edge 'b' -> 'b' is a self-loop"),
+    "one GPU": ([], "a", "has 1 compute node; a collective needs at least two"),
+    "no GPU": ([], "", "has 0 compute nodes"),
+    "disconnected": ([edge("a", "b"), edge("c", "d")], "abcd", "compute node 'a' cannot reach compute node 'c'"),
+}
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+@pytest.mark.parametrize("case", BAD_NETWORKS)
+def test_a_bad_network(tmp_path: Path, case: str, words: list[str]) -> None:
+    edges, nodes, expected = BAD_NETWORKS[case]
+    path = write_network(tmp_path, edges, nodes)
+    complaint = run_command(*words, path).complaint()
+    assert complaint.startswith(str(path))
+    assert expected in complaint
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_one_way_network_names_the_pair(tmp_path: Path, words: list[str]) -> None:
+    path = write_network(tmp_path, [edge("a", "b"), edge("b", "c")], "abc", directed=True)
+    assert "compute node 'b' cannot reach compute node 'a'" in run_command(*words, path).complaint()
+
+
+@pytest.mark.parametrize("words", [words for words in COMMANDS if words != ["topology"]])
+def test_an_unbalanced_switch_is_named_with_both_sums(tmp_path: Path, words: list[str]) -> None:
+    edges = [edge("a", "s", 5), edge("s", "b", "7/2"), edge("b", "a", 1)]
+    path = write_network(tmp_path, edges, switches="s", directed=True)
+    complaint = run_command(*words, path).complaint()
+    assert "switch 's' takes in 5 GB/s but gives out 7/2 GB/s" in complaint
+
+
+def test_text_in_a_name_stays_on_one_line(tmp_path: Path) -> None:
+    graph = {"format": "forestcoll.topology/1", "name": "two\nlines"}
+    edges = [edge("a", "s", 5), edge("s", "b", 4), edge("b", "a", 1)]
+    path = write_network(tmp_path, edges, switches="s", directed=True, graph=graph)
+    run_command("optimum", path).complaint()
+
+
+def test_deep_nesting(tmp_path: Path) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text('{"a":' + "[" * 200_000)
+    assert run_command("optimum", path).complaint().startswith(f"{path}: ")
+
+
+BAD_SPECS = {
+    "dgx-a10": "did you mean 'dgx-a100'?",
+    "Torus": "did you mean 'torus'?",
+    "": "no such builder or file",
+    "zzzzzz": "no such builder or file; 'forestcoll topologies' lists the builders",
+    "dgx-a100:boxes=0": "dgx-a100: boxes is '0'; expected an integer from 1",
+    "dgx-a100:boxes=x": "dgx-a100: boxes is 'x'; expected an integer from 1",
+    "dgx-a100:boxs=2": "there is no parameter 'boxs'; there are boxes, ",
+    "dgx-a100:boxes": "'boxes' is not key=value",
+    "dgx-a100:": "is not key=value",
+    "dgx-a100:boxes=2,boxes=2": "boxes is given twice",
+    "torus:dims=4x": "dims is '4x'",
+    "ring:nodes=1": "ring",
+    "hypercube:dim=40": "hypercube",
+}
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+@pytest.mark.parametrize("spec", BAD_SPECS)
+def test_a_bad_spec(spec: str, words: list[str]) -> None:
+    assert BAD_SPECS[spec] in run_command(*words, spec).complaint()
+
+
+WRONG_USAGE = {
+    "unknown command": ["frobnicate"],
+    "no topology": ["optimum"],
+    "two topologies": ["optimum", "ring:nodes=3", "ring:nodes=4"],
+    "unknown option": ["generate", "ring:nodes=3", "--fast"],
+    "unknown collective": ["generate", "ring:nodes=3", "--collective", "gossip"],
+    "no trees": ["generate", "ring:nodes=3", "--trees", "0"],
+    "trees that are no number": ["optimum", "ring:nodes=3", "--trees", "x"],
+    "trees and max-trees": ["generate", "ring:nodes=3", "--trees", "1", "--max-trees", "2"],
+    "both, of an optimum": ["optimum", "ring:nodes=3", "--trees", "1", "--max-trees", "2"],
+    "no file": ["verify"],
+    "o without a name": ["topology", "ring:nodes=3", "-o"],
+}
+
+
+@pytest.mark.parametrize("case", WRONG_USAGE)
+def test_wrong_usage(case: str) -> None:
+    assert " --help)" in run_command(*WRONG_USAGE[case]).complaint(status=2)
+
+
+@pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
+def test_an_output_without_a_folder(tmp_path: Path, words: list[str]) -> None:
+    path = tmp_path / "no" / "folder.json"
+    complaint = run_command(*words, "ring:nodes=3", "-o", path).complaint()
+    assert complaint == f"{path}: cannot be written: the folder {path.parent} does not exist"
+
+
+@pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
+def test_an_output_that_is_a_folder(tmp_path: Path, words: list[str]) -> None:
+    complaint = run_command(*words, "ring:nodes=3", "-o", tmp_path).complaint()
+    assert complaint == f"{tmp_path}: is a directory; name a file in it"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_number_of_trees_that_unbalances_a_switch(tmp_path: Path) -> None:
+    edges = [edge("a", "s", 3), edge("b", "s", 3), edge("s", "c", 6), edge("c", "a", 9), edge("c", "b", 9)]
+    path = write_network(tmp_path, edges, "abc", "s", directed=True)
+    outcomes = {trees: run_command("optimum", path, "--trees", trees, "--json") for trees in range(1, 6)}
+    for run in outcomes.values():
+        if run.status != 0:
+            assert "switch 's' would take in" in run.complaint()
+        else:
+            assert json.loads(run.out)["algbw"]

@@ -1,0 +1,97 @@
+import gzip
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from cli_run import edge, process, run_command, write_network
+
+from forestcoll.schedule import read_schedule
+from forestcoll.verify import verify
+
+
+@pytest.mark.parametrize("name", ["schedule.json", "schedule.json.gz"])
+def test_the_file_is_right_and_optimal(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    run = run_command("generate", "dgx-a100:boxes=2", "-o", path)
+    assert (run.status, run.err) == (0, "")
+    assert str(path) in run.out
+    schedule = read_schedule(path)
+    report = verify(schedule)
+    assert report.ok
+    assert report.optimal
+    assert report.algbw == Fraction(1040, 3)
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+def test_gz_is_gzip_of_the_same_text(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "s.json", tmp_path / "s.json.gz"
+    for path in (plain, packed):
+        assert run_command("generate", "ring:nodes=5", "-o", path).status == 0
+    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+
+
+def test_json_holds_the_optimum_and_the_shape(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    document = run_command("generate", "dgx-a100:boxes=2", "--json", "-o", path).document()
+    best = run_command("optimum", "dgx-a100:boxes=2", "--json").document()
+    assert {key: document[key] for key in best} == best
+    assert (document["optimal"], document["verified"], document["output"]) == (True, True, str(path))
+    assert document["trees"] == len(json.loads(path.read_text())["phases"][0]["trees"])
+    seconds = document["seconds"]
+    assert isinstance(seconds, dict)
+    assert {"packing trees", "verifying", "writing"} <= set(seconds)
+
+
+def test_without_o_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command("generate", "ring:nodes=3", "--json").document()["output"] is None
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("option", "count", "trees", "algbw"), [("--trees", 4, 4, "1024/3"), ("--max-trees", 4, 3, "2400/7")]
+)
+def test_few_trees(tmp_path: Path, option: str, count: int, trees: int, algbw: str) -> None:
+    path = tmp_path / "s.json"
+    document = run_command("generate", "mi250:boxes=2", option, count, "--json", "-o", path).document()
+    assert (document["trees_per_root"], document["algbw"], document["optimal"]) == (trees, algbw, False)
+    checked = run_command("verify", path, "--json").document()
+    assert (checked["algbw"], checked["optimal_algbw"], checked["optimal"]) == (algbw, "5312/15", False)
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+    network = tmp_path / "network.json.gz"
+    assert run_command("topology", "mi250:boxes=2,gpus=8", "-o", network).status == 0
+    written = []
+    for seed in ("0", "1", "4321"):
+        path = tmp_path / f"{seed}.json.gz"
+        assert process("generate", network, "-o", path, PYTHONHASHSEED=seed).status == 0
+        written.append(path.read_bytes())
+    assert written[0] == written[1] == written[2]
+
+
+def test_a_network_of_ones_own(tmp_path: Path) -> None:
+    network = write_network(tmp_path, [edge("a", "s", 3), edge("b", "s", 2), edge("c", "s", "1.5")], "abc", "s")
+    path = tmp_path / "out.json"
+    assert run_command("generate", network, "-o", path).status == 0
+    assert run_command("verify", path, "--json").document()["optimal"] is True
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    path.write_text("older")
+    edges = [edge("a", "s", 2), edge("s", "b", 1), edge("b", "a", 1)]
+    network = write_network(tmp_path, edges, switches="s", directed=True)
+    run_command("generate", network, "-o", path).complaint()
+    assert path.read_text() == "older"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["network.json", "s.json"]
+
+
+def test_a_file_that_is_there_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    path.write_text("older")
+    path.chmod(0o640)
+    assert run_command("generate", "ring:nodes=3", "-o", path).status == 0
+    assert verify(read_schedule(path)).ok
+    assert path.stat().st_mode & 0o777 == 0o640

@@ -1,0 +1,106 @@
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from cli_run import edge, run_command, write_network
+
+CONTRACT = {
+    "topology",
+    "collective",
+    "compute_nodes",
+    "algbw",
+    "algbw_float",
+    "unit",
+    "trees_per_root",
+    "tree_bandwidth",
+    "bottleneck",
+}
+
+KNOWN = {
+    "dgx-a100:boxes=1": "2400/7",
+    "dgx-a100:boxes=2": "1040/3",
+    "dgx-a100:boxes=4": "800/3",
+    "dgx-a100:boxes=8": "1600/7",
+    "dgx-h100:boxes=1": "3600/7",
+    "dgx-h100:boxes=2": "1600/3",
+    "dgx-h100:boxes=16": "1280/3",
+    "mi250:boxes=2": "5312/15",
+    "mi250:boxes=2,gpus=8": "208",
+    "torus:dims=8x8": "256/63",
+}
+
+
+@pytest.mark.parametrize("spec", KNOWN)
+def test_the_published_optima(spec: str) -> None:
+    document = run_command("optimum", spec, "--json").document()
+    assert document["algbw"] == KNOWN[spec]
+
+
+def test_json_holds_the_contract() -> None:
+    document = run_command("optimum", "mi250:boxes=2", "--json").document()
+    assert set(document) >= CONTRACT
+    assert document["collective"] == "allgather"
+    assert (document["compute_nodes"], document["unit"]) == (32, "GB/s")
+    assert (document["trees_per_root"], document["tree_bandwidth"]) == (83, "2/15")
+    assert document["algbw_float"] == float(Fraction(5312, 15))
+
+
+def test_the_cut_in_json_proves_the_optimum() -> None:
+    document = run_command("optimum", "dgx-a100:boxes=4", "--json").document()
+    network = nx.node_link_graph(json.loads(run_command("topology", "dgx-a100:boxes=4").out), edges="edges")
+    bottleneck = document["bottleneck"]
+    assert isinstance(bottleneck, dict)
+    assert set(bottleneck) == {"cut", "compute_inside", "exit_bandwidth"}
+    inside = set(bottleneck["cut"])
+    compute = [node for node, kind in network.nodes(data="kind") if kind == "compute"]
+    leaving = sum(bandwidth for u, v, bandwidth in network.edges(data="bandwidth") if u in inside and v not in inside)
+    assert Fraction(str(bottleneck["exit_bandwidth"])) == leaving
+    assert bottleneck["compute_inside"] == len(inside.intersection(compute)) < len(compute)
+    assert Fraction(str(document["algbw"])) == Fraction(len(compute) * leaving, bottleneck["compute_inside"])
+
+
+@pytest.mark.parametrize(
+    ("trees", "algbw"), [(1, "320"), (2, "1024/3"), (3, "2400/7"), (4, "1024/3"), (5, "8000/23"), (83, "5312/15")]
+)
+def test_a_given_number_of_trees(trees: int, algbw: str) -> None:
+    document = run_command("optimum", "mi250:boxes=2", "--trees", trees, "--json").document()
+    assert (document["trees_per_root"], document["algbw"]) == (trees, algbw)
+    assert document["optimal_algbw"] == "5312/15"
+
+
+def test_the_best_of_a_few_trees() -> None:
+    document = run_command("optimum", "mi250:boxes=2", "--max-trees", 4, "--json").document()
+    assert (document["trees_per_root"], document["algbw"]) == (3, "2400/7")
+
+
+def test_the_answer_in_words_names_the_bottleneck() -> None:
+    run = run_command("optimum", "dgx-a100:boxes=2")
+    assert (run.status, run.err) == (0, "")
+    for words in ("1040/3 GB/s (346.667)", "13 per root", "b0/gpu0", "ib -> b0/gpu0", "325 / (15/16) = 1040/3"):
+        assert words in run.out
+
+
+def test_whole_boxes_are_named_as_boxes() -> None:
+    assert (
+        "the 8 compute nodes of box 0 must receive from the 24 others" in run_command("optimum", "dgx-a100:boxes=4").out
+    )
+
+
+def test_a_file_in_another_unit(tmp_path: Path) -> None:
+    graph = {"format": "forestcoll.topology/1", "name": "lab", "bandwidth_unit": "Gbit/s"}
+    path = write_network(tmp_path, [edge("a", "b", "0.1")], graph=graph)
+    assert "lab: allgather over 2 compute nodes" in run_command("optimum", path).out
+    document = run_command("optimum", path, "--json").document()
+    assert (document["algbw"], document["unit"]) == ("1/5", "Gbit/s")
+
+
+def test_bandwidths_beyond_any_machine_word(tmp_path: Path) -> None:
+    path = write_network(tmp_path, [edge("a", "b", 10**40), edge("b", "c", "1/7")], nodes="abc")
+    assert run_command("optimum", path, "--json").document()["algbw"] == "3/14"
+
+
+def test_a_switch_without_links_changes_nothing(tmp_path: Path) -> None:
+    path = write_network(tmp_path, [edge("a", "b")], switches="s")
+    assert run_command("optimum", path, "--json").document()["algbw"] == "20"

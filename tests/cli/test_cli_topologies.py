@@ -1,0 +1,49 @@
+import json
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from cli_run import run_command
+
+from forestcoll import Topology, build_topology, builders, read_topology
+
+
+def test_the_list_names_every_builder_and_parameter() -> None:
+    run = run_command("topologies")
+    assert (run.status, run.err) == (0, "")
+    for spec in builders():
+        assert f"\n{spec.name}: {spec.summary}\n" in run.out
+        for parameter in spec.parameters:
+            assert f"  {parameter.name}={parameter.default_text} " in run.out
+
+
+def test_the_list_in_json() -> None:
+    listed = run_command("topologies", "--json").document()["topologies"]
+    assert isinstance(listed, list)
+    assert [each["name"] for each in listed] == [spec.name for spec in builders()]
+    for each in listed:
+        assert set(each) == {"name", "group", "summary", "source", "parameters"}
+        for parameter in each["parameters"]:
+            assert set(parameter) == {"name", "default", "meaning", "form"}
+
+
+def test_every_builder_builds_by_its_name_alone_or_says_why() -> None:
+    for spec in builders():
+        run = run_command("topology", spec.name)
+        assert run.status == 0, run.err
+
+
+@pytest.mark.parametrize("name", ["network.json", "network.json.gz"])
+def test_a_topology_is_written(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    run = run_command("topology", "dgx-a100:boxes=2", "-o", path)
+    assert (run.status, run.out, run.err) == (0, "", "")
+    assert read_topology(path) == build_topology("dgx-a100:boxes=2")
+    assert run_command("optimum", path, "--json").document()["algbw"] == "1040/3"
+
+
+def test_networkx_reads_what_is_printed() -> None:
+    run = run_command("topology", "dgx-a100:boxes=2")
+    assert (run.status, run.err) == (0, "")
+    graph = nx.node_link_graph(json.loads(run.out), edges="edges")
+    assert Topology.from_networkx(graph) == build_topology("dgx-a100:boxes=2")

@@ -1,0 +1,98 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_run import run_command
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture
+def schedule(tmp_path: Path) -> Path:
+    path = tmp_path / "schedule.json"
+    assert run_command("generate", "ring:nodes=4", "-o", path).status == 0
+    return path
+
+
+def change(path: Path, mutate: Change) -> Path:
+    document = json.loads(path.read_text())
+    mutate(document)
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_a_good_schedule_in_words(schedule: Path) -> None:
+    run = run_command("verify", schedule)
+    assert (run.status, run.err) == (0, "")
+    assert run.out.startswith(f"{schedule}: right: allgather on ring:nodes=4, 4 compute nodes\n")
+    assert "8/3 GB/s (2.66667)" in run.out
+    assert "no schedule is faster" in run.out
+
+
+def test_a_good_schedule_in_json(schedule: Path) -> None:
+    document = run_command("verify", schedule, "--json").document()
+    assert (document["valid"], document["optimal"]) == (True, True)
+    assert (document["algbw"], document["optimal_algbw"]) == ("8/3", "8/3")
+    assert (document["collective"], document["compute_nodes"]) == ("allgather", 4)
+
+
+def test_a_schedule_need_not_claim_an_optimum(schedule: Path) -> None:
+    def forget(document: dict[str, Any]) -> None:
+        del document["optimal_algbw"], document["certificate"]
+
+    change(schedule, forget)
+    assert "not claimed" in run_command("verify", schedule).out
+    assert run_command("verify", schedule, "--json").document()["optimal_algbw"] is None
+
+
+BROKEN: dict[str, Change] = {
+    "algbw-wrong": lambda document: document.update(algbw="3"),
+    "shares-sum": lambda document: document["phases"][0]["trees"][0].update(share="1/1000"),
+    "tree-not-spanning": lambda document: document["phases"][0]["trees"][0]["routes"].pop(),
+    "route-link-missing": lambda document: document["routes"].append([0, 2]),
+    "certificate-bound": lambda document: document.update(optimal_algbw="100"),
+    "certificate-cut": lambda document: document["certificate"].update(cut=[0, 0]),
+    "phase-empty": lambda document: document["phases"][0].update(trees=[]),
+}
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_a_broken_schedule_in_one_line(schedule: Path, rule: str) -> None:
+    change(schedule, BROKEN[rule])
+    complaint = run_command("verify", schedule).complaint()
+    assert complaint.startswith(f"{schedule}: ")
+    assert complaint.endswith(f"[{rule}]")
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_a_broken_schedule_in_json(schedule: Path, rule: str) -> None:
+    run = run_command("verify", change(schedule, BROKEN[rule]), "--json")
+    assert (run.status, run.err) == (1, "")
+    document = json.loads(run.out)
+    assert set(document) == {"valid", "rule", "message"}
+    assert (document["valid"], document["rule"]) == (False, rule)
+
+
+MALFORMED: dict[str, Change] = {
+    "format is 'x'": lambda document: document.update(format="x"),
+    "collective": lambda document: document.update(collective="gossip"),
+    "topology": lambda document: document.update(topology=7),
+    "routes": lambda document: document.update(routes="none"),
+    "phases[0].trees[0].share": lambda document: document["phases"][0]["trees"][0].update(share="1/0"),
+    "algbw": lambda document: document.pop("algbw"),
+}
+
+
+@pytest.mark.parametrize("option", [[], ["--json"]])
+@pytest.mark.parametrize("words", MALFORMED)
+def test_a_file_that_is_no_schedule(schedule: Path, words: str, option: list[str]) -> None:
+    complaint = run_command("verify", change(schedule, MALFORMED[words]), *option).complaint()
+    assert complaint.startswith(f"{schedule}: {words}")
+
+
+def test_a_topology_is_no_schedule(tmp_path: Path) -> None:
+    path = tmp_path / "network.json"
+    assert run_command("topology", "ring:nodes=3", "-o", path).status == 0
+    assert "expected 'forestcoll.schedule/1'" in run_command("verify", path).complaint()
