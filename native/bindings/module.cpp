@@ -12,6 +12,7 @@
 
 #include "bindings/wide_caster.h"
 #include "bounds/throughput.h"
+#include "generate/forest.h"
 #include "generate/routing.h"
 
 namespace nb = nanobind;
@@ -78,6 +79,13 @@ struct Problem {
     check_terminals(nodes, terminals);
   }
 
+  // `trees_per_root` for every compute node, 0 for switches.
+  std::vector<Capacity> supplies(Capacity trees_per_root) const {
+    std::vector<Capacity> each(static_cast<std::size_t>(network.nodes()));
+    for (const NodeIndex terminal : terminals) each[static_cast<std::size_t>(terminal)] = trees_per_root;
+    return each;
+  }
+
   Network<Capacity> network;
   IntList terminals;
 };
@@ -105,7 +113,7 @@ Capacity split_capacity(const Problem<Capacity>& problem, Capacity supply, std::
                         Capacity amount) {
   for (const NodeIndex node : way) problem.network.require_node(node);
   PythonObserver observer{nb::none()};
-  return SwitchRemoval<Capacity>(problem.network, problem.terminals, supply).split_capacity(way[0], way[1], way[2], amount, observer);
+  return SwitchRemoval<Capacity>(problem.network, problem.terminals, problem.supplies(supply)).split_capacity(way[0], way[1], way[2], amount, observer);
 }
 
 template <class Capacity>
@@ -115,14 +123,14 @@ Capacity tree_capacity(const Problem<Capacity>& problem, const std::vector<Capac
     throw std::invalid_argument("remaining needs a number for every node");
   }
   if (arc < 0 || arc >= problem.network.arcs()) throw std::invalid_argument("the arc number is out of range");
-  return Packing<Capacity>(problem.network, problem.terminals, 0).tree_capacity(remaining, arc, multiplicity);
+  return Packing<Capacity>(problem.network, problem.terminals, problem.supplies(0)).tree_capacity(remaining, arc, multiplicity);
 }
 
 template <class Capacity>
 LogicalNetwork<Capacity> remove_switches(const Problem<Capacity>& problem, Capacity supply, nb::object progress) {
   PythonObserver observer(std::move(progress));
   nb::gil_scoped_release unlocked;
-  return SwitchRemoval<Capacity>(problem.network, problem.terminals, supply).run(observer);
+  return SwitchRemoval<Capacity>(problem.network, problem.terminals, problem.supplies(supply)).run(observer);
 }
 
 template <class Capacity>
@@ -133,7 +141,7 @@ nb::tuple pack_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capa
   PackingCounters counters;
   {
     nb::gil_scoped_release unlocked;
-    Packing<Capacity> packing(logical.network, problem.terminals, supply);
+    Packing<Capacity> packing(logical.network, problem.terminals, problem.supplies(supply));
     batches = packing.run(observer);
     counters = packing.counters();
   }
@@ -146,23 +154,70 @@ nb::tuple pack_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capa
   return nb::make_tuple(std::move(batches), counted);
 }
 
+// The paths of a table, or of a forest, as two arrays: where each begins, and the nodes of all.
+template <class PathNodes>
+std::pair<IntList, IntList> flatten(PathIndex paths, PathNodes path_nodes) {
+  IntList starts{0}, nodes;
+  for (PathIndex path = 0; path < paths; ++path) {
+    const auto along = path_nodes(path);
+    nodes.insert(nodes.end(), along.begin(), along.end());
+    starts.push_back(static_cast<std::int32_t>(nodes.size()));
+  }
+  return {std::move(starts), std::move(nodes)};
+}
+
+template <class Capacity>
+nb::tuple to_tuple(RoutedTrees<Capacity> trees, std::pair<IntList, IntList> paths) {
+  return nb::make_tuple(std::move(trees.roots), std::move(trees.multiplicities), to_array(std::move(trees.paths)),
+                        to_array(std::move(paths.first)), to_array(std::move(paths.second)));
+}
+
 template <class Capacity>
 nb::tuple route(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>& logical,
                 const TreeBatches<Capacity>& batches, nb::object progress) {
   PythonObserver observer(std::move(progress));
   RoutedTrees<Capacity> trees;
-  IntList starts{0}, nodes;
+  std::pair<IntList, IntList> paths;
   {
     nb::gil_scoped_release unlocked;
     LogicalNetwork<Capacity> used = logical;
     trees = route_trees(used, batches, problem.terminals.size() - 1, observer);
-    for (PathIndex path = 0; path < used.paths.size(); ++path) {
-      nodes.insert(nodes.end(), used.paths[path].begin(), used.paths[path].end());
-      starts.push_back(static_cast<std::int32_t>(nodes.size()));
-    }
+    paths = flatten(used.paths.size(), [&](PathIndex path) { return used.paths[path]; });
   }
-  return nb::make_tuple(trees.roots, trees.multiplicities, to_array(std::move(trees.paths)),
-                        to_array(std::move(starts)), to_array(std::move(nodes)));
+  return to_tuple(std::move(trees), std::move(paths));
+}
+
+nb::dict to_dict(const ForestCounters& counters) {
+  nb::dict counted;
+  counted["tight_sets"] = counters.tight_sets;
+  counted["grown"] = counters.grown;
+  counted["split"] = counters.split;
+  counted["repaired"] = counters.repaired;
+  counted["given_up"] = counters.given_up;
+  counted["taken_out"] = counters.taken_out;
+  counted["checks"] = counters.checks;
+  counted["learned_cuts"] = counters.learned_cuts;
+  counted["completed"] = counters.completed;
+  counted["proven"] = counters.proven;
+  counted["missing"] = counters.missing;
+  return counted;
+}
+
+template <class Capacity>
+nb::tuple grow_trees(const Problem<Capacity>& problem, Capacity supply, nb::object progress, bool prove) {
+  PythonObserver observer(std::move(progress));
+  RoutedTrees<Capacity> trees;
+  std::pair<IntList, IntList> paths;
+  ForestCounters counters;
+  {
+    nb::gil_scoped_release unlocked;
+    Forest<Capacity> forest(problem.network, problem.terminals, problem.supplies(supply));
+    forest.run(prove, observer);
+    trees = forest.trees();
+    paths = flatten(forest.paths(), [&](PathIndex path) { return forest.path_nodes(path); });
+    counters = forest.counters();
+  }
+  return nb::make_tuple(to_tuple(std::move(trees), std::move(paths)), to_dict(counters));
 }
 
 template <class Capacity>
@@ -209,6 +264,8 @@ void bind(nb::module_ module) {
              "Return the network with all switches split off.");
   module.def("pack_trees", &pack_trees<Capacity>, "problem"_a, "logical"_a, "supply"_a, "progress"_a = nb::none(),
              "Return batches of spanning trees, and counters of how they were found.");
+  module.def("grow_trees", &grow_trees<Capacity>, "problem"_a, "supply"_a, "progress"_a = nb::none(), nb::kw_only(),
+             "prove"_a = true, "Return what route_trees returns, grown optimistically, and counters.");
   module.def("route_trees", &route<Capacity>, "problem"_a, "logical"_a, "batches"_a, "progress"_a = nb::none(),
              "Return roots, multiplicities, path numbers of all trees, and the paths' starts and nodes.");
 }

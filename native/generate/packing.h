@@ -40,12 +40,12 @@ struct PackingCounters {
 template <class Capacity>
 class Packing {
  public:
-  Packing(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals, Capacity trees_per_root)
+  // `supplies` says of each node how many trees it is the root of.
+  Packing(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals, std::vector<Capacity> supplies)
       : network_(network), terminals_(terminals), inflow_(network_), pool_(network.nodes()),
-        remaining_(static_cast<std::size_t>(network.nodes())), reached_(remaining_.size()),
-        order_(breadth_first(network, terminals.front(), [&](NodeIndex node) { return is_in(terminals, node); })),
-        total_(checked_multiply(static_cast<Capacity>(terminals.size()), trees_per_root)) {
-    for (const NodeIndex terminal : terminals) remaining_[index(terminal)] = trees_per_root;
+        remaining_(std::move(supplies)), reached_(remaining_.size()),
+        order_(breadth_first(network, terminals.front(), [&](NodeIndex node) { return is_in(terminals, node); })) {
+    for (const NodeIndex terminal : terminals) total_ = checked_add(total_, remaining_[index(terminal)]);
   }
 
   TreeBatches<Capacity> run(Observer& observer) {
@@ -253,7 +253,7 @@ class Packing {
   std::vector<Capacity> remaining_;  // of each root, trees still to come
   std::vector<char> reached_;
   std::vector<NodeIndex> order_;
-  Capacity total_;
+  Capacity total_ = 0;
   std::vector<ArcIndex> tree_, candidates_;
   std::vector<NodeIndex> level_, next_level_;
   PackingCounters counters_;

@@ -6,15 +6,15 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
 #include <stdexcept>
 #include <vector>
 
 #include "flow/capacity.h"
+#include "generate/sequence_table.h"
 
 namespace forestcoll {
 
-using PathIndex = std::int32_t;
+using PathIndex = SequenceTable::Number;
 
 template <class Capacity>
 struct PathShare {
@@ -26,35 +26,21 @@ struct PathShare {
 template <class Capacity>
 using Stock = std::vector<PathShare<Capacity>>;
 
-class PathTable {
+class PathTable : public SequenceTable {
  public:
-  PathIndex add(std::vector<NodeIndex> nodes) {
-    const auto [entry, added] = numbers_.try_emplace(std::move(nodes), static_cast<PathIndex>(paths_.size()));
-    if (added) paths_.push_back(&entry->first);
-    return entry->second;
-  }
-
   // The path that follows `first` and then `second`, which begins where `first` ends, with every detour left out.
   PathIndex join(PathIndex first, PathIndex second) {
-    std::vector<NodeIndex> nodes = (*this)[first];
-    const std::vector<NodeIndex>& rest = (*this)[second];
-    for (std::size_t next = 1; next < rest.size(); ++next) {
-      const auto seen = std::find(nodes.begin(), nodes.end(), rest[next]);
+    std::vector<NodeIndex> nodes((*this)[first].begin(), (*this)[first].end());
+    for (const NodeIndex next : (*this)[second].subspan(1)) {
+      const auto seen = std::find(nodes.begin(), nodes.end(), next);
       if (seen == nodes.end()) {
-        nodes.push_back(rest[next]);
+        nodes.push_back(next);
       } else {
         nodes.erase(seen + 1, nodes.end());
       }
     }
-    return add(std::move(nodes));
+    return add(nodes);
   }
-
-  const std::vector<NodeIndex>& operator[](PathIndex path) const { return *paths_[static_cast<std::size_t>(path)]; }
-  PathIndex size() const { return static_cast<PathIndex>(paths_.size()); }
-
- private:
-  std::map<std::vector<NodeIndex>, PathIndex> numbers_;  // a map's keys stay where they are
-  std::vector<const std::vector<NodeIndex>*> paths_;
 };
 
 // Takes `amount` from the back of `stock` and calls `use(path, part)` for each part of it.

@@ -32,16 +32,18 @@ struct LogicalNetwork {
 template <class Capacity>
 class SwitchRemoval {
  public:
-  SwitchRemoval(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals, Capacity trees_per_root)
+  // `supplies` says of each node how many trees it is the root of.
+  SwitchRemoval(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
+                const std::vector<Capacity>& supplies)
       : result_{network, {}, {}}, terminals_(terminals), inflow_(result_.network),
-        is_terminal_(static_cast<std::size_t>(network.nodes())),
-        demand_(checked_multiply(static_cast<Capacity>(terminals.size()), trees_per_root)) {
+        is_terminal_(static_cast<std::size_t>(network.nodes())) {
     for (const NodeIndex terminal : terminals) {
-      inflow_.set_supply(terminal, trees_per_root);
+      inflow_.set_supply(terminal, supplies[static_cast<std::size_t>(terminal)]);
+      demand_ = checked_add(demand_, supplies[static_cast<std::size_t>(terminal)]);
       is_terminal_[static_cast<std::size_t>(terminal)] = true;
     }
     for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {
-      const PathIndex path = result_.paths.add({network.tail(arc), network.head(arc)});
+      const PathIndex path = result_.paths.add(std::vector<NodeIndex>{network.tail(arc), network.head(arc)});
       result_.stocks.push_back({{path, network.capacity(arc)}});
       arc_between_[key(network.tail(arc), network.head(arc))] = arc;
     }
@@ -206,7 +208,7 @@ class SwitchRemoval {
   Inflow<Capacity> inflow_;
   std::vector<char> is_terminal_;
   std::unordered_map<std::uint64_t, ArcIndex> arc_between_;
-  Capacity demand_;
+  Capacity demand_ = 0;
 };
 
 }  // namespace forestcoll

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from forestcoll.bounds import Optimum, optimum
     from forestcoll.collective import Collective
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
-    from forestcoll.generate import generate, schedule_for
+    from forestcoll.generation import generate, schedule_for
     from forestcoll.progress import Progress
     from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule, Shape, Tree, read_schedule, shape_of, write_schedule
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
     from forestcoll.topology.registry import build_topology, builders, load_topology
-    from forestcoll.verify import Fault, Report, verify
+    from forestcoll.verification import Fault, Report, verify
 
 # Imported on first use: the command line must start before NumPy has loaded.
 _HOMES = {
     "forestcoll.bounds": "Optimum optimum",
     "forestcoll.collective": "Collective",
     "forestcoll.errors": "ForestcollError InputError InternalError NoSolutionError",
-    "forestcoll.generate": "generate schedule_for",
+    "forestcoll.generation": "generate schedule_for",
     "forestcoll.progress": "Progress",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Tree read_schedule shape_of write_schedule",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
-    "forestcoll.verify": "Fault Report verify",
+    "forestcoll.verification": "Fault Report verify",
 }
 
 __all__ = [

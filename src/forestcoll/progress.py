@@ -1,5 +1,7 @@
 """How long work reports what it is doing: pass a subclass of `Progress`, or nothing to hear nothing."""
 
+from collections.abc import Mapping
+
 
 class Progress:
     """Is told of every stage and of how far it is; this base class does nothing with it."""
@@ -9,6 +11,9 @@ class Progress:
 
     def advance(self, done: int, total: int) -> None:
         """`done` of `total` parts of the stage are done. May raise to stop the work."""
+
+    def note(self, counters: Mapping[str, int]) -> None:
+        """The stage tells what it did: how often each thing happened."""
 
 
 SILENT = Progress()

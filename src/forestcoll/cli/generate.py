@@ -34,7 +34,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
     from forestcoll.collective import Collective
-    from forestcoll.generate import schedule_for
+    from forestcoll.generation import schedule_for
     from forestcoll.schedule import shape_of, write_schedule
     from forestcoll.topology.registry import load_topology
 
@@ -60,7 +60,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
 def _check(schedule: "Schedule") -> None:
     """Let the independent judge see what the generator made; a fault is ours, and nothing is written."""
     from forestcoll.errors import InternalError
-    from forestcoll.verify import verify
+    from forestcoll.verification import verify
 
     fault = verify(schedule).fault
     if fault is not None:

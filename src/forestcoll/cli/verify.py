@@ -9,7 +9,7 @@ from forestcoll.cli.options import json_option
 
 if TYPE_CHECKING:
     from forestcoll.schedule import Schedule
-    from forestcoll.verify import Report
+    from forestcoll.verification import Report
 
 
 @click.command("verify")
@@ -26,7 +26,7 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
     from forestcoll.schedule import read_schedule
-    from forestcoll.verify import verify
+    from forestcoll.verification import verify
 
     with Watch() as watch:
         watch.begin("reading")

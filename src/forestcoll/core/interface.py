@@ -1,7 +1,7 @@
 """What every core offers. Networks have integer capacities; terminals are the compute nodes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,24 @@ class TreeBatches(Protocol):
 
     def lists(self, logical: LogicalNetwork) -> tuple[list[int], list[int], list[int], list[int]]:
         """Return roots, multiplicities, and tails and heads of all tree edges, N - 1 a tree."""
+
+
+class RoutedTrees(NamedTuple):
+    """Spanning trees over physical paths.
+
+    Attributes:
+        roots: the root of each tree.
+        multiplicities: how many copies of each tree there are.
+        paths: the path numbers of all trees, N - 1 a tree, each path after the one that leads to its first node.
+        path_starts: where each path begins in `path_nodes`, and one past the last.
+        path_nodes: the nodes of all paths.
+    """
+
+    roots: list[int]
+    multiplicities: list[int]
+    paths: npt.NDArray[np.int32]
+    path_starts: npt.NDArray[np.int32]
+    path_nodes: npt.NDArray[np.int32]
 
 
 class Core(Protocol):
@@ -72,5 +90,14 @@ class Core(Protocol):
 
     def route_trees(
         self, problem: AnyProblem, logical: LogicalNetwork, batches: TreeBatches, progress: ReportProgress = None
-    ) -> tuple[list[int], list[int], npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Return trees over physical paths: roots, multiplicities, paths of all trees; the paths' starts and nodes."""
+    ) -> RoutedTrees:
+        """Return the trees over physical paths (appendix E.3)."""
+
+    def grow_trees(
+        self, problem: AnyProblem, supply: int, progress: ReportProgress = None, *, prove: bool = True
+    ) -> tuple[RoutedTrees, Mapping[str, int]]:
+        """Return `supply` spanning trees from every terminal, grown optimistically, and counters.
+
+        Trees that cannot be grown are packed by the proven way, or are missing where `prove` is false: then
+        `counters["missing"]` counts them.
+        """

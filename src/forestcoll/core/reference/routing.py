@@ -1,12 +1,11 @@
 """From trees of logical arcs to trees of physical paths: each copy takes one path from the stock of each arc."""
 
 import numpy as np
-import numpy.typing as npt
 
-from forestcoll.core.interface import ReportProgress
+from forestcoll.core.interface import ReportProgress, RoutedTrees
 from forestcoll.core.reference.network import Arc, Problem
-from forestcoll.core.reference.packing import TreeBatches
-from forestcoll.core.reference.switches import LogicalNetwork, Path, Stock, take
+from forestcoll.core.reference.packing import TreeBatches, pack_trees
+from forestcoll.core.reference.switches import LogicalNetwork, Path, Stock, remove_switches, take
 
 
 def route_trees(
@@ -14,7 +13,7 @@ def route_trees(
     logical: LogicalNetwork,
     batches: TreeBatches,
     progress: ReportProgress = None,
-) -> tuple[list[int], list[int], npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+) -> RoutedTrees:
     """See `Core.route_trees`."""
     stocks = {arc: list(stock) for arc, stock in logical.stocks.items()}
     numbers: dict[Path, int] = {}
@@ -35,7 +34,17 @@ def route_trees(
             progress(place + 1, len(batches.roots))
     starts = np.cumsum([0, *map(len, numbers)])
     nodes = [node for path in numbers for node in path]
-    return roots, multiplicities, *(np.array(each, dtype=np.int32) for each in (entries, starts, nodes))  # type: ignore[return-value]
+    return RoutedTrees(roots, multiplicities, *(np.array(each, dtype=np.int32) for each in (entries, starts, nodes)))
+
+
+def grow_trees(
+    problem: Problem, supply: int, progress: ReportProgress = None, *, prove: bool = True
+) -> tuple[RoutedTrees, dict[str, int]]:
+    """See `Core.grow_trees`. There is no optimism in plain Python: all trees are packed by the proven way."""
+    del prove
+    logical = remove_switches(problem, supply, progress)
+    batches, counters = pack_trees(problem, logical, supply, progress)
+    return route_trees(problem, logical, batches, progress), counters | {"missing": 0}
 
 
 def _take_paths(stocks: dict[Arc, Stock], tree: list[Arc], part: int) -> list[Path]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from forestcoll.schedule import PhaseOp, Rows
-from forestcoll.verify import wording
-from forestcoll.verify.case import MAX_DENOMINATOR_DIGITS, Case
+from forestcoll.verification import wording
+from forestcoll.verification.case import MAX_DENOMINATOR_DIGITS, Case
 
 
 def rows_malformed(case: Case) -> str | None:

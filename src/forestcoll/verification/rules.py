@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from forestcoll.collective import Collective
 from forestcoll.schedule import PhaseOp
-from forestcoll.verify import certificate, routes, shares, trees
-from forestcoll.verify.case import MAX_DENOMINATOR_DIGITS, Case
+from forestcoll.verification import certificate, routes, shares, trees
+from forestcoll.verification.case import MAX_DENOMINATOR_DIGITS, Case
 
 Finder: TypeAlias = Callable[[Case], str | None]
 

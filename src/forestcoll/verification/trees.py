@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from forestcoll.schedule import Phase
 from forestcoll.schedule.model import IntArray
-from forestcoll.verify import wording
-from forestcoll.verify.case import Case
-from forestcoll.verify.search import first_outside, first_true, place_in_rows
+from forestcoll.verification import wording
+from forestcoll.verification.case import Case
+from forestcoll.verification.search import first_outside, first_true, place_in_rows
 
 BLOCK_CELLS = 2**24
 """The most cells of the matrix of arrivals at one time, unless one tree alone needs more."""

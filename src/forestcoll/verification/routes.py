@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from forestcoll.verify import wording
-from forestcoll.verify.case import BoolArray, Case
-from forestcoll.verify.search import first_outside, first_true, place_in_rows
+from forestcoll.verification import wording
+from forestcoll.verification.case import BoolArray, Case
+from forestcoll.verification.search import first_outside, first_true, place_in_rows
 
 
 def node_unknown(case: Case) -> str | None:

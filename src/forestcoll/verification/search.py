@@ -3,7 +3,7 @@
 import numpy as np
 
 from forestcoll.schedule import Rows
-from forestcoll.verify.case import BoolArray
+from forestcoll.verification.case import BoolArray
 
 
 def first_true(marks: BoolArray) -> int | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from fractions import Fraction
 
-from forestcoll.verify.case import Case
+from forestcoll.verification.case import Case
 
 MAX_LENGTH = 120
 """The most characters of one number or name that a message shows."""

@@ -1,15 +1,15 @@
 """The judge of schedules: does every shard arrive, does the schedule achieve what it says, and is the bound proven?
 
 It takes a schedule that anyone wrote and leans on nothing that made it: it imports the models only, and computes
-links' loads, bandwidth and bound anew, exactly. The rules are a table, in `forestcoll.verify.rules`.
+links' loads, bandwidth and bound anew, exactly. The rules are a table, in `forestcoll.verification.rules`.
 """
 
 from fractions import Fraction
 
 from forestcoll.schedule import Schedule
-from forestcoll.verify.case import Case
-from forestcoll.verify.report import Fault, LinkLoad, Report
-from forestcoll.verify.rules import RULE_BOOKS, Rule, rules
+from forestcoll.verification.case import Case
+from forestcoll.verification.report import Fault, LinkLoad, Report
+from forestcoll.verification.rules import RULE_BOOKS, Rule, rules
 
 __all__ = ["Fault", "LinkLoad", "Report", "rules", "verify"]
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.verify import wording
-from forestcoll.verify.case import BoolArray, Case
+from forestcoll.verification import wording
+from forestcoll.verification.case import BoolArray, Case
 
 
 def incomplete(case: Case) -> str | None:
