@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import cast
 
-from forestcoll import _native
+from forestcoll._native import narrow, wide
 from forestcoll.core import reference
 from forestcoll.core.interface import Core
 
@@ -14,8 +14,8 @@ _WIDTHS: tuple[tuple[str, int], ...] = (("narrow", 64 - 3), ("wide", 128 - 3))
 def cores() -> MappingProxyType[str, Core]:
     """Return all cores by name, narrowest first; tests hold each against the others."""
     named = {
-        "narrow": cast("Core", _native.narrow),
-        "wide": cast("Core", _native.wide),
+        "narrow": cast("Core", narrow),
+        "wide": cast("Core", wide),
         "reference": cast("Core", reference),
     }
     return MappingProxyType(named)
