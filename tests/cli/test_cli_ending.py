@@ -64,9 +64,9 @@ def test_ctrl_c_ends_a_long_run_at_once_and_leaves_the_older_file(tmp_path: Path
     path = tmp_path / "schedule.json"
     path.write_text("older")
     listen = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"  # even where a shell ignores it
-    words = after(listen, "generate", "dgx-a100:boxes=96", "-o", path, "--json")
+    words = after(listen, "generate", "dgx-a100:boxes=512", "-o", path, "--json")
     with started(words) as run:
-        time.sleep(2)
+        time.sleep(1.5)
         assert run.poll() is None
         began = time.monotonic()
         run.send_signal(signal.SIGINT)

@@ -7,7 +7,7 @@ import pytest
 from cli_run import edge, process, run_command, write_network
 
 from forestcoll.schedule import read_schedule
-from forestcoll.verify import verify
+from forestcoll.verification import verify
 
 
 @pytest.mark.parametrize("name", ["schedule.json", "schedule.json.gz"])
@@ -40,7 +40,7 @@ def test_json_holds_the_optimum_and_the_shape(tmp_path: Path) -> None:
     assert document["trees"] == len(json.loads(path.read_text())["phases"][0]["trees"])
     seconds = document["seconds"]
     assert isinstance(seconds, dict)
-    assert {"packing trees", "verifying", "writing"} <= set(seconds)
+    assert {"finding the bottleneck cut", "verifying", "writing"} <= set(seconds)
 
 
 def test_without_o_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
