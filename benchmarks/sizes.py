@@ -1,0 +1,190 @@
+"""How long a verified schedule takes from a cold start, by size of network: `make bench`, or this file with --quick.
+
+Goal: a schedule for a thousand accelerators in seconds on one core, checked and written. Every run is the command
+line as a user starts it, a process of its own; a table says where the time goes. A second table holds the native core
+against the plain Python reference of the same algorithms, on networks that are small enough for it.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import cast
+
+from forestcoll.bounds import Optimum, optimum
+from forestcoll.bounds.scaling import ScaledTopology
+from forestcoll.core import Core, cores
+from forestcoll.topology.registry import build_topology
+
+SIZES = (
+    *(f"dgx-a100:boxes={boxes}" for boxes in (2, 8, 32, 64)),
+    *(f"mi250:boxes={boxes}" for boxes in (2, 8, 16)),
+)
+QUICK_SIZES = ("dgx-a100:boxes=2", "dgx-a100:boxes=8", "mi250:boxes=2")
+SMALL = ("ring:nodes=16", "dgx-a100:boxes=1", "hypercube:dim=4", "dgx-a100:boxes=2")
+QUICK_SMALL = ("ring:nodes=8", "dgx-a100:boxes=1")
+
+LONG_SECONDS = 10.0
+"""A run that takes longer is not repeated."""
+
+COLUMNS = {"reading": "read", "finding": "optimum", "verifying": "verify", "writing": "write"}
+"""Which column a stage adds to, by its first word; every other stage makes trees."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the command: what it said, how long the process lived, and how much memory it held at most."""
+
+    document: dict[str, object]
+    seconds: float
+    peak_bytes: int
+
+    def stage_seconds(self) -> dict[str, float]:
+        """Seconds by column of the table."""
+        columns = dict.fromkeys(("optimum", "trees", "verify", "write"), 0.0)
+        for stage, seconds in cast("dict[str, float]", self.document["seconds"]).items():
+            column = COLUMNS.get(stage.split()[0], "trees")
+            if column in columns:
+                columns[column] += seconds
+        return columns
+
+
+def generate(spec: str, folder: Path) -> Run:
+    """Run `forestcoll generate` as a process."""
+    words = [sys.executable, "-m", "forestcoll", "generate", spec, "-o", str(folder / "schedule.json"), "--json"]
+    answer = folder / "answer.json"
+    began = time.perf_counter()
+    with answer.open("wb") as out, subprocess.Popen(words, stdout=out) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - began
+    if process.returncode != 0:
+        raise SystemExit(f"{spec}: exit status {process.returncode}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Run(json.loads(answer.read_bytes()), seconds, usage.ru_maxrss * unit)
+
+
+def median_run(spec: str, folder: Path, times: int) -> Run:
+    """Return the run of median length of `times`, or the only one if it is long."""
+    runs = [generate(spec, folder)]
+    while len(runs) < times and runs[0].seconds <= LONG_SECONDS:
+        runs.append(generate(spec, folder))
+    return sorted(runs, key=lambda run: run.seconds)[len(runs) // 2]
+
+
+def row_of(run: Run) -> list[str]:
+    """Return the table's row of a run."""
+    said = run.document
+    return [
+        str(said["topology"]),
+        str(said["compute_nodes"]),
+        str(said["trees_per_root"]),
+        str(said["trees"]),
+        f"{said['greatest_height']} / {said['mean_height']:.1f}",
+        f"{run.seconds:.2f}",
+        *(f"{seconds:.3f}" for seconds in run.stage_seconds().values()),
+        f"{run.peak_bytes / 1e6:.0f}",
+        "yes" if said["optimal"] and said["verified"] else "NO",
+    ]
+
+
+HEAD = ["network", "N", "k", "trees", "height max / mean", "whole s", "optimum s", "trees s", "verify s", "write s"]
+HEAD += ["peak MB", "optimal"]
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """Return how long `work` takes: the median of five where it is short."""
+    measured: list[float] = []
+    while len(measured) < 5 and sum(measured) < 1:
+        began = time.perf_counter()
+        work()
+        measured.append(time.perf_counter() - began)
+    return statistics.median(measured)
+
+
+def solve(core: Core, best: Optimum) -> None:
+    """Find the bottleneck and the trees of `best` by the proven way, with one core."""
+    links = best.topology.links
+    tails, heads = [link.source for link in links], [link.target for link in links]
+
+    def problem(capacities: Sequence[int]) -> object:
+        return core.Problem(len(best.topology.nodes), tails, heads, list(capacities), list(best.topology.compute))
+
+    core.bottleneck(problem(ScaledTopology.of(best.topology).capacities))
+    scaled = problem(best.tree_capacities())
+    logical = core.remove_switches(scaled, best.trees_per_root)
+    batches, _ = core.pack_trees(scaled, logical, best.trees_per_root)
+    core.route_trees(scaled, logical, batches)
+
+
+def comparison(spec: str) -> list[str]:
+    """Return the row that holds the cores against each other."""
+    best = optimum(build_topology(spec))
+    native, reference = (seconds_of(partial(solve, cores()[name], best)) for name in ("narrow", "reference"))
+    return [
+        spec,
+        str(len(best.topology.compute)),
+        str(best.trees_per_root),
+        f"{native * 1000:.2f}",
+        f"{reference * 1000:.0f}",
+        f"{reference / native:,.0f}",
+    ]
+
+
+COMPARISON_HEAD = ["network", "N", "k", "native ms", "Python reference ms", "ratio"]
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a Markdown table, each row as soon as it is there."""
+    print(f"| {' | '.join(head)} |", flush=True)
+    print(f"| {' | '.join('---' if place == 0 else '---:' for place in range(len(head)))} |", flush=True)
+    for row in rows:
+        print(f"| {' | '.join(row)} |", flush=True)
+
+
+def processor() -> str:
+    """Return the processor's name where the system tells."""
+    listed = Path("/proc/cpuinfo")
+    lines = listed.read_text().splitlines() if listed.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def version() -> str:
+    """Return the installed version."""
+    try:
+        return metadata.version("forestcoll")
+    except metadata.PackageNotFoundError:
+        return "(from source)"
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="small networks, each once")
+    quick = parser.parse_args().quick
+    print(
+        f"forestcoll {version()}, Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores, "
+        f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process a row, "
+        f"{'one run' if quick else 'median of three (one if long)'}\n"
+    )
+    with tempfile.TemporaryDirectory() as name:
+        sizes, times = (QUICK_SIZES, 1) if quick else (SIZES, 3)
+        print_table(HEAD, (row_of(median_run(spec, Path(name), times)) for spec in sizes))
+    print("\nThe proven way alone, in the native core and in the plain Python reference:\n")
+    print_table(COMPARISON_HEAD, map(comparison, QUICK_SMALL if quick else SMALL))
+
+
+if __name__ == "__main__":
+    main()
