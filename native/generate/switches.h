@@ -44,7 +44,8 @@ class SwitchRemoval {
     }
     for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {
       const PathIndex path = result_.paths.add(std::vector<NodeIndex>{network.tail(arc), network.head(arc)});
-      result_.stocks.push_back({{path, network.capacity(arc)}});
+      result_.stocks.emplace_back();
+      if (network.capacity(arc) > 0) result_.stocks.back().push_back({path, network.capacity(arc)});
       arc_between_[key(network.tail(arc), network.head(arc))] = arc;
     }
   }

@@ -53,7 +53,7 @@ def _split_capacity(
 def remove_switches(problem: Problem, supply: int, progress: ReportProgress = None) -> LogicalNetwork:
     """See `Core.remove_switches`."""
     capacities = problem.arc_capacities()
-    logical = LogicalNetwork(capacities, {arc: [(arc, capacity)] for arc, capacity in capacities.items()})
+    logical = LogicalNetwork(capacities, {arc: [(arc, capacity)] for arc, capacity in capacities.items() if capacity})
     switches = sorted(set(range(problem.nodes)) - set(problem.terminals))
     for place, switch in enumerate(switches):
         _remove(problem, logical, supply, switch)
