@@ -87,11 +87,12 @@ def bottleneck_lines(best: Optimum) -> list[str]:
         story = f"What {_nodes(topology, kept)} must send to the {len(fed)} others"
         crossing = "must go out over"
     share = Fraction(len(kept), total)
-    together = f"{bandwidth(best.exit_bandwidth, unit)} together"
+    leaving = best.exit_bandwidth
+    divided = str(leaving) if leaving.denominator == 1 else f"({leaving})"
     return [
         f"Bottleneck: {story}, {share} of all data, {crossing}",
         *(f"  {line}" for line in _link_lines(topology, links)),
-        f"  {together}, so algbw <= {best.exit_bandwidth} / ({share}) = {best.optimal_algbw} {unit}.",
+        f"  {bandwidth(leaving, unit)} together, so algbw <= {divided} / ({share}) = {best.optimal_algbw} {unit}.",
     ]
 
 

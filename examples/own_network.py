@@ -1,0 +1,47 @@
+"""A network of one's own: a networkx graph, its optimum, a schedule that reaches it, checked and written.
+
+Two hosts of four GPUs. In a host every pair of GPUs is joined directly; the first GPU of each host has a network card
+on a switch, and one of the two cards is slower.
+"""
+
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import networkx as nx
+
+from forestcoll import Topology, generate, optimum, read_schedule, shape_of, verify, write_schedule
+
+
+def network() -> nx.Graph:
+    """Return the network; an undirected edge is full duplex."""
+    graph = nx.Graph(name="two hosts", bandwidth_unit="GB/s")
+    graph.add_node("switch", kind="switch")
+    for host, card in ((0, 25), (1, "12.5")):  # a string or an integer is read exactly
+        gpus = [f"host{host}/gpu{gpu}" for gpu in range(4)]
+        graph.add_nodes_from(gpus, box=host)
+        graph.add_edges_from(combinations(gpus, 2), bandwidth=50)
+        graph.add_edge(gpus[0], "switch", bandwidth=card)
+    return graph
+
+
+def main(path: Path) -> None:
+    """Find the optimum, write a schedule that reaches it to `path`, and check the file."""
+    topology = Topology.from_networkx(network())
+    best = optimum(topology)
+    print(f"optimum: {best.algbw} {topology.bandwidth_unit} with {best.trees_per_root} trees per root")
+    inside = [number for number in best.cut if topology.nodes[number].is_compute]
+    print(f"bottleneck: {best.exit_bandwidth} {topology.bandwidth_unit} leave {topology.ids(inside)}")
+
+    write_schedule(generate(topology), path)
+    schedule = read_schedule(path)
+    report = verify(schedule)
+    if not report.ok:
+        raise SystemExit(f"{path}: {report.fault}")
+    shape = shape_of(schedule)
+    print(f"{path.name}: verified, {shape.trees} trees, {shape.greatest_height} sends high at most")
+    print(f"reaches the optimum: {report.optimal}; links that set the pace: {report.busiest_count}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("schedule.json"))
