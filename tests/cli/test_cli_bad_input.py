@@ -94,11 +94,21 @@ def test_an_unbalanced_switch_is_named_with_both_sums(tmp_path: Path, words: lis
     assert "switch 's' takes in 5 GB/s but gives out 7/2 GB/s" in complaint
 
 
-def test_text_in_a_name_stays_on_one_line(tmp_path: Path) -> None:
-    graph = {"format": "forestcoll.topology/1", "name": "two\nlines"}
-    edges = [edge("a", "s", 5), edge("s", "b", 4), edge("b", "a", 1)]
-    path = write_network(tmp_path, edges, switches="s", directed=True, graph=graph)
-    run_command("optimum", path).complaint()
+@pytest.mark.parametrize("words", [["optimum"], ["generate"]])
+def test_a_name_can_neither_break_a_line_nor_steer_the_terminal(tmp_path: Path, words: list[str]) -> None:
+    graph = {"format": "forestcoll.topology/1", "name": "two\n\x1b[2Jlines", "bandwidth_unit": "GB/s"}
+    one, other, middle = "a\n\x1b[2J", "b\r", "s\x07"
+    nodes = [{"id": one}, {"id": other}, {"id": middle, "kind": "switch"}]
+    edges = [edge(one, middle), edge(middle, other), edge(other, one)]
+    path = tmp_path / "names.json"
+    document = {"directed": True, "graph": graph, "nodes": nodes, "edges": edges}
+    path.write_text(json.dumps(document))
+    run = run_command(*words, path)
+    assert run.status == 0
+    assert all(each.isprintable() for each in run.out.splitlines())
+    edges[0]["bandwidth"] = 11
+    path.write_text(json.dumps(document))
+    assert run_command(*words, path).complaint().isprintable()
 
 
 def test_deep_nesting(tmp_path: Path) -> None:

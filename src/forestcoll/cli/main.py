@@ -113,4 +113,6 @@ def _run() -> int:  # noqa: PLR0911 (one return a way of ending)
 
 
 def _say(message: str) -> None:
-    print(f"forestcoll: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201 (one line, whatever the input held)
+    """Say one line without control characters, whatever the input held."""
+    line = "".join(each if each.isprintable() else " " for each in " ".join(message.split()))
+    print(f"forestcoll: {line}", file=sys.stderr)  # noqa: T201

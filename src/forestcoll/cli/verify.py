@@ -68,7 +68,8 @@ def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
     from forestcoll.schedule import shape_of
 
     topology, unit = schedule.topology, schedule.topology.bandwidth_unit
-    click.echo(f"{file}: right: {schedule.collective.value} on {topology.name}, {len(topology.compute)} compute nodes")
+    place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
+    click.echo(f"{file}: right: {schedule.collective.value} on {place}")
     rows = [] if report.algbw is None else [("algbw", wording.bandwidth(report.algbw, unit))]
     if schedule.optimal_algbw is None:
         rows.append(("optimum", "not claimed"))

@@ -50,7 +50,7 @@ def optimum_document(best: Optimum) -> dict[str, object]:
 
 def title(best: Optimum) -> str:
     """Return the line above an optimum."""
-    return f"{best.topology.name}: {best.collective.value} over {len(best.topology.compute)} compute nodes"
+    return f"{printable(best.topology.name)}: {best.collective.value} over {len(best.topology.compute)} compute nodes"
 
 
 def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
@@ -81,10 +81,10 @@ def bottleneck_lines(best: Optimum) -> list[str]:
     links = [link for link in topology.links if link.source in inside and link.target not in inside]
     unit, total = topology.bandwidth_unit, len(topology.compute)
     if len(fed) <= len(kept):
-        story = f"What {_nodes(topology, fed)} must receive from the {len(kept)} others"
+        story = f"What {_nodes(topology, fed)} must receive from {_others(kept)}"
         crossing = "must come in over"
     else:
-        story = f"What {_nodes(topology, kept)} must send to the {len(fed)} others"
+        story = f"What {_nodes(topology, kept)} must send to {_others(fed)}"
         crossing = "must go out over"
     share = Fraction(len(kept), total)
     leaving = best.exit_bandwidth
@@ -96,13 +96,22 @@ def bottleneck_lines(best: Optimum) -> list[str]:
     ]
 
 
+def _others(numbers: Sequence[int]) -> str:
+    return "the other" if len(numbers) == 1 else f"the {len(numbers)} others"
+
+
+def printable(text: object) -> str:
+    """Return `text` on one line and without control characters: names come from files that anyone wrote."""
+    return "".join(each if each.isprintable() else "?" for each in str(text))
+
+
 def _nodes(topology: Topology, numbers: Sequence[int]) -> str:
     """Name compute nodes: whole boxes by their number where the nodes have one, else by their ids."""
     boxes = _whole_boxes(topology, numbers)
     if boxes:
-        names = _listed([str(box) for box in boxes])
+        names = _listed([printable(box) for box in boxes])
         return f"the {len(numbers)} compute nodes of box{'es' * (len(boxes) > 1)} {names}"
-    ids = _listed([str(each) for each in topology.ids(numbers)])
+    ids = _listed([printable(each) for each in topology.ids(numbers)])
     return f"compute node {ids}" if len(numbers) == 1 else f"the {len(numbers)} compute nodes {ids}"
 
 
@@ -131,7 +140,7 @@ def _link_lines(topology: Topology, links: Sequence[Link]) -> list[str]:
 
 
 def _group(topology: Topology, value: Fraction, links: Sequence[Link]) -> str:
-    names = _listed([" -> ".join(map(str, topology.ids([link.source, link.target]))) for link in links])
+    names = _listed([" -> ".join(map(printable, topology.ids([link.source, link.target]))) for link in links])
     count = f"{len(links)} link{'s' * (len(links) > 1)}"
     return f"{count} of {value} {topology.bandwidth_unit} ({names})"
 

@@ -1,0 +1,112 @@
+"""Documents say what is so: their outputs, tables and programs are held against the product."""
+
+import json
+import re
+import runpy
+import shlex
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from cli_run import completed, run_command
+
+from forestcoll.cli.main import _COMMANDS
+from forestcoll.schedule import read_schedule
+from forestcoll.schedule.document import schedule_from_document
+from forestcoll.topology import topology_from_document
+from forestcoll.verification import rules, verify
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def shown_runs() -> list[tuple[str, str]]:
+    """The commands that README shows with all of their output."""
+    return re.findall(
+        r"<!-- run: forestcoll (.*?) -->\n```\n.*?^(?!\$)(.*?)```", README.read_text(), re.DOTALL | re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize(("words", "expected"), shown_runs())
+def test_the_readme_shows_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("hosts.json").write_text(blocks(README, "json")[0])
+    if "schedule.json" in words:
+        assert run_command("generate", "dgx-a100:boxes=2", "-o", "schedule.json").status == 0
+    run = run_command(*shlex.split(words))
+    assert (run.status, run.out, run.err) == (0, expected, "")
+
+
+def test_the_readme_shows_runs() -> None:
+    assert len(shown_runs()) == 3
+
+
+def test_the_readme_lists_every_command() -> None:
+    assert re.findall(r"^\| `forestcoll ([a-z-]+)", README.read_text(), re.MULTILINE) == [
+        "optimum",
+        "generate",
+        "verify",
+        "topologies",
+        "topology",
+    ]
+    assert len(_COMMANDS) == 5
+
+
+@pytest.mark.parametrize("document", [README, ROOT / "docs" / "python.md"])
+def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = "\n".join(blocks(document, "python"))
+    assert program
+    exec(compile(program, str(document), "exec"), {})  # noqa: S102 (the example is ours)
+
+
+def test_the_table_of_rules_is_the_verifiers() -> None:
+    text = (ROOT / "docs" / "verify.md").read_text()
+    begin, end = "<!-- allgather rules: begin -->\n", "\n<!-- allgather rules: end -->"
+    table = ["| rule | statement |", "| --- | --- |", *(f"| `{name}` | {statement} |" for name, statement in rules())]
+    assert text[text.index(begin) + len(begin) : text.index(end)] == "\n".join(table)
+
+
+def test_the_files_that_are_shown_are_right() -> None:
+    network, schedule = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
+    assert len(topology_from_document(network, where="docs").links) == 3
+    assert verify(schedule_from_document(schedule, where="docs")).optimal
+
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text())
+    missing = [each for each in targets if "://" not in each and not (document.parent / each).exists()]
+    assert not missing
+
+
+def test_an_own_network_is_scheduled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "schedule.json"
+    with mock.patch.object(sys, "argv", ["own_network.py", str(path)]):
+        runpy.run_path(str(ROOT / "examples" / "own_network.py"), run_name="__main__")
+    assert capsys.readouterr().out.startswith("optimum: 25 GB/s ")
+    assert verify(read_schedule(path)).optimal
+
+
+def test_machines_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "examples" / "compare.py"), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split()[:3] == ["dgx-a100:boxes=2", "16", "1040/3"]
+    assert len(lines) == 8
+
+
+def test_the_benchmark_runs() -> None:
+    run = completed([sys.executable, str(ROOT / "benchmarks" / "sizes.py"), "--quick"])
+    assert (run.status, run.err) == (0, "")
+    assert run.out.count("| yes |") == 3
+    assert "| NO |" not in run.out
