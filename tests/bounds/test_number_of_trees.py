@@ -1,0 +1,82 @@
+"""The best bandwidth for a number of trees against its definition: every scale at which a capacity changes is tried."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.bounds import optimum
+from forestcoll.errors import NoSolutionError
+from forestcoll.topology import Topology
+from networks import SMALL, examples, networks, one_way_networks
+from oracles import best_scale, rounded, unbalanced_switches
+
+FEW = st.integers(1, 5)
+SMALL_KIND = st.just(SMALL)
+
+
+def best_with_trees(topology: Topology, trees: int) -> Fraction | None:
+    """Return the best algbw of `trees` trees per root by definition, None if rounding unbalances a switch."""
+    scale = best_scale(topology, trees)
+    if unbalanced_switches(topology, rounded(topology, scale)):
+        return None
+    return len(topology.compute) * trees / scale
+
+
+def check(topology: Topology, trees: int) -> None:
+    expected = best_with_trees(topology, trees)
+    if expected is None:
+        with pytest.raises(NoSolutionError, match=f"with {trees} trees per root, switch .* ask for another number"):
+            optimum(topology, trees=trees)
+        return
+    best = optimum(topology, trees=trees)
+    assert best.algbw == expected
+    assert best.trees_per_root == trees
+    assert best.algbw == len(topology.compute) * trees * best.tree_bandwidth
+    assert best.optimal_algbw == optimum(topology).algbw
+    assert best.cut == optimum(topology).cut
+    assert best.algbw <= best.optimal_algbw
+
+
+@examples(250)
+@given(networks(most=6, kinds=SMALL_KIND), FEW)
+def test_a_given_number_of_trees(topology: Topology, trees: int) -> None:
+    check(topology, trees)
+
+
+@examples(150)
+@given(one_way_networks(most=5, switches=False), FEW)
+def test_a_given_number_of_trees_with_bandwidths_of_any_kind(topology: Topology, trees: int) -> None:
+    check(topology, trees)
+
+
+@examples(60)
+@given(networks(most=5, kinds=SMALL_KIND), FEW)
+def test_the_best_number_of_trees(topology: Topology, most: int) -> None:
+    by_number = {trees: best_with_trees(topology, trees) for trees in range(1, most + 1)}
+    possible = {trees: algbw for trees, algbw in by_number.items() if algbw is not None}
+    if not possible:
+        with pytest.raises(NoSolutionError, match=f"with {most} trees per root"):
+            optimum(topology, max_trees=most)
+        return
+    best = optimum(topology, max_trees=most)
+    assert best.algbw == max(possible.values())
+    assert best.trees_per_root == min(trees for trees, algbw in possible.items() if algbw == best.algbw)
+
+
+@examples(200)
+@given(networks(most=6), st.integers(1, 3))
+def test_multiples_of_the_least_number_of_trees_reach_the_optimum(topology: Topology, factor: int) -> None:
+    best = optimum(topology)
+    same = optimum(topology, trees=factor * best.trees_per_root)
+    assert same.algbw == best.algbw
+    assert same.tree_bandwidth == best.tree_bandwidth / factor
+
+
+@examples(150)
+@given(networks(most=5, kinds=SMALL_KIND))
+def test_no_fewer_trees_reach_the_optimum(topology: Topology) -> None:
+    best = optimum(topology)
+    fewer = range(1, min(best.trees_per_root, 8))
+    assert all(best_with_trees(topology, trees) != best.algbw for trees in fewer)

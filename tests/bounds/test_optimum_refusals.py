@@ -1,0 +1,60 @@
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from forestcoll.bounds import optimum
+from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+
+
+def star(*bandwidths: tuple[Fraction, Fraction]) -> Topology:
+    """A switch with a link to it and a link from it for each pair of bandwidths."""
+    builder = TopologyBuilder("star")
+    builder.add_switch("hub")
+    for node, (up, down) in enumerate(bandwidths):
+        builder.add_compute(node)
+        builder.add_link(node, "hub", up)
+        builder.add_link("hub", node, down)
+    return builder.build()
+
+
+def test_an_unbalanced_switch_is_named_with_both_sums() -> None:
+    topology = star((Fraction(3), Fraction(1, 3)), (Fraction(4), Fraction(5)))
+    with pytest.raises(NoSolutionError) as caught:
+        optimum(topology)
+    assert str(caught.value) == ("star: switch 'hub' takes in 7 GB/s but gives out 16/3 GB/s; make the two sums equal")
+
+
+def test_a_switch_that_nothing_leaves_is_refused() -> None:
+    builder = TopologyBuilder("drain")
+    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1)
+    builder.add_link("a", builder.add_switch("sink"), 2)
+    with pytest.raises(NoSolutionError, match="switch 'sink' takes in 2 GB/s but gives out 0 GB/s"):
+        optimum(builder.build())
+
+
+def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> None:
+    topology = star((Fraction(2), Fraction(3)), (Fraction(3), Fraction(3)), (Fraction(4), Fraction(3)))
+    with pytest.raises(NoSolutionError) as caught:
+        optimum(topology, trees=1)
+    assert str(caught.value) == (
+        "star: with 1 trees per root, switch 'hub' would take in 1 trees fewer than it gives out; "
+        "ask for another number of trees"
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"trees": 0}, "trees is 0; it must be at least 1"),
+        ({"trees": -3}, "trees is -3; it must be at least 1"),
+        ({"max_trees": 0}, "max_trees is 0; it must be at least 1"),
+        ({"trees": 1, "max_trees": 2}, "trees and max_trees exclude each other; give one of them"),
+    ],
+)
+def test_numbers_of_trees_that_make_no_sense(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        optimum(build_topology("ring:nodes=4"), **asked)
+    assert str(caught.value) == message

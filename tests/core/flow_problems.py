@@ -1,0 +1,91 @@
+"""Problems for the cores, made from random networks, and what a forest must hold to be right."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.bounds import optimum
+from forestcoll.core import AnyProblem, Core
+from forestcoll.topology import Topology
+from oracles import Arc
+
+IntArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A network whose capacities count trees, `supply` of them from every terminal."""
+
+    nodes: int
+    capacities: Mapping[Arc, int]
+    terminals: tuple[int, ...]
+    supply: int
+
+    def on(self, core: Core, capacities: Mapping[Arc, int] | None = None) -> AnyProblem:
+        """Return the problem for `core`, with other capacities if they are given."""
+        return problem_of(core, self.nodes, self.capacities if capacities is None else capacities, self.terminals)
+
+
+def problem_of(core: Core, nodes: int, capacities: Mapping[Arc, int], terminals: Sequence[int]) -> AnyProblem:
+    tails, heads = [tail for tail, _ in capacities], [head for _, head in capacities]
+    return core.Problem(nodes, tails, heads, list(capacities.values()), list(terminals))
+
+
+def scaled(topology: Topology) -> Scaled:
+    """Return the network as the generator hands it to a core."""
+    best = optimum(topology)
+    arcs = [(link.source, link.target) for link in topology.links]
+    capacities = dict(zip(arcs, best.tree_capacities(), strict=True))
+    return Scaled(len(topology.nodes), capacities, topology.compute, best.trees_per_root)
+
+
+def check_trees(
+    terminals: Sequence[int],
+    roots: Sequence[int],
+    trees: Sequence[Sequence[Arc]],
+    multiplicities: Sequence[int],
+    supply: int,
+) -> None:
+    """Check that each tree grows from its root to all terminals, and that each root has `supply` trees."""
+    per_root: Counter[int] = Counter()
+    for root, arcs, multiplicity in zip(roots, trees, multiplicities, strict=True):
+        assert multiplicity > 0
+        per_root[root] += multiplicity
+        reached = {root}
+        for tail, head in arcs:
+            assert tail in reached
+            assert head not in reached
+            reached.add(head)
+        assert reached == set(terminals)
+    assert per_root == dict.fromkeys(terminals, supply)
+
+
+def load_of(trees: Sequence[Sequence[Arc]], multiplicities: Sequence[int]) -> Counter[Arc]:
+    load: Counter[Arc] = Counter()
+    for arcs, multiplicity in zip(trees, multiplicities, strict=True):
+        for arc in arcs:
+            load[arc] += multiplicity
+    return load
+
+
+def within(load: Mapping[Arc, int], capacities: Mapping[Arc, int]) -> bool:
+    return all(amount <= capacities.get(arc, 0) for arc, amount in load.items())
+
+
+def chunks(values: Sequence[Arc], size: int) -> list[Sequence[Arc]]:
+    return [values[begin : begin + size] for begin in range(0, len(values), size)]
+
+
+def routes_of(starts: IntArray, nodes: IntArray) -> list[list[int]]:
+    return [nodes[begin:end].tolist() for begin, end in pairwise(starts.tolist())]
+
+
+def logical_capacities(arcs: tuple[list[int], list[int], list[int]]) -> dict[Arc, int]:
+    tails, heads, capacities = arcs
+    by_arc = dict(zip(zip(tails, heads, strict=True), capacities, strict=True))
+    assert len(by_arc) == len(capacities)
+    return by_arc

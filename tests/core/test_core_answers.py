@@ -1,0 +1,130 @@
+"""The three cores give the same answers, and these are what the definitions say."""
+
+from fractions import Fraction
+from itertools import product
+
+from flow_problems import Scaled, scaled
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.core import cores
+from forestcoll.topology import Topology
+from networks import examples, networks, one_way_networks
+from oracles import can_feed, exit_of, most_copies, most_split, subsets
+
+CORES = cores()
+
+
+@examples(300)
+@given(networks())
+def test_bottleneck(topology: Topology) -> None:
+    network = scaled(topology)
+    terminals = frozenset(network.terminals)
+    ratios = set()
+    for core in CORES.values():
+        inside, leaving, cut = core.bottleneck(network.on(core))
+        assert inside == len(terminals & frozenset(cut))
+        assert leaving == exit_of(frozenset(cut), network.capacities)
+        assert cut == sorted(set(cut))
+        ratios.add(Fraction(inside, leaving))
+    assert ratios == {Fraction(1, network.supply)}
+
+
+@examples(300)
+@given(networks(), st.fractions(0, 2, max_denominator=100), st.integers(-1, 1))
+def test_feeds(topology: Topology, factor: Fraction, added: int) -> None:
+    network = scaled(topology)
+    supply = max(0, int(network.supply * factor) + added)
+    expected = can_feed(network.nodes, network.capacities, network.terminals, supply)
+    assert expected == (supply <= network.supply)
+    assert {name: core.feeds(network.on(core), supply) for name, core in CORES.items()} == dict.fromkeys(
+        CORES, expected
+    )
+
+
+def ways(network: Scaled, capacities: dict[tuple[int, int], int]) -> list[tuple[int, int, int]]:
+    switches = set(range(network.nodes)) - set(network.terminals)
+    present = [arc for arc, capacity in capacities.items() if capacity]
+    return [(u, w, t) for (u, w), (other, t) in product(present, present) if w == other and w in switches]
+
+
+@examples(150)
+@given(networks(most=7).filter(lambda topology: topology.switches))
+def test_split_capacity_of_every_way(topology: Topology) -> None:
+    network = scaled(topology)
+    capacities = dict(network.capacities)
+    for u, w, t in ways(network, capacities):
+        amount = min(capacities[u, w], capacities[w, t])
+        expected = most_split(
+            network.nodes, capacities, network.terminals, network.supply, way=(u, w, t), amount=amount
+        )
+        for name, core in CORES.items():
+            found = core.split_capacity(network.on(core), network.supply, (u, w, t), amount)
+            assert found == expected, (name, u, w, t)
+
+
+@examples(300)
+@given(networks(most=7).filter(lambda topology: topology.switches), st.data())
+def test_split_capacity_while_switches_are_split_off(topology: Topology, data: st.DataObject) -> None:
+    network = scaled(topology)
+    capacities = dict(network.capacities)
+    for _ in range(6):
+        if not (possible := ways(network, capacities)):
+            break
+        u, w, t = data.draw(st.sampled_from(possible))
+        wanted = data.draw(st.integers(0, min(capacities[u, w], capacities[w, t])))
+        amount = most_split(network.nodes, capacities, network.terminals, network.supply, way=(u, w, t), amount=wanted)
+        for name, core in CORES.items():
+            found = core.split_capacity(network.on(core, capacities), network.supply, (u, w, t), wanted)
+            assert found == amount, (name, u, w, t)
+        capacities[u, w] -= amount
+        capacities[w, t] -= amount
+        if u != t:
+            capacities[u, t] = capacities.get((u, t), 0) + amount
+        assert can_feed(network.nodes, capacities, network.terminals, network.supply)
+
+
+def check_state(
+    network: Scaled, left: dict[tuple[int, int], int], others: list[int], tree: set[int], copies: int
+) -> None:
+    """Check that all trees to come are still possible (condition 2 of ForestColl's appendix E.3)."""
+    for inside in subsets(range(network.nodes)):
+        if len(inside) < network.nodes:
+            needed = sum(others[node] for node in inside) + (copies if tree <= inside else 0)
+            assert exit_of(inside, left) >= needed
+
+
+@examples(300)
+@given(
+    st.one_of(networks(most=6, switches=False), one_way_networks(most=6, switches=False, unbalanced=True)),
+    st.data(),
+)
+def test_tree_capacity_while_trees_grow(topology: Topology, data: st.DataObject) -> None:
+    network = scaled(topology)
+    arcs = list(network.capacities)
+    capacities = dict(network.capacities)
+    remaining = [network.supply] * network.nodes
+    for _ in range(2):
+        root = data.draw(st.sampled_from([node for node in network.terminals if remaining[node]] or [0]))
+        copies, reached, tree = remaining[root], {root}, list[tuple[int, int]]()
+        if not copies:
+            break
+        while len(reached) < network.nodes:
+            left = capacities | {arc: capacities[arc] - copies for arc in tree}
+            others = [count - copies * (node == root) for node, count in enumerate(remaining)]
+            check_state(network, left, others, reached, copies)
+            leaving = [arc for arc in arcs if arc[0] in reached and arc[1] not in reached]
+            rooms = {
+                arc: most_copies(network.nodes, left, others, reached=frozenset(reached), arc=arc, multiplicity=copies)
+                for arc in leaving
+            }
+            for name, core in CORES.items():
+                problem = network.on(core, left)
+                found = {arc: core.tree_capacity(problem, others, arcs.index(arc), copies) for arc in leaving}
+                assert found == rooms, name
+            arc = data.draw(st.sampled_from([arc for arc in leaving if rooms[arc]]))
+            copies = min(copies, rooms[arc])
+            tree.append(arc)
+            reached.add(arc[1])
+        remaining[root] -= copies
+        capacities |= {arc: capacities[arc] - copies for arc in tree}

@@ -1,0 +1,153 @@
+"""The native cores answer bad input with an exception: they never crash, and never give a wrong number."""
+
+from typing import Any
+
+import pytest
+from flow_problems import problem_of
+
+from forestcoll.core import AnyProblem, Core, core_for, cores
+from oracles import Arc
+
+NATIVE = ["narrow", "wide"]
+TRIANGLE: dict[str, Any] = {
+    "nodes": 3,
+    "tails": [0, 1, 2],
+    "heads": [1, 2, 0],
+    "capacities": [1, 1, 1],
+    "terminals": [0, 1, 2],
+}
+
+
+@pytest.fixture(params=NATIVE)
+def native(request: pytest.FixtureRequest) -> Core:
+    return cores()[request.param]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"capacities": [1, -1, 1]}, "a capacity is negative"),
+        ({"heads": [1, 2, 3]}, "a node number is out of range"),
+        ({"tails": [0, 1, -1]}, "a node number is out of range"),
+        ({"nodes": 0}, "a node number is out of range"),
+        ({"nodes": -1}, "a network needs zero or more nodes"),
+        ({"tails": [0, 1]}, "tails, heads and capacities must have the same length"),
+        ({"heads": [1, 2]}, "tails, heads and capacities must have the same length"),
+        ({"capacities": [1, 1, 1, 1]}, "tails, heads and capacities must have the same length"),
+        ({"terminals": []}, "terminals must not be empty"),
+        ({"terminals": [1, 0]}, "terminals must rise"),
+        ({"terminals": [0, 0, 1]}, "terminals must rise"),
+        ({"terminals": [-1, 0]}, "a terminal is out of range"),
+        ({"terminals": [0, 3]}, "a terminal is out of range"),
+    ],
+)
+def test_a_bad_problem(native: Core, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        native.Problem(**(TRIANGLE | change))
+
+
+def test_numbers_that_do_not_fit_are_refused() -> None:
+    for name, limit in (("narrow", 2**63), ("wide", 2**127)):
+        with pytest.raises(TypeError):
+            cores()[name].Problem(**(TRIANGLE | {"capacities": [1, 1, limit]}))
+        cores()[name].Problem(**(TRIANGLE | {"capacities": [1, 1, limit - 1]}))
+
+
+def test_a_terminal_that_cannot_be_reached(native: Core) -> None:
+    with pytest.raises(ValueError, match="a compute node cannot be reached"):
+        native.bottleneck(native.Problem(3, [0, 1], [1, 0], [1, 1], [0, 1, 2]))
+
+
+def test_split_capacity_of_nodes_that_do_not_exist(native: Core) -> None:
+    problem = native.Problem(**TRIANGLE)
+    for way in ((0, 1, 3), (-1, 1, 2), (0, 7, 2)):
+        with pytest.raises(ValueError, match="a node number is out of range"):
+            native.split_capacity(problem, 1, way, 1)
+
+
+def test_tree_capacity_of_arcs_that_do_not_exist(native: Core) -> None:
+    problem = native.Problem(**TRIANGLE)
+    for arc in (-1, 3):
+        with pytest.raises(ValueError, match="the arc number is out of range"):
+            native.tree_capacity(problem, [0, 0, 0], arc, 1)
+    with pytest.raises(ValueError, match="remaining needs a number for every node"):
+        native.tree_capacity(problem, [0, 0], 0, 1)
+
+
+@pytest.mark.parametrize("arcs", [{(0, 1): 1, (1, 0): 1, (2, 0): 1}, {(0, 1): 1, (1, 0): 1, (0, 2): 1, (2, 0): 2}])
+def test_a_switch_that_gives_out_more_than_it_takes_in(native: Core, arcs: dict[Arc, int]) -> None:
+    with pytest.raises(RuntimeError, match="could not be split off"):
+        native.remove_switches(problem_of(native, 3, arcs, [0, 1]), 1)
+
+
+def test_trees_that_do_not_fit(native: Core) -> None:
+    problem = native.Problem(**TRIANGLE)
+    logical = native.remove_switches(problem, 1)
+    with pytest.raises(RuntimeError):
+        native.pack_trees(problem, logical, 1)
+
+
+def complete(core: Core, nodes: int, capacity: int) -> AnyProblem:
+    arcs = {(tail, head): capacity for tail in range(nodes) for head in range(nodes) if tail != head}
+    return problem_of(core, nodes, arcs, range(nodes))
+
+
+def star(core: Core, leaves: int, capacity: int) -> AnyProblem:
+    """Return a switch, the last node, in the middle of `leaves` compute nodes."""
+    arcs = {arc: capacity for leaf in range(leaves) for arc in ((leaf, leaves), (leaves, leaf))}
+    return problem_of(core, leaves + 1, arcs, range(leaves))
+
+
+@pytest.mark.parametrize(("name", "bits"), [("narrow", 63), ("wide", 127)])
+def test_sums_past_the_integer_width_overflow(name: str, bits: int) -> None:
+    core = cores()[name]
+    most = 2**bits - 1
+    with pytest.raises(OverflowError):
+        core.bottleneck(complete(core, 3, most))
+    with pytest.raises(OverflowError):
+        core.feeds(complete(core, 3, most), most)
+    with pytest.raises(OverflowError):
+        core.remove_switches(star(core, 3, most), most)
+    with pytest.raises(OverflowError):
+        core.remove_switches(star(core, 3, most), most // 3)
+    with pytest.raises(OverflowError):
+        core.split_capacity(star(core, 3, most), most // 3, (0, 3, 1), most)
+    with pytest.raises(OverflowError):
+        core.tree_capacity(complete(core, 3, most), [most, most, most], 0, 1)
+    with pytest.raises(OverflowError):
+        core.pack_trees(complete(core, 3, most), core.remove_switches(complete(core, 3, most), 1), most)
+
+
+@pytest.mark.parametrize(("name", "bits"), [("narrow", 63), ("wide", 127)])
+@pytest.mark.parametrize("divisor", range(1, 40))
+def test_near_the_integer_width_the_answer_is_right_or_overflows(name: str, bits: int, divisor: int) -> None:
+    core, unbounded = cores()[name], cores()["reference"]
+    capacity = (2**bits - 1) // divisor
+    for make in (complete, star):
+        try:
+            found = core.bottleneck(make(core, 4, capacity))
+        except OverflowError:
+            continue
+        expected = unbounded.bottleneck(make(unbounded, 4, capacity))
+        assert found[0] * expected[1] == expected[0] * found[1]
+    for supply in (capacity // 3, capacity // 4, capacity):
+        try:
+            amount = core.split_capacity(star(core, 4, capacity), supply, (0, 4, 1), capacity)
+        except OverflowError:
+            continue
+        assert amount == unbounded.split_capacity(star(unbounded, 4, capacity), supply, (0, 4, 1), capacity)
+
+
+@pytest.mark.parametrize(
+    ("bound", "name"),
+    [
+        (0, "narrow"),
+        (2**61 - 1, "narrow"),
+        (2**61, "wide"),
+        (2**125 - 1, "wide"),
+        (2**125, "reference"),
+        (2**1000, "reference"),
+    ],
+)
+def test_the_narrowest_core_that_is_wide_enough_is_picked(bound: int, name: str) -> None:
+    assert core_for(bound) is cores()[name]

@@ -1,0 +1,187 @@
+"""Switch removal, packing and routing, on every core: what each stage promises, checked by plain counting."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from flow_problems import Scaled, check_trees, chunks, load_of, logical_capacities, routes_of, scaled, within
+from hypothesis import given
+
+from forestcoll.core import Core, RoutedTrees, cores
+from forestcoll.core.reference import remove_switches
+from forestcoll.core.reference.network import Problem
+from forestcoll.topology import Topology
+from forestcoll.topology.registry import build_topology
+from networks import examples, networks
+from oracles import Arc, can_feed
+
+COUNT = {"narrow": 400, "wide": 150, "reference": 150}
+
+
+def check_logical(network: Scaled, capacities: dict[Arc, int]) -> None:
+    compute = set(network.terminals)
+    assert all(tail in compute and head in compute and tail != head for tail, head in capacities)
+    assert all(capacity > 0 for capacity in capacities.values())
+    assert can_feed(network.nodes, capacities, network.terminals, network.supply)
+
+
+def check_route(network: Scaled, route: list[int]) -> None:
+    compute = set(network.terminals)
+    assert len(route) == len(set(route)) >= 2
+    assert {route[0], route[-1]} <= compute
+    assert not compute & set(route[1:-1])
+    assert all(pair in network.capacities for pair in pairwise(route))
+
+
+def check_stages(core: Core, network: Scaled) -> None:
+    problem = network.on(core)
+    logical = core.remove_switches(problem, network.supply)
+    capacities = logical_capacities(logical.arcs())
+    check_logical(network, capacities)
+
+    batches, counters = core.pack_trees(problem, logical, network.supply)
+    roots, multiplicities, tails, heads = batches.lists(logical)
+    trees = chunks(list(zip(tails, heads, strict=True)), len(network.terminals) - 1)
+    check_trees(network.terminals, roots, trees, multiplicities, network.supply)
+    assert within(load_of(trees, multiplicities), capacities)
+    assert counters["batches"] == len(roots) <= most_batches(network, capacities)
+
+    check_routed(network, core.route_trees(problem, logical, batches))
+
+
+def check_routed(network: Scaled, routed: RoutedTrees) -> None:
+    roots, multiplicities, entries, starts, nodes = routed
+    routes = routes_of(starts, nodes)
+    for used in set(entries.tolist()):
+        check_route(network, routes[used])
+    edges = len(network.terminals) - 1
+    taken = [[routes[entry] for entry in part.tolist()] for part in entries.reshape(len(roots), edges)]
+    ends = [[(route[0], route[-1]) for route in tree] for tree in taken]
+    check_trees(network.terminals, roots, ends, multiplicities, network.supply)
+    links = [[pair for route in tree for pair in pairwise(route)] for tree in taken]
+    assert within(load_of(links, multiplicities), network.capacities)
+
+
+def most_batches(network: Scaled, capacities: dict[Arc, int]) -> int:
+    """Return a bound that holds however large capacities are.
+
+    A batch ends when an arc or a root is used up, or when a further cut is so tight that no tree may enter it as often
+    as this one did. There are as many independent such events as arcs and roots, and each cut meets at most
+    log2(number of nodes) of them before it is tight.
+    """
+    terminals = len(network.terminals)
+    return (len(capacities) + terminals) * terminals.bit_length()
+
+
+@pytest.mark.parametrize("name", list(cores()))
+def test_every_stage_keeps_its_promise(name: str) -> None:
+    @examples(COUNT[name])
+    @given(networks())
+    def check(topology: Topology) -> None:
+        check_stages(cores()[name], scaled(topology))
+
+    check()
+
+
+@pytest.mark.parametrize("name", list(cores()))
+def test_grown_trees_are_right(name: str) -> None:
+    core = cores()[name]
+
+    @examples(COUNT[name])
+    @given(networks())
+    def check(topology: Topology) -> None:
+        network = scaled(topology)
+        routed, counters = core.grow_trees(network.on(core), network.supply)
+        assert counters["missing"] == 0
+        check_routed(network, routed)
+
+    check()
+
+
+@pytest.mark.parametrize("name", list(cores()))
+def test_trees_that_are_only_grown_are_right_or_counted_as_missing(name: str) -> None:
+    core = cores()[name]
+
+    @examples(COUNT[name])
+    @given(networks())
+    def check(topology: Topology) -> None:
+        network = scaled(topology)
+        routed, counters = core.grow_trees(network.on(core), network.supply, prove=False)
+        roots, multiplicities, *_ = routed
+        found = Counter[int]()
+        for root, multiplicity in zip(roots, multiplicities, strict=True):
+            found[root] += multiplicity
+        assert counters["missing"] == sum(found[root] < network.supply for root in network.terminals)
+        if counters["missing"] == 0:
+            check_routed(network, routed)
+
+    check()
+
+
+SKEWED = Scaled(
+    nodes=5,
+    capacities={
+        (0, 1): 2666666666668,
+        (0, 2): 1333333333334,
+        (1, 0): 4000000000001,
+        (1, 2): 4000000000001,
+        (1, 4): 2666666666668,
+        (2, 0): 2666666666666,
+        (2, 1): 4000000000000,
+        (2, 4): 1333333333336,
+        (4, 0): 1,
+        (4, 1): 4000000000002,
+    },
+    terminals=(0, 2, 4),
+    supply=2000000000002,
+)
+
+
+def test_what_growing_leaves_over_is_proven(core: Core) -> None:
+    problem = SKEWED.on(core)
+    routed, _ = core.grow_trees(problem, SKEWED.supply)
+    check_routed(SKEWED, routed)
+
+
+def test_links_without_capacity_are_as_good_as_none(core: Core) -> None:
+    around = {(0, 2): 1, (2, 1): 1, (1, 2): 1, (2, 0): 1}
+    network = Scaled(nodes=3, capacities={(0, 1): 0, **around, (1, 0): 0}, terminals=(0, 1), supply=1)
+    check_stages(core, network)
+    check_routed(network, core.grow_trees(network.on(core), 1)[0])
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "dgx-a100:boxes=2,gpus=5",
+        "dgx-a100:boxes=2,gpus=2,nics=true",
+        "dgx-1:boxes=2,gpus=3",
+        "mi250:boxes=2,gpus=4",
+        "fat-tree:levels=2,arity=3,oversubscription=3/2",
+        "dragonfly:routers=2,nodes=1,global_links=1",
+        "circulant:nodes=9,offsets=1+3,one_way=true",
+    ],
+)
+def test_every_stage_on_machines(core: Core, spec: str) -> None:
+    network = scaled(build_topology(spec))
+    check_stages(core, network)
+    check_routed(network, core.grow_trees(network.on(core), network.supply)[0])
+
+
+@examples(200)
+@given(networks())
+def test_the_reference_keeps_paths_for_every_logical_arc(topology: Topology) -> None:
+    network = scaled(topology)
+    arcs = list(network.capacities)
+    tails, heads = [tail for tail, _ in arcs], [head for _, head in arcs]
+    problem = Problem(network.nodes, tails, heads, list(network.capacities.values()), network.terminals)
+    logical = remove_switches(problem, network.supply)
+    paths, amounts = [], []
+    for arc, capacity in logical.capacities.items():
+        assert sum(amount for _, amount in logical.stocks.get(arc, [])) == capacity
+        for path, amount in logical.stocks.get(arc, []):
+            assert (path[0], path[-1]) == arc
+            check_route(network, list(path))
+            paths.append(list(pairwise(path)))
+            amounts.append(amount)
+    assert within(load_of(paths, amounts), network.capacities)

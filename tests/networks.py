@@ -1,0 +1,128 @@
+"""Random networks for hypothesis: small enough to try every cut, and as odd as networks get.
+
+Every switch takes in as much as it gives out. Compute nodes need not, in `one_way_networks(unbalanced=True)`.
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from forestcoll.topology import Topology, TopologyBuilder
+
+MOST_NODES = 8
+
+SMALL = st.integers(1, 10).map(Fraction)
+"""Bandwidths with small numbers, so that rounding to a number of trees matters."""
+
+_UNIT = st.just(Fraction(1))
+_RATIONAL = st.builds(Fraction, st.integers(1, 60), st.integers(1, 12))
+_SKEWED = st.sampled_from([Fraction(1), Fraction(10**12)])
+_LARGE = st.integers(1, 10**12).map(Fraction)
+_ODD = st.sampled_from([Fraction(1), Fraction(25, 3), Fraction(16), Fraction(50), Fraction(1, 7), Fraction(10**12)])
+
+KINDS_OF_BANDWIDTH: tuple[st.SearchStrategy[Fraction], ...] = (_UNIT, SMALL, _RATIONAL, _SKEWED, _LARGE, _ODD)
+
+ANY_KIND = st.sampled_from(KINDS_OF_BANDWIDTH)
+
+
+def examples(count: int) -> settings:
+    """Return settings for `count` examples, the same on every run."""
+    return settings(
+        max_examples=count,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    )
+
+
+@st.composite
+def _nodes(draw: st.DrawFn, most: int, *, switches: bool) -> tuple[TopologyBuilder, list[int], list[int]]:
+    """Add nodes 0, 1, … of both kinds in any order, some of the switches to stay without links.
+
+    Return the builder, the compute nodes and all nodes that links may use.
+    """
+    compute = draw(st.integers(2, most))
+    linked = draw(st.integers(0, min(3, most - compute))) if switches else 0
+    isolated = draw(st.integers(0, min(1, most - compute - linked))) if switches else 0
+    kinds = draw(st.permutations("c" * compute + "s" * linked + "i" * isolated))
+    builder = TopologyBuilder("random")
+    for number, kind in enumerate(kinds):
+        if kind == "c":
+            builder.add_compute(number)
+        else:
+            builder.add_switch(number)
+    computes = [number for number, kind in enumerate(kinds) if kind == "c"]
+    return builder, computes, [number for number, kind in enumerate(kinds) if kind != "i"]
+
+
+@st.composite
+def duplex_networks(
+    draw: st.DrawFn,
+    *,
+    most: int = MOST_NODES,
+    switches: bool = True,
+    kinds: st.SearchStrategy[st.SearchStrategy[Fraction]] = ANY_KIND,
+) -> Topology:
+    """A random tree of full-duplex links and a few links more, some of them parallel."""
+    builder, _, nodes = draw(_nodes(most, switches=switches))
+    bandwidths = draw(kinds)
+    nodes = draw(st.permutations(nodes))
+    for place in range(1, len(nodes)):
+        parent = nodes[draw(st.integers(0, place - 1))]
+        builder.add_duplex(nodes[place], parent, draw(bandwidths))
+    pair = st.lists(st.sampled_from(nodes), min_size=2, max_size=2, unique=True)
+    for one, other in draw(st.lists(pair, max_size=2 * len(nodes))):
+        builder.add_duplex(one, other, draw(bandwidths))
+    return builder.build()
+
+
+def _add_walk(builder: TopologyBuilder, walk: list[int], bandwidth: Fraction) -> None:
+    for source, target in pairwise(walk):
+        if source != target:
+            builder.add_link(source, target, bandwidth)
+
+
+@st.composite
+def one_way_networks(
+    draw: st.DrawFn,
+    *,
+    most: int = MOST_NODES,
+    switches: bool = True,
+    unbalanced: bool = True,
+    kinds: st.SearchStrategy[st.SearchStrategy[Fraction]] = ANY_KIND,
+) -> Topology:
+    """A union of one-way walks: one closed walk past every compute node, others closed or, if `unbalanced`, open.
+
+    Open walks begin and end on compute nodes, so that every switch is balanced but compute nodes are not.
+    """
+    builder, compute, nodes = draw(_nodes(most, switches=switches))
+    bandwidths = draw(kinds)
+    around = [*draw(st.permutations(compute))]
+    for node in draw(st.lists(st.sampled_from(nodes), max_size=len(nodes))):
+        around.insert(draw(st.integers(0, len(around))), node)
+    _add_walk(builder, [*around, around[0]], draw(bandwidths))
+    for walk in draw(st.lists(st.lists(st.sampled_from(nodes), min_size=2, max_size=5), max_size=5)):
+        _add_walk(builder, [*walk, walk[0]], draw(bandwidths))
+    if unbalanced:
+        ends = st.tuples(
+            st.sampled_from(compute), st.lists(st.sampled_from(nodes), max_size=3), st.sampled_from(compute)
+        )
+        for start, through, end in draw(st.lists(ends, max_size=4)):
+            _add_walk(builder, [start, *through, end], draw(bandwidths))
+    return builder.build()
+
+
+def networks(
+    *,
+    most: int = MOST_NODES,
+    switches: bool = True,
+    kinds: st.SearchStrategy[st.SearchStrategy[Fraction]] = ANY_KIND,
+) -> st.SearchStrategy[Topology]:
+    """Return networks of every sort."""
+    return st.one_of(
+        duplex_networks(most=most, switches=switches, kinds=kinds),
+        one_way_networks(most=most, switches=switches, unbalanced=False, kinds=kinds),
+        one_way_networks(most=most, switches=switches, unbalanced=True, kinds=kinds),
+    )

@@ -1,0 +1,119 @@
+"""What the answers are by definition: every set of nodes is tried, so networks must be small."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import chain, combinations
+from math import floor
+
+from forestcoll.topology import Topology
+
+Arc = tuple[int, int]
+
+
+def subsets(nodes: Sequence[int]) -> Iterator[frozenset[int]]:
+    """Yield every set of `nodes`."""
+    sizes = (combinations(nodes, size) for size in range(len(nodes) + 1))
+    return (frozenset(each) for each in chain.from_iterable(sizes))
+
+
+def exit_of(inside: frozenset[int], capacities: Mapping[Arc, int]) -> int:
+    """Return the capacity that leaves `inside`."""
+    return sum(capacity for (tail, head), capacity in capacities.items() if tail in inside and head not in inside)
+
+
+def bandwidths_of(topology: Topology) -> dict[Arc, Fraction]:
+    return {(link.source, link.target): link.bandwidth for link in topology.links}
+
+
+def exit_bandwidth(topology: Topology, inside: frozenset[int]) -> Fraction:
+    leaving = [link for link in topology.links if link.source in inside and link.target not in inside]
+    return sum((link.bandwidth for link in leaving), Fraction(0))
+
+
+def best_allgather(topology: Topology) -> Fraction:
+    """Return N times the least B+(S) / |S & compute| over all sets S that miss a compute node."""
+    compute = frozenset(topology.compute)
+    ratios = (
+        exit_bandwidth(topology, inside) / len(inside & compute)
+        for inside in subsets(range(len(topology.nodes)))
+        if inside & compute and not compute <= inside
+    )
+    return len(compute) * min(ratios)
+
+
+def can_feed(nodes: int, capacities: Mapping[Arc, int], terminals: Sequence[int], supply: int) -> bool:
+    """Return whether out of every set of nodes that misses a terminal there is room for what its terminals supply."""
+    compute = frozenset(terminals)
+    return all(
+        exit_of(inside, capacities) >= supply * len(inside & compute)
+        for inside in subsets(range(nodes))
+        if not compute <= inside
+    )
+
+
+def rounded(topology: Topology, scale: Fraction) -> dict[Arc, int]:
+    """Return every bandwidth times `scale`, rounded down."""
+    return {arc: floor(scale * bandwidth) for arc, bandwidth in bandwidths_of(topology).items()}
+
+
+def best_scale(topology: Topology, trees: int) -> Fraction:
+    """Return the least U for which bandwidths U b, rounded down, feed `trees` trees from every compute node.
+
+    Tries every j/b from the least: nothing changes between two of them.
+    """
+    enough = trees * len(topology.compute)  # on every link, and nothing could be missing
+    bandwidths = {link.bandwidth for link in topology.links}
+    scales = sorted({count / bandwidth for bandwidth in bandwidths for count in range(1, enough + 1)})
+    nodes = len(topology.nodes)
+    return next(scale for scale in scales if can_feed(nodes, rounded(topology, scale), topology.compute, trees))
+
+
+def unbalanced_switches(topology: Topology, capacities: Mapping[Arc, int]) -> set[int]:
+    """Return the switches whose sums of `capacities` in and out differ."""
+    surplus = dict.fromkeys(range(len(topology.nodes)), 0)
+    for (tail, head), capacity in capacities.items():
+        surplus[tail] -= capacity
+        surplus[head] += capacity
+    return {switch for switch in topology.switches if surplus[switch]}
+
+
+def most_split(
+    nodes: int,
+    capacities: Mapping[Arc, int],
+    terminals: Sequence[int],
+    supply: int,
+    *,
+    way: tuple[int, int, int],
+    amount: int,
+) -> int:
+    """Return how much of u -> w -> t, at most `amount`, can become u -> t while `can_feed` stays true."""
+    u, w, t = way
+    compute = frozenset(terminals)
+    slacks = [
+        exit_of(inside, capacities) - supply * len(inside & compute)
+        for inside in subsets(range(nodes))
+        if not compute <= inside and ((w in inside) != (u in inside)) and ((w in inside) != (t in inside))
+    ]
+    return min([amount, *slacks])
+
+
+def most_copies(
+    nodes: int,
+    capacities: Mapping[Arc, int],
+    others: Sequence[int],
+    *,
+    reached: frozenset[int],
+    arc: Arc,
+    multiplicity: int,
+) -> int:
+    """Return mu by its definition (formula 3 of ForestColl's appendix E.3).
+
+    All other trees are lone roots, `others[v]` of node v.
+    """
+    tail, head = arc
+    slacks = [
+        exit_of(inside, capacities) - sum(others[node] for node in inside)
+        for inside in subsets(range(nodes))
+        if tail in inside and head not in inside and not reached <= inside
+    ]
+    return max(0, min([multiplicity, capacities.get(arc, 0), *slacks]))
