@@ -39,6 +39,11 @@ class ScaledTopology:
         """The sum of all capacities."""
         return sum(self.capacities)
 
+    def whole_trees(self, scale: Fraction) -> tuple[int, ...]:
+        """Return of each link floor(scale * capacity)."""
+        numerator, denominator = scale.numerator, scale.denominator
+        return tuple(capacity * numerator // denominator for capacity in self.capacities)
+
     def problem(self, capacities: Sequence[int], bound: int) -> tuple[Core, AnyProblem]:
         """Return the network with these capacities on its links, and a core that is exact up to `bound`."""
         core = core_for(bound)
@@ -60,3 +65,12 @@ def require_balanced_switches(topology: Topology) -> None:
                 f"{topology.name}: switch {topology.nodes[switch].id!r} takes in {topology.ingress[switch]} {unit} "
                 f"but gives out {topology.egress[switch]} {unit}; make the two sums equal"
             )
+
+
+def unbalanced_switch(topology: Topology, capacities: Sequence[int]) -> tuple[int, int] | None:
+    """Return the first switch that takes in more or less than it gives out, and how much more, or None."""
+    surplus = [0] * len(topology.nodes)
+    for link, capacity in zip(topology.links, capacities, strict=True):
+        surplus[link.target] += capacity
+        surplus[link.source] -= capacity
+    return next(((switch, surplus[switch]) for switch in topology.switches if surplus[switch]), None)

@@ -9,16 +9,19 @@ and spanning trees reach it: k of them from every node, each on a bandwidth of y
 minimum is the certificate: anyone can add up its links.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, gcd
+from math import ceil, floor, lcm
 
-from forestcoll.bounds.scaling import ScaledTopology, require_balanced_switches
+from forestcoll.bounds.scaling import ScaledTopology, require_balanced_switches, unbalanced_switch
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
+
+_MOST_TRIED = 256
+"""How many multiples are tried one by one for the fewest trees."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def optimum(
 ) -> Optimum:
     """Return the exact optimum of `collective` on `topology`.
 
-    Without `trees` or `max_trees`, k is the smallest for which every link's bandwidth is a whole number of trees.
+    Without `trees` or `max_trees`, k is the fewest trees per root that reach the optimum.
 
     Args:
         topology: the network; its switches must take in as much as they give out.
@@ -106,23 +109,56 @@ def _check_counts(trees: int | None, max_trees: int | None) -> None:
 
 
 def _unrestricted(scaled: ScaledTopology, collective: Collective, progress: Progress) -> Optimum:
-    """Find the bottleneck cut, and from its ratio p/q the fewest trees that use every bandwidth in full (§E.1)."""
+    """Find the bottleneck cut, and the fewest trees that reach its ratio."""
     topology = scaled.topology
     nodes = len(topology.compute)
     core, problem = scaled.problem(scaled.capacities, bound=nodes * scaled.total)
     inside, leaving, cut = core.bottleneck(problem, progress.advance)
-    p, q = inside // gcd(inside, leaving), leaving // gcd(inside, leaving)
-    divisor = gcd(q, *scaled.capacities)
-    algbw = nodes * scaled.unit * Fraction(q, p)
+    ratio = Fraction(inside, leaving)
+    progress.begin("finding the fewest trees")
+    trees = _fewest_trees(scaled, ratio, frozenset(cut), progress)
+    algbw = nodes * scaled.unit / ratio
     return Optimum(
         topology=topology,
         collective=collective,
         algbw=algbw,
-        trees_per_root=q // divisor,
-        tree_bandwidth=scaled.unit * Fraction(divisor, p),
+        trees_per_root=trees,
+        tree_bandwidth=algbw / (nodes * trees),
         optimal_algbw=algbw,
         cut=tuple(cut),
     )
+
+
+def _fewest_trees(scaled: ScaledTopology, ratio: Fraction, cut: frozenset[int], progress: Progress) -> int:
+    """Return the least k whose whole trees, floor(k b ratio) on a link of bandwidth b, still reach the optimum.
+
+    The links that leave the bottleneck cut have nothing to spare, so k must make each of theirs a whole number: k is
+    a multiple of some `step`. The k that makes all links' numbers whole (§E.1) is large enough, and a multiple too.
+    The multiples between are tried in order; beyond `_MOST_TRIED` of them only doubled ones are.
+    """
+    leaving = (
+        capacity
+        for link, capacity in zip(scaled.topology.links, scaled.capacities, strict=True)
+        if link.source in cut and link.target not in cut
+    )
+    step = lcm(*((capacity * ratio).denominator for capacity in leaving))
+    sufficient = lcm(*((capacity * ratio).denominator for capacity in set(scaled.capacities)))
+    for tried, multiple in enumerate(_multiples(sufficient // step)):
+        progress.advance(tried, _MOST_TRIED)
+        trees = multiple * step
+        capacities = scaled.whole_trees(trees * ratio)
+        if unbalanced_switch(scaled.topology, capacities) is None and _fits(scaled, capacities, trees):
+            return trees
+    return sufficient
+
+
+def _multiples(sufficient: int) -> Iterator[int]:
+    """Yield the multiples below `sufficient` that are worth a try, rising."""
+    yield from range(1, min(sufficient, _MOST_TRIED + 1))
+    multiple = 2 * _MOST_TRIED
+    while multiple < sufficient:
+        yield multiple
+        multiple *= 2
 
 
 def _with_trees(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
@@ -164,10 +200,11 @@ def _least_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
     ideal = trees * scaled.unit * len(best.topology.compute) / best.optimal_algbw
     bandwidths = sorted(set(scaled.capacities))
     least = max(Fraction(ceil(ideal * bandwidth), bandwidth) for bandwidth in bandwidths)  # fits: Theorem 13
-    too_small = ideal if _fits(scaled, ideal, trees) else None
-    if too_small is not None:
-        return ideal
-    return _narrow_down(bandwidths, ideal, least, lambda scale: _fits(scaled, scale, trees))
+
+    def fits(scale: Fraction) -> bool:
+        return _fits(scaled, scaled.whole_trees(scale), trees)
+
+    return ideal if fits(ideal) else _narrow_down(bandwidths, ideal, least, fits)
 
 
 def _narrow_down(
@@ -185,9 +222,8 @@ def _narrow_down(
     return least
 
 
-def _fits(scaled: ScaledTopology, scale: Fraction, trees: int) -> bool:
-    """Return whether `trees` trees from every compute node fit into capacities floor(scale * b) (Theorem 11)."""
-    capacities = [floor(scale * capacity) for capacity in scaled.capacities]
+def _fits(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> bool:
+    """Return whether `trees` trees from every compute node fit into `capacities` (Theorem 3)."""
     demand = len(scaled.topology.compute) * trees
     core, problem = scaled.problem(capacities, bound=sum(capacities) + demand)
     return core.feeds(problem, trees)
@@ -195,15 +231,11 @@ def _fits(scaled: ScaledTopology, scale: Fraction, trees: int) -> bool:
 
 def _require_balanced_capacities(restricted: Optimum) -> None:
     """Check that switches stay balanced when bandwidths are rounded down to whole trees (§E.4)."""
-    topology, capacities = restricted.topology, restricted.tree_capacities()
-    surplus = [0] * len(topology.nodes)
-    for link, capacity in zip(topology.links, capacities, strict=True):
-        surplus[link.target] += capacity
-        surplus[link.source] -= capacity
-    for switch in topology.switches:
-        if surplus[switch]:
-            raise NoSolutionError(
-                f"{topology.name}: with {restricted.trees_per_root} trees per root, switch "
-                f"{topology.nodes[switch].id!r} would take in {abs(surplus[switch])} trees "
-                f"{'more' if surplus[switch] > 0 else 'fewer'} than it gives out; ask for another number of trees"
-            )
+    topology = restricted.topology
+    if (found := unbalanced_switch(topology, restricted.tree_capacities())) is not None:
+        switch, surplus = found
+        raise NoSolutionError(
+            f"{topology.name}: with {restricted.trees_per_root} trees per root, switch "
+            f"{topology.nodes[switch].id!r} would take in {abs(surplus)} trees "
+            f"{'more' if surplus > 0 else 'fewer'} than it gives out; ask for another number of trees"
+        )
