@@ -194,10 +194,10 @@ nb::dict to_dict(const ForestCounters& counters) {
   counted["split"] = counters.split;
   counted["repaired"] = counters.repaired;
   counted["given_up"] = counters.given_up;
-  counted["taken_out"] = counters.taken_out;
-  counted["checks"] = counters.checks;
-  counted["learned_cuts"] = counters.learned_cuts;
-  counted["completed"] = counters.completed;
+  counted["cut_off"] = counters.completion.cut_off;
+  counted["checks"] = counters.completion.checks;
+  counted["learned_sets"] = counters.completion.learned_sets;
+  counted["completed"] = counters.completion.completed;
   counted["proven"] = counters.proven;
   counted["missing"] = counters.missing;
   return counted;

@@ -3,9 +3,7 @@
 // 1. All trees grow together, strictly: no tree enters a tight set more often than it must. Then they may spend slack, and
 //    then trees of many copies split where only some copies can go on.
 // 2. Repair hangs other trees elsewhere to reach what is still missed.
-// 3. Completion takes out every incomplete tree, and of the complete ones as many as it takes until the network that is
-//    left passes the exact check (every node can be fed from all roots still to come). Then it grows tree after tree,
-//    with one exact check each; a failed check teaches the tight sets a cut, and the tree is grown anew.
+// 3. Completion makes room where too much was used, and grows the incomplete trees on, checked exactly.
 // 4. What cannot be completed so is left to the proven way: switch removal and packing on what remains.
 //
 // The result is right by construction: complete trees within the capacities. Only how long it takes is uncertain.
@@ -15,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "bounds/feeding.h"
+#include "generate/completion.h"
 #include "generate/growth.h"
 #include "generate/repair.h"
 #include "generate/routing.h"
@@ -23,8 +21,8 @@
 namespace forestcoll {
 
 struct ForestCounters {
-  std::int64_t tight_sets = 0, grown = 0, split = 0, repaired = 0, given_up = 0, taken_out = 0, checks = 0,
-               learned_cuts = 0, completed = 0, proven = 0, missing = 0;
+  std::int64_t tight_sets = 0, grown = 0, split = 0, repaired = 0, given_up = 0, proven = 0, missing = 0;
+  CompletionCounters completion;
 };
 
 template <class Capacity>
@@ -34,7 +32,7 @@ class Forest {
 
   Forest(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals, std::vector<Capacity> supplies)
       : network_(network), terminals_(terminals), remaining_(std::move(supplies)), sets_(network_),
-        growth_(network_, terminals_, sets_), inflow_(network_),
+        growth_(network_, terminals_, sets_),
         order_(breadth_first(network, terminals.front(), [&](NodeIndex node) { return growth_.is_terminal(node); })) {}
 
   // Leaves trees out, and counts them, where they would have to be proven and `prove` is false.
@@ -48,7 +46,11 @@ class Forest {
     grow_together(observer);
     for (const Tree& tree : trees_) counters_.grown += tree.complete();
     repair_all(observer);
-    if (complete_all(observer)) return;
+    Completion<Capacity> completion(growth_, sets_, terminals_, trees_);
+    const bool complete = completion.run(observer);
+    counters_.completion = completion.counters();
+    if (complete) return;
+    take_out_incomplete();
     if (prove) {
       prove_rest(observer);
     } else {
@@ -107,7 +109,7 @@ class Forest {
       for (const std::size_t place : growing) {
         observer.pulse();
         Tree tree = std::move(trees_[place]);
-        const bool grew = growth_.extend(tree, place, rules_for(tree), [&](Tree& whole, Capacity carried) { split(whole, carried); });
+        const bool grew = growth_.extend(tree, rules_for(tree), [&](Tree& whole, Capacity carried) { split(whole, carried); });
         const bool go_on = grew && !tree.complete();
         trees_[place] = std::move(tree);
         if (go_on) still.push_back(place);
@@ -142,12 +144,12 @@ class Forest {
     std::int64_t failures = 0, successes = 0;
     for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
       bool progress = true;
-      while (!trees_[tree].complete() && progress) {
+      while (!trees_[tree].complete() && progress && failures <= kMostFailures + 2 * successes) {
         progress = false;
         for (const NodeIndex node : terminals_) {
           observer.pulse();
           if (trees_[tree].reaches(node)) continue;
-          if (failures > kMostFailures + 2 * successes) return;
+          if (failures > kMostFailures + 2 * successes) break;
           const bool reached = repair.reach(tree, node);
           ++(reached ? successes : failures);
           progress = progress || reached;
@@ -158,126 +160,14 @@ class Forest {
     counters_.given_up = failures;
   }
 
-  // Completion
-
-  bool complete_all(Observer& observer) {
-    const auto incomplete = std::stable_partition(trees_.begin(), trees_.end(), [](const Tree& tree) { return tree.complete(); });
-    if (incomplete == trees_.end()) return true;
-    for (auto tree = incomplete; tree != trees_.end(); ++tree) take_out(*tree);
+  void take_out_incomplete() {
+    const auto incomplete =
+        std::stable_partition(trees_.begin(), trees_.end(), [](const Tree& tree) { return tree.complete(); });
+    for (auto tree = incomplete; tree != trees_.end(); ++tree) {
+      growth_.uproot(*tree);
+      remaining_[index(tree->root)] += tree->multiplicity;
+    }
     trees_.erase(incomplete, trees_.end());
-    make_room(observer);
-    sets_.recompute(terminals_, remaining_);
-    for (const NodeIndex root : order_) {
-      for (int failures = 0; remaining_[index(root)] > 0;) {
-        if (grow_one(root, observer)) {
-          ++counters_.completed;
-        } else if (++failures > kMostProposals) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  void take_out(const Tree& tree) {
-    growth_.uproot(tree);
-    remaining_[index(tree.root)] += tree.multiplicity;
-  }
-
-  // Takes out complete trees until the roots still to come can feed every node.
-  void make_room(Observer& observer) {
-    ask(observer, [&] {
-      const std::vector<bool> inside = sink_side();
-      Capacity slack = slack_of(inside);
-      for (std::size_t place = trees_.size(); place-- > 0 && slack < 0;) {
-        const Capacity extra = extra_entries(trees_[place], inside);
-        if (extra <= 0) continue;
-        slack += extra * trees_[place].multiplicity;
-        take_out(trees_[place]);
-        trees_.erase(trees_.begin() + static_cast<std::ptrdiff_t>(place));
-        ++counters_.taken_out;
-      }
-      if (slack < 0) throw std::logic_error("a cut is short although no tree wastes it");
-      set_supplies();
-      return true;
-    });
-  }
-
-  // Grows one tree and checks that all others stay possible; if they do not, learns why.
-  bool grow_one(NodeIndex root, Observer& observer) {
-    for (Capacity wanted = remaining_[index(root)]; wanted > 0; wanted /= 2) {
-      Tree tree = growth_.plant(root, wanted);
-      for (const bool spend : {false, true}) {
-        const auto no_split = [](Tree&, Capacity) {};
-        while (!tree.complete() && growth_.extend(tree, trees_.size(), Rules{spend, wanted}, no_split)) {}
-        if (!tree.complete()) growth_.widen_frontier(tree);
-      }
-      if (!tree.complete()) {
-        growth_.uproot(tree);
-        sets_.recompute(terminals_, remaining_);
-        continue;
-      }
-      return certify(std::move(tree), observer);
-    }
-    return false;
-  }
-
-  bool certify(Tree tree, Observer& observer) {
-    remaining_[index(tree.root)] -= tree.multiplicity;
-    const bool fits = ask(observer, [&] {
-      const std::vector<bool> inside = sink_side();
-      ++counters_.learned_cuts;
-      sets_.add(inside, 0);
-      return false;
-    });
-    if (fits) {
-      trees_.push_back(std::move(tree));
-      return true;
-    }
-    take_out(tree);
-    sets_.recompute(terminals_, remaining_);
-    return false;
-  }
-
-  template <class Mend>
-  bool ask(Observer& observer, Mend mend) {
-    ++counters_.checks;
-    set_supplies();
-    return feed_all<Capacity>(inflow_, order_, [&] { return total_; }, [&](Capacity) { return mend(); }, observer);
-  }
-
-  void set_supplies() {
-    total_ = 0;
-    for (const NodeIndex terminal : terminals_) {
-      inflow_.set_supply(terminal, remaining_[index(terminal)]);
-      total_ += remaining_[index(terminal)];
-    }
-  }
-
-  std::vector<bool> sink_side() const {
-    std::vector<bool> inside(index(network_.nodes()));
-    for (NodeIndex node = 0; node < network_.nodes(); ++node) inside[index(node)] = inflow_.on_sink_side(node);
-    return inside;
-  }
-
-  Capacity slack_of(const std::vector<bool>& inside) const {
-    Capacity slack = network_.entering([&](NodeIndex node) { return inside[index(node)]; });
-    for (const NodeIndex root : terminals_) {
-      if (!inside[index(root)]) slack -= remaining_[index(root)];
-    }
-    return slack;
-  }
-
-  // How often the tree enters the set beyond what it must.
-  Capacity extra_entries(const Tree& tree, const std::vector<bool>& inside) {
-    Capacity extra = inside[index(tree.root)] ? 0 : -1;
-    for (const NodeIndex node : terminals_) {
-      if (node == tree.root) continue;
-      for (const ArcIndex arc : growth_.paths()[tree.entry[index(node)]]) {
-        extra += inside[index(network_.head(arc))] && !inside[index(network_.tail(arc))];
-      }
-    }
-    return extra;
   }
 
   // The last resort, which cannot fail.
@@ -306,7 +196,6 @@ class Forest {
     return arcs;
   }
 
-  static constexpr int kMostProposals = 64;
   static constexpr std::int64_t kMostFailures = 200;
 
   Network<Capacity> network_;  // capacities are what is left
@@ -314,10 +203,8 @@ class Forest {
   std::vector<Capacity> remaining_;  // of each root, trees that no tree in `trees_` stands for
   TightSets<Capacity> sets_;
   Growth<Capacity> growth_;
-  Inflow<Capacity> inflow_;
   std::vector<NodeIndex> order_;
   std::vector<Tree> trees_, split_off_;
-  Capacity total_ = 0;
   ForestCounters counters_;
 };
 

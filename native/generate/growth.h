@@ -9,7 +9,11 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <queue>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "flow/network.h"
@@ -44,9 +48,13 @@ class Growth {
 
   Growth(Network<Capacity>& network, const std::vector<NodeIndex>& terminals, TightSets<Capacity>& sets)
       : network_(network), sets_(sets), terminals_(terminals), is_terminal_(index(network.nodes())),
-        stamp_(index(network.nodes())), depth_(index(network.nodes())), cursor_(index(network.nodes())),
-        feeders_(index(network.nodes())) {
+        stamp_(index(network.nodes())), settled_(index(network.nodes())), distance_(index(network.nodes())),
+        feeders_(index(network.nodes())), cost_(index(network.arcs())) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
+    for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {
+      full_.push_back(network.capacity(arc));
+      update_cost(arc);
+    }
   }
 
   Tree plant(NodeIndex root, Capacity multiplicity) const {
@@ -63,23 +71,56 @@ class Growth {
     return tree;
   }
 
-  // How a level may grow: `spend` lets trees pay slack, `enough` is the least multiplicity that a path must carry.
+  // How a level may grow: `spend` lets trees pay slack, `enough` is the least multiplicity that a path must carry, and
+  // no more than `most` nodes are added.
   struct Rules {
     bool spend;
     Capacity enough;
+    NodeIndex most = std::numeric_limits<NodeIndex>::max();
   };
 
-  // Adds all that can be reached from the frontier in one edge, and makes that the next frontier. If a path carries less
+  // Adds what can be reached from the frontier in one edge, and makes that the next frontier. If a path carries less
   // than the tree's multiplicity, the tree splits: `split(tree, carried)` makes the copy that stays behind.
   template <class Split>
-  bool extend(Tree& tree, std::size_t turn, Rules rules, Split split) {
-    begin_level(tree, rules);
-    reach_directly(tree, rules, split);
-    for (std::size_t next = 0; next < queue_.size() && !tree.complete(); ++next) {
-      reach_through(tree, queue_[next], turn, rules, split);
+  bool extend(Tree& tree, Rules rules, Split split) {
+    find_ways(tree, rules);
+    std::sort(targets_.begin(), targets_.end(), [&](const Target& one, const Target& other) {
+      return std::tie(one.cost, one.turn) < std::tie(other.cost, other.turn);
+    });
+    next_frontier_.clear();
+    for (const Target& target : targets_) {
+      if (tree.complete() || static_cast<NodeIndex>(next_frontier_.size()) >= rules.most) break;
+      if (tree.reaches(network_.head(target.arc)) || !open(tree, target.arc, rules)) continue;
+      if (find_way(tree, target.arc, rules)) attach(tree, rules, split);
     }
     tree.frontier.swap(next_frontier_);
     return !tree.frontier.empty();
+  }
+
+  // Adds `target` by a path with as few arcs as possible, searched for backwards from it: slower than `extend`, but
+  // it overlooks no path that is allowed arc by arc.
+  template <class Split>
+  bool reach(Tree& tree, NodeIndex target, Rules rules, Split split) {
+    ++round_;
+    next_frontier_.clear();
+    walk_.assign(1, {target, -1, 0});
+    settled_[index(target)] = round_;
+    for (std::size_t next = 0; next < walk_.size() && !tree.reaches(target); ++next) {
+      for (const ArcIndex arc : network_.in(walk_[next].node)) {
+        const NodeIndex tail = network_.tail(arc);
+        if (settled(tail) || (is_terminal(tail) && !tree.reaches(tail)) || !allows(tree, arc, target, rules)) continue;
+        if (!is_terminal(tail)) {
+          settled_[index(tail)] = round_;
+          walk_.push_back({tail, arc, next});
+          continue;
+        }
+        path_.assign(1, arc);
+        for (std::size_t step = next; walk_[step].arc >= 0; step = walk_[step].back) path_.push_back(walk_[step].arc);
+        attach(tree, rules, split);
+        if (tree.reaches(target)) break;
+      }
+    }
+    return tree.reaches(target);
   }
 
   // All nodes of the tree, those near the root first: a frontier from which nothing is overlooked.
@@ -100,6 +141,51 @@ class Growth {
     return order;
   }
 
+  // The path by which the tree reaches a node other than its root.
+  std::span<const ArcIndex> path_to(const Tree& tree, NodeIndex node) const { return paths_[tree.entry[index(node)]]; }
+
+  // The node, and all nodes that the tree reaches through it.
+  std::vector<NodeIndex> branch(const Tree& tree, NodeIndex node) {
+    std::vector<NodeIndex> nodes;
+    std::vector<char> known(index(network_.nodes()));  // 1: in the branch, 2: not
+    known[index(node)] = 1;
+    known[index(tree.root)] = 2;
+    for (const NodeIndex each : terminals_) {
+      if (!tree.reaches(each)) continue;
+      way_up_.clear();
+      NodeIndex next = each;
+      for (; known[index(next)] == 0; next = parent(tree, next)) way_up_.push_back(next);
+      for (const NodeIndex passed : way_up_) known[index(passed)] = known[index(next)];
+      if (known[index(each)] == 1) nodes.push_back(each);
+    }
+    return nodes;
+  }
+
+  // The tree reaches the node no longer; what it reached through it must be cut off too.
+  void cut_off(Tree& tree, NodeIndex node) {
+    release(tree.entry[index(node)], tree.multiplicity);
+    tree.entry[index(node)] = Tree::kUnreached;
+    ++tree.missing;
+  }
+
+  // Computes anew what the tight sets have left and which trees pay for an entry, from the trees as they are now.
+  void recompute_sets(const std::vector<Tree*>& incomplete) {
+    sets_.restart();
+    for (Tree* tree : incomplete) {
+      tree->paid.assign((index(sets_.size()) + 63) / 64, 0);
+      for (SetIndex set = 0; set < sets_.size(); ++set) {
+        const bool touched = std::any_of(terminals_.begin(), terminals_.end(), [&](NodeIndex node) {
+          return sets_.contains(set, node) && tree->reaches(node);
+        });
+        if (touched) {
+          close(*tree, set);
+        } else {
+          sets_.pay(set, tree->multiplicity);
+        }
+      }
+    }
+  }
+
   // Gives back all that the tree uses.
   void uproot(const Tree& tree) {
     for (const NodeIndex node : terminals_) {
@@ -108,17 +194,17 @@ class Growth {
   }
 
   void release(PathNumber path, Capacity multiplicity) {
-    for (const ArcIndex arc : paths_[path]) network_.add_capacity(arc, multiplicity);
+    for (const ArcIndex arc : paths_[path]) change(arc, multiplicity);
   }
 
   // Takes the path out of the capacities without looking at tight sets; false, and nothing done, if it does not fit.
   bool occupy(std::span<const ArcIndex> path, Capacity multiplicity) {
     for (std::size_t step = 0; step < path.size(); ++step) {
       if (network_.capacity(path[step]) < multiplicity) {
-        while (step-- > 0) network_.add_capacity(path[step], multiplicity);
+        while (step-- > 0) change(path[step], multiplicity);
         return false;
       }
-      network_.add_capacity(path[step], -multiplicity);
+      change(path[step], -multiplicity);
     }
     return true;
   }
@@ -147,66 +233,84 @@ class Growth {
     return true;
   }
 
-  void begin_level(Tree& tree, Rules rules) {
+  // May the tree use the arc on its way to `target`, as far as this arc alone tells?
+  bool allows(const Tree& tree, ArcIndex arc, NodeIndex target, Rules rules) const {
+    if (network_.capacity(arc) < rules.enough) return false;
+    for (const SetIndex set : sets_.entered(arc)) {
+      if (costs(tree, set, target) && (!rules.spend || sets_.slack(set) < rules.enough)) return false;
+    }
+    return true;
+  }
+
+  // What a path over the arc costs: first of all a hop, since every hop uses capacity; among ways of as many hops, twice
+  // as much with every 1/32 of the arc's capacity that is used, so that paths spread.
+  using Cost = std::int64_t;
+  static constexpr Cost kHop = Cost{1} << 46;
+  Cost cost(ArcIndex arc) const { return cost_[index(arc)]; }
+
+  void update_cost(ArcIndex arc) {
+    static constexpr Cost kSteps[] = {1024, 1117, 1218, 1328, 1448, 1579, 1722, 1878};  // 1024 * 2^(i/8)
+    const Capacity full = full_[index(arc)];
+    const auto used = static_cast<std::size_t>((full - network_.capacity(arc)) * 255 / std::max<Capacity>(full, 1));
+    cost_[index(arc)] = kHop + (kSteps[used % 8] << (used / 8));
+  }
+
+  void change(ArcIndex arc, Capacity amount) {
+    network_.add_capacity(arc, amount);
+    update_cost(arc);
+  }
+
+  // Walks from the frontier through switches, cheapest first (Dijkstra), and notes the compute nodes met on the way.
+  void find_ways(const Tree& tree, Rules rules) {
     ++round_;
-    queue_.clear();
-    direct_.clear();
-    next_frontier_.clear();
-    for (const NodeIndex node : tree.frontier) {
-      for (const ArcIndex arc : network_.out(node)) {
-        const NodeIndex head = network_.head(arc);
-        if ((is_terminal(head) && tree.reaches(head)) || !open(tree, arc, rules)) continue;
-        if (is_terminal(head)) {
-          direct_.push_back(arc);
-        } else {
-          feed(head, arc, 1);
-        }
-      }
+    targets_.clear();
+    for (const NodeIndex node : tree.frontier) leave(tree, node, 0, rules);
+    while (!open_.empty()) {
+      const Visit visit = open_.top();
+      open_.pop();
+      if (settled(visit.node)) continue;
+      settled_[index(visit.node)] = round_;
+      leave(tree, visit.node, visit.cost, rules);
     }
   }
 
-  // The switch can be entered over `arc` on a shortest way from the frontier.
-  void feed(NodeIndex node, ArcIndex arc, NodeIndex depth) {
-    if (stamp_[index(node)] != round_) {
-      stamp_[index(node)] = round_;
-      depth_[index(node)] = depth;
-      cursor_[index(node)] = 0;
-      feeders_[index(node)].clear();
-      queue_.push_back(node);
-    }
-    if (depth_[index(node)] == depth) feeders_[index(node)].push_back(arc);
-  }
-
-  template <class Split>
-  void reach_directly(Tree& tree, Rules rules, Split split) {
-    std::stable_sort(direct_.begin(), direct_.end(), [&](ArcIndex one, ArcIndex other) {
-      return network_.capacity(one) > network_.capacity(other);
-    });
-    for (const ArcIndex arc : direct_) {
-      if (tree.reaches(network_.head(arc)) || !open(tree, arc, rules)) continue;
-      path_.assign(1, arc);
-      attach(tree, rules, split);
-    }
-  }
-
-  template <class Split>
-  void reach_through(Tree& tree, NodeIndex node, std::size_t turn, Rules rules, Split split) {
+  void leave(const Tree& tree, NodeIndex node, Cost so_far, Rules rules) {
     const auto& out = network_.out(node);
-    const std::size_t first = out.empty() ? 0 : turn % out.size();  // each tree begins elsewhere: the load spreads
-    for (std::size_t step = 0; step < out.size() && !feeders_[index(node)].empty(); ++step) {
-      const std::size_t place = first + step < out.size() ? first + step : first + step - out.size();
+    for (std::size_t place = 0; place < out.size(); ++place) {
       const ArcIndex arc = out[place];
       const NodeIndex head = network_.head(arc);
+      const Cost reached = so_far + cost(arc);
       if (is_terminal(head)) {
-        if (!tree.reaches(head) && open(tree, arc, rules) && find_way(tree, arc, rules)) attach(tree, rules, split);
-      } else if (open(tree, arc, rules)) {
-        feed(head, arc, depth_[index(node)] + 1);
+        if (tree.reaches(head) || !open(tree, arc, rules)) continue;
+        const std::size_t turn = (place + out.size() - index(tree.root) % out.size()) % out.size();
+        targets_.push_back({reached, turn, arc});
+      } else if (!settled(head) && open(tree, arc, rules)) {
+        feed(head, arc, reached);
       }
     }
   }
 
-  // Finds the rest of a path that ends in `last`, from the frontier, in `path_`.
+  bool settled(NodeIndex node) const { return settled_[index(node)] == round_; }
+
+  // The switch can be entered over `arc`, at the cost `reached`.
+  void feed(NodeIndex node, ArcIndex arc, Cost reached) {
+    Cost& best = distance_[index(node)];
+    if (stamp_[index(node)] != round_) {
+      stamp_[index(node)] = round_;
+      feeders_[index(node)].clear();
+      best = reached + 1;
+    }
+    feeders_[index(node)].push_back(arc);
+    if (reached < best) {
+      best = reached;
+      open_.push({reached, node});
+    }
+  }
+
+  // Finds a path from the frontier that ends in `last`, in `path_`.
   bool find_way(const Tree& tree, ArcIndex last, Rules rules) {
+    path_.assign(1, last);
+    if (is_terminal(network_.tail(last))) return true;
     while (!feeders_[index(network_.tail(last))].empty()) {
       path_.assign(1, last);
       while (!is_terminal(network_.tail(path_.back()))) {
@@ -222,22 +326,32 @@ class Growth {
     return false;
   }
 
-  // The next arc, in turn, over which the switch can still be entered; those over which it cannot are dropped.
+  // The cheapest arc, by what is used now, over which the switch can still be entered; drops those over which it cannot.
   ArcIndex next_feeder(const Tree& tree, NodeIndex node, Rules rules) {
     auto& feeders = feeders_[index(node)];
-    std::size_t& cursor = cursor_[index(node)];
-    while (!feeders.empty()) {
-      if (cursor >= feeders.size()) cursor = 0;
-      const ArcIndex arc = feeders[cursor];
+    ArcIndex best = -1;
+    Cost least = 0;
+    for (std::size_t place = 0; place < feeders.size();) {
+      const ArcIndex arc = feeders[place];
       const NodeIndex tail = network_.tail(arc);
-      if (open(tree, arc, rules) && (is_terminal(tail) || !feeders_[index(tail)].empty())) {
-        ++cursor;
-        return arc;
+      if (!open(tree, arc, rules) || (!is_terminal(tail) && feeders_[index(tail)].empty())) {
+        feeders[place] = feeders.back();
+        feeders.pop_back();
+        continue;
       }
-      feeders[cursor] = feeders.back();
-      feeders.pop_back();
+      const Cost reached = (is_terminal(tail) ? 0 : distance_[index(tail)]) + cost(arc);
+      if (best < 0 || reached < least) {
+        best = arc;
+        least = reached;
+      }
+      ++place;
     }
-    return -1;
+    return best;
+  }
+
+  // Entering a set is free for a tree that was not in it, on its way to a node in it; in passing it costs slack.
+  bool costs(const Tree& tree, SetIndex set, NodeIndex target) const {
+    return pays(tree, set) || !sets_.contains(set, target);
   }
 
   // Adds the node at the end of `path_`, if all of the path can be had.
@@ -247,13 +361,13 @@ class Growth {
     for (const ArcIndex arc : path_) {
       carried = std::min(carried, network_.capacity(arc));
       for (const SetIndex set : sets_.entered(arc)) {
-        if (pays(tree, set)) carried = std::min(carried, sets_.slack(set));
+        if (costs(tree, set, network_.head(path_.back()))) carried = std::min(carried, sets_.slack(set));
       }
     }
     if (carried < rules.enough) return;
     if (carried < tree.multiplicity) split(tree, carried);
     if (!pay_sets(tree, rules)) return;
-    for (const ArcIndex arc : path_) network_.add_capacity(arc, -tree.multiplicity);
+    for (const ArcIndex arc : path_) change(arc, -tree.multiplicity);
     const NodeIndex head = network_.head(path_.back());
     tree.entry[index(head)] = paths_.add(path_);
     --tree.missing;
@@ -265,8 +379,8 @@ class Growth {
     entries_.clear();
     for (const ArcIndex arc : path_) {
       for (const SetIndex set : sets_.entered(arc)) {
-        const bool costs = pays(tree, set);
-        if (costs && (!rules.spend || sets_.slack(set) < tree.multiplicity)) {
+        const bool paying = costs(tree, set, network_.head(path_.back()));
+        if (paying && (!rules.spend || sets_.slack(set) < tree.multiplicity)) {
           for (const auto& [undone, cost] : entries_) {
             if (cost) {
               sets_.pay(undone, -tree.multiplicity);
@@ -276,12 +390,12 @@ class Growth {
           }
           return false;
         }
-        if (costs) {
+        if (paying) {
           sets_.pay(set, tree.multiplicity);
         } else {
           close(tree, set);
         }
-        entries_.push_back({set, costs});
+        entries_.push_back({set, paying});
       }
     }
     return true;
@@ -301,13 +415,32 @@ class Growth {
   const std::vector<NodeIndex>& terminals_;
   SequenceTable paths_;
   std::vector<char> is_terminal_;
-  std::vector<std::uint32_t> stamp_;
+  std::vector<std::uint32_t> stamp_, settled_;  // of a switch, the round in which it was last met, and settled
   std::uint32_t round_ = 0;
-  std::vector<NodeIndex> depth_;  // of a switch in this round, its distance from the frontier
-  std::vector<std::size_t> cursor_;
-  std::vector<std::vector<ArcIndex>> feeders_;
-  std::vector<NodeIndex> queue_, next_frontier_, node_depth_, way_up_;
-  std::vector<ArcIndex> direct_, path_;
+  std::vector<Cost> distance_;
+  std::vector<std::vector<ArcIndex>> feeders_;  // of a switch, arcs into it from what was settled before it
+  std::vector<Capacity> full_;                  // of an arc, its capacity at the start
+  std::vector<Cost> cost_;
+  struct Visit {
+    Cost cost;
+    NodeIndex node;
+    bool operator>(const Visit& other) const { return std::tie(cost, node) > std::tie(other.cost, other.node); }
+  };
+  std::priority_queue<Visit, std::vector<Visit>, std::greater<>> open_;
+  struct Target {
+    Cost cost;
+    std::size_t turn;  // trees from different roots begin with different ones of equally good targets
+    ArcIndex arc;
+  };
+  std::vector<Target> targets_;
+  struct BackStep {
+    NodeIndex node;
+    ArcIndex arc;
+    std::size_t back;
+  };
+  std::vector<BackStep> walk_;
+  std::vector<NodeIndex> next_frontier_, node_depth_, way_up_;
+  std::vector<ArcIndex> path_;
   struct Entry {
     SetIndex set;
     bool cost;

@@ -47,16 +47,11 @@ class TightSets {
     return true;
   }
 
-  // Computes every slack anew from the capacities that are left and the trees that are still to come.
-  void recompute(const std::vector<NodeIndex>& terminals, const std::vector<Capacity>& remaining) {
+  // Makes every slack what the arcs into the set have left, before any tree is counted.
+  void restart() {
     std::fill(slack_.begin(), slack_.end(), 0);
     for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
       for (const SetIndex set : entered(arc)) slack_[static_cast<std::size_t>(set)] += network_.capacity(arc);
-    }
-    for (SetIndex set = 0; set < size(); ++set) {
-      for (const NodeIndex root : terminals) {
-        if (!contains(set, root)) slack_[static_cast<std::size_t>(set)] -= remaining[static_cast<std::size_t>(root)];
-      }
     }
   }
 

@@ -1,0 +1,224 @@
+// Completing grown trees with certainty.
+//
+// What was grown stays as far as it can. First, room is made: as long as some set of nodes cannot be entered by all trees
+// that still miss it, branches are cut off that enter it although their tree was there already. Then each incomplete
+// tree is grown on, in blocks of nodes, and every block is checked exactly (GroupInflow). A failed check is undone,
+// teaches the tight sets the violated set, and halves the block.
+//
+// Whatever the block's size, a refused step is never tried again: the set that it violates forbids it. By Edmonds'
+// theorem, carried over to switches by edge splitting (ForestColl Theorems 5 and 7), there always is a step that is not
+// refused. `run` gives up all the same where it finds none, and leaves the rest to the proven way.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "flow/observer.h"
+#include "generate/group_inflow.h"
+#include "generate/growth.h"
+
+namespace forestcoll {
+
+struct CompletionCounters {
+  std::int64_t cut_off = 0, checks = 0, learned_sets = 0, completed = 0;
+};
+
+template <class Capacity>
+class Completion {
+ public:
+  using Tree = GrowingTree<Capacity>;
+
+  Completion(Growth<Capacity>& growth, TightSets<Capacity>& sets, const std::vector<NodeIndex>& terminals,
+             std::vector<Tree>& trees)
+      : growth_(growth), sets_(sets), terminals_(terminals), trees_(trees), network_(growth.network()), inflow_(network_) {}
+
+  // Completes all trees; false if it had to give up on one.
+  bool run(Observer& observer) {
+    make_room(observer);
+    recompute_sets();
+    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
+      observer.advance(static_cast<std::int64_t>(tree), static_cast<std::int64_t>(trees_.size()));
+      if (trees_[tree].complete()) continue;
+      if (!complete(tree, observer)) return false;
+      ++counters_.completed;
+    }
+    return true;
+  }
+
+  const CompletionCounters& counters() const { return counters_; }
+
+ private:
+  using Rules = typename Growth<Capacity>::Rules;
+  static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+  // Room
+
+  void make_room(Observer& observer) {
+    while (!all_fed(observer)) free_set(violated_set());
+  }
+
+  // Could all trees that miss it reach every node? If not, `violated_set` tells why.
+  bool all_fed(Observer& observer) {
+    ++counters_.checks;
+    std::vector<const Tree*> incomplete;
+    for (const Tree& tree : trees_) {
+      if (!tree.complete()) incomplete.push_back(&tree);
+    }
+    return std::all_of(terminals_.begin(), terminals_.end(), [&](NodeIndex node) {
+      observer.pulse();
+      return inflow_.reaches(incomplete, node);
+    });
+  }
+
+  std::vector<bool> violated_set() const {
+    std::vector<bool> inside(index(network_.nodes()));
+    for (NodeIndex node = 0; node < network_.nodes(); ++node) inside[index(node)] = inflow_.on_sink_side(node);
+    return inside;
+  }
+
+  // Cuts branches off until the arcs into the set carry the trees that miss it: those of leaves first, the latest trees'
+  // first. A tree that was in the set before a branch entered it stays in it without the branch.
+  void free_set(const std::vector<bool>& inside) {
+    Capacity slack = slack_of(inside);
+    for (const bool only_leaves : {true, false}) {
+      for (std::size_t place = trees_.size(); place-- > 0 && slack < 0;) {
+        for (const NodeIndex node : extra_entries(trees_[place], inside)) {
+          if (slack >= 0) break;
+          if (!trees_[place].reaches(node)) continue;  // went with another branch
+          const auto branch = growth_.branch(trees_[place], node);
+          if (only_leaves && branch.size() > 1) continue;
+          for (const NodeIndex each : branch) {
+            slack += trees_[place].multiplicity * entries(trees_[place], each, inside);
+            growth_.cut_off(trees_[place], each);
+          }
+          ++counters_.cut_off;
+        }
+      }
+    }
+    if (slack < 0) throw std::logic_error("a set is short although no tree wastes its arcs");
+  }
+
+  // What the arcs into the set have left beyond the trees that miss it.
+  Capacity slack_of(const std::vector<bool>& inside) const {
+    Capacity slack = network_.entering([&](NodeIndex node) { return inside[index(node)]; });
+    for (const Tree& tree : trees_) {
+      if (!tree.complete() && !touches(tree, inside)) slack -= tree.multiplicity;
+    }
+    return slack;
+  }
+
+  bool touches(const Tree& tree, const std::vector<bool>& inside) const {
+    return std::any_of(terminals_.begin(), terminals_.end(),
+                       [&](NodeIndex node) { return inside[index(node)] && tree.reaches(node); });
+  }
+
+  // How often the path to `node` enters the set.
+  Capacity entries(const Tree& tree, NodeIndex node, const std::vector<bool>& inside) const {
+    Capacity count = 0;
+    for (const ArcIndex arc : growth_.path_to(tree, node)) {
+      count += inside[index(network_.head(arc))] && !inside[index(network_.tail(arc))];
+    }
+    return count;
+  }
+
+  // The nodes whose paths enter the set although the tree is in it already, the farthest from the root first.
+  std::vector<NodeIndex> extra_entries(const Tree& tree, const std::vector<bool>& inside) {
+    std::vector<NodeIndex> extra;
+    for (const NodeIndex node : terminals_) {
+      if (node != tree.root && tree.reaches(node) && entries(tree, node, inside) > 0) extra.push_back(node);
+    }
+    if (extra.size() + inside[index(tree.root)] < 2) return {};
+    std::vector<NodeIndex> order;
+    for (const NodeIndex node : growth_.by_depth(tree)) {
+      if (std::binary_search(extra.begin(), extra.end(), node)) order.push_back(node);
+    }
+    if (!inside[index(tree.root)]) {
+      // The first node inside is how the tree came to be there: it stays.
+      const auto first = std::find_if(order.begin(), order.end(), [&](NodeIndex node) { return inside[index(node)]; });
+      if (first == order.end()) return {};
+      order.erase(first);
+    }
+    std::reverse(order.begin(), order.end());
+    return order;
+  }
+
+  void recompute_sets() {
+    std::vector<Tree*> incomplete;
+    for (Tree& tree : trees_) {
+      if (!tree.complete()) incomplete.push_back(&tree);
+    }
+    growth_.recompute_sets(incomplete);
+  }
+
+  // Growing on
+
+  bool complete(std::size_t place, Observer& observer) {
+    NodeIndex block = trees_[place].missing;
+    while (!trees_[place].complete()) {
+      const Tree before = trees_[place];
+      const std::size_t trees_before = trees_.size();
+      const NodeIndex added = grow_on(place, block);
+      if (added == 0) return false;
+      if (all_fed(observer)) {
+        block = std::max<NodeIndex>(1, std::min(2 * block, trees_[place].missing));
+        continue;
+      }
+      const std::vector<bool> violated = violated_set();
+      undo(place, before, trees_before);
+      ++counters_.learned_sets;
+      const bool learned = sets_.add(violated, 0);
+      if (!learned && added == 1) return false;
+      recompute_sets();
+      block = std::max<NodeIndex>(1, added / 2);
+    }
+    return true;
+  }
+
+  // Adds up to `block` nodes to the tree; copies that cannot go along stay behind as trees of their own.
+  NodeIndex grow_on(std::size_t place, NodeIndex block) {
+    Tree tree = std::move(trees_[place]);
+    const NodeIndex goal = tree.missing - block;
+    const NodeIndex before = tree.missing;
+    const auto split = [&](Tree& whole, Capacity carried) {
+      trees_.push_back(whole);
+      trees_.back().multiplicity -= carried;
+      whole.multiplicity = carried;
+    };
+    for (Capacity enough = tree.multiplicity; enough > 0 && tree.missing == before; enough /= 2) {
+      growth_.widen_frontier(tree);
+      while (tree.missing > goal && growth_.extend(tree, Rules{true, std::min(enough, tree.multiplicity), tree.missing - goal}, split)) {}
+    }
+    for (Capacity enough = tree.multiplicity; enough > 0 && tree.missing == before; enough /= 2) {
+      for (const NodeIndex node : terminals_) {
+        const Rules rules{true, std::min(enough, tree.multiplicity)};
+        if (tree.missing == before && !tree.reaches(node)) growth_.reach(tree, node, rules, split);
+      }
+    }
+    const NodeIndex added = before - tree.missing;
+    trees_[place] = std::move(tree);
+    return added;
+  }
+
+  // Takes back what `grow_on` did.
+  void undo(std::size_t place, const Tree& before, std::size_t trees_before) {
+    const auto give_back = [&](const Tree& tree) {
+      for (const NodeIndex node : terminals_) {
+        if (tree.reaches(node) && !before.reaches(node)) growth_.release(tree.entry[index(node)], tree.multiplicity);
+      }
+    };
+    give_back(trees_[place]);
+    for (std::size_t copy = trees_before; copy < trees_.size(); ++copy) give_back(trees_[copy]);
+    trees_.erase(trees_.begin() + static_cast<std::ptrdiff_t>(trees_before), trees_.end());
+    trees_[place] = before;
+  }
+
+  Growth<Capacity>& growth_;
+  TightSets<Capacity>& sets_;
+  const std::vector<NodeIndex>& terminals_;
+  std::vector<Tree>& trees_;
+  const Network<Capacity>& network_;
+  GroupInflow<Capacity> inflow_;
+  CompletionCounters counters_;
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,176 @@
+// Can what is still to come reach a node? Max-flow with trees as sources.
+//
+// A tree that misses node v may send its copies from any node that it reaches. So v can be reached by all trees that
+// miss it if and only if, for every set T with v, the arcs into T carry the copies of the trees that miss all of T
+// (Edmonds; ForestColl Theorem 7 with the trees' nodes as root sets). The network of the question has a source for each
+// such tree, with arcs to all nodes of the tree; these arcs are not built. As most trees reach most nodes, a search
+// backwards from v ends after a few arcs. Augmenting paths are shortest ones (Edmonds and Karp).
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "generate/growth.h"
+
+namespace forestcoll {
+
+template <class Capacity>
+class GroupInflow {
+ public:
+  using Tree = GrowingTree<Capacity>;
+
+  explicit GroupInflow(const Network<Capacity>& network)
+      : network_(network), flow_(index(network.arcs())), seen_(index(network.nodes())), step_(index(network.nodes())) {}
+
+  // Whether all trees in `groups` that miss `sink` could reach it at once.
+  bool reaches(const std::vector<const Tree*>& trees, NodeIndex sink) {
+    start_over();
+    for (const Tree* tree : trees) {
+      if (!tree->reaches(sink)) groups_.push_back({tree, tree->multiplicity, {}, 0, 0});
+    }
+    Capacity missing = 0;
+    for (const Group& group : groups_) missing = checked_add(missing, group.left);
+    while (missing > 0) {
+      const std::size_t group = find_path(sink);
+      if (group == kNone) return false;
+      missing -= augment(group, sink);
+    }
+    return true;
+  }
+
+  // After a question that was answered no: is `node` in the set that too few arcs enter?
+  bool on_sink_side(NodeIndex node) const { return seen_[index(node)] == round_; }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+  struct Use {
+    NodeIndex node;
+    Capacity amount;
+  };
+  struct Group {
+    const Tree* tree;
+    Capacity left;           // copies that have not found a way yet
+    std::vector<Use> uses;   // where the others start from
+    std::uint32_t seen;
+    NodeIndex found_from;    // the node from which the search came to this group
+  };
+  // How the search came to a node: over an arc from a node nearer to the sink, or by way of a group that uses it.
+  struct Step {
+    ArcIndex arc;  // -1: by way of `group`
+    bool forward;
+    std::size_t group;
+  };
+  struct Place {
+    NodeIndex node;  // -1: a group
+    std::size_t group;
+  };
+
+  void start_over() {
+    for (const ArcIndex arc : touched_) flow_[index(arc)] = 0;
+    touched_.clear();
+    groups_.clear();
+  }
+
+  // Searches backwards from the sink; returns a group with copies left, or kNone.
+  std::size_t find_path(NodeIndex sink) {
+    ++round_;
+    queue_.clear();
+    visit(sink, {-1, true, kNone});
+    for (std::size_t next = 0; next < queue_.size(); ++next) {
+      const Place place = queue_[next];
+      if (place.node < 0) {
+        for (const Use& use : groups_[place.group].uses) {
+          if (use.amount > 0) visit(use.node, {-1, true, place.group});
+        }
+        continue;
+      }
+      const std::size_t found = meet_groups(place.node);
+      if (found != kNone) return found;
+      for (const ArcIndex arc : network_.in(place.node)) {
+        if (flow_[index(arc)] < network_.capacity(arc)) visit(network_.tail(arc), {arc, true, kNone});
+      }
+      for (const ArcIndex arc : network_.out(place.node)) {
+        if (flow_[index(arc)] > 0) visit(network_.head(arc), {arc, false, kNone});
+      }
+    }
+    return kNone;
+  }
+
+  void visit(NodeIndex node, Step step) {
+    if (seen_[index(node)] == round_) return;
+    seen_[index(node)] = round_;
+    step_[index(node)] = step;
+    queue_.push_back({node, kNone});
+  }
+
+  std::size_t meet_groups(NodeIndex node) {
+    for (std::size_t number = 0; number < groups_.size(); ++number) {
+      Group& group = groups_[number];
+      if (group.seen == round_ || !group.tree->reaches(node)) continue;
+      group.seen = round_;
+      group.found_from = node;
+      if (group.left > 0) return number;
+      queue_.push_back({-1, number});
+    }
+    return kNone;
+  }
+
+  // Walks from the group to the sink twice: to find how much the path carries, and to send it.
+  Capacity augment(std::size_t first, NodeIndex sink) {
+    Capacity amount = groups_[first].left;
+    walk(first, sink, [&](const Step& step, NodeIndex node) {
+      if (step.arc < 0) {
+        amount = std::min(amount, use(step.group, node).amount);
+      } else {
+        amount = std::min(amount, step.forward ? network_.capacity(step.arc) - flow_[index(step.arc)] : flow_[index(step.arc)]);
+      }
+    });
+    groups_[first].left -= amount;
+    use(first, groups_[first].found_from).amount += amount;
+    walk(first, sink, [&](const Step& step, NodeIndex node) {
+      if (step.arc < 0) {
+        use(step.group, node).amount -= amount;
+        use(step.group, groups_[step.group].found_from).amount += amount;
+      } else {
+        if (flow_[index(step.arc)] == 0) touched_.push_back(step.arc);
+        flow_[index(step.arc)] += step.forward ? amount : -amount;
+      }
+    });
+    return amount;
+  }
+
+  template <class Each>
+  void walk(std::size_t first, NodeIndex sink, Each each) const {
+    NodeIndex node = groups_[first].found_from;
+    while (node != sink) {
+      const Step step = step_[index(node)];
+      each(step, node);
+      if (step.arc < 0) {
+        node = groups_[step.group].found_from;
+      } else {
+        node = step.forward ? network_.head(step.arc) : network_.tail(step.arc);
+      }
+    }
+  }
+
+  Use& use(std::size_t group, NodeIndex node) {
+    auto& uses = groups_[group].uses;
+    const auto found = std::find_if(uses.begin(), uses.end(), [&](const Use& each) { return each.node == node; });
+    if (found != uses.end()) return *found;
+    uses.push_back({node, 0});
+    return uses.back();
+  }
+
+  const Network<Capacity>& network_;
+  std::vector<Capacity> flow_;
+  std::vector<ArcIndex> touched_;
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> seen_;
+  std::uint32_t round_ = 0;
+  std::vector<Step> step_;
+  std::vector<Place> queue_;
+};
+
+}  // namespace forestcoll
