@@ -27,7 +27,8 @@ using IntArray = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
 // Hands a vector's memory over to NumPy.
 IntArray to_array(std::vector<std::int32_t> values) {
   auto owned = std::make_unique<std::vector<std::int32_t>>(std::move(values));
-  nb::capsule owner(owned.get(), [](void* pointer) noexcept { delete static_cast<std::vector<std::int32_t>*>(pointer); });
+  nb::capsule owner(owned.get(),
+                    [](void* pointer) noexcept { delete static_cast<std::vector<std::int32_t>*>(pointer); });
   auto* held = owned.release();
   return IntArray(held->data(), {held->size()}, owner);
 }
@@ -113,7 +114,8 @@ Capacity split_capacity(const Problem<Capacity>& problem, Capacity supply, std::
                         Capacity amount) {
   for (const NodeIndex node : way) problem.network.require_node(node);
   PythonObserver observer{nb::none()};
-  return SwitchRemoval<Capacity>(problem.network, problem.terminals, problem.supplies(supply)).split_capacity(way[0], way[1], way[2], amount, observer);
+  return SwitchRemoval<Capacity>(problem.network, problem.terminals, problem.supplies(supply))
+      .split_capacity(way[0], way[1], way[2], amount, observer);
 }
 
 template <class Capacity>
@@ -123,7 +125,8 @@ Capacity tree_capacity(const Problem<Capacity>& problem, const std::vector<Capac
     throw std::invalid_argument("remaining needs a number for every node");
   }
   if (arc < 0 || arc >= problem.network.arcs()) throw std::invalid_argument("the arc number is out of range");
-  return Packing<Capacity>(problem.network, problem.terminals, problem.supplies(0)).tree_capacity(remaining, arc, multiplicity);
+  return Packing<Capacity>(problem.network, problem.terminals, problem.supplies(0))
+      .tree_capacity(remaining, arc, multiplicity);
 }
 
 template <class Capacity>
@@ -248,10 +251,12 @@ void bind(nb::module_ module) {
   nb::class_<Problem<Capacity>>(module, "Problem", "A network of integer capacities with its compute nodes.")
       .def(nb::init<NodeIndex, const IntList&, const IntList&, const std::vector<Capacity>&, IntList>(), "nodes"_a,
            "tails"_a, "heads"_a, "capacities"_a, "terminals"_a);
-  nb::class_<LogicalNetwork<Capacity>>(module, "LogicalNetwork", "The network without its switches, and the paths behind it.")
+  nb::class_<LogicalNetwork<Capacity>>(module, "LogicalNetwork",
+                                       "The network without its switches, and the paths behind it.")
       .def("arcs", &logical_arcs<Capacity>, "Return tails, heads and capacities of the arcs that have capacity.");
   nb::class_<TreeBatches<Capacity>>(module, "TreeBatches", "Trees over logical links, each with its multiplicity.")
-      .def("lists", &batch_lists<Capacity>, "logical"_a, "Return roots, multiplicities, and tails and heads of all tree edges.");
+      .def("lists", &batch_lists<Capacity>, "logical"_a,
+           "Return roots, multiplicities, and tails and heads of all tree edges.");
   module.def("bottleneck", &bottleneck<Capacity>, "problem"_a, "progress"_a = nb::none(),
              "Return compute nodes inside, exit capacity and nodes of the throughput bottleneck cut.");
   module.def("feeds", &feeds<Capacity>, "problem"_a, "supply"_a, "progress"_a = nb::none(),

@@ -1,9 +1,9 @@
 // The throughput bottleneck cut, by Newton's method on cuts (ForestColl §4, §5.2; here without bisection).
 //
-// Wanted: the greatest p/q = |S & compute| / B+(S) over sets S that miss a compute node. Start from the best cut of the form
-// "all but one compute node", an attained lower bound; ask every compute node whether it can be fed at that ratio; the
-// minimum cut of a shortfall has a greater ratio, which becomes the new one. A node found fed stays fed, because the
-// ratio only grows. All integers: the capacities are b * p, each compute node supplies q.
+// Wanted: the greatest p/q = |S & compute| / B+(S) over sets S that miss a compute node. Start from the best cut of the
+// form "all but one compute node", an attained lower bound; ask every compute node whether it can be fed at that ratio;
+// the minimum cut of a shortfall has a greater ratio, which becomes the new one. A node found fed stays fed, because
+// the ratio only grows. All integers: the capacities are b * p, each compute node supplies q.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace forestcoll {
 
 template <class Capacity>
 struct Bottleneck {
-  Capacity compute_inside;   // p, before reduction: compute nodes in S
-  Capacity exit_capacity;    // q, before reduction: B+(S)
+  Capacity compute_inside;        // p, before reduction: compute nodes in S
+  Capacity exit_capacity;         // q, before reduction: B+(S)
   std::vector<NodeIndex> inside;  // S, rising
 };
 
@@ -92,7 +92,8 @@ bool feeds_everyone(const Network<Capacity>& network, const std::vector<NodeInde
   const Capacity all = checked_multiply(static_cast<Capacity>(terminals.size()), supply);
   std::vector<char> wanted(static_cast<std::size_t>(network.nodes()));
   for (const NodeIndex terminal : terminals) wanted[static_cast<std::size_t>(terminal)] = true;
-  const auto order = breadth_first(network, terminals.front(), [&](NodeIndex v) { return wanted[static_cast<std::size_t>(v)] != 0; });
+  const auto order =
+      breadth_first(network, terminals.front(), [&](NodeIndex v) { return wanted[static_cast<std::size_t>(v)] != 0; });
   return feed_all<Capacity>(inflow, order, [&] { return all; }, [](Capacity) { return false; }, observer);
 }
 

@@ -13,8 +13,8 @@ namespace forestcoll {
 using NodeIndex = std::int32_t;  // a network has fewer than 2^31 nodes ...
 using ArcIndex = std::int32_t;   // ... and fewer than 2^31 arcs
 
-using Narrow = std::int64_t;             // capacities as most networks have them
-__extension__ typedef __int128 Wide;     // capacities whose sums pass 2^63 (NOLINT: __extension__ needs typedef)
+using Narrow = std::int64_t;          // capacities as most networks have them
+__extension__ typedef __int128 Wide;  // capacities whose sums pass 2^63 (NOLINT: __extension__ needs typedef)
 
 class CapacityOverflow : public std::overflow_error {
  public:

@@ -66,9 +66,7 @@ class Inflow {
   }
   void next_round() { ++round_; }
 
-  bool can_supply(NodeIndex node) const {
-    return unlimited_[index(node)] || used_[index(node)] < supply_[index(node)];
-  }
+  bool can_supply(NodeIndex node) const { return unlimited_[index(node)] || used_[index(node)] < supply_[index(node)]; }
   void use(NodeIndex node, Capacity amount) {
     if (used_[index(node)] == 0) users_.push_back(node);
     used_[index(node)] += amount;

@@ -1,9 +1,9 @@
 // Completing grown trees with certainty.
 //
-// What was grown stays as far as it can. First, room is made: as long as some set of nodes cannot be entered by all trees
-// that still miss it, branches are cut off that enter it although their tree was there already. Then each incomplete
-// tree is grown on, in blocks of nodes, and every block is checked exactly (GroupInflow). A failed check is undone,
-// teaches the tight sets the violated set, and halves the block.
+// What was grown stays as far as it can. First, room is made: as long as some set of nodes cannot be entered by all
+// trees that still miss it, branches are cut off that enter it although their tree was there already. Then each
+// incomplete tree is grown on, in blocks of nodes, and every block is checked exactly (GroupInflow). A failed check is
+// undone, teaches the tight sets the violated set, and halves the block.
 //
 // Whatever the block's size, a refused step is never tried again: the set that it violates forbids it. By Edmonds'
 // theorem, carried over to switches by edge splitting (ForestColl Theorems 5 and 7), there always is a step that is not
@@ -30,7 +30,8 @@ class Completion {
 
   Completion(Growth<Capacity>& growth, TightSets<Capacity>& sets, const std::vector<NodeIndex>& terminals,
              std::vector<Tree>& trees)
-      : growth_(growth), sets_(sets), terminals_(terminals), trees_(trees), network_(growth.network()), inflow_(network_) {}
+      : growth_(growth), sets_(sets), terminals_(terminals), trees_(trees), network_(growth.network()),
+        inflow_(network_) {}
 
   // Completes all trees; false if it had to give up on one.
   bool run(Observer& observer) {
@@ -54,20 +55,38 @@ class Completion {
   // Room
 
   void make_room(Observer& observer) {
-    while (!all_fed(observer)) free_set(violated_set());
+    for (bool again = true; again;) {
+      again = false;
+      for (std::size_t place = 0; place < terminals_.size();) {
+        if (feeds(terminals_[place], incomplete(), observer)) {
+          ++place;
+        } else {
+          free_set(violated_set());  // which makes no node worse that was fed before
+          again = true;
+        }
+      }
+    }
   }
 
   // Could all trees that miss it reach every node? If not, `violated_set` tells why.
   bool all_fed(Observer& observer) {
     ++counters_.checks;
-    std::vector<const Tree*> incomplete;
+    const auto missing = incomplete();
+    return std::all_of(terminals_.begin(), terminals_.end(),
+                       [&](NodeIndex node) { return feeds(node, missing, observer); });
+  }
+
+  bool feeds(NodeIndex node, const std::vector<const Tree*>& missing, Observer& observer) {
+    observer.pulse();
+    return inflow_.reaches(missing, node);
+  }
+
+  std::vector<const Tree*> incomplete() const {
+    std::vector<const Tree*> found;
     for (const Tree& tree : trees_) {
-      if (!tree.complete()) incomplete.push_back(&tree);
+      if (!tree.complete()) found.push_back(&tree);
     }
-    return std::all_of(terminals_.begin(), terminals_.end(), [&](NodeIndex node) {
-      observer.pulse();
-      return inflow_.reaches(incomplete, node);
-    });
+    return found;
   }
 
   std::vector<bool> violated_set() const {
@@ -76,8 +95,8 @@ class Completion {
     return inside;
   }
 
-  // Cuts branches off until the arcs into the set carry the trees that miss it: those of leaves first, the latest trees'
-  // first. A tree that was in the set before a branch entered it stays in it without the branch.
+  // Cuts branches off until the arcs into the set carry the trees that miss it: those of leaves first, the latest
+  // trees' first. A tree that was in the set before a branch entered it stays in it without the branch.
   void free_set(const std::vector<bool>& inside) {
     Capacity slack = slack_of(inside);
     for (const bool only_leaves : {true, false}) {
@@ -186,7 +205,9 @@ class Completion {
     };
     for (Capacity enough = tree.multiplicity; enough > 0 && tree.missing == before; enough /= 2) {
       growth_.widen_frontier(tree);
-      while (tree.missing > goal && growth_.extend(tree, Rules{true, std::min(enough, tree.multiplicity), tree.missing - goal}, split)) {}
+      while (tree.missing > goal &&
+             growth_.extend(tree, Rules{true, std::min(enough, tree.multiplicity), tree.missing - goal}, split)) {
+      }
     }
     for (Capacity enough = tree.multiplicity; enough > 0 && tree.missing == before; enough /= 2) {
       for (const NodeIndex node : terminals_) {

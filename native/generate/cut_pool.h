@@ -25,7 +25,8 @@ class CutPool {
     const std::size_t cut = size();
     if (cut == words_ * kBits) widen();
     for (std::size_t node = 0; node < nodes_; ++node) {
-      if (inside(static_cast<NodeIndex>(node))) members_[node * words_ + cut / kBits] |= std::uint64_t{1} << (cut % kBits);
+      if (inside(static_cast<NodeIndex>(node)))
+        members_[node * words_ + cut / kBits] |= std::uint64_t{1} << (cut % kBits);
     }
     slack_.push_back(slack);
     entries_.push_back(entries);
@@ -77,16 +78,15 @@ class CutPool {
   static constexpr std::size_t kBits = 64;
   static constexpr std::size_t kMostCuts = 4096;
 
-  bool contains(std::size_t cut, NodeIndex node) const {
-    return ((row(node)[cut / kBits] >> (cut % kBits)) & 1) != 0;
-  }
+  bool contains(std::size_t cut, NodeIndex node) const { return ((row(node)[cut / kBits] >> (cut % kBits)) & 1) != 0; }
   const std::uint64_t* row(NodeIndex node) const { return members_.data() + static_cast<std::size_t>(node) * words_; }
   void close(std::size_t cut) { closed_[cut / kBits] |= std::uint64_t{1} << (cut % kBits); }
 
   void widen() {
     std::vector<std::uint64_t> wider(nodes_ * (words_ + 1));
     for (std::size_t node = 0; node < nodes_; ++node) {
-      for (std::size_t word = 0; word < words_; ++word) wider[node * (words_ + 1) + word] = members_[node * words_ + word];
+      for (std::size_t word = 0; word < words_; ++word)
+        wider[node * (words_ + 1) + word] = members_[node * words_ + word];
     }
     members_ = std::move(wider);
     ++words_;
@@ -94,8 +94,8 @@ class CutPool {
   }
 
   std::size_t nodes_, words_ = 0;
-  NodeIndex root_ = 0;         // of the tree that is being grown,
-  Capacity multiplicity_ = 1;  // and what it is grown for
+  NodeIndex root_ = 0;                  // of the tree that is being grown,
+  Capacity multiplicity_ = 1;           // and what it is grown for
   std::vector<std::uint64_t> members_;  // of each node, one bit a cut
   std::vector<std::uint64_t> closed_;   // one bit a cut that the tree may not enter again
   std::vector<Capacity> slack_, entries_, spare_;

@@ -1,6 +1,7 @@
 // A whole forest, optimistically: grow, repair, and complete what is left with certainty.
 //
-// 1. All trees grow together, strictly: no tree enters a tight set more often than it must. Then they may spend slack, and
+// 1. All trees grow together, strictly: no tree enters a tight set more often than it must. Then they may spend slack,
+// and
 //    then trees of many copies split where only some copies can go on.
 // 2. Repair hangs other trees elsewhere to reach what is still missed.
 // 3. Completion makes room where too much was used, and grows the incomplete trees on, checked exactly.
@@ -109,7 +110,8 @@ class Forest {
       for (const std::size_t place : growing) {
         observer.pulse();
         Tree tree = std::move(trees_[place]);
-        const bool grew = growth_.extend(tree, rules_for(tree), [&](Tree& whole, Capacity carried) { split(whole, carried); });
+        const bool grew =
+            growth_.extend(tree, rules_for(tree), [&](Tree& whole, Capacity carried) { split(whole, carried); });
         const bool go_on = grew && !tree.complete();
         trees_[place] = std::move(tree);
         if (go_on) still.push_back(place);
@@ -191,7 +193,8 @@ class Forest {
     std::vector<ArcIndex> arcs;
     for (std::size_t step = 0; step + 1 < nodes.size(); ++step) {
       const auto& out = network_.out(nodes[step]);
-      arcs.push_back(*std::find_if(out.begin(), out.end(), [&](ArcIndex arc) { return network_.head(arc) == nodes[step + 1]; }));
+      arcs.push_back(
+          *std::find_if(out.begin(), out.end(), [&](ArcIndex arc) { return network_.head(arc) == nodes[step + 1]; }));
     }
     return arcs;
   }

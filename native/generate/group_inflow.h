@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "generate/growth.h"
@@ -26,7 +27,7 @@ class GroupInflow {
   bool reaches(const std::vector<const Tree*>& trees, NodeIndex sink) {
     start_over();
     for (const Tree* tree : trees) {
-      if (!tree->reaches(sink)) groups_.push_back({tree, tree->multiplicity, {}, 0, 0});
+      if (!tree->reaches(sink)) groups_.push_back({tree, tree->multiplicity, {}, 0});
     }
     Capacity missing = 0;
     for (const Group& group : groups_) missing = checked_add(missing, group.left);
@@ -51,10 +52,9 @@ class GroupInflow {
   };
   struct Group {
     const Tree* tree;
-    Capacity left;           // copies that have not found a way yet
-    std::vector<Use> uses;   // where the others start from
-    std::uint32_t seen;
-    NodeIndex found_from;    // the node from which the search came to this group
+    Capacity left;          // copies that have not found a way yet
+    std::vector<Use> uses;  // where the others start from
+    NodeIndex found_from;   // the node from which the search came to this group
   };
   // How the search came to a node: over an arc from a node nearer to the sink, or by way of a group that uses it.
   struct Step {
@@ -77,6 +77,8 @@ class GroupInflow {
   std::size_t find_path(NodeIndex sink) {
     ++round_;
     queue_.clear();
+    unseen_.resize(groups_.size());
+    std::iota(unseen_.begin(), unseen_.end(), std::size_t{0});
     visit(sink, {-1, true, kNone});
     for (std::size_t next = 0; next < queue_.size(); ++next) {
       const Place place = queue_[next];
@@ -106,13 +108,17 @@ class GroupInflow {
   }
 
   std::size_t meet_groups(NodeIndex node) {
-    for (std::size_t number = 0; number < groups_.size(); ++number) {
-      Group& group = groups_[number];
-      if (group.seen == round_ || !group.tree->reaches(node)) continue;
-      group.seen = round_;
-      group.found_from = node;
-      if (group.left > 0) return number;
+    for (std::size_t place = 0; place < unseen_.size();) {
+      const std::size_t number = unseen_[place];
+      if (!groups_[number].tree->reaches(node)) {
+        ++place;
+        continue;
+      }
+      groups_[number].found_from = node;
+      if (groups_[number].left > 0) return number;
       queue_.push_back({-1, number});
+      unseen_[place] = unseen_.back();
+      unseen_.pop_back();
     }
     return kNone;
   }
@@ -124,7 +130,8 @@ class GroupInflow {
       if (step.arc < 0) {
         amount = std::min(amount, use(step.group, node).amount);
       } else {
-        amount = std::min(amount, step.forward ? network_.capacity(step.arc) - flow_[index(step.arc)] : flow_[index(step.arc)]);
+        amount = std::min(amount,
+                          step.forward ? network_.capacity(step.arc) - flow_[index(step.arc)] : flow_[index(step.arc)]);
       }
     });
     groups_[first].left -= amount;
@@ -167,6 +174,7 @@ class GroupInflow {
   std::vector<Capacity> flow_;
   std::vector<ArcIndex> touched_;
   std::vector<Group> groups_;
+  std::vector<std::size_t> unseen_;  // groups that the search has not come to
   std::vector<std::uint32_t> seen_;
   std::uint32_t round_ = 0;
   std::vector<Step> step_;

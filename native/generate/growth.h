@@ -36,9 +36,7 @@ struct GrowingTree {
   static constexpr PathNumber kUnreached = -1;
 
   bool complete() const { return missing == 0; }
-  bool reaches(NodeIndex node) const {
-    return node == root || entry[static_cast<std::size_t>(node)] != kUnreached;
-  }
+  bool reaches(NodeIndex node) const { return node == root || entry[static_cast<std::size_t>(node)] != kUnreached; }
 };
 
 template <class Capacity>
@@ -242,8 +240,8 @@ class Growth {
     return true;
   }
 
-  // What a path over the arc costs: first of all a hop, since every hop uses capacity; among ways of as many hops, twice
-  // as much with every 1/32 of the arc's capacity that is used, so that paths spread.
+  // What a path over the arc costs: first of all a hop, since every hop uses capacity; among ways of as many hops,
+  // twice as much with every 1/32 of the arc's capacity that is used, so that paths spread.
   using Cost = std::int64_t;
   static constexpr Cost kHop = Cost{1} << 46;
   Cost cost(ArcIndex arc) const { return cost_[index(arc)]; }
@@ -326,7 +324,8 @@ class Growth {
     return false;
   }
 
-  // The cheapest arc, by what is used now, over which the switch can still be entered; drops those over which it cannot.
+  // The cheapest arc, by what is used now, over which the switch can still be entered; drops those over which it
+  // cannot.
   ArcIndex next_feeder(const Tree& tree, NodeIndex node, Rules rules) {
     auto& feeders = feeders_[index(node)];
     ArcIndex best = -1;

@@ -139,9 +139,8 @@ class Packing {
           if (!reached_[index(network_.head(arc))] && network_.capacity(arc) >= wanted) candidates_.push_back(arc);
         }
       }
-      std::stable_sort(candidates_.begin(), candidates_.end(), [&](ArcIndex one, ArcIndex other) {
-        return network_.capacity(one) > network_.capacity(other);
-      });
+      std::stable_sort(candidates_.begin(), candidates_.end(),
+                       [&](ArcIndex one, ArcIndex other) { return network_.capacity(one) > network_.capacity(other); });
       for (const ArcIndex arc : candidates_) {
         if (!reached_[index(network_.head(arc))] && pool_.allows(network_.tail(arc), network_.head(arc))) {
           add_to_tree(arc);
@@ -239,9 +238,8 @@ class Packing {
   // How often `tree_` enters T.
   template <class Inside>
   Capacity entries_of(Inside inside) const {
-    return std::count_if(tree_.begin(), tree_.end(), [&](ArcIndex arc) {
-      return inside(network_.head(arc)) && !inside(network_.tail(arc));
-    });
+    return std::count_if(tree_.begin(), tree_.end(),
+                         [&](ArcIndex arc) { return inside(network_.head(arc)) && !inside(network_.tail(arc)); });
   }
 
   static constexpr int kMostProposals = 64;

@@ -1,7 +1,8 @@
 // Reaching a node that a grown tree misses, by giving other trees other ways to it.
 //
-// All arcs into the node may be full. Then a tree that uses one of them is hung on another arc into the same node, which
-// may be full as well, and so on: an augmenting path between the trees and the arcs at one node, found breadth first.
+// All arcs into the node may be full. Then a tree that uses one of them is hung on another arc into the same node,
+// which may be full as well, and so on: an augmenting path between the trees and the arcs at one node, found breadth
+// first.
 //
 // Invariant: every tree stays a tree; capacities stay accounted for, whether a repair succeeds or not.
 #pragma once
@@ -106,7 +107,8 @@ class Repair {
     return tail != node_;
   }
 
-  // Moves the last tree of the chain to `arc`, which has capacity left, then each one before to the arc that became free.
+  // Moves the last tree of the chain to `arc`, which has capacity left, then each one before to the arc that became
+  // free.
   bool move_all(std::size_t first, std::size_t mover, ArcIndex arc) {
     std::vector<ArcIndex> way = way_;
     while (true) {

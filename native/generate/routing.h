@@ -1,7 +1,7 @@
 // From trees of logical links back to paths of physical ones (ForestColl appendix E.3, last part).
 //
-// Each logical link has shares of paths behind its capacity. A batch of m equal trees takes m of each of its links; where
-// that takes several paths, the batch falls into batches of fewer trees, each with one path a link.
+// Each logical link has shares of paths behind its capacity. A batch of m equal trees takes m of each of its links;
+// where that takes several paths, the batch falls into batches of fewer trees, each with one path a link.
 #pragma once
 
 #include <algorithm>

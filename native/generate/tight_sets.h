@@ -40,7 +40,8 @@ class TightSets {
     members_.push_back(members);
     slack_.push_back(slack);
     for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
-      if (members[static_cast<std::size_t>(network_.head(arc))] && !members[static_cast<std::size_t>(network_.tail(arc))]) {
+      if (members[static_cast<std::size_t>(network_.head(arc))] &&
+          !members[static_cast<std::size_t>(network_.tail(arc))]) {
         entered_[static_cast<std::size_t>(arc)].push_back(set);
       }
     }
@@ -71,7 +72,8 @@ class SetSeeds {
  public:
   SetSeeds(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
            const std::vector<Capacity>& remaining)
-      : network_(network), terminals_(terminals), remaining_(remaining), cluster_(static_cast<std::size_t>(network.nodes())) {}
+      : network_(network), terminals_(terminals), remaining_(remaining),
+        cluster_(static_cast<std::size_t>(network.nodes())) {}
 
   // Adds the candidates, and their complements, that have little slack.
   void plant(TightSets<Capacity>& sets) {
@@ -154,7 +156,8 @@ class SetSeeds {
       }
     }
     if (!has_terminal || demand == 0) return;
-    const Capacity entering = network_.entering([&](NodeIndex node) { return members[static_cast<std::size_t>(node)]; });
+    const Capacity entering =
+        network_.entering([&](NodeIndex node) { return members[static_cast<std::size_t>(node)]; });
     if (entering - demand <= entering / 4 || members.size() < 64) sets.add(members, entering - demand);
   }
 

@@ -13,9 +13,9 @@ from verify_drafts import GOOD, Draft, DraftTree, boxes, complete, multicast, ri
 from forestcoll.collective import Collective
 from forestcoll.schedule import Rows
 from forestcoll.topology import TopologyBuilder
-from forestcoll.verify import LinkLoad, rules, trees, verify
-from forestcoll.verify.case import MAX_DENOMINATOR_DIGITS, Case
-from forestcoll.verify.rules import RULE_BOOKS
+from forestcoll.verification import LinkLoad, rules, trees, verify
+from forestcoll.verification.case import MAX_DENOMINATOR_DIGITS, Case
+from forestcoll.verification.rules import RULE_BOOKS
 
 
 @pytest.mark.parametrize("make", GOOD)
@@ -178,9 +178,11 @@ def test_every_collective_has_rules_with_their_own_identifiers() -> None:
 
 
 def test_the_judge_imports_no_generator() -> None:
-    code = "import sys, forestcoll.verify; print(*(name for name in sys.modules if name.startswith('forestcoll.')))"
+    code = (
+        "import sys, forestcoll.verification; print(*(name for name in sys.modules if name.startswith('forestcoll.')))"
+    )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout  # noqa: S603
-    allowed = {"errors", "exact", "files", "collective", "topology", "schedule", "verify"}
+    allowed = {"errors", "exact", "files", "collective", "topology", "schedule", "verification"}
     assert {name.split(".")[1] for name in output.split()} <= allowed
 
 

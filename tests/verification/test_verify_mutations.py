@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from verify_drafts import GOOD, Draft, DraftTree
 from verify_oracle import is_right
 
-from forestcoll.verify import trees, verify
+from forestcoll.verification import trees, verify
 
 Draw = Callable[[st.SearchStrategy[int]], int]
 

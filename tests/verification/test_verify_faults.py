@@ -10,8 +10,8 @@ import pytest
 from verify_drafts import Draft, DraftTree, boxes, complete, multicast, ring, two_gpus
 
 from forestcoll.schedule import Phase, Rows, Schedule
-from forestcoll.verify import Fault, certificate, rules, verify
-from forestcoll.verify.case import Case
+from forestcoll.verification import Fault, certificate, rules, verify
+from forestcoll.verification.case import Case
 
 
 def fault_of(schedule: Schedule) -> Fault:
