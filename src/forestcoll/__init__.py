@@ -16,10 +16,11 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from forestcoll.bounds import Optimum, optimum
+    from forestcoll.bounds import Optimum, optima_by_trees, optimum
     from forestcoll.collective import Collective
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
     from forestcoll.generation import generate, schedule_for
+    from forestcoll.method import Method
     from forestcoll.progress import Progress
     from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule, Shape, Tree, read_schedule, shape_of, write_schedule
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 
 # Imported on first use: the command line must start before NumPy has loaded.
 _HOMES = {
-    "forestcoll.bounds": "Optimum optimum",
+    "forestcoll.bounds": "Optimum optima_by_trees optimum",
     "forestcoll.collective": "Collective",
     "forestcoll.errors": "ForestcollError InputError InternalError NoSolutionError",
     "forestcoll.generation": "generate schedule_for",
+    "forestcoll.method": "Method",
     "forestcoll.progress": "Progress",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Tree read_schedule shape_of write_schedule",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
@@ -46,6 +48,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "Link",
+    "Method",
     "NoSolutionError",
     "Node",
     "NodeKind",
@@ -64,6 +67,7 @@ __all__ = [
     "builders",
     "generate",
     "load_topology",
+    "optima_by_trees",
     "optimum",
     "read_schedule",
     "read_topology",

@@ -8,7 +8,8 @@ import pytest
 
 CODE = """
 import sys
-from forestcoll.generation import Method, generate
+from forestcoll.method import Method
+from forestcoll.generation import generate
 from forestcoll.schedule import schedule_text
 from forestcoll.topology.registry import build_topology
 for spec in sys.argv[1:]:

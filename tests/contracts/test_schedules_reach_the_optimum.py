@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from forestcoll.bounds import Optimum, optimum
 from forestcoll.errors import NoSolutionError
-from forestcoll.generation import Method, schedule_for
+from forestcoll.generation import schedule_for
+from forestcoll.method import Method
 from forestcoll.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology, builders

@@ -10,7 +10,8 @@ from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.core import AnyProblem, Core, RoutedTrees
 from forestcoll.core.interface import ReportProgress
 from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.generation import Method, generate, schedule_for
+from forestcoll.generation import generate, schedule_for
+from forestcoll.method import Method
 from forestcoll.progress import Progress
 from forestcoll.topology.registry import build_topology
 

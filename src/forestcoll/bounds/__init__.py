@@ -1,5 +1,5 @@
 """What no schedule can beat, exactly, with the cut that proves it."""
 
-from forestcoll.bounds.throughput import Optimum, optimum
+from forestcoll.bounds.throughput import Optimum, best_of, optima_by_trees, optimum
 
-__all__ = ["Optimum", "optimum"]
+__all__ = ["Optimum", "best_of", "optima_by_trees", "optimum"]

@@ -9,7 +9,7 @@ and spanning trees reach it: k of them from every node, each on a bandwidth of y
 minimum is the certificate: anyone can add up its links.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, lcm
@@ -95,9 +95,44 @@ def optimum(
         progress.begin("finding the best bandwidth for the number of trees")
         return _with_trees(scaled, best, trees)
     if max_trees is not None:
-        progress.begin("finding the best number of trees")
-        return _best_of(scaled, best, max_trees, progress)
+        return best_of(_by_trees(scaled, best, max_trees, progress))
     return best
+
+
+def optima_by_trees(
+    topology: Topology, collective: Collective = Collective.ALLGATHER, *, most: int, progress: Progress = SILENT
+) -> tuple[Optimum, ...]:
+    """Return what each number of trees per root from 1 to `most` allows, without those that cannot be had.
+
+    Raises:
+        InputError: `most` is less than 1.
+        NoSolutionError: a switch is not balanced, or none of the numbers can be had.
+    """
+    require_balanced_switches(topology)
+    _check_counts(None, most)
+    scaled = ScaledTopology.of(topology)
+    progress.begin("finding the bottleneck cut")
+    return _by_trees(scaled, _unrestricted(scaled, collective, progress), most, progress)
+
+
+def best_of(candidates: Iterable[Optimum]) -> Optimum:
+    """Return the candidate with the greatest algbw; the first of equally good ones."""
+    return max(candidates, key=lambda candidate: candidate.algbw)
+
+
+def _by_trees(scaled: ScaledTopology, best: Optimum, most: int, progress: Progress) -> tuple[Optimum, ...]:
+    progress.begin("finding the best number of trees")
+    found: list[Optimum] = []
+    refusal: NoSolutionError | None = None
+    for trees in range(1, most + 1):
+        progress.advance(trees - 1, most)
+        try:
+            found.append(_with_trees(scaled, best, trees))
+        except NoSolutionError as error:
+            refusal = error
+    if refusal is not None and not found:
+        raise refusal
+    return tuple(found)
 
 
 def _check_counts(trees: int | None, max_trees: int | None) -> None:
@@ -175,20 +210,6 @@ def _with_trees(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
     )
     _require_balanced_capacities(restricted)
     return restricted
-
-
-def _best_of(scaled: ScaledTopology, best: Optimum, most: int, progress: Progress) -> Optimum:
-    candidates = []
-    refusal: NoSolutionError | None = None
-    for trees in range(1, most + 1):
-        progress.advance(trees - 1, most)
-        try:
-            candidates.append(_with_trees(scaled, best, trees))
-        except NoSolutionError as error:
-            refusal = error
-    if refusal is not None and not candidates:
-        raise refusal
-    return max(candidates, key=lambda candidate: candidate.algbw)
 
 
 def _least_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:

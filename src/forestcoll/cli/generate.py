@@ -8,32 +8,49 @@ import click
 from forestcoll.cli.options import (
     check_tree_counts,
     collective_options,
+    find_optimum,
     json_option,
     output_option,
     topology_argument,
 )
+from forestcoll.method import Method
 
 if TYPE_CHECKING:
     from forestcoll.bounds import Optimum
+    from forestcoll.cli.watching import Watch
     from forestcoll.schedule import Schedule, Shape
 
 
 @click.command("generate")
 @topology_argument
 @collective_options
+@click.option(
+    "--method",
+    type=click.Choice([each.value for each in Method]),
+    default=Method.AUTO.value,
+    show_default=True,
+    help="How trees are found: grown, packed by the paper's way, or grown and, if need be, packed.",
+)
 @output_option
 @json_option
+@click.option("-v", "--verbose", is_flag=True, help="Also print what the run did.")
 def command(  # noqa: PLR0913 (one parameter an option)
-    topology: str, collective: str, trees: int | None, max_trees: int | None, output: Path | None, *, as_json: bool
+    *,
+    topology: str,
+    collective: str,
+    trees: int | None,
+    max_trees: int | None,
+    method: str,
+    output: Path | None,
+    as_json: bool,
+    verbose: bool,
 ) -> None:
     """Write a schedule that reaches the optimum, verified.
 
     The optimum is that of a collective on TOPOLOGY; a schedule that the verifier refuses is never written.
     """
-    from forestcoll.bounds import optimum
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
-    from forestcoll.collective import Collective
     from forestcoll.generation import schedule_for
     from forestcoll.schedule import shape_of, write_schedule
     from forestcoll.topology.registry import load_topology
@@ -42,8 +59,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
     with Watch() as watch:
         watch.begin("reading the topology")
         network = load_topology(topology)
-        best = optimum(network, Collective(collective), trees=trees, max_trees=max_trees, progress=watch)
-        schedule = schedule_for(best, progress=watch)
+        best, by_trees = find_optimum(network, collective, trees, max_trees, watch)
+        schedule = schedule_for(best, method=method, progress=watch)
         watch.begin("verifying")
         _check(schedule)
         shape = shape_of(schedule)
@@ -51,10 +68,12 @@ def command(  # noqa: PLR0913 (one parameter an option)
             watch.begin("writing")
             write_schedule(schedule, output)
     if as_json:
-        seconds = {stage: round(passed, 6) for stage, passed in watch.seconds.items()}
-        wording.print_json(_document(best, shape, output) | {"seconds": seconds})
+        wording.print_json(_document(best, shape, output, watch) | wording.by_trees_document(by_trees))
         return
-    _print(best, shape, output, watch.seconds)
+    _print(best, shape, output, watch, verbose=verbose)
+    wording.print_by_trees(by_trees)
+    for line in wording.bottleneck_lines(best):
+        click.echo(line)
 
 
 def _check(schedule: "Schedule") -> None:
@@ -67,7 +86,7 @@ def _check(schedule: "Schedule") -> None:
         raise InternalError(f"the generated schedule breaks a rule: {fault.message}")
 
 
-def _document(best: "Optimum", shape: "Shape", output: Path | None) -> dict[str, object]:
+def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch") -> dict[str, object]:
     from forestcoll.cli import wording
 
     return wording.optimum_document(best) | {
@@ -79,21 +98,22 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None) -> dict[str,
         "mean_height": shape.mean_height,
         "greatest_hops": shape.greatest_hops,
         "mean_hops": shape.mean_hops,
+        "seconds": {stage: round(passed, 6) for stage, passed in watch.seconds.items()},
+        "counters": watch.counters,
     }
 
 
-def _print(best: "Optimum", shape: "Shape", output: Path | None, seconds: dict[str, float]) -> None:
+def _print(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch", *, verbose: bool) -> None:
     from forestcoll.cli import wording
 
+    rows = [
+        *wording.optimum_rows(best),
+        *wording.shape_rows(shape),
+        ("verified", "delivery, loads, algbw and the bottleneck cut"),
+        ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in watch.seconds.items())),
+    ]
+    if verbose:
+        rows.append(("run", ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in watch.counters.items())))
+    rows.append(("written", "nowhere; -o FILE writes it" if output is None else str(output)))
     click.echo(wording.title(best))
-    wording.print_table(
-        [
-            *wording.optimum_rows(best),
-            *wording.shape_rows(shape),
-            ("verified", "delivery, loads, algbw and the bottleneck cut"),
-            ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())),
-            ("written", "nowhere; -o FILE writes it" if output is None else str(output)),
-        ]
-    )
-    for line in wording.bottleneck_lines(best):
-        click.echo(line)
+    wording.print_table(rows)

@@ -2,7 +2,7 @@
 
 import click
 
-from forestcoll.cli.options import check_tree_counts, collective_options, json_option, topology_argument
+from forestcoll.cli.options import check_tree_counts, collective_options, find_optimum, json_option, topology_argument
 
 
 @click.command("optimum")
@@ -14,20 +14,19 @@ def command(topology: str, collective: str, trees: int | None, max_trees: int | 
 
     The reason is a cut of TOPOLOGY: its nodes, its links, and what must cross them.
     """
-    from forestcoll.bounds import optimum
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
-    from forestcoll.collective import Collective
     from forestcoll.topology.registry import load_topology
 
     check_tree_counts(trees, max_trees)
     with Watch() as watch:
         network = load_topology(topology)
-        best = optimum(network, Collective(collective), trees=trees, max_trees=max_trees, progress=watch)
+        best, by_trees = find_optimum(network, collective, trees, max_trees, watch)
     if as_json:
-        wording.print_json(wording.optimum_document(best))
+        wording.print_json(wording.optimum_document(best) | wording.by_trees_document(by_trees))
         return
     click.echo(wording.title(best))
     wording.print_table(wording.optimum_rows(best))
+    wording.print_by_trees(by_trees)
     for line in wording.bottleneck_lines(best):
         click.echo(line)

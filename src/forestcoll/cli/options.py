@@ -2,11 +2,16 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from forestcoll.collective import Collective
+
+if TYPE_CHECKING:
+    from forestcoll.bounds import Optimum
+    from forestcoll.progress import Progress
+    from forestcoll.topology import Topology
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -51,3 +56,15 @@ def check_tree_counts(trees: int | None, max_trees: int | None) -> None:
     """Refuse `--trees` beside `--max-trees` as wrong usage."""
     if trees is not None and max_trees is not None:
         raise click.UsageError("--trees and --max-trees exclude each other; give one of them")
+
+
+def find_optimum(
+    network: "Topology", collective: str, trees: int | None, max_trees: int | None, progress: "Progress"
+) -> "tuple[Optimum, tuple[Optimum, ...]]":
+    """Return the optimum that the options ask for, and with `--max-trees` those of all numbers of trees."""
+    from forestcoll.bounds import best_of, optima_by_trees, optimum
+
+    if max_trees is None:
+        return optimum(network, Collective(collective), trees=trees, progress=progress), ()
+    by_trees = optima_by_trees(network, Collective(collective), most=max_trees, progress=progress)
+    return best_of(by_trees), by_trees

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -17,6 +18,7 @@ class Watch(Progress):
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.counters: dict[str, int] = {}
         self._stage: str | None = None
         self._started = 0.0
         self._bars: Bars | None = None
@@ -53,6 +55,10 @@ class Watch(Progress):
         """As `Progress.advance`."""
         if self._bars is not None and self._task is not None:
             self._bars.update(self._task, completed=done, total=total or None)
+
+    def note(self, counters: Mapping[str, int]) -> None:
+        """As `Progress.note`."""
+        self.counters |= counters
 
     def _end_stage(self) -> None:
         if self._stage is not None:

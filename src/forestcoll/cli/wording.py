@@ -48,6 +48,26 @@ def optimum_document(best: Optimum) -> dict[str, object]:
     }
 
 
+def by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
+    """Return the JSON key that states what each number of trees allows, if it was asked for."""
+    rows = [{"trees_per_root": each.trees_per_root, "algbw": str(each.algbw)} for each in by_trees]
+    return {"by_trees": rows} if rows else {}
+
+
+def print_by_trees(by_trees: Sequence[Optimum]) -> None:
+    """Print what each number of trees allows, if it was asked for."""
+    if by_trees:
+        click.echo("Trees per root:")
+        unit = by_trees[0].topology.bandwidth_unit
+        print_table(
+            (
+                str(each.trees_per_root),
+                f"{bandwidth(each.algbw, unit)}, {float(each.algbw / each.optimal_algbw):.2%} of the optimum",
+            )
+            for each in by_trees
+        )
+
+
 def title(best: Optimum) -> str:
     """Return the line above an optimum."""
     return f"{printable(best.topology.name)}: {best.collective.value} over {len(best.topology.compute)} compute nodes"

@@ -1,5 +1,5 @@
 """Generators of schedules."""
 
-from forestcoll.generation.forest import Method, generate, schedule_for
+from forestcoll.generation.forest import generate, schedule_for
 
-__all__ = ["Method", "generate", "schedule_for"]
+__all__ = ["generate", "schedule_for"]

@@ -7,7 +7,6 @@ nodes, spanning trees are packed into these, and each tree edge is routed back o
 from. Every step is exact; `docs/method.md` walks through them.
 """
 
-from enum import StrEnum
 from fractions import Fraction
 
 import numpy as np
@@ -17,21 +16,11 @@ from forestcoll.bounds import Optimum, optimum
 from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.collective import Collective
 from forestcoll.core import AnyProblem, Core, RoutedTrees
-from forestcoll.errors import NoSolutionError
+from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.method import Method
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
 from forestcoll.topology import Topology
-
-
-class Method(StrEnum):
-    """How trees are found; all ways reach the optimum."""
-
-    AUTO = "auto"
-    """The fast way, and the proven way for what it cannot complete."""
-    FAST = "fast"
-    """The fast way alone."""
-    PROVEN = "proven"
-    """The paper's way: edge splitting and tree packing."""
 
 
 def generate(  # noqa: PLR0913 (what is asked, and how)
@@ -40,7 +29,7 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
     *,
     trees: int | None = None,
     max_trees: int | None = None,
-    method: Method = Method.AUTO,
+    method: Method | str = Method.AUTO,
     progress: Progress = SILENT,
 ) -> Schedule:
     """Return a schedule that reaches the optimum of `collective` on `topology`.
@@ -51,20 +40,30 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
     return schedule_for(best, method=method, progress=progress)
 
 
-def schedule_for(best: Optimum, *, method: Method = Method.AUTO, progress: Progress = SILENT) -> Schedule:
+def schedule_for(best: Optimum, *, method: Method | str = Method.AUTO, progress: Progress = SILENT) -> Schedule:
     """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`.
 
     Raises:
+        InputError: there is no such method.
         NoSolutionError: `method` is fast, and the fast way did not complete all trees.
     """
+    way = _method(method)
     capacities = best.tree_capacities()
     demand = len(best.topology.compute) * best.trees_per_root
     core, problem = ScaledTopology.of(best.topology).problem(capacities, bound=sum(capacities) + 2 * demand)
-    if method is Method.PROVEN:
+    if way is Method.PROVEN:
         routed = _proven_trees(core, problem, best.trees_per_root, progress)
     else:
-        routed = _grown_trees(core, problem, best, method, progress)
+        routed = _grown_trees(core, problem, best, way, progress)
     return _schedule(best, routed)
+
+
+def _method(name: Method | str) -> Method:
+    try:
+        return Method(name)
+    except ValueError:
+        known = ", ".join(repr(each.value) for each in Method)
+        raise InputError(f"there is no method {name!r}; there are {known}") from None
 
 
 def _grown_trees(core: Core, problem: AnyProblem, best: Optimum, method: Method, progress: Progress) -> RoutedTrees:
