@@ -106,10 +106,12 @@ class Completion {
           if (!trees_[place].reaches(node)) continue;  // went with another branch
           const auto branch = growth_.branch(trees_[place], node);
           if (only_leaves && branch.size() > 1) continue;
+          const bool touched = touches(trees_[place], inside);
           for (const NodeIndex each : branch) {
             slack += trees_[place].multiplicity * entries(trees_[place], each, inside);
             growth_.cut_off(trees_[place], each);
           }
+          if (touched && !touches(trees_[place], inside)) slack -= trees_[place].multiplicity;
           ++counters_.cut_off;
         }
       }
@@ -146,16 +148,15 @@ class Completion {
     for (const NodeIndex node : terminals_) {
       if (node != tree.root && tree.reaches(node) && entries(tree, node, inside) > 0) extra.push_back(node);
     }
-    if (extra.size() + inside[index(tree.root)] < 2) return {};
+    if (extra.empty()) return {};
     std::vector<NodeIndex> order;
     for (const NodeIndex node : growth_.by_depth(tree)) {
       if (std::binary_search(extra.begin(), extra.end(), node)) order.push_back(node);
     }
     if (!inside[index(tree.root)]) {
-      // The first node inside is how the tree came to be there: it stays.
+      // The first node inside is how the tree came to be there: it stays, unless its path enters more than once.
       const auto first = std::find_if(order.begin(), order.end(), [&](NodeIndex node) { return inside[index(node)]; });
-      if (first == order.end()) return {};
-      order.erase(first);
+      if (first != order.end() && entries(tree, *first, inside) == 1) order.erase(first);
     }
     std::reverse(order.begin(), order.end());
     return order;

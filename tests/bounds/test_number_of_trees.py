@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from forestcoll.bounds import optimum
 from forestcoll.errors import NoSolutionError
-from forestcoll.topology import Topology
+from forestcoll.generation import schedule_for
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.verification import verify
 from networks import SMALL, examples, networks, one_way_networks
 from oracles import best_scale, rounded, unbalanced_switches
 
@@ -17,11 +19,18 @@ SMALL_KIND = st.just(SMALL)
 
 
 def best_with_trees(topology: Topology, trees: int) -> Fraction | None:
-    """Return the best algbw of `trees` trees per root by definition, None if rounding unbalances a switch."""
+    """Return the best algbw of `trees` trees per root by definition, None if rounding leaves a switch unbalanced."""
     scale = best_scale(topology, trees)
-    if unbalanced_switches(topology, rounded(topology, scale)):
+    algbw = len(topology.compute) * trees / scale
+    if not unbalanced_switches(topology, rounded(topology, scale)):
+        return algbw
+    # Surplus capacity can be trimmed, or it is refused: which of the two, no short definition tells.
+    try:
+        best = optimum(topology, trees=trees)
+    except NoSolutionError:
         return None
-    return len(topology.compute) * trees / scale
+    assert verify(schedule_for(best)).algbw == algbw
+    return algbw
 
 
 def check(topology: Topology, trees: int) -> None:
@@ -80,3 +89,22 @@ def test_no_fewer_trees_reach_the_optimum(topology: Topology) -> None:
     best = optimum(topology)
     fewer = range(1, min(best.trees_per_root, 8))
     assert all(best_with_trees(topology, trees) != best.algbw for trees in fewer)
+
+
+@examples(150)
+@given(one_way_networks(most=5, switches=True), FEW)
+def test_a_given_number_of_trees_where_rounding_unbalances_switches(topology: Topology, trees: int) -> None:
+    check(topology, trees)
+
+
+def test_surplus_that_rounding_leaves_is_trimmed() -> None:
+    """One tree per root takes 4 and 3 trees into the switch, and lets 9 out: the last link needs one fewer."""
+    builder = TopologyBuilder("trimmed")
+    switch = builder.add_switch("s")
+    for node, (towards, back) in enumerate(((4, 2), (1, 2), (3, 2), (1, 3))):
+        builder.add_link(builder.add_compute(node), switch, towards)
+        builder.add_link(switch, node, back)
+    best = optimum(builder.build(), trees=1)
+    assert best.algbw == best.optimal_algbw
+    assert sum(best.unused) == 1
+    assert verify(schedule_for(best)).optimal

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from forestcoll.bounds import Optimum, optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from networks import duplex_networks, examples, networks, one_way_networks
-from oracles import best_allgather, can_feed, exit_bandwidth, rounded, unbalanced_switches
+from oracles import best_allgather, can_feed, exit_bandwidth, unbalanced_switches
 
 
 def scaled(topology: Topology, factor: Fraction) -> Topology:
@@ -61,14 +61,17 @@ def test_no_more_trees_than_it_takes_to_use_every_bandwidth_in_full(topology: To
     assert best.trees_per_root <= lcm(*((link.bandwidth / per_root).denominator for link in topology.links))
     assert best.trees_per_root * best.tree_bandwidth == per_root
     numbers = [link.bandwidth / best.tree_bandwidth for link in topology.links]
-    assert best.tree_capacities() == tuple(floor(number) for number in numbers)
+    unused = best.unused or (0,) * len(numbers)
+    assert all(spare >= 0 for spare in unused)
+    assert best.tree_capacities() == tuple(floor(number) - spare for number, spare in zip(numbers, unused, strict=True))
 
 
 @examples(300)
 @given(networks())
 def test_as_many_trees_as_stated_fit_and_leave_switches_balanced(topology: Topology) -> None:
     best = optimum(topology)
-    capacities = rounded(topology, 1 / best.tree_bandwidth)
+    ends = [(link.source, link.target) for link in topology.links]
+    capacities = dict(zip(ends, best.tree_capacities(), strict=True))
     assert can_feed(len(topology.nodes), capacities, topology.compute, best.trees_per_root)
     assert not unbalanced_switches(topology, capacities)
 

@@ -40,8 +40,8 @@ def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> No
     with pytest.raises(NoSolutionError) as caught:
         optimum(topology, trees=1)
     assert str(caught.value) == (
-        "star: with 1 trees per root, switch 'hub' would take in 1 trees fewer than it gives out; "
-        "ask for another number of trees"
+        "star: with 1 trees per root, switch 'hub' would take in 1 fewer than it gives out, and "
+        "no link of it can spare as many; ask for another number of trees"
     )
 
 

@@ -10,11 +10,13 @@ minimum is the certificate: anyone can add up its links.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, lcm
+from operator import sub
 
 from forestcoll.bounds.scaling import ScaledTopology, require_balanced_switches, unbalanced_switch
+from forestcoll.bounds.trimming import trimmed
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.progress import SILENT, Progress
@@ -36,6 +38,8 @@ class Optimum:
         tree_bandwidth: y, the bandwidth that each tree gets.
         optimal_algbw: what no schedule can beat, with any number of trees; `algbw` unless k was asked for.
         cut: the bottleneck cut, node numbers, rising: data must leave it, and its links bound `optimal_algbw`.
+        unused: of each link, how many more trees would fit on it but must not use it, so that switches stay balanced;
+            empty if all may.
     """
 
     topology: Topology
@@ -45,6 +49,7 @@ class Optimum:
     tree_bandwidth: Fraction
     optimal_algbw: Fraction
     cut: tuple[int, ...]
+    unused: tuple[int, ...] = ()
 
     @property
     def compute_inside(self) -> int:
@@ -59,8 +64,9 @@ class Optimum:
         return sum((link.bandwidth for link in leaving), Fraction(0))
 
     def tree_capacities(self) -> tuple[int, ...]:
-        """Return of each link how many trees fit on it: its bandwidth by `tree_bandwidth`, rounded down."""
-        return tuple(floor(link.bandwidth / self.tree_bandwidth) for link in self.topology.links)
+        """Return of each link how many trees may use it: its bandwidth by `tree_bandwidth`, rounded down."""
+        whole = tuple(floor(link.bandwidth / self.tree_bandwidth) for link in self.topology.links)
+        return tuple(map(sub, whole, self.unused)) if self.unused else whole
 
 
 def optimum(
@@ -151,7 +157,7 @@ def _unrestricted(scaled: ScaledTopology, collective: Collective, progress: Prog
     inside, leaving, cut = core.bottleneck(problem, progress.advance)
     ratio = Fraction(inside, leaving)
     progress.begin("finding the fewest trees")
-    trees = _fewest_trees(scaled, ratio, frozenset(cut), progress)
+    trees, unused = _fewest_trees(scaled, ratio, frozenset(cut), progress)
     algbw = nodes * scaled.unit / ratio
     return Optimum(
         topology=topology,
@@ -161,11 +167,16 @@ def _unrestricted(scaled: ScaledTopology, collective: Collective, progress: Prog
         tree_bandwidth=algbw / (nodes * trees),
         optimal_algbw=algbw,
         cut=tuple(cut),
+        unused=unused,
     )
 
 
-def _fewest_trees(scaled: ScaledTopology, ratio: Fraction, cut: frozenset[int], progress: Progress) -> int:
+def _fewest_trees(
+    scaled: ScaledTopology, ratio: Fraction, cut: frozenset[int], progress: Progress
+) -> tuple[int, tuple[int, ...]]:
     """Return the least k whose whole trees, floor(k b ratio) on a link of bandwidth b, still reach the optimum.
+
+    Beside it stands what must stay unused, as in `Optimum`.
 
     The links that leave the bottleneck cut have nothing to spare, so k must make each of theirs a whole number: k is
     a multiple of some `step`. The k that makes all links' numbers whole (§E.1) is large enough, and a multiple too.
@@ -181,10 +192,20 @@ def _fewest_trees(scaled: ScaledTopology, ratio: Fraction, cut: frozenset[int], 
     for tried, multiple in enumerate(_multiples(sufficient // step)):
         progress.advance(tried, _MOST_TRIED)
         trees = multiple * step
-        capacities = scaled.whole_trees(trees * ratio)
-        if unbalanced_switch(scaled.topology, capacities) is None and _fits(scaled, capacities, trees):
-            return trees
-    return sufficient
+        if _fits(scaled, scaled.whole_trees(trees * ratio), trees):
+            unused = _unused(scaled, trees * ratio, trees)
+            if unused is not None:
+                return trees, unused
+    return sufficient, ()
+
+
+def _unused(scaled: ScaledTopology, scale: Fraction, trees: int) -> tuple[int, ...] | None:
+    """Return what of floor(scale * b) must stay unused for balance: empty if nothing must, None if there is no way."""
+    capacities = scaled.whole_trees(scale)
+    balanced = trimmed(scaled.topology, capacities, lambda fewer: _fits(scaled, fewer, trees))
+    if balanced is None:
+        return None
+    return tuple(map(sub, capacities, balanced)) if balanced != capacities else ()
 
 
 def _multiples(sufficient: int) -> Iterator[int]:
@@ -198,18 +219,29 @@ def _multiples(sufficient: int) -> Iterator[int]:
 
 def _with_trees(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
     """Restrict `best` to `trees` trees per root."""
-    bandwidth = scaled.unit / _least_scale(scaled, best, trees)
-    restricted = Optimum(
-        topology=best.topology,
-        collective=best.collective,
+    scale = _least_scale(scaled, best, trees)
+    bandwidth = scaled.unit / scale
+    restricted = replace(
+        best,
         algbw=len(best.topology.compute) * trees * bandwidth,
         trees_per_root=trees,
         tree_bandwidth=bandwidth,
-        optimal_algbw=best.optimal_algbw,
-        cut=best.cut,
     )
-    _require_balanced_capacities(restricted)
-    return restricted
+    unused = _unused(scaled, scale, trees)
+    if unused is None:
+        raise _unbalanced(restricted)
+    return replace(restricted, unused=unused)
+
+
+def _unbalanced(restricted: Optimum) -> NoSolutionError:
+    """Return the refusal of a number of trees that unbalances a switch for good."""
+    topology = restricted.topology
+    switch, surplus = unbalanced_switch(topology, restricted.tree_capacities()) or (0, 0)
+    return NoSolutionError(
+        f"{topology.name}: with {restricted.trees_per_root} trees per root, switch "
+        f"{topology.nodes[switch].id!r} would take in {abs(surplus)} {'more' if surplus > 0 else 'fewer'} "
+        "than it gives out, and no link of it can spare as many; ask for another number of trees"
+    )
 
 
 def _least_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
@@ -248,15 +280,3 @@ def _fits(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> bool
     demand = len(scaled.topology.compute) * trees
     core, problem = scaled.problem(capacities, bound=sum(capacities) + demand)
     return core.feeds(problem, trees)
-
-
-def _require_balanced_capacities(restricted: Optimum) -> None:
-    """Check that switches stay balanced when bandwidths are rounded down to whole trees (§E.4)."""
-    topology = restricted.topology
-    if (found := unbalanced_switch(topology, restricted.tree_capacities())) is not None:
-        switch, surplus = found
-        raise NoSolutionError(
-            f"{topology.name}: with {restricted.trees_per_root} trees per root, switch "
-            f"{topology.nodes[switch].id!r} would take in {abs(surplus)} trees "
-            f"{'more' if surplus > 0 else 'fewer'} than it gives out; ask for another number of trees"
-        )
