@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pips must not write into one environment
-.PHONY: help setup demo test test-all bench lint format hooks clean distclean
+.PHONY: help setup demo test test-all bench bench-scale soak lint format hooks clean distclean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -40,6 +40,12 @@ test-all: $(STAMPS)/package $(STAMPS)/test ## run all tests, the slow ones too
 
 bench: $(STAMPS)/package ## measure how long schedules of growing networks take
 	$(BIN)/python benchmarks/sizes.py
+
+bench-scale: $(STAMPS)/package ## measure how time and memory grow, up to 4,096 nodes, family by family
+	$(BIN)/python benchmarks/scale.py
+
+soak: $(STAMPS)/package ## hold the ways against each other on random networks for ten minutes
+	$(BIN)/python benchmarks/soak.py
 
 # The same checks stand in .pre-commit-config.yaml, for `git commit`.
 lint: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/lint ## check style, types, layers and native formatting, as CI does

@@ -1,0 +1,207 @@
+"""How time and memory grow with the network, family by family, up to thousands: `make bench-scale`, --quick for less.
+
+Goal: a verified optimal schedule for 4,096 accelerators in seconds on one core. Every case is `forestcoll generate`
+as a user starts it, a process of its own, stopped at a limit; networks that no builder makes are written as topology
+files first. A family that was over the limit at one size is not tried at larger ones. A last table holds the fast way
+against the proven way and the plain Python reference, on networks that are small enough for it.
+"""
+
+import argparse
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+from mixed_networks import random_network
+from sizes import Run, print_table, processor, seconds_of, solve, version
+
+from forestcoll.bounds import Optimum, optimum
+from forestcoll.bounds.scaling import ScaledTopology
+from forestcoll.core import Core, cores
+from forestcoll.topology import write_topology
+from forestcoll.topology.registry import load_topology
+
+SIZES = (64, 256, 1024, 4096)
+SEED = "2"
+"""Of the random networks; hierarchies have k = 65, 51, 25 and 25 with it."""
+
+DRAGONFLIES = {
+    64: "routers=4,nodes=2,global_links=2,groups=8",
+    256: "routers=4,nodes=4,global_links=4,groups=16",
+    1024: "routers=8,nodes=4,global_links=4,groups=32",
+    4096: "routers=8,nodes=8,global_links=8,groups=64",
+}
+TORI = {64: "4x4x4", 256: "4x8x8", 1024: "8x8x16", 4096: "16x16x16"}
+
+BUILT: Mapping[str, Callable[[int], str]] = {
+    "DGX A100": lambda nodes: f"dgx-a100:boxes={nodes // 8}",
+    "DGX H100": lambda nodes: f"dgx-h100:boxes={nodes // 8}",
+    "MI250": lambda nodes: f"mi250:boxes={nodes // 16}",
+    "MI250, no slack": lambda nodes: f"mi250:boxes={nodes // 16},ib_bandwidth=52",
+    "fat tree": lambda nodes: f"fat-tree:levels={round(math.log(nodes, 4))},arity=4",
+    "dragonfly": lambda nodes: f"dragonfly:{DRAGONFLIES[nodes]}",
+    "3D torus": lambda nodes: f"torus:dims={TORI[nodes]}",
+}
+"""Families that a builder makes, as what `generate` is asked for."""
+
+WRITTEN = {"A100 with faults": "faulty-boxes", "random with switches": "switched", "three-level hierarchy": "hierarchy"}
+"""Families that are written as files, as kinds of `mixed_networks`."""
+
+COMPARED = ("dgx-a100:boxes=2", "mi250:boxes=1", "torus:dims=3x4", "fat-tree:levels=2,arity=4")
+COMPARED_NATIVE = ("dgx-a100:boxes=16", "mi250:boxes=8", "torus:dims=4x4x8")
+"""Too large for plain Python."""
+
+HEAD = ["family", "N", "k", "trees", "optimum s", "trees s", "verify s", "write s", "whole s", "peak MB"]
+HEAD += ["height max / mean", "optimal: yes, verified"]
+COMPARISON_HEAD = ["network", "N", "k", "fast ms", "proven ms", "reference ms", "proven / fast", "reference / fast"]
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A case without an answer: `why` says so in words."""
+
+    why: str
+
+
+def generate(spec: str, folder: Path, limit: float) -> Run | Stopped:
+    """Run `forestcoll generate` as a process, stopped after `limit` seconds."""
+    words = [sys.executable, "-m", "forestcoll", "generate", spec, "-o", str(folder / "schedule.json"), "--json"]
+    answer = folder / "answer.json"
+    began = time.perf_counter()
+    with answer.open("wb") as out, subprocess.Popen(words, stdout=out) as process:
+        timer = threading.Timer(limit, process.kill)
+        timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - began
+    if process.returncode != 0:
+        return Stopped("over the limit" if seconds >= limit else f"FAILED: exit status {process.returncode}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Run(json.loads(answer.read_bytes()), seconds, usage.ru_maxrss * unit)
+
+
+def row_of(family: str, nodes: int, run: Run | Stopped) -> list[str]:
+    """Return the table's row of a case."""
+    if isinstance(run, Stopped):
+        return [family, str(nodes), *["-"] * (len(HEAD) - 3), run.why]
+    said = run.document
+    return [
+        family,
+        str(said["compute_nodes"]),
+        str(said["trees_per_root"]),
+        str(said["trees"]),
+        *(f"{seconds:.3f}" for seconds in run.stage_seconds().values()),
+        f"{run.seconds:.2f}",
+        f"{run.peak_bytes / 1e6:.0f}",
+        f"{said['greatest_height']} / {said['mean_height']:.1f}",
+        "yes, yes" if said["optimal"] and said["verified"] else "NO",
+    ]
+
+
+def spec_of(family: str, nodes: int, folder: Path) -> str:
+    """Return what `generate` is asked for; a network that no builder makes is written to a file."""
+    if family in BUILT:
+        return BUILT[family](nodes)
+    path = folder / "network.json"
+    write_topology(random_network(WRITTEN[family], SEED, nodes), path)
+    return str(path)
+
+
+def case_seconds(run: Run) -> float:
+    """Return the seconds of all stages, so without the start of Python."""
+    return sum(cast("dict[str, float]", run.document["seconds"]).values())
+
+
+class Cases:
+    """Runs the cases of all families; `exponents` afterwards holds how the time of each grew at the end."""
+
+    def __init__(self, sizes: Sequence[int], limit: float, folder: Path) -> None:
+        self.exponents: dict[str, str] = {}
+        self._sizes, self._limit, self._folder = sizes, limit, folder
+
+    def rows(self) -> Iterator[list[str]]:
+        """Yield a row a case."""
+        for family in (*BUILT, *WRITTEN):
+            yield from self._family(family)
+
+    def _family(self, family: str) -> Iterator[list[str]]:
+        times: list[tuple[int, float]] = []
+        run: Run | Stopped | None = None
+        for nodes in self._sizes:
+            if isinstance(run, Stopped):
+                run = Stopped("not tried")
+            else:
+                run = generate(spec_of(family, nodes, self._folder), self._folder, self._limit)
+            if isinstance(run, Run):
+                times.append((nodes, case_seconds(run)))
+            yield row_of(family, nodes, run)
+        self.exponents[family] = _exponent(times)
+
+
+def _exponent(times: Sequence[tuple[int, float]]) -> str:
+    if len(times) < 2:
+        return "-"
+    (fewer, before), (more, after) = times[-2:]
+    return f"{math.log(after / before) / math.log(more / fewer):.1f} (N = {fewer} to {more})"
+
+
+def solve_fast(core: Core, best: Optimum) -> None:
+    """Find the bottleneck and the trees of `best` by the fast way."""
+    links = best.topology.links
+    tails, heads = [link.source for link in links], [link.target for link in links]
+
+    def problem(capacities: Sequence[int]) -> object:
+        return core.Problem(len(best.topology.nodes), tails, heads, list(capacities), list(best.topology.compute))
+
+    core.bottleneck(problem(ScaledTopology.of(best.topology).capacities))
+    core.grow_trees(problem(best.tree_capacities()), best.trees_per_root, prove=False)
+
+
+def comparison(spec: str) -> list[str]:
+    """Return the row that holds the ways against each other."""
+    best = optimum(load_topology(spec))
+    fast = seconds_of(partial(solve_fast, cores()["narrow"], best))
+    proven = seconds_of(partial(solve, cores()["narrow"], best))
+    row = [spec, str(len(best.topology.compute)), str(best.trees_per_root)]
+    row += [f"{fast * 1000:.2f}", f"{proven * 1000:.2f}"]
+    if spec in COMPARED_NATIVE:
+        return [*row, "-", f"{proven / fast:,.1f}", "-"]
+    reference = seconds_of(partial(solve, cores()["reference"], best))
+    return [*row, f"{reference * 1000:.0f}", f"{proven / fast:,.1f}", f"{reference / fast:,.0f}"]
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--largest", type=int, default=SIZES[-1], help="compute nodes at most (4096)")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds that a case may take (120)")
+    parser.add_argument("--quick", action="store_true", help="64 nodes only, and two comparisons")
+    asked = parser.parse_args()
+    largest = min(asked.largest, 64) if asked.quick else asked.largest
+    print(
+        f"forestcoll {version()}, Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores, "
+        f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process a row, one run, limit {asked.limit:g} s\n"
+    )
+    with tempfile.TemporaryDirectory() as name:
+        cases = Cases([size for size in SIZES if size <= largest], asked.limit, Path(name))
+        print_table(HEAD, cases.rows())
+    print("\nThe exponent of the stages' time in N, between the two largest sizes that ended:\n")
+    print_table(["family", "exponent"], cases.exponents.items())
+    print("\nThe ways against each other; the reference is plain Python and goes the proven way:\n")
+    print_table(COMPARISON_HEAD, map(comparison, COMPARED[:2] if asked.quick else COMPARED + COMPARED_NATIVE))
+
+
+if __name__ == "__main__":
+    main()

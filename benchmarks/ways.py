@@ -1,0 +1,104 @@
+"""The fast way held against the proven way on one network: what the soak test and a test of the suite both ask."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from forestcoll.bounds import Optimum, optimum
+from forestcoll.errors import NoSolutionError
+from forestcoll.generation import schedule_for
+from forestcoll.method import Method
+from forestcoll.progress import Progress
+from forestcoll.schedule import Schedule
+from forestcoll.topology import Topology
+from forestcoll.verification import verify
+
+
+class DisagreementError(Exception):
+    """A way failed, or two ways disagree; the text says which and how."""
+
+
+class OverTheLimitError(Exception):
+    """Work took longer than it may."""
+
+
+class Limit(Progress):
+    """Stops work after so many seconds, and keeps what it notes."""
+
+    def __init__(self, seconds: float) -> None:
+        self.counters: dict[str, int] = {}
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def advance(self, done: int, total: int) -> None:  # noqa: ARG002 (only the clock counts)
+        """As `Progress.advance`."""
+        if time.monotonic() > self._end:
+            raise OverTheLimitError(f"took longer than {self._seconds:.0f} s")
+
+    def note(self, counters: Mapping[str, int]) -> None:
+        """As `Progress.note`."""
+        self.counters |= counters
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the ways did on a network; `proven_seconds` is None where the proven way did not end in time."""
+
+    trees_per_root: int
+    fell_back: bool
+    auto_seconds: float
+    proven_seconds: float | None
+
+
+def compare(topology: Topology, *, limit: float = 60.0) -> Comparison:
+    """Make schedules of `topology` by every way, hold them against each other, and let the verifier judge each.
+
+    Raises:
+        DisagreementError: a schedule is wrong or misses the optimum, the ways disagree, or the way auto is over the
+            limit. That the proven way is slow is no fault.
+    """
+    best = optimum(topology)
+    watch = Limit(limit)
+    began = time.perf_counter()
+    try:
+        auto = schedule_for(best, progress=watch)
+    except OverTheLimitError as error:
+        raise DisagreementError(f"auto {error}") from None
+    auto_seconds = time.perf_counter() - began
+    _judge(best, auto, Method.AUTO)
+    fell_back = watch.counters.get("proven", 0) > 0
+    _check_fast(best, fell_back=fell_back)
+    return Comparison(best.trees_per_root, fell_back, auto_seconds, _proven_seconds(best, auto, limit))
+
+
+def _check_fast(best: Optimum, *, fell_back: bool) -> None:
+    try:
+        fast = schedule_for(best, method=Method.FAST)
+    except NoSolutionError:
+        if not fell_back:
+            raise DisagreementError("fast left trees out though auto needed no proven ones") from None
+        return
+    if fell_back:
+        raise DisagreementError("auto fell back to the proven way though fast completes all trees")
+    _judge(best, fast, Method.FAST)
+
+
+def _proven_seconds(best: Optimum, auto: Schedule, limit: float) -> float | None:
+    began = time.perf_counter()
+    try:
+        proven = schedule_for(best, method=Method.PROVEN, progress=Limit(limit))
+    except OverTheLimitError:
+        return None
+    seconds = time.perf_counter() - began
+    _judge(best, proven, Method.PROVEN)
+    if (auto.algbw, auto.trees_per_root) != (proven.algbw, proven.trees_per_root):
+        raise DisagreementError(f"auto reaches {auto.algbw}, proven {proven.algbw}")
+    return seconds
+
+
+def _judge(best: Optimum, schedule: Schedule, method: Method) -> None:
+    report = verify(schedule)
+    if report.fault is not None:
+        raise DisagreementError(f"{method.value}: {report.fault.message}")
+    if not report.optimal or report.algbw != best.algbw:
+        raise DisagreementError(f"{method.value} reaches {report.algbw}, not the optimum {best.algbw}")
