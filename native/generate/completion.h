@@ -20,7 +20,7 @@
 namespace forestcoll {
 
 struct CompletionCounters {
-  std::int64_t cut_off = 0, checks = 0, learned_sets = 0, completed = 0;
+  std::int64_t cut_off = 0, asked = 0, checks = 0, learned_sets = 0, completed = 0;
 };
 
 template <class Capacity>
@@ -31,12 +31,12 @@ class Completion {
   Completion(Growth<Capacity>& growth, TightSets<Capacity>& sets, const std::vector<NodeIndex>& terminals,
              std::vector<Tree>& trees)
       : growth_(growth), sets_(sets), terminals_(terminals), trees_(trees), network_(growth.network()),
-        inflow_(network_) {}
+        inflow_(network_), proofs_(index(network_.nodes())) {}
 
   // Completes all trees; false if it had to give up on one.
   bool run(Observer& observer) {
     make_room(observer);
-    recompute_sets();
+    growth_.recompute_sets(growing());
     for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
       observer.advance(static_cast<std::int64_t>(tree), static_cast<std::int64_t>(trees_.size()));
       if (trees_[tree].complete()) continue;
@@ -52,32 +52,44 @@ class Completion {
   using Rules = typename Growth<Capacity>::Rules;
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
+  // What the trees that miss a node would use to reach it.
+  struct Proof {
+    bool known = false;
+    std::vector<typename GroupInflow<Capacity>::Use> flow;
+  };
+
   // Room
 
   void make_room(Observer& observer) {
-    for (bool again = true; again;) {
-      again = false;
-      for (std::size_t place = 0; place < terminals_.size();) {
-        if (feeds(terminals_[place], incomplete(), observer)) {
-          ++place;
-        } else {
-          free_set(violated_set());  // which makes no node worse that was fed before
-          again = true;
-        }
-      }
+    for (const NodeIndex node : terminals_) {
+      // Cutting off makes no set worse, so that nodes asked before need not be asked again.
+      while (!feeds(node, incomplete(), observer)) free_set(violated_set());
     }
   }
 
-  // Could all trees that miss it reach every node? If not, `violated_set` tells why.
+  // Could all trees that miss it reach every node? If not, `violated_set` tells why. A node is asked only if its last
+  // proof no longer fits: trees that grow on need less, and can start from more nodes.
   bool all_fed(Observer& observer) {
     ++counters_.checks;
     const auto missing = incomplete();
-    return std::all_of(terminals_.begin(), terminals_.end(),
-                       [&](NodeIndex node) { return feeds(node, missing, observer); });
+    renewed_.clear();
+    for (const NodeIndex node : terminals_) {
+      if (fits(proofs_[index(node)])) continue;
+      if (!feeds(node, missing, observer)) return false;
+      renewed_.push_back({node, {true, inflow_.flow()}});
+    }
+    for (auto& [node, proof] : renewed_) proofs_[index(node)] = std::move(proof);
+    return true;
+  }
+
+  bool fits(const Proof& proof) const {
+    return proof.known && std::all_of(proof.flow.begin(), proof.flow.end(),
+                                      [&](const auto& use) { return use.amount <= network_.capacity(use.at); });
   }
 
   bool feeds(NodeIndex node, const std::vector<const Tree*>& missing, Observer& observer) {
     observer.pulse();
+    ++counters_.asked;
     return inflow_.reaches(missing, node);
   }
 
@@ -149,6 +161,8 @@ class Completion {
       if (node != tree.root && tree.reaches(node) && entries(tree, node, inside) > 0) extra.push_back(node);
     }
     if (extra.empty()) return {};
+    const bool needed = !inside[index(tree.root)] && extra.size() == 1 && inside[index(extra.front())];
+    if (needed && entries(tree, extra.front(), inside) == 1) return {};
     std::vector<NodeIndex> order;
     for (const NodeIndex node : growth_.by_depth(tree)) {
       if (std::binary_search(extra.begin(), extra.end(), node)) order.push_back(node);
@@ -162,12 +176,21 @@ class Completion {
     return order;
   }
 
-  void recompute_sets() {
-    std::vector<Tree*> incomplete;
+  std::vector<Tree*> growing() {
+    std::vector<Tree*> found;
     for (Tree& tree : trees_) {
-      if (!tree.complete()) incomplete.push_back(&tree);
+      if (!tree.complete()) found.push_back(&tree);
     }
-    growth_.recompute_sets(incomplete);
+    return found;
+  }
+
+  // Keeps the violated set; false if it was known.
+  bool learn(const std::vector<bool>& violated) {
+    ++counters_.learned_sets;
+    const Capacity entering = network_.entering([&](NodeIndex node) { return violated[index(node)]; });
+    if (!sets_.add(violated, entering, true)) return false;
+    growth_.count_trees(sets_.size() - 1, growing());
+    return true;
   }
 
   // Growing on
@@ -177,6 +200,7 @@ class Completion {
     while (!trees_[place].complete()) {
       const Tree before = trees_[place];
       const std::size_t trees_before = trees_.size();
+      const std::vector<Capacity> slacks_before = sets_.slacks();
       const NodeIndex added = grow_on(place, block);
       if (added == 0) return false;
       if (all_fed(observer)) {
@@ -185,10 +209,8 @@ class Completion {
       }
       const std::vector<bool> violated = violated_set();
       undo(place, before, trees_before);
-      ++counters_.learned_sets;
-      const bool learned = sets_.add(violated, 0);
-      if (!learned && added == 1) return false;
-      recompute_sets();
+      sets_.set_slacks(slacks_before);
+      if (!learn(violated) && added == 1) return false;
       block = std::max<NodeIndex>(1, added / 2);
     }
     return true;
@@ -240,6 +262,8 @@ class Completion {
   std::vector<Tree>& trees_;
   const Network<Capacity>& network_;
   GroupInflow<Capacity> inflow_;
+  std::vector<Proof> proofs_;  // of each node
+  std::vector<std::pair<NodeIndex, Proof>> renewed_;
   CompletionCounters counters_;
 };
 

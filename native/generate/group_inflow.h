@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -19,6 +20,12 @@ template <class Capacity>
 class GroupInflow {
  public:
   using Tree = GrowingTree<Capacity>;
+
+  // So much of an arc, or of the copies of a tree at a node.
+  struct Use {
+    std::int32_t at;
+    Capacity amount;
+  };
 
   explicit GroupInflow(const Network<Capacity>& network)
       : network_(network), flow_(index(network.arcs())), seen_(index(network.nodes())), step_(index(network.nodes())) {}
@@ -39,6 +46,15 @@ class GroupInflow {
     return true;
   }
 
+  // After a question that was answered yes: what the trees' ways use, which proves the answer as long as it fits.
+  std::vector<Use> flow() const {
+    std::vector<Use> used;
+    for (const ArcIndex arc : touched_) {
+      if (flow_[index(arc)] > 0) used.push_back({arc, flow_[index(arc)]});
+    }
+    return used;
+  }
+
   // After a question that was answered no: is `node` in the set that too few arcs enter?
   bool on_sink_side(NodeIndex node) const { return seen_[index(node)] == round_; }
 
@@ -46,10 +62,6 @@ class GroupInflow {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-  struct Use {
-    NodeIndex node;
-    Capacity amount;
-  };
   struct Group {
     const Tree* tree;
     Capacity left;          // copies that have not found a way yet
@@ -84,7 +96,7 @@ class GroupInflow {
       const Place place = queue_[next];
       if (place.node < 0) {
         for (const Use& use : groups_[place.group].uses) {
-          if (use.amount > 0) visit(use.node, {-1, true, place.group});
+          if (use.amount > 0) visit(use.at, {-1, true, place.group});
         }
         continue;
       }
@@ -123,20 +135,21 @@ class GroupInflow {
     return kNone;
   }
 
-  // Walks from the group to the sink twice: to find how much the path carries, and to send it.
+  // Walks from the group to the sink twice: to find how much the path carries, and to send that much, from all groups
+  // at the path's first node that have copies left.
   Capacity augment(std::size_t first, NodeIndex sink) {
-    Capacity amount = groups_[first].left;
-    walk(first, sink, [&](const Step& step, NodeIndex node) {
+    const NodeIndex start = groups_[first].found_from;
+    Capacity room = std::numeric_limits<Capacity>::max();
+    walk(start, sink, [&](const Step& step, NodeIndex node) {
       if (step.arc < 0) {
-        amount = std::min(amount, use(step.group, node).amount);
+        room = std::min(room, use(step.group, node).amount);
       } else {
-        amount = std::min(amount,
-                          step.forward ? network_.capacity(step.arc) - flow_[index(step.arc)] : flow_[index(step.arc)]);
+        room = std::min(room,
+                        step.forward ? network_.capacity(step.arc) - flow_[index(step.arc)] : flow_[index(step.arc)]);
       }
     });
-    groups_[first].left -= amount;
-    use(first, groups_[first].found_from).amount += amount;
-    walk(first, sink, [&](const Step& step, NodeIndex node) {
+    const Capacity amount = send_from(start, room);
+    walk(start, sink, [&](const Step& step, NodeIndex node) {
       if (step.arc < 0) {
         use(step.group, node).amount -= amount;
         use(step.group, groups_[step.group].found_from).amount += amount;
@@ -148,9 +161,23 @@ class GroupInflow {
     return amount;
   }
 
+  // Lets copies of groups start from the node, `most` at most; returns how many do.
+  Capacity send_from(NodeIndex node, Capacity most) {
+    Capacity sent = 0;
+    for (const std::size_t number : unseen_) {
+      Group& group = groups_[number];
+      if (group.left == 0 || !group.tree->reaches(node)) continue;
+      const Capacity amount = std::min(group.left, most - sent);
+      group.left -= amount;
+      use(number, node).amount += amount;
+      sent += amount;
+      if (sent == most) break;
+    }
+    return sent;
+  }
+
   template <class Each>
-  void walk(std::size_t first, NodeIndex sink, Each each) const {
-    NodeIndex node = groups_[first].found_from;
+  void walk(NodeIndex node, NodeIndex sink, Each each) const {
     while (node != sink) {
       const Step step = step_[index(node)];
       each(step, node);
@@ -164,7 +191,7 @@ class GroupInflow {
 
   Use& use(std::size_t group, NodeIndex node) {
     auto& uses = groups_[group].uses;
-    const auto found = std::find_if(uses.begin(), uses.end(), [&](const Use& each) { return each.node == node; });
+    const auto found = std::find_if(uses.begin(), uses.end(), [&](const Use& each) { return each.at == node; });
     if (found != uses.end()) return *found;
     uses.push_back({node, 0});
     return uses.back();

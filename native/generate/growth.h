@@ -169,17 +169,21 @@ class Growth {
   // Computes anew what the tight sets have left and which trees pay for an entry, from the trees as they are now.
   void recompute_sets(const std::vector<Tree*>& incomplete) {
     sets_.restart();
+    for (SetIndex set = 0; set < sets_.size(); ++set) count_trees(set, incomplete);
+  }
+
+  // Counts the trees in what the set, of which nothing is paid yet, has left.
+  void count_trees(SetIndex set, const std::vector<Tree*>& incomplete) {
     for (Tree* tree : incomplete) {
-      tree->paid.assign((index(sets_.size()) + 63) / 64, 0);
-      for (SetIndex set = 0; set < sets_.size(); ++set) {
-        const bool touched = std::any_of(terminals_.begin(), terminals_.end(), [&](NodeIndex node) {
-          return sets_.contains(set, node) && tree->reaches(node);
-        });
-        if (touched) {
-          close(*tree, set);
-        } else {
-          sets_.pay(set, tree->multiplicity);
-        }
+      tree->paid.resize((index(sets_.size()) + 63) / 64, 0);
+      const bool touched = std::any_of(terminals_.begin(), terminals_.end(), [&](NodeIndex node) {
+        return sets_.contains(set, node) && tree->reaches(node);
+      });
+      if (touched) {
+        close(*tree, set);
+      } else {
+        reopen(*tree, set);
+        sets_.pay(set, tree->multiplicity);
       }
     }
   }
@@ -226,7 +230,7 @@ class Growth {
   bool open(const Tree& tree, ArcIndex arc, Rules rules) const {
     if (network_.capacity(arc) < rules.enough) return false;
     for (const SetIndex set : sets_.entered(arc)) {
-      if (pays(tree, set) && (!rules.spend || sets_.slack(set) < rules.enough)) return false;
+      if (pays(tree, set) && sets_.spare(set, rules.spend) < rules.enough) return false;
     }
     return true;
   }
@@ -235,7 +239,7 @@ class Growth {
   bool allows(const Tree& tree, ArcIndex arc, NodeIndex target, Rules rules) const {
     if (network_.capacity(arc) < rules.enough) return false;
     for (const SetIndex set : sets_.entered(arc)) {
-      if (costs(tree, set, target) && (!rules.spend || sets_.slack(set) < rules.enough)) return false;
+      if (costs(tree, set, target) && sets_.spare(set, rules.spend) < rules.enough) return false;
     }
     return true;
   }
@@ -360,7 +364,7 @@ class Growth {
     for (const ArcIndex arc : path_) {
       carried = std::min(carried, network_.capacity(arc));
       for (const SetIndex set : sets_.entered(arc)) {
-        if (costs(tree, set, network_.head(path_.back()))) carried = std::min(carried, sets_.slack(set));
+        if (costs(tree, set, network_.head(path_.back()))) carried = std::min(carried, sets_.spare(set, rules.spend));
       }
     }
     if (carried < rules.enough) return;
@@ -379,7 +383,7 @@ class Growth {
     for (const ArcIndex arc : path_) {
       for (const SetIndex set : sets_.entered(arc)) {
         const bool paying = costs(tree, set, network_.head(path_.back()));
-        if (paying && (!rules.spend || sets_.slack(set) < tree.multiplicity)) {
+        if (paying && sets_.spare(set, rules.spend) < tree.multiplicity) {
           for (const auto& [undone, cost] : entries_) {
             if (cost) {
               sets_.pay(undone, -tree.multiplicity);

@@ -31,14 +31,19 @@ class TightSets {
     return members_[static_cast<std::size_t>(set)][static_cast<std::size_t>(node)];
   }
   Capacity slack(SetIndex set) const { return slack_[static_cast<std::size_t>(set)]; }
+  // How much of the slack a tree may take: before trees `spend`, only where there is plenty.
+  Capacity spare(SetIndex set, bool spend) const {
+    return spend || !tight_[static_cast<std::size_t>(set)] ? slack(set) : 0;
+  }
   void pay(SetIndex set, Capacity amount) { slack_[static_cast<std::size_t>(set)] -= amount; }
 
   // Keeps the set given by `members`, unless it is kept already. True if it is new.
-  bool add(const std::vector<bool>& members, Capacity slack) {
+  bool add(const std::vector<bool>& members, Capacity slack, bool tight) {
     if (full() || !known_.insert(members).second) return false;
     const SetIndex set = size();
     members_.push_back(members);
     slack_.push_back(slack);
+    tight_.push_back(tight);
     for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
       if (members[static_cast<std::size_t>(network_.head(arc))] &&
           !members[static_cast<std::size_t>(network_.tail(arc))]) {
@@ -47,6 +52,10 @@ class TightSets {
     }
     return true;
   }
+
+  // What all sets have left, to come back to.
+  const std::vector<Capacity>& slacks() const { return slack_; }
+  void set_slacks(const std::vector<Capacity>& slacks) { slack_ = slacks; }
 
   // Makes every slack what the arcs into the set have left, before any tree is counted.
   void restart() {
@@ -62,6 +71,7 @@ class TightSets {
   const Network<Capacity>& network_;
   std::vector<std::vector<bool>> members_;
   std::vector<Capacity> slack_;
+  std::vector<char> tight_;
   std::vector<std::vector<SetIndex>> entered_;  // of each arc, the sets that it leads into
   std::set<std::vector<bool>> known_;
 };
@@ -75,7 +85,7 @@ class SetSeeds {
       : network_(network), terminals_(terminals), remaining_(remaining),
         cluster_(static_cast<std::size_t>(network.nodes())) {}
 
-  // Adds the candidates, and their complements, that have little slack.
+  // Adds the candidates and their complements; those with little slack count as tight.
   void plant(TightSets<Capacity>& sets) {
     std::iota(cluster_.begin(), cluster_.end(), 0);
     gather_hanging();
@@ -158,7 +168,7 @@ class SetSeeds {
     if (!has_terminal || demand == 0) return;
     const Capacity entering =
         network_.entering([&](NodeIndex node) { return members[static_cast<std::size_t>(node)]; });
-    if (entering - demand <= entering / 4 || members.size() < 64) sets.add(members, entering - demand);
+    sets.add(members, entering - demand, entering - demand <= entering / 4);
   }
 
   static constexpr std::size_t kMostThresholds = 16;
