@@ -61,9 +61,13 @@ class Completion {
   // Room
 
   void make_room(Observer& observer) {
+    inflow_.ask_about(incomplete());
     for (const NodeIndex node : terminals_) {
       // Cutting off makes no set worse, so that nodes asked before need not be asked again.
-      while (!feeds(node, incomplete(), observer)) free_set(violated_set());
+      while (!feeds(node, observer)) {
+        free_set(violated_set());
+        inflow_.ask_about(incomplete());
+      }
     }
   }
 
@@ -71,11 +75,11 @@ class Completion {
   // proof no longer fits: trees that grow on need less, and can start from more nodes.
   bool all_fed(Observer& observer) {
     ++counters_.checks;
-    const auto missing = incomplete();
+    inflow_.ask_about(incomplete());
     renewed_.clear();
     for (const NodeIndex node : terminals_) {
       if (fits(proofs_[index(node)])) continue;
-      if (!feeds(node, missing, observer)) return false;
+      if (!feeds(node, observer)) return false;
       renewed_.push_back({node, {true, inflow_.flow()}});
     }
     for (auto& [node, proof] : renewed_) proofs_[index(node)] = std::move(proof);
@@ -87,10 +91,10 @@ class Completion {
                                       [&](const auto& use) { return use.amount <= network_.capacity(use.at); });
   }
 
-  bool feeds(NodeIndex node, const std::vector<const Tree*>& missing, Observer& observer) {
+  bool feeds(NodeIndex node, Observer& observer) {
     observer.pulse();
     ++counters_.asked;
-    return inflow_.reaches(missing, node);
+    return inflow_.reaches(node);
   }
 
   std::vector<const Tree*> incomplete() const {

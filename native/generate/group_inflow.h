@@ -8,8 +8,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "generate/growth.h"
@@ -30,14 +31,22 @@ class GroupInflow {
   explicit GroupInflow(const Network<Capacity>& network)
       : network_(network), flow_(index(network.arcs())), seen_(index(network.nodes())), step_(index(network.nodes())) {}
 
-  // Whether all trees in `groups` that miss `sink` could reach it at once.
-  bool reaches(const std::vector<const Tree*>& trees, NodeIndex sink) {
-    start_over();
-    for (const Tree* tree : trees) {
-      if (!tree->reaches(sink)) groups_.push_back({tree, tree->multiplicity, {}, 0});
+  // The trees that the questions to come are about, as they are now.
+  void ask_about(const std::vector<const Tree*>& trees) {
+    words_ = (trees.size() + 63) / 64;
+    at_.assign(index(network_.nodes()) * words_, 0);
+    groups_.assign(trees.size(), {});
+    for (std::size_t tree = 0; tree < trees.size(); ++tree) {
+      groups_[tree].copies = trees[tree]->multiplicity;
+      for (NodeIndex node = 0; node < network_.nodes(); ++node) {
+        if (trees[tree]->reaches(node)) at_[index(node) * words_ + tree / 64] |= std::uint64_t{1} << (tree % 64);
+      }
     }
-    Capacity missing = 0;
-    for (const Group& group : groups_) missing = checked_add(missing, group.left);
+  }
+
+  // Whether all trees that miss `sink` could reach it at once.
+  bool reaches(NodeIndex sink) {
+    Capacity missing = start_over(sink);
     while (missing > 0) {
       const std::size_t group = find_path(sink);
       if (group == kNone) return false;
@@ -63,10 +72,10 @@ class GroupInflow {
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
   struct Group {
-    const Tree* tree;
-    Capacity left;          // copies that have not found a way yet
-    std::vector<Use> uses;  // where the others start from
-    NodeIndex found_from;   // the node from which the search came to this group
+    Capacity copies = 0;
+    Capacity left = 0;         // copies that have not found a way yet
+    std::vector<Use> uses;     // where the others start from
+    NodeIndex found_from = 0;  // the node from which the search came to this group
   };
   // How the search came to a node: over an arc from a node nearer to the sink, or by way of a group that uses it.
   struct Step {
@@ -79,18 +88,34 @@ class GroupInflow {
     std::size_t group;
   };
 
-  void start_over() {
+  // Forgets the last answer; returns how many copies miss the sink.
+  Capacity start_over(NodeIndex sink) {
     for (const ArcIndex arc : touched_) flow_[index(arc)] = 0;
     touched_.clear();
-    groups_.clear();
+    missing_.resize(words_);
+    for (std::size_t word = 0; word < words_; ++word) missing_[word] = ~at_[index(sink) * words_ + word];
+    if (groups_.size() % 64 != 0) missing_.back() &= (std::uint64_t{1} << (groups_.size() % 64)) - 1;
+    Capacity copies = 0;
+    for (std::size_t word = 0; word < words_; ++word) {
+      for (std::uint64_t bits = missing_[word]; bits != 0; bits &= bits - 1) {
+        Group& group = groups_[first_of(word, bits)];
+        group.left = group.copies;
+        group.uses.clear();
+        copies = checked_add(copies, group.left);
+      }
+    }
+    return copies;
+  }
+
+  static std::size_t first_of(std::size_t word, std::uint64_t bits) {
+    return word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
   }
 
   // Searches backwards from the sink; returns a group with copies left, or kNone.
   std::size_t find_path(NodeIndex sink) {
     ++round_;
     queue_.clear();
-    unseen_.resize(groups_.size());
-    std::iota(unseen_.begin(), unseen_.end(), std::size_t{0});
+    unseen_ = missing_;
     visit(sink, {-1, true, kNone});
     for (std::size_t next = 0; next < queue_.size(); ++next) {
       const Place place = queue_[next];
@@ -120,17 +145,15 @@ class GroupInflow {
   }
 
   std::size_t meet_groups(NodeIndex node) {
-    for (std::size_t place = 0; place < unseen_.size();) {
-      const std::size_t number = unseen_[place];
-      if (!groups_[number].tree->reaches(node)) {
-        ++place;
-        continue;
+    for (std::size_t word = 0; word < words_; ++word) {
+      const std::uint64_t met = unseen_[word] & at_[index(node) * words_ + word];
+      for (std::uint64_t bits = met; bits != 0; bits &= bits - 1) {
+        const std::size_t number = first_of(word, bits);
+        groups_[number].found_from = node;
+        if (groups_[number].left > 0) return number;
+        queue_.push_back({-1, number});
       }
-      groups_[number].found_from = node;
-      if (groups_[number].left > 0) return number;
-      queue_.push_back({-1, number});
-      unseen_[place] = unseen_.back();
-      unseen_.pop_back();
+      unseen_[word] &= ~met;
     }
     return kNone;
   }
@@ -164,14 +187,15 @@ class GroupInflow {
   // Lets copies of groups start from the node, `most` at most; returns how many do.
   Capacity send_from(NodeIndex node, Capacity most) {
     Capacity sent = 0;
-    for (const std::size_t number : unseen_) {
-      Group& group = groups_[number];
-      if (group.left == 0 || !group.tree->reaches(node)) continue;
-      const Capacity amount = std::min(group.left, most - sent);
-      group.left -= amount;
-      use(number, node).amount += amount;
-      sent += amount;
-      if (sent == most) break;
+    for (std::size_t word = 0; word < words_; ++word) {
+      for (std::uint64_t bits = missing_[word] & at_[index(node) * words_ + word]; bits != 0; bits &= bits - 1) {
+        const std::size_t number = first_of(word, bits);
+        const Capacity amount = std::min(groups_[number].left, most - sent);
+        if (amount == 0) continue;
+        groups_[number].left -= amount;
+        use(number, node).amount += amount;
+        sent += amount;
+      }
     }
     return sent;
   }
@@ -201,7 +225,10 @@ class GroupInflow {
   std::vector<Capacity> flow_;
   std::vector<ArcIndex> touched_;
   std::vector<Group> groups_;
-  std::vector<std::size_t> unseen_;  // groups that the search has not come to
+  // Sets of trees, a bit each, `words_` words a set.
+  std::size_t words_ = 0;
+  std::vector<std::uint64_t> at_;                // of each node, the trees that reach it
+  std::vector<std::uint64_t> missing_, unseen_;  // those that miss the sink; those that the search has not come to
   std::vector<std::uint32_t> seen_;
   std::uint32_t round_ = 0;
   std::vector<Step> step_;
