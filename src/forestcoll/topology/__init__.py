@@ -8,12 +8,15 @@ from forestcoll.topology.node_link import (
     topology_to_document,
     write_topology,
 )
+from forestcoll.topology.symmetry import Shift, Symmetry
 
 __all__ = [
     "Link",
     "Node",
     "NodeId",
     "NodeKind",
+    "Shift",
+    "Symmetry",
     "Topology",
     "TopologyBuilder",
     "read_topology",

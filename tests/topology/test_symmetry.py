@@ -1,0 +1,24 @@
+"""The value that names a group: its order and its elements."""
+
+import numpy as np
+
+from forestcoll.topology import Shift, Symmetry
+
+
+def _shift(order: int, image: list[int]) -> Shift:
+    return Shift(order, np.array(image, dtype=np.int32))
+
+
+def test_no_shifts_are_the_trivial_group() -> None:
+    group = Symmetry(())
+    assert group.order == 1
+    assert [element.tolist() for element in group.elements(3)] == [[0, 1, 2]]
+
+
+def test_elements_are_all_products_of_powers_and_the_identity_comes_first() -> None:
+    group = Symmetry((_shift(2, [3, 4, 5, 0, 1, 2]), _shift(3, [1, 2, 0, 4, 5, 3])))
+    assert group.order == 6
+    elements = [element.tolist() for element in group.elements(6)]
+    assert elements[0] == [0, 1, 2, 3, 4, 5]
+    assert sorted(element[0] for element in elements) == [0, 1, 2, 3, 4, 5]
+    assert elements[4] == [4, 5, 3, 1, 2, 0]
