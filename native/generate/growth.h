@@ -13,6 +13,7 @@
 #include <limits>
 #include <queue>
 #include <span>
+#include <stdexcept>
 #include <tuple>
 #include <vector>
 
@@ -47,10 +48,12 @@ class Growth {
   Growth(Network<Capacity>& network, const std::vector<NodeIndex>& terminals, TightSets<Capacity>& sets)
       : network_(network), sets_(sets), terminals_(terminals), is_terminal_(index(network.nodes())),
         stamp_(index(network.nodes())), settled_(index(network.nodes())), distance_(index(network.nodes())),
-        feeders_(index(network.nodes())), cost_(index(network.arcs())) {
+        feeders_(index(network.nodes())), cost_(index(network.arcs())), sent_(index(network.nodes())),
+        sendable_(index(network.nodes())) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
     for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {
       full_.push_back(network.capacity(arc));
+      sendable_[index(network.tail(arc))] += network.capacity(arc);
       update_cost(arc);
     }
   }
@@ -195,6 +198,14 @@ class Growth {
     }
   }
 
+  // Takes back what `uproot` gave, as nothing else was used meanwhile.
+  void replant(const Tree& tree) {
+    for (const NodeIndex node : terminals_) {
+      if (node == tree.root || !tree.reaches(node)) continue;
+      if (!occupy(path_to(tree, node), tree.multiplicity)) throw std::logic_error("a tree does not fit where it stood");
+    }
+  }
+
   void release(PathNumber path, Capacity multiplicity) {
     for (const ArcIndex arc : paths_[path]) change(arc, multiplicity);
   }
@@ -251,14 +262,19 @@ class Growth {
   Cost cost(ArcIndex arc) const { return cost_[index(arc)]; }
 
   void update_cost(ArcIndex arc) {
-    static constexpr Cost kSteps[] = {1024, 1117, 1218, 1328, 1448, 1579, 1722, 1878};  // 1024 * 2^(i/8)
     const Capacity full = full_[index(arc)];
-    const auto used = static_cast<std::size_t>((full - network_.capacity(arc)) * 255 / std::max<Capacity>(full, 1));
-    cost_[index(arc)] = kHop + (kSteps[used % 8] << (used / 8));
+    cost_[index(arc)] = kHop + price(full - network_.capacity(arc), full);
+  }
+
+  static Cost price(Capacity used, Capacity full) {
+    static constexpr Cost kSteps[] = {1024, 1117, 1218, 1328, 1448, 1579, 1722, 1878};  // 1024 * 2^(i/8)
+    const auto part = static_cast<std::size_t>(used * 255 / std::max<Capacity>(full, 1));
+    return kSteps[part % 8] << (part / 8);
   }
 
   void change(ArcIndex arc, Capacity amount) {
     network_.add_capacity(arc, amount);
+    sent_[index(network_.tail(arc))] -= amount;
     update_cost(arc);
   }
 
@@ -285,7 +301,7 @@ class Growth {
       if (is_terminal(head)) {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
         const std::size_t turn = (place + out.size() - index(tree.root) % out.size()) % out.size();
-        targets_.push_back({reached, turn, arc});
+        targets_.push_back({reached + price(sent_[index(head)], sendable_[index(head)]), turn, arc});
       } else if (!settled(head) && open(tree, arc, rules)) {
         feed(head, arc, reached);
       }
@@ -424,6 +440,8 @@ class Growth {
   std::vector<std::vector<ArcIndex>> feeders_;  // of a switch, arcs into it from what was settled before it
   std::vector<Capacity> full_;                  // of an arc, its capacity at the start
   std::vector<Cost> cost_;
+  std::vector<Capacity> sent_,
+      sendable_;  // of a node, how much of the capacity of the arcs out of it is used, and all of it
   struct Visit {
     Cost cost;
     NodeIndex node;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -17,6 +18,10 @@
 namespace forestcoll {
 
 using SetIndex = std::int32_t;
+
+// How near at hand it is to enter a set once only. Before trees spend slack, they spare the tight sets; if that does
+// not do, clusters as well (nodes near each other), first those that have no more than four times what they need.
+enum class Care : char { kTight, kCluster, kAmpleCluster, kNone };
 
 template <class Capacity>
 class TightSets {
@@ -33,17 +38,19 @@ class TightSets {
   Capacity slack(SetIndex set) const { return slack_[static_cast<std::size_t>(set)]; }
   // How much of the slack a tree may take: before trees `spend`, only where there is plenty.
   Capacity spare(SetIndex set, bool spend) const {
-    return spend || !tight_[static_cast<std::size_t>(set)] ? slack(set) : 0;
+    return spend || care_[static_cast<std::size_t>(set)] > care_taken_ ? slack(set) : 0;
   }
+  // The sets up to this care are spared from now on.
+  void take_care(Care care) { care_taken_ = care; }
   void pay(SetIndex set, Capacity amount) { slack_[static_cast<std::size_t>(set)] -= amount; }
 
   // Keeps the set given by `members`, unless it is kept already. True if it is new.
-  bool add(const std::vector<bool>& members, Capacity slack, bool tight) {
+  bool add(const std::vector<bool>& members, Capacity slack, Care care) {
     if (full() || !known_.insert(members).second) return false;
     const SetIndex set = size();
     members_.push_back(members);
     slack_.push_back(slack);
-    tight_.push_back(tight);
+    care_.push_back(care);
     for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
       if (members[static_cast<std::size_t>(network_.head(arc))] &&
           !members[static_cast<std::size_t>(network_.tail(arc))]) {
@@ -51,6 +58,16 @@ class TightSets {
       }
     }
     return true;
+  }
+
+  // The arcs are as free as at the start: of the slack, only the trees from `supplies` that must enter are taken.
+  void start_over(const std::vector<NodeIndex>& terminals, const std::vector<Capacity>& supplies) {
+    restart();
+    for (SetIndex set = 0; set < size(); ++set) {
+      for (const NodeIndex root : terminals) {
+        if (!contains(set, root)) pay(set, supplies[static_cast<std::size_t>(root)]);
+      }
+    }
   }
 
   // What all sets have left, to come back to.
@@ -71,7 +88,8 @@ class TightSets {
   const Network<Capacity>& network_;
   std::vector<std::vector<bool>> members_;
   std::vector<Capacity> slack_;
-  std::vector<char> tight_;
+  std::vector<Care> care_;
+  Care care_taken_ = Care::kTight;
   std::vector<std::vector<SetIndex>> entered_;  // of each arc, the sets that it leads into
   std::set<std::vector<bool>> known_;
 };
@@ -100,6 +118,7 @@ class SetSeeds {
     std::iota(cluster_.begin(), cluster_.end(), 0);
     gather_hanging();
     join_from(thresholds, sets);
+    part_at_hubs(sets);
   }
 
  private:
@@ -140,38 +159,68 @@ class SetSeeds {
     }
   }
 
-  void consider_clusters(TightSets<Capacity>& sets) {
-    std::vector<std::vector<NodeIndex>> clusters(static_cast<std::size_t>(network_.nodes()));
+  // What falls apart when the switches of some number of neighbours are taken away, alone or with all larger ones.
+  void part_at_hubs(TightSets<Capacity>& sets) {
+    std::vector<char> is_terminal(index(network_.nodes()));
+    for (const NodeIndex terminal : terminals_) is_terminal[index(terminal)] = true;
+    std::set<std::size_t, std::greater<>> sizes;
     for (NodeIndex node = 0; node < network_.nodes(); ++node) {
-      clusters[static_cast<std::size_t>(cluster(node))].push_back(node);
+      if (!is_terminal[index(node)]) sizes.insert(network_.in(node).size());
     }
-    for (const auto& nodes : clusters) {
-      if (nodes.size() < 2) continue;
-      std::vector<bool> members(static_cast<std::size_t>(network_.nodes()));
-      for (const NodeIndex node : nodes) members[static_cast<std::size_t>(node)] = true;
-      consider(members, sets);
-      members.flip();
-      consider(members, sets);
+    std::size_t tried = 0;
+    for (const std::size_t size : sizes) {
+      if (++tried > kMostThresholds) break;
+      for (const bool alone : {false, true}) {
+        const auto stays = [&](NodeIndex node) {
+          const std::size_t own = network_.in(node).size();
+          return is_terminal[index(node)] || own < size || (alone && own > size);
+        };
+        std::iota(cluster_.begin(), cluster_.end(), 0);
+        for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
+          if (stays(network_.tail(arc)) && stays(network_.head(arc))) join(network_.tail(arc), network_.head(arc));
+        }
+        consider_clusters(sets);
+      }
     }
   }
 
-  void consider(const std::vector<bool>& members, TightSets<Capacity>& sets) {
+  void consider_clusters(TightSets<Capacity>& sets) {
+    std::vector<std::vector<NodeIndex>> clusters(index(network_.nodes()));
+    for (NodeIndex node = 0; node < network_.nodes(); ++node) clusters[index(cluster(node))].push_back(node);
+    for (const auto& nodes : clusters) {
+      if (nodes.size() < 2) continue;
+      std::vector<bool> members(index(network_.nodes()));
+      for (const NodeIndex node : nodes) members[index(node)] = true;
+      consider(members, true, sets);
+      members.flip();
+      consider(members, false, sets);
+    }
+  }
+
+  void consider(const std::vector<bool>& members, bool is_cluster, TightSets<Capacity>& sets) {
     Capacity demand = 0;
     bool has_terminal = false;
     for (const NodeIndex root : terminals_) {
-      if (members[static_cast<std::size_t>(root)]) {
+      if (members[index(root)]) {
         has_terminal = true;
       } else {
-        demand += remaining_[static_cast<std::size_t>(root)];
+        demand += remaining_[index(root)];
       }
     }
     if (!has_terminal || demand == 0) return;
-    const Capacity entering =
-        network_.entering([&](NodeIndex node) { return members[static_cast<std::size_t>(node)]; });
-    sets.add(members, entering - demand, entering - demand <= entering / 4);
+    const Capacity entering = network_.entering([&](NodeIndex node) { return members[index(node)]; });
+    sets.add(members, entering - demand, care_for(entering, demand, is_cluster));
+  }
+
+  static Care care_for(Capacity entering, Capacity demand, bool is_cluster) {
+    if (entering - demand <= entering / 4) return Care::kTight;
+    if (!is_cluster) return Care::kNone;
+    return demand >= entering / 4 ? Care::kCluster : Care::kAmpleCluster;
   }
 
   static constexpr std::size_t kMostThresholds = 16;
+
+  static std::size_t index(NodeIndex node) { return static_cast<std::size_t>(node); }
 
   const Network<Capacity>& network_;
   const std::vector<NodeIndex>& terminals_;
