@@ -142,6 +142,27 @@ def test_the_largest_group_is_found_whatever_the_numbering(spec: str, order: int
 @pytest.mark.parametrize(("spec", "order"), SMALLEST_ORDERS.items())
 def test_a_large_group_is_found_where_the_largest_is_not_known(spec: str, order: int) -> None:
     assert valid_order(build_topology(spec)) >= order
+    assert valid_order(renumbered(build_topology(spec), 1)) >= order
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "order"),
+    [
+        ("dgx-a100:boxes=2048", 16384),
+        ("mi250:boxes=1024", 4096),
+        ("torus:dims=16x32x32", 16384),
+        ("rail-only:boxes=512,gpus=8", 4096),
+        ("hypercube:dim=12", 4096),
+        ("hamming:dim=6,base=4", 4096),
+        ("fat-tree:levels=6,arity=4", 4096),
+        ("ring:nodes=1024", 1024),
+    ],
+)
+def test_the_largest_group_of_a_large_network_is_found_whatever_the_numbering(spec: str, order: int) -> None:
+    topology = build_topology(spec)
+    assert find_symmetry(topology).order == order
+    assert find_symmetry(renumbered(topology, 1)).order == order
 
 
 def test_two_sorts_of_boxes_are_shifted_at_once() -> None:

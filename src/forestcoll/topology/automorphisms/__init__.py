@@ -25,7 +25,7 @@ from forestcoll.topology.symmetry import Shift, Symmetry
 
 __all__ = ["find_symmetry"]
 
-_WORK = 400_000_000
+_WORK = 1_000_000_000
 """How many arcs may be looked at: a few seconds."""
 
 

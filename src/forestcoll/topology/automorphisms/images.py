@@ -116,8 +116,12 @@ class _Finder:
         """Return the nodes that `first` may go to, the nearest first."""
         others = np.flatnonzero(self._graph.colour == self._graph.colour[first])
         distance = self._distances(first)[others]
-        targets: list[int] = others[np.argsort(distance, kind="stable")].tolist()
-        return targets[1 : _NEAREST + 1] if self._alike else targets[1:]
+        targets = others[np.argsort(distance, kind="stable")][1:]
+        if self._alike:
+            targets = targets[:_NEAREST]
+            if not self._class.any():  # all are of one class: some move to a neighbour, so all do
+                targets = targets[self._kinds(np.full_like(targets, first), targets).max(axis=0) >= 0]
+        return list(targets.tolist())
 
     def _distances(self, first: int) -> Indices:
         distance = np.full(self._graph.nodes, self._graph.nodes)

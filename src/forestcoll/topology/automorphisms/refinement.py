@@ -10,7 +10,7 @@ import numpy as np
 from forestcoll.topology.automorphisms.graph import Graph, Hashes, Indices
 from forestcoll.topology.automorphisms.hashing import hashes, mixed
 
-_ROUND_COST = 4000
+_ROUND_COST = 20_000
 """What a round costs beside its arcs and nodes, in arcs."""
 
 _TWIN_LABELS = 4
@@ -46,7 +46,7 @@ class Refinement:
         self._starts = np.flatnonzero(np.diff(ends, prepend=-1))
         self._owners = ends[self._starts]
         self._labels = graph.label
-        self._cost = len(ends) + 4 * graph.nodes + _ROUND_COST
+        self._cost = len(ends) + 12 * graph.nodes + _ROUND_COST
 
     def rounds(self, colour: Hashes, count: int) -> Hashes:
         """Return `colour` after `count` rounds, or fewer if the purse is empty."""
