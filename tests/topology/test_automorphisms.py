@@ -3,6 +3,7 @@
 import random
 from fractions import Fraction
 from itertools import combinations
+from math import prod
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from forestcoll.errors import InternalError
 from forestcoll.topology import Link, Node, Shift, Symmetry, Topology, TopologyBuilder
 from forestcoll.topology.automorphisms import find_symmetry
+from forestcoll.topology.automorphisms.basis import basis
 from forestcoll.topology.automorphisms.graph import graph_of
-from forestcoll.topology.automorphisms.group import Generator, common, is_free
+from forestcoll.topology.automorphisms.group import Gathering, Generator, common, is_free, power
 from forestcoll.topology.automorphisms.proof import prove
 from forestcoll.topology.automorphisms.refinement import Purse
 from forestcoll.topology.automorphisms.search import group_of
@@ -364,6 +366,40 @@ def _cyclic(*orders: int) -> list[Generator]:
     """Return a group that acts on itself, a generator of each order."""
     places = np.arange(int(np.prod(orders))).reshape(orders)
     return [Generator(order, np.roll(places, -1, axis).reshape(-1)) for axis, order in enumerate(orders)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_generator_is_found_after_a_power_of_it(seed: int) -> None:
+    assert valid_order(renumbered(build_topology("ring:nodes=4,one_way=true"), seed)) == 4
+    assert valid_order(renumbered(build_topology("circulant:nodes=12,offsets=2+3,one_way=true"), seed)) == 12
+
+
+def test_a_power_is_replaced_by_what_it_is_a_power_of() -> None:
+    group = Gathering(np.ones(24, dtype=np.bool_))
+    fours, sixes = _cyclic(4, 6)
+    assert group.offer(power(fours.image, 2))
+    assert group.offer(power(sixes.image, 3))
+    assert group.offer(fours.image[sixes.image])
+    assert sorted(each.order for each in group.generators) == [2, 12]
+    assert is_free(group.generators, np.ones(24, dtype=np.bool_))
+    assert not group.offer(fours.image)
+
+
+@pytest.mark.parametrize(
+    ("relations", "orders"),
+    [
+        ([[4]], [4]),
+        ([[1]], []),
+        ([[4, 0], [-1, 2]], [8]),
+        ([[4, 0], [-2, 2]], [4, 2]),
+        ([[2, 0, 0], [0, 6, 0], [-1, -3, 2]], [12, 2]),
+        ([[0, 4], [6, 0]], [12, 2]),
+    ],
+)
+def test_a_basis_has_the_orders_of_the_group(relations: list[list[int]], orders: list[int]) -> None:
+    found = basis(relations)
+    assert prod(order for order, _ in found) == prod(orders)
+    assert len(found) >= len(orders)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from forestcoll.topology.automorphisms.digits import digit_symmetries
-from forestcoll.topology.automorphisms.graph import Graph, Indices, Mask, components
-from forestcoll.topology.automorphisms.group import Gathering, Generator
+from forestcoll.topology.automorphisms.graph import Graph, Indices, components
+from forestcoll.topology.automorphisms.group import Gathering, Generator, steps_from
 from forestcoll.topology.automorphisms.images import ImageSearch
 from forestcoll.topology.automorphisms.refinement import Purse, singled_out
 
@@ -97,7 +97,7 @@ class ConnectedSearch:
         moved = hanging.with_arcs([each.image for each in inner])
         piece = components(self.graph.nodes, hanging.source, hanging.target)
         orbit = components(self.graph.nodes, moved.source, moved.target)
-        return _steps_from(piece == _lowest(piece, orbit), inner)
+        return steps_from(piece == _lowest(piece, orbit), inner)
 
 
 def _lowest(piece: Indices, orbit: Indices) -> Indices:
@@ -105,18 +105,3 @@ def _lowest(piece: Indices, orbit: Indices) -> Indices:
     lowest = np.full(orbit.max() + 1, len(piece))
     np.minimum.at(lowest, orbit, piece)
     return lowest[orbit]
-
-
-def _steps_from(first: Mask, generators: Sequence[Generator]) -> Indices:
-    """Return of each node a number for the powers of `generators` that lead to it from one of the nodes `first`."""
-    number = np.where(first, 0, -1)
-    factor = 1
-    for generator in generators:
-        known = np.flatnonzero(number >= 0)
-        image = known
-        for step in range(1, generator.order):
-            image = generator.image[image]
-            fresh = number[image] < 0
-            number[image[fresh]] = number[known[fresh]] + step * factor
-        factor *= generator.order
-    return number

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from forestcoll.topology.automorphisms.basis import basis
 from forestcoll.topology.automorphisms.graph import Indices, Mask, components
 
 
@@ -27,10 +28,11 @@ class _Primary:
 
 
 class Gathering:
-    """A group of symmetries of `graph` that grows by what fits to it: commutes, and keeps the action free."""
+    """A group that grows by symmetries that fit to it: they commute, and keep its action on `compute` nodes free."""
 
     def __init__(self, compute: Mask) -> None:
         self._compute = compute
+        self._first = int(np.argmax(compute))
         self.generators: list[Generator] = []
 
     @property
@@ -40,22 +42,43 @@ class Gathering:
 
     def offer(self, image: Indices) -> bool:
         """Take in the symmetry `image`, or else the lowest power of it that fits, and return whether one did."""
-        if (generator := self.fitting(image)) is not None:
-            self.generators.append(generator)
-        return generator is not None
+        if (generators := self.fitting(image)) is not None:
+            self.generators = generators
+        return generators is not None
 
-    def fitting(self, image: Indices) -> Generator | None:
-        """Return the lowest power of `image` that commutes with the group and keeps it free, or None."""
+    def fitting(self, image: Indices) -> list[Generator] | None:
+        """Return the group with the lowest power of `image` that commutes, adds to it and keeps it free, or None."""
         if any(not np.array_equal(image[each.image], each.image[image]) for each in self.generators):
             return None
-        order = cycle_length(image, int(np.argmax(self._compute)))
+        order = cycle_length(image, self._first)
         if not is_identity(power(image, order)):
             return None
         for divisor in divisors(order)[:-1]:
-            generator = Generator(order // divisor, power(image, divisor))
-            if is_free([*self.generators, generator], self._compute):
-                return generator
+            added = Generator(order // divisor, power(image, divisor))
+            if is_free([*self.generators, added], self._compute):
+                return [*self.generators, added]
+            if (generators := self._merged(added)) is not None:
+                return generators
         return None
+
+    def _merged(self, added: Generator) -> list[Generator] | None:
+        """Return the group with `added`, a power of which it has already, or None if that does not act freely."""
+        if not self.generators:
+            return None
+        number = steps_from(np.arange(len(self._compute)) == self._first, self.generators)
+        node, times = int(added.image[self._first]), 1
+        while number[node] < 0:
+            node, times = int(added.image[node]), times + 1
+        powers = _digits(int(number[node]), [each.order for each in self.generators])
+        same = np.array_equal(_product_of(self.generators, powers), power(added.image, times))
+        generators = [*self.generators, added]
+        if times == 1 or not same or not is_free(generators, self._compute, self.order * times):
+            return None
+        relations = [
+            [each.order * (one == two) for two in range(len(generators))] for one, each in enumerate(generators)
+        ]
+        relations[-1] = [*(-each for each in powers), times]
+        return [Generator(order, _product_of(generators, each)) for order, each in basis(relations)]
 
     def orbits(self) -> Indices:
         """Return of each node the number of its orbit."""
@@ -69,11 +92,45 @@ def orbits(generators: Sequence[Generator], nodes: int) -> Indices:
     return components(nodes, source, target)
 
 
-def is_free(generators: Sequence[Generator], compute: Mask) -> bool:
-    """Whether commuting `generators` send each compute node to as many nodes as there are products of their powers."""
-    order = prod(each.order for each in generators)
+def is_free(generators: Sequence[Generator], compute: Mask, order: int | None = None) -> bool:
+    """Whether each orbit of commuting `generators` has `order` compute nodes: all products of powers, if None."""
+    wanted = prod(each.order for each in generators) if order is None else order
     sizes = np.bincount(orbits(generators, len(compute))[compute])
-    return bool((sizes[sizes > 0] == order).all())
+    return bool((sizes[sizes > 0] == wanted).all())
+
+
+def steps_from(first: Mask, generators: Sequence[Generator]) -> Indices:
+    """Return of each node a number for the powers of `generators` that lead to it from one of the nodes `first`.
+
+    The powers are its digits, the lowest first; -1 is a node that none leads to.
+    """
+    number = np.where(first, 0, -1)
+    factor = 1
+    for generator in generators:
+        known = np.flatnonzero(number >= 0)
+        image = known
+        for step in range(1, generator.order):
+            image = generator.image[image]
+            fresh = number[image] < 0
+            number[image[fresh]] = number[known[fresh]] + step * factor
+        factor *= generator.order
+    return number
+
+
+def _digits(number: int, sizes: Sequence[int]) -> list[int]:
+    digits = []
+    for size in sizes:
+        digits.append(number % size)
+        number //= size
+    return digits
+
+
+def _product_of(generators: Sequence[Generator], powers: Sequence[int]) -> Indices:
+    """Return the product of `generators`, one at least, each to its power."""
+    image = np.arange(len(generators[0].image))
+    for each, exponent in zip(generators, powers, strict=True):
+        image = power(each.image, exponent % each.order)[image]
+    return image
 
 
 def cycle_length(image: Indices, start: int) -> int:
