@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule import Schedule
+from forestcoll.schedule import Rows, Schedule
 from forestcoll.schedule.model import IntArray
 from forestcoll.topology import Topology
 
@@ -23,6 +23,9 @@ ExactArray: TypeAlias = npt.NDArray[Any]
 
 MAX_DENOMINATOR_DIGITS = 4000
 """The most digits of the shares' common denominator; beyond it the arithmetic, and printing a sum, take too long."""
+
+MAX_TABLE = 2**25
+"""The most pairs of nodes whose links stand in a table; beyond it a link is searched for."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,25 @@ class Network:
 
     def find_links(self, sources: IntArray, targets: IntArray) -> IntArray:
         """Return the number of the link from each source to its target, -1 where there is none."""
+        wanted = sources.astype(np.int64) * self.size + targets
+        if self._table is not None:
+            found: IntArray = self._table[wanted]
+            return found
         codes, order = self._sorted_codes
         if not len(codes):
             return np.full(len(sources), -1, dtype=np.int64)
-        wanted = sources.astype(np.int64) * self.size + targets
         places = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
         return np.where(codes[places] == wanted, order[places], -1)
+
+    @cached_property
+    def _table(self) -> IntArray | None:
+        """The number of the link between every two nodes, or -1; None if that were too many."""
+        if self.size**2 > MAX_TABLE:
+            return None
+        table = np.full(self.size**2, -1, dtype=np.int32)
+        # Of several links with the same ends the first counts, so it is written last.
+        table[(self.sources * self.size + self.targets)[::-1]] = np.arange(len(self.sources), dtype=np.int32)[::-1]
+        return table
 
     @cached_property
     def _sorted_codes(self) -> tuple[IntArray, IntArray]:
@@ -90,19 +106,12 @@ class Case:
         self.network = Network(schedule.topology)
         self.compute = schedule.topology.compute
 
-    @cached_property
-    def hops(self) -> IntArray:
-        """Where in the table of routes a hop begins: every entry but the last one of each route."""
-        routes = self.schedule.routes
+    def hops(self, routes: Rows) -> tuple[IntArray, IntArray]:
+        """Return where in the entries of `routes` a hop begins, and the link that it crosses, -1 if there is none."""
         is_hop = np.ones(len(routes.entries), dtype=np.bool_)
         is_hop[routes.starts[1:] - 1] = False
-        return np.flatnonzero(is_hop)
-
-    @cached_property
-    def hop_links(self) -> IntArray:
-        """The link that each hop crosses, -1 where there is none."""
-        entries = self.schedule.routes.entries
-        return self.network.find_links(entries[self.hops], entries[self.hops + 1])
+        places = np.flatnonzero(is_hop)
+        return places, self.network.find_links(routes.entries[places], routes.entries[places + 1])
 
     @cached_property
     def firsts(self) -> IntArray:
@@ -137,21 +146,30 @@ class Case:
     @cached_property
     def loads(self) -> ExactArray:
         """What crosses each link in all phases together, as a count of 1/`denominator` of M."""
-        routes = self.schedule.routes
-        lengths = np.diff(routes.starts) - 1
-        dtype = self._load_type(lengths)
-        carried = np.zeros(len(routes), dtype=dtype)
-        for phase, units in zip(self.schedule.phases, self.units, strict=True):
-            per_entry = np.repeat(np.array(units, dtype=dtype), np.diff(phase.routes.starts))
-            np.add.at(carried, phase.routes.entries, per_entry)
-        loads = np.zeros(len(self.network.sources), dtype=dtype)
-        np.add.at(loads, self.hop_links, np.repeat(carried, lengths))
+        carried = self._carried()
+        loads = np.zeros(len(self.network.sources), dtype=carried.dtype)
+        for first, block in self.schedule.routes.blocks():
+            _, links = self.hops(block)
+            lengths = np.diff(block.starts) - 1
+            np.add.at(loads, links, np.repeat(carried[first : first + len(block)], lengths))
         return loads
 
-    def _load_type(self, lengths: IntArray) -> type[np.int64] | type[object]:
+    def _carried(self) -> ExactArray:
+        """Return what is sent along each route."""
+        dtype = self._load_type()
+        carried = np.zeros(len(self.schedule.routes), dtype=dtype)
+        for phase, units in zip(self.schedule.phases, self.units, strict=True):
+            of_tree = np.array(units, dtype=dtype)
+            for first, block in phase.routes.blocks():
+                each = np.repeat(of_tree[first : first + len(block)], np.diff(block.starts))
+                np.add.at(carried, block.entries, each)
+        return carried
+
+    def _load_type(self) -> type[np.int64] | type[object]:
         """Return the narrowest element in which no load overflows: even all crossings on one link must fit."""
         greatest = max((unit for units in self.units for unit in units), default=0)
-        crossings = sum(int(lengths[phase.routes.entries].sum(dtype=np.int64)) for phase in self.schedule.phases)
+        longest = int(np.diff(self.schedule.routes.starts).max(initial=1))
+        crossings = longest * sum(len(phase.routes.entries) for phase in self.schedule.phases)
         return np.int64 if greatest * max(crossings, 1) <= np.iinfo(np.int64).max else object
 
     @cached_property
