@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from itertools import chain, pairwise
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.collective import Collective
-from forestcoll.topology import Topology
+from forestcoll.topology import Symmetry, Topology
+
+if TYPE_CHECKING:
+    from forestcoll.schedule.expansion import TreeImage
 
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
@@ -173,6 +176,8 @@ class Schedule:
         optimal_algbw: claimed optimum, or None where the file claims none.
         cut: numbers of the nodes whose exit bandwidth proves `optimal_algbw`, or None.
         trees_per_root: k, counting a tree as often as its share holds 1/(N k), or None where the file does not say.
+        symmetry: if there is one, the trees of the phases are *base trees*: the schedule has the image of each of them,
+            root and nodes of routes, under each element of the group, all with the share of the base tree.
     """
 
     topology: Topology
@@ -183,3 +188,16 @@ class Schedule:
     optimal_algbw: Fraction | None = None
     cut: tuple[int, ...] | None = None
     trees_per_root: int | None = None
+    symmetry: Symmetry | None = None
+
+    def images(self, phase: int) -> "Iterator[TreeImage]":
+        """Yield every tree of phase number `phase` written out, one at a time: element by element of the symmetry."""
+        from forestcoll.schedule.expansion import tree_images
+
+        return tree_images(self, phase)
+
+    def expanded(self) -> "Schedule":
+        """Return the schedule without a symmetry: all images of its base trees, in the order of `images`."""
+        from forestcoll.schedule.expansion import expanded
+
+        return expanded(self)

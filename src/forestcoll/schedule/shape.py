@@ -21,11 +21,12 @@ class Shape:
     """Tree counts and heights of a schedule.
 
     Attributes:
-        trees: how many trees its phases list.
+        trees: how many trees its phases have, all images of base trees counted.
         greatest_height: sends from root to the deepest node, over all trees.
         mean_height: the trees' heights, weighted by their shares.
         greatest_hops: links from root to the deepest node, over all trees.
         mean_hops: the trees' hops, weighted by their shares.
+        group_order: how many images each base tree has; 1 without a symmetry.
     """
 
     trees: int
@@ -33,20 +34,31 @@ class Shape:
     mean_height: float
     greatest_hops: int
     mean_hops: float
+    group_order: int = 1
+
+    @property
+    def base_trees(self) -> int:
+        """How many trees the phases list."""
+        return self.trees // self.group_order
 
 
 def shape_of(schedule: Schedule) -> Shape:
-    """Return the shape of `schedule`, whose trees must list each route after the one that feeds it."""
+    """Return the shape of `schedule`, whose trees must list each route after the one that feeds it.
+
+    The images of a base tree are as high as it is, and have its share.
+    """
     ends = _Ends.of(schedule)
     depths = [_depths(block, ends) for phase in schedule.phases for block in _blocks(phase, ends.nodes)]
     heights, hops = np.concatenate(depths, axis=1) if depths else np.zeros((2, 0), dtype=np.int32)
     shares = [share for phase in schedule.phases for share in phase.shares]
+    group_order = 1 if schedule.symmetry is None else schedule.symmetry.order
     return Shape(
-        trees=len(shares),
+        trees=len(shares) * group_order,
         greatest_height=int(heights.max(initial=0)),
         mean_height=_mean(heights, shares),
         greatest_hops=int(hops.max(initial=0)),
         mean_hops=_mean(hops, shares),
+        group_order=group_order,
     )
 
 
