@@ -14,7 +14,7 @@ from verify_drafts import GOOD, Draft, DraftTree, boxes, complete, multicast, ri
 from forestcoll.collective import Collective
 from forestcoll.schedule import Rows
 from forestcoll.topology import TopologyBuilder
-from forestcoll.verification import LinkLoad, case, rules, trees, verify
+from forestcoll.verification import LinkLoad, network, rules, trees, verify
 from forestcoll.verification.case import MAX_DENOMINATOR_DIGITS, Case
 from forestcoll.verification.rules import RULE_BOOKS
 
@@ -195,12 +195,12 @@ def test_links_in_any_order_are_found() -> None:
 
 @pytest.mark.parametrize("pairs", [0, 2**25])
 def test_links_are_found_in_a_table_and_without(pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case, "MAX_TABLE", pairs)
-    network = Case(boxes().freeze()).network
+    monkeypatch.setattr(network, "MAX_TABLE", pairs)
+    found = Case(boxes().freeze()).network
     ends = np.array([(source, target) for source in range(7) for target in range(7)])
     numbers = {(link.source, link.target): number for number, link in enumerate(boxes().topology.links)}
     expected = [numbers.get((source, target), -1) for source, target in ends.tolist()]
-    assert network.find_links(ends[:, 0], ends[:, 1]).tolist() == expected
+    assert found.find_links(ends[:, 0], ends[:, 1]).tolist() == expected
 
 
 def test_the_report_does_not_depend_on_the_width_of_integers() -> None:

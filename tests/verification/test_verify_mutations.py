@@ -10,7 +10,7 @@ from verify_drafts import GOOD, Draft, DraftTree
 from verify_oracle import is_right
 
 from forestcoll.schedule import model
-from forestcoll.verification import case, routes, trees, verify
+from forestcoll.verification import network, routes, trees, verify
 
 Draw = Callable[[st.SearchStrategy[int]], int]
 
@@ -150,7 +150,7 @@ def test_verify_agrees_with_a_plain_reading_of_the_rules(
     monkeypatch.setattr(trees, "BLOCK_CELLS", cells)
     monkeypatch.setattr(model, "BLOCK_ENTRIES", cells)
     monkeypatch.setattr(routes, "SORTED_ENTRIES", cells)
-    monkeypatch.setattr(case, "MAX_TABLE", cells)
+    monkeypatch.setattr(network, "MAX_TABLE", cells)
     draft = data.draw(st.sampled_from(GOOD))()
     for mutate in data.draw(st.lists(st.sampled_from(MUTATIONS), max_size=3)):
         mutate(data.draw, draft)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from forestcoll.verification import wording
-from forestcoll.verification.case import BoolArray, Case
+from forestcoll.verification.case import Case
 from forestcoll.verification.search import first_outside, first_true, place_in_rows
 
 SORTED_ENTRIES = 2**14
@@ -79,7 +79,7 @@ def interior_compute(case: Case) -> str | None:
 
 def ends_on_switch(case: Case) -> str | None:
     """Find a route that starts or ends on a switch that cannot multicast."""
-    allowed: BoolArray = case.network.is_compute | case.network.can_multicast
+    allowed = case.network.is_compute | case.network.can_multicast
     row = first_true(~(allowed[case.firsts] & allowed[case.lasts]))
     if row is None:
         return None

@@ -3,7 +3,7 @@
 import numpy as np
 
 from forestcoll.schedule import Rows
-from forestcoll.verification.case import BoolArray
+from forestcoll.verification.network import BoolArray
 
 
 def first_true(marks: BoolArray) -> int | None:
