@@ -21,7 +21,7 @@ from forestcoll.files import parse_document, read_bytes, write_text
 from forestcoll.schedule.model import IntArray, Phase, PhaseOp, Rows, Schedule, row_starts
 from forestcoll.schedule.rows_text import row_texts
 from forestcoll.schedule.scanning import scanned_document
-from forestcoll.topology import topology_from_document, topology_to_document
+from forestcoll.topology import Shift, Symmetry, topology_from_document, topology_to_document
 
 FORMAT = "forestcoll.schedule/1"
 
@@ -48,6 +48,8 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
     if schedule.optimal_algbw is not None and schedule.cut is not None:
         head |= {"optimal_algbw": str(schedule.optimal_algbw), "certificate": {"cut": list(schedule.cut)}}
     head |= {"trees_per_root": schedule.trees_per_root, "shards": None}
+    if schedule.symmetry is not None:
+        head["symmetry"] = [{"order": each.order, "image": each.image.tolist()} for each in schedule.symmetry.shifts]
     yield json.dumps(head)[:-1]
     yield ',\n"routes": ['
     yield from _joined(row_texts(schedule.routes))
@@ -114,7 +116,26 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
         optimal_algbw=optimal,
         cut=cut,
         trees_per_root=_tree_count(document.get("trees_per_root"), where),
+        symmetry=_symmetry(document.get("symmetry"), len(topology.nodes), f"{where}: symmetry"),
     )
+
+
+def _symmetry(value: object, nodes: int, where: str) -> Symmetry | None:
+    if value is None:
+        return None
+    return Symmetry(tuple(_shift(shift, nodes, f"{where}[{place}]") for place, shift in enumerate(_list(value, where))))
+
+
+def _shift(value: object, nodes: int, where: str) -> Shift:
+    if not isinstance(value, Mapping):
+        raise InputError(f'{where} is {_shown(value)}; expected {{"order": ..., "image": [...]}}')
+    order = value.get("order")
+    if type(order) is not int or order < 2:
+        raise InputError(f"{where}.order is {_shown(order)}; expected an integer of 2 or more")
+    image = _numbers(value.get("image"), nodes, f"{where}.image")
+    if len(image) != nodes:
+        raise InputError(f"{where}.image has {len(image)} entries; expected one for each of the {nodes} nodes")
+    return Shift(order, np.array(image, dtype=np.int32))
 
 
 def _phase(phase: object, nodes: int, routes: int, where: str) -> Phase:
