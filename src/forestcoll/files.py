@@ -101,6 +101,14 @@ def _bounded_content(file: IO[bytes]) -> bytearray:
     return data
 
 
+def system_text(path: str) -> str | None:
+    """Return the text of a small file in which the system says something of itself; None if it does not."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
 def _open_for_reading(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
