@@ -22,6 +22,8 @@ from forestcoll.exact import WrittenFloat
 MAX_BYTES = 2 * 2**30
 """The largest document that is read, in bytes after decompression (2 GiB)."""
 
+_PIECE_BYTES = 2**20
+
 
 def read_document(path: Path) -> dict[str, object]:
     """Return the JSON object in the file at `path` (gzip if its name ends in `.gz`).
@@ -31,7 +33,16 @@ def read_document(path: Path) -> dict[str, object]:
     Raises:
         InputError: the file is missing, a directory, unreadable, too large, or not one JSON object.
     """
-    text = _read_text(path)
+    return parse_document(read_bytes(path), path)
+
+
+def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
+    """Return the JSON object in `data`, the content of the file at `path`, as `read_document` does.
+
+    Raises:
+        InputError: it is not one JSON object in UTF-8.
+    """
+    text = _decoded(data, path)
     try:
         document = json.loads(text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
     except json.JSONDecodeError as error:
@@ -51,12 +62,24 @@ def _json_type(value: object) -> str:
     return names.get(type(value), "number")
 
 
-def _read_text(path: Path) -> str:
+def _decoded(data: bytes | bytearray, path: Path) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+
+
+def read_bytes(path: Path) -> bytearray:
+    """Return the content of the file at `path`, decompressed if its name ends in `.gz`.
+
+    Raises:
+        InputError: the file is missing, a directory, unreadable, or larger than `MAX_BYTES`.
+    """
     try:
         if path.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
         with _open_for_reading(path) as file:
-            data = file.read(MAX_BYTES + 1)
+            data = _bounded_content(file)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the name") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -67,10 +90,23 @@ def _read_text(path: Path) -> str:
         raise InputError(f"{str(path)!r}: not a file name: {error}") from None
     if len(data) > MAX_BYTES:
         raise InputError(f"{path}: larger than the limit of {MAX_BYTES >> 30} GiB")
+    return data
+
+
+def _bounded_content(file: IO[bytes]) -> bytearray:
+    """Return what `file` holds, or more than `MAX_BYTES` of it; asking for all at once would take that much memory."""
+    data = bytearray()
+    while len(data) <= MAX_BYTES and (piece := file.read(_PIECE_BYTES)):
+        data += piece
+    return data
+
+
+def system_text(path: str) -> str | None:
+    """Return the text of a small file in which the system says something of itself; None if it does not."""
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
 
 
 def _open_for_reading(path: Path) -> IO[bytes]:
