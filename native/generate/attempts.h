@@ -67,7 +67,7 @@ class Attempts {
   // True if the new attempt is better than the best one; otherwise that one is planted again.
   bool try_again(Care care, Observer& observer) {
     for (const Tree& tree : best_.trees) growth_.uproot(tree);
-    sets_.start_over(terminals_, supplies_);
+    sets_.start_over();
     Attempt before = std::move(best_);
     make(care, observer);
     if (best_.missing < before.missing) return true;
@@ -101,10 +101,20 @@ class Attempts {
     const SetIndex before = sets_.size();
     for (const NodeIndex node : terminals_) {
       observer.pulse();
-      if (!inflow.reaches(node)) sets_.add(inflow.sink_side(), 0, Care::kNone);
+      if (!inflow.reaches(node)) keep(inflow.sink_side());
     }
     counters_.short_sets += sets_.size() - before;
     return sets_.size() > before;
+  }
+
+  void keep(const std::vector<bool>& members) {
+    const std::vector<ArcIndex> entering = sets_.arcs_into(members);
+    Capacity slack = 0;
+    for (const ArcIndex arc : entering) slack += growth_.full(arc);
+    for (const NodeIndex root : terminals_) {
+      if (!members[index(root)]) slack -= supplies_[index(root)];
+    }
+    sets_.add(members, entering, slack, Care::kNone);
   }
 
   // Levels

@@ -185,8 +185,10 @@ class Completion {
   // Keeps the violated set; false if it was known.
   bool learn(const std::vector<bool>& violated) {
     ++counters_.learned_sets;
-    const Capacity entering = network_.entering([&](NodeIndex node) { return violated[index(node)]; });
-    if (!sets_.add(violated, entering, Care::kTight)) return false;
+    const std::vector<ArcIndex> entering = sets_.arcs_into(violated);
+    Capacity slack = 0;
+    for (const ArcIndex arc : entering) slack += network_.capacity(arc);
+    if (sets_.add(violated, entering, slack, Care::kTight) == sets_.kNoSet) return false;
     growth_.count_trees(sets_.size() - 1, growing());
     return true;
   }

@@ -17,6 +17,7 @@
 #include "generate/growth.h"
 #include "generate/repair.h"
 #include "generate/routing.h"
+#include "generate/set_seeds.h"
 
 namespace forestcoll {
 
