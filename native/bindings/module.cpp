@@ -209,21 +209,35 @@ nb::dict to_dict(const ForestCounters& counters) {
   return counted;
 }
 
+// What the forest has when `run` is done; without the interpreter's lock until the values are made.
+template <class Capacity, class Run>
+nb::tuple grown(Forest<Capacity>& forest, Run run) {
+  RoutedTrees<Capacity> trees;
+  std::pair<IntList, IntList> paths;
+  {
+    nb::gil_scoped_release unlocked;
+    run();
+    trees = forest.trees();
+    paths = flatten(forest.paths(), [&](PathIndex path) { return forest.path_nodes(path); });
+  }
+  return nb::make_tuple(to_tuple(std::move(trees), std::move(paths)), to_dict(forest.counters()));
+}
+
 template <class Capacity>
 nb::tuple grow_trees(const Problem<Capacity>& problem, Capacity supply, nb::object progress, bool prove) {
   PythonObserver observer(std::move(progress));
-  RoutedTrees<Capacity> trees;
-  std::pair<IntList, IntList> paths;
-  ForestCounters counters;
-  {
-    nb::gil_scoped_release unlocked;
-    Forest<Capacity> forest(problem.network, problem.terminals, problem.supplies(supply));
-    forest.run(prove, observer);
-    trees = forest.trees();
-    paths = flatten(forest.paths(), [&](PathIndex path) { return forest.path_nodes(path); });
-    counters = forest.counters();
-  }
-  return nb::make_tuple(to_tuple(std::move(trees), std::move(paths)), to_dict(counters));
+  Forest<Capacity> forest(problem.network, problem.terminals, problem.supplies(supply));
+  return grown(forest, [&] { forest.run(prove, observer); });
+}
+
+template <class Capacity>
+nb::tuple grow_base_trees(const Problem<Capacity>& problem, Capacity supply, std::vector<IntList> images,
+                          IntList arc_orbits, std::int64_t order, nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  const Orbits orbits{std::move(images), std::move(arc_orbits), order};
+  orbits.check(problem.network.nodes(), problem.network.arcs());
+  Forest<Capacity> forest(problem.network, problem.terminals, problem.supplies(supply), orbits);
+  return grown(forest, [&] { forest.run_base_trees(orbits, observer); });
 }
 
 template <class Capacity>
@@ -274,6 +288,9 @@ void bind(nb::module_ module) {
              "Return batches of spanning trees, and counters of how they were found.");
   module.def("grow_trees", &grow_trees<Capacity>, "problem"_a, "supply"_a, "progress"_a = nb::none(), nb::kw_only(),
              "prove"_a = true, "Return what route_trees returns, grown optimistically, and counters.");
+  module.def("grow_base_trees", &grow_base_trees<Capacity>, "problem"_a, "supply"_a, "images"_a, "arc_orbits"_a,
+             "order"_a, "progress"_a = nb::none(),
+             "Return what grow_trees returns, of one root an orbit; images of the trees are the others.");
   module.def("route_trees", &route<Capacity>, "problem"_a, "logical"_a, "batches"_a, "progress"_a = nb::none(),
              "Return roots, multiplicities, path numbers of all trees, and the paths' starts and nodes.");
 }

@@ -28,8 +28,9 @@ class Attempts {
   using Tree = GrowingTree<Capacity>;
 
   Attempts(Growth<Capacity>& growth, TightSets<Capacity>& sets, const std::vector<NodeIndex>& terminals,
-           const std::vector<NodeIndex>& order, const std::vector<Capacity>& supplies)
-      : growth_(growth), sets_(sets), terminals_(terminals), order_(order), supplies_(supplies) {}
+           const std::vector<NodeIndex>& order, const std::vector<Capacity>& supplies, bool may_learn)
+      : growth_(growth), sets_(sets), terminals_(terminals), order_(order), supplies_(supplies),
+        may_learn_(may_learn) {}
 
   // The trees of the attempt that left the fewest edges missing; they are planted.
   std::vector<Tree> run(Observer& observer) {
@@ -37,7 +38,7 @@ class Attempts {
     for (const Care care : {Care::kCluster, Care::kAmpleCluster}) {
       if (best_.missing > 0) try_again(care, observer);
     }
-    bool helps = true;
+    bool helps = may_learn_;
     while (helps && is_far_from_complete() && counters_.attempts < kMostAttempts) {
       const Capacity before = best_.missing;
       helps = learn(observer) && try_again(best_.care, observer) && best_.missing <= before - before / 4;
@@ -172,6 +173,7 @@ class Attempts {
   const std::vector<NodeIndex>& terminals_;
   const std::vector<NodeIndex>& order_;
   const std::vector<Capacity>& supplies_;  // of each node, the trees rooted there
+  bool may_learn_;                         // whether trees may be asked what they lack: not of base trees
   Attempt best_;
   std::vector<Tree> trees_, split_off_;
   AttemptCounters counters_;

@@ -33,30 +33,43 @@ class Forest {
   using Tree = GrowingTree<Capacity>;
 
   Forest(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals, std::vector<Capacity> supplies)
-      : network_(network), terminals_(terminals), remaining_(std::move(supplies)), sets_(network_),
+      : whole_(network), network_(network), terminals_(terminals), remaining_(std::move(supplies)), sets_(network_),
         growth_(network_, terminals_, sets_),
         order_(breadth_first(network, terminals.front(), [&](NodeIndex node) { return growth_.is_terminal(node); })) {}
 
+  // A forest of base trees: those of the first root of each orbit, whose images are the trees of all roots.
+  Forest(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals, std::vector<Capacity> supplies,
+         const Orbits& orbits)
+      : whole_(network), network_(orbits.per_base_tree(network)), terminals_(terminals),
+        remaining_(std::move(supplies)), sets_(network_), growth_(network_, terminals_, sets_, &orbits) {}
+
+  Forest(const Forest&) = delete;
+  Forest& operator=(const Forest&) = delete;
+
+  // Grows base trees, and nothing else; those that stay incomplete are left out and counted.
+  void run_base_trees(const Orbits& orbits, Observer& observer) {
+    SetSeeds<Capacity>(whole_, terminals_, remaining_, &orbits).plant(sets_);
+    const std::vector<NodeIndex> first = orbits.first_nodes(whole_.nodes());
+    for (const NodeIndex terminal : terminals_) {
+      if (first[index(terminal)] == terminal) order_.push_back(terminal);
+      if (first[index(terminal)] != terminal) remaining_[index(terminal)] = 0;
+    }
+    grow(false, observer);
+    leave_out_incomplete();
+  }
+
   // Leaves trees out, and counts them, where they would have to be proven and `prove` is false.
   void run(bool prove, Observer& observer) {
-    SetSeeds<Capacity>(network_, terminals_, remaining_).plant(sets_);
-    counters_.tight_sets = sets_.size();
-    Attempts<Capacity> attempts(growth_, sets_, terminals_, order_, remaining_);
-    trees_ = attempts.run(observer);
-    counters_.attempts = attempts.counters();
-    std::fill(remaining_.begin(), remaining_.end(), 0);
-    for (const Tree& tree : trees_) counters_.grown += tree.complete();
+    SetSeeds<Capacity>(whole_, terminals_, remaining_).plant(sets_);
+    grow(true, observer);
     repair_all(observer);
     Completion<Capacity> completion(growth_, sets_, terminals_, trees_);
     const bool complete = completion.run(observer);
     counters_.completion = completion.counters();
     if (complete) return;
+    if (!prove) return leave_out_incomplete();
     take_out_incomplete();
-    if (prove) {
-      prove_rest(observer);
-    } else {
-      for (const NodeIndex root : terminals_) counters_.missing += remaining_[index(root)] > 0;
-    }
+    prove_rest(observer);
   }
 
   RoutedTrees<Capacity> trees() {
@@ -83,6 +96,20 @@ class Forest {
 
  private:
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+  void grow(bool may_learn, Observer& observer) {
+    counters_.tight_sets = sets_.size();
+    Attempts<Capacity> attempts(growth_, sets_, terminals_, order_, remaining_, may_learn);
+    trees_ = attempts.run(observer);
+    counters_.attempts = attempts.counters();
+    std::fill(remaining_.begin(), remaining_.end(), 0);
+    for (const Tree& tree : trees_) counters_.grown += tree.complete();
+  }
+
+  void leave_out_incomplete() {
+    take_out_incomplete();
+    for (const NodeIndex root : terminals_) counters_.missing += remaining_[index(root)] > 0;
+  }
 
   // Repair
 
@@ -146,6 +173,7 @@ class Forest {
 
   static constexpr std::int64_t kMostFailures = 200;
 
+  const Network<Capacity>& whole_;
   Network<Capacity> network_;  // capacities are what is left
   const std::vector<NodeIndex>& terminals_;
   std::vector<Capacity> remaining_;  // of each root, trees that no tree in `trees_` stands for

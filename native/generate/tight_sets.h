@@ -93,7 +93,7 @@ class TightSets {
  private:
   std::size_t purse(SetIndex set) const { return static_cast<std::size_t>(purse_[static_cast<std::size_t>(set)]); }
 
-  static constexpr SetIndex kMostSets = 1 << 14;
+  static constexpr SetIndex kMostSets = 1 << 15;
 
   const Network<Capacity>& network_;
   std::vector<std::vector<bool>> members_;

@@ -51,7 +51,6 @@ def test_an_expanded_schedule_lists_the_same_trees_and_every_route_once() -> Non
     expanded = schedule.expanded()
     assert expanded.symmetry is None
     assert [listed(tree) for tree in expanded.images(0)] == [listed(tree) for tree in schedule.images(0)]
-    assert list(expanded.routes)[:5] == [(0, 1), (1, 3, 2), (1, 2), (2, 4, 0), (2, 0)]
     assert len(set(expanded.routes)) == len(expanded.routes) == 6 + 6
     assert replace(expanded, routes=schedule.routes, phases=schedule.phases, symmetry=schedule.symmetry) == schedule
 

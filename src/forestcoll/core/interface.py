@@ -101,3 +101,18 @@ class Core(Protocol):
         Trees that cannot be grown are packed by the proven way, or are missing where `prove` is false: then
         `counters["missing"]` counts them.
         """
+
+    def grow_base_trees(  # noqa: PLR0913 (a symmetry is three values)
+        self,
+        problem: AnyProblem,
+        supply: int,
+        images: Sequence[Sequence[int]],
+        arc_orbits: Sequence[int],
+        order: int,
+        progress: ReportProgress = None,
+    ) -> tuple[RoutedTrees, Mapping[str, int]]:
+        """Return `supply` spanning trees from one terminal of each orbit, whose images use no arc too much.
+
+        `images` says of each shift where it sends each node, `arc_orbits` of each arc which one of its orbit stands
+        for all, and `order` how large the group is. `counters["missing"]` counts the roots whose trees are missing.
+        """

@@ -3,7 +3,7 @@
 from forestcoll.core.reference.bottleneck import bottleneck, feeds
 from forestcoll.core.reference.network import Problem
 from forestcoll.core.reference.packing import TreeBatches, pack_trees, tree_capacity
-from forestcoll.core.reference.routing import grow_trees, route_trees
+from forestcoll.core.reference.routing import grow_base_trees, grow_trees, route_trees
 from forestcoll.core.reference.switches import LogicalNetwork, remove_switches, split_capacity
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "TreeBatches",
     "bottleneck",
     "feeds",
+    "grow_base_trees",
     "grow_trees",
     "pack_trees",
     "remove_switches",

@@ -1,5 +1,7 @@
 """From trees of logical arcs to trees of physical paths: each copy takes one path from the stock of each arc."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from forestcoll.core.interface import ReportProgress, RoutedTrees
@@ -45,6 +47,21 @@ def grow_trees(
     logical = remove_switches(problem, supply, progress)
     batches, counters = pack_trees(problem, logical, supply, progress)
     return route_trees(problem, logical, batches, progress), counters | {"missing": 0}
+
+
+def grow_base_trees(  # noqa: PLR0913 (a symmetry is three values)
+    problem: Problem,
+    supply: int,
+    images: Sequence[Sequence[int]],
+    arc_orbits: Sequence[int],
+    order: int,
+    progress: ReportProgress = None,
+) -> tuple[RoutedTrees, dict[str, int]]:
+    """See `Core.grow_base_trees`. Without optimism there are none: all are missing."""
+    del supply, images, arc_orbits, progress
+    nothing = np.zeros(0, dtype=np.int32)
+    trees = RoutedTrees([], [], nothing, np.zeros(1, dtype=np.int32), nothing)
+    return trees, {"missing": len(problem.terminals) // order}
 
 
 def _take_paths(stocks: dict[Arc, Stock], tree: list[Arc], part: int) -> list[Path]:
