@@ -1,7 +1,9 @@
 import gzip
 import json
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
+from random import Random
 
 import pytest
 from cli_run import edge, process, run_command, write_network
@@ -58,6 +60,28 @@ def test_few_trees(tmp_path: Path, option: str, count: int, trees: int, algbw: s
     assert (document["trees_per_root"], document["algbw"], document["optimal"]) == (trees, algbw, False)
     checked = run_command("verify", path, "--json").document()
     assert (checked["algbw"], checked["optimal_algbw"], checked["optimal"]) == (algbw, "5312/15", False)
+
+
+def test_more_trees_than_bandwidths_have_digits(tmp_path: Path) -> None:
+    path, trees = tmp_path / "s.json", 10**75 + 7
+    assert run_command("generate", "ring:nodes=4", "--trees", trees, "-o", path).status == 0
+    assert read_schedule(path).trees_per_root == trees
+    assert run_command("verify", path, "--json").document()["valid"] is True
+
+
+@pytest.mark.parametrize("digits", [30, 59])
+def test_results_longer_than_any_bandwidth_are_read_back(tmp_path: Path, digits: int) -> None:
+    random = Random(digits)
+    edges = [
+        edge(one, other, f"{random.randrange(10**digits)}/{random.randrange(10**digits)}")
+        for one, other in permutations("abcde", 2)
+    ]
+    path, network = tmp_path / "s.json", write_network(tmp_path, edges, "abcde", directed=True)
+    assert run_command("generate", network, "-o", path).status == 0
+    algbw = str(read_schedule(path).algbw)
+    assert len(algbw) > 3 * digits
+    document = run_command("verify", path, "--json").document()
+    assert (document["optimal"], document["algbw"]) == (True, algbw)
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
-from forestcoll.exact import to_fraction
+from forestcoll.exact import MAX_RESULT_DIGITS, to_fraction
 from forestcoll.files import read_document, write_text
 from forestcoll.schedule.model import Phase, PhaseOp, Rows, Schedule
 from forestcoll.topology import topology_from_document, topology_to_document
@@ -185,7 +185,7 @@ def _list(value: object, where: str) -> list[object]:
 
 def _rational(value: object, where: str) -> Fraction:
     try:
-        return to_fraction(value)
+        return to_fraction(value, digits=MAX_RESULT_DIGITS)
     except ValueError as error:
         raise InputError(f"{where} {_shown(value)} {error}; write a rational such as '1/48'") from None
 
