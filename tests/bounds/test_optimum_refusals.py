@@ -51,6 +51,8 @@ def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> No
         ({"trees": 0}, "trees is 0; it must be at least 1"),
         ({"trees": -3}, "trees is -3; it must be at least 1"),
         ({"max_trees": 0}, "max_trees is 0; it must be at least 1"),
+        ({"trees": 10**100}, "trees has more than 100 digits; ask for fewer"),
+        ({"max_trees": 10**5000}, "max_trees has more than 100 digits; ask for fewer"),
         ({"trees": 1, "max_trees": 2}, "trees and max_trees exclude each other; give one of them"),
     ],
 )

@@ -81,6 +81,13 @@ def test_a_bad_network(tmp_path: Path, case: str, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", COMMANDS)
+def test_bandwidths_without_a_common_measure(tmp_path: Path, words: list[str]) -> None:
+    path = write_network(tmp_path, [edge("a", "b", f"1/{10**59 + offset}") for offset in range(100)])
+    complaint = run_command(*words, path).complaint()
+    assert complaint.startswith(f"{path}: the common denominator of the bandwidths has more than 1800 digits; ")
+
+
+@pytest.mark.parametrize("words", COMMANDS)
 def test_a_one_way_network_names_the_pair(tmp_path: Path, words: list[str]) -> None:
     path = write_network(tmp_path, [edge("a", "b"), edge("b", "c")], "abc", directed=True)
     assert "compute node 'b' cannot reach compute node 'a'" in run_command(*words, path).complaint()

@@ -60,6 +60,24 @@ def test_no_memory_is_said_in_one_line() -> None:
     assert complaint == "out of memory; try a smaller network or fewer trees"
 
 
+DEFECT = "import forestcoll.files as files\ndef fail(*_, **__):\n    1 / 0\nfiles._open_for_reading = fail"
+
+
+def test_a_defect_of_ours_is_said_in_one_line() -> None:
+    complaint = completed(after(DEFECT, "verify", Path(__file__))).complaint()
+    assert complaint == (
+        "defect in forestcoll: ZeroDivisionError: division by zero; please report it with the input that led here "
+        "(FORESTCOLL_TRACEBACK=1 shows the traceback)"
+    )
+
+
+def test_the_traceback_of_a_defect_can_be_had() -> None:
+    run = completed(after(DEFECT, "verify", Path(__file__)), FORESTCOLL_TRACEBACK="1")
+    assert (run.status, run.out) == (1, "")
+    assert run.err.startswith("Traceback ")
+    assert run.err.endswith("ZeroDivisionError: division by zero\n")
+
+
 def test_ctrl_c_ends_a_long_run_at_once_and_leaves_the_older_file(tmp_path: Path) -> None:
     path = tmp_path / "schedule.json"
     path.write_text("older")

@@ -154,6 +154,25 @@ def test_compute_nodes_joined_one_way_only_are_named(source: str, target: str) -
         builder.build()
 
 
+def with_denominators(*denominators: int) -> TopologyBuilder:
+    builder = joined_pair()
+    for denominator in denominators:
+        builder.add_link("a", "b", Fraction(1, denominator))
+    return builder
+
+
+def test_the_common_denominator_is_bounded() -> None:
+    primes = [10**59 + offset for offset in range(1, 100)]  # no primes, but with few common divisors
+    assert len(with_denominators(*[2**190] * 1000).build().links) == 2
+    assert len(with_denominators(*primes[:25]).build().links) == 2
+    with pytest.raises(InputError) as caught:
+        with_denominators(*primes).build()
+    assert str(caught.value) == (
+        "pair: the common denominator of the bandwidths has more than 1800 digits; "
+        "round them to fractions with fewer or common denominators"
+    )
+
+
 def test_a_switch_may_lead_nowhere() -> None:
     builder = joined_pair()
     builder.add_switch("unused")

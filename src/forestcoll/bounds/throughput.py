@@ -25,6 +25,9 @@ from forestcoll.topology import Topology
 _MOST_TRIED = 256
 """How many multiples are tried one by one for the fewest trees."""
 
+MAX_TREES_DIGITS = 100
+"""The most digits of a number of trees that is asked for; results must not grow beyond those that files may hold."""
+
 
 @dataclass(frozen=True)
 class Optimum:
@@ -89,7 +92,7 @@ def optimum(
         progress: is told of stages.
 
     Raises:
-        InputError: `trees` or `max_trees` is less than 1, or both are given.
+        InputError: `trees` or `max_trees` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or both are given.
         NoSolutionError: a switch is not balanced, or becomes so when bandwidths are rounded to `trees`.
     """
     require_balanced_switches(topology)
@@ -111,7 +114,7 @@ def optima_by_trees(
     """Return what each number of trees per root from 1 to `most` allows, without those that cannot be had.
 
     Raises:
-        InputError: `most` is less than 1.
+        InputError: `most` is less than 1 or has more than `MAX_TREES_DIGITS` digits.
         NoSolutionError: a switch is not balanced, or none of the numbers can be had.
     """
     require_balanced_switches(topology)
@@ -147,6 +150,8 @@ def _check_counts(trees: int | None, max_trees: int | None) -> None:
     for name, count in (("trees", trees), ("max_trees", max_trees)):
         if count is not None and count < 1:
             raise InputError(f"{name} is {count}; it must be at least 1")
+        if count is not None and count >= 10**MAX_TREES_DIGITS:
+            raise InputError(f"{name} has more than {MAX_TREES_DIGITS} digits; ask for fewer")
 
 
 def _unrestricted(scaled: ScaledTopology, collective: Collective, progress: Progress) -> Optimum:

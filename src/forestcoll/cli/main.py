@@ -11,7 +11,10 @@ from typing import NoReturn
 
 import click
 
-from forestcoll.errors import ForestcollError
+from forestcoll.errors import ForestcollError, InternalError
+
+_TRACEBACK = "FORESTCOLL_TRACEBACK"
+"""The environment variable that asks for the traceback of a defect."""
 
 _COMMANDS = {
     "generate": "Write a schedule that reaches the optimum, verified.",
@@ -93,6 +96,8 @@ def _run() -> int:  # noqa: PLR0911 (one return a way of ending)
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "forestcoll"
         _say(f"{error.format_message()} (see {path} --help)")
         return error.exit_code
+    except InternalError as error:
+        return _confess(error)
     except ForestcollError as error:
         _say(str(error))
         return 1
@@ -109,7 +114,19 @@ def _run() -> int:  # noqa: PLR0911 (one return a way of ending)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         _say(f"cannot write the result: {error.strerror or error}")
         return 1
+    except Exception as error:  # noqa: BLE001 (the last resort: a user sees one line, whatever we did wrong)
+        return _confess(error)
     return status if isinstance(status, int) else 0
+
+
+def _confess(error: Exception) -> int:
+    """Say in one line that the fault is ours, or show the traceback where it was asked for."""
+    if os.environ.get(_TRACEBACK):
+        raise error
+    if not isinstance(error, InternalError):
+        error = InternalError(f"{type(error).__name__}: {error}"[:200])
+    _say(f"{error} ({_TRACEBACK}=1 shows the traceback)")
+    return 1
 
 
 def _say(message: str) -> None:

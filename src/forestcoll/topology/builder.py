@@ -6,6 +6,7 @@ and a message names the node or the edge and the value however the network arriv
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from math import lcm
 from types import MappingProxyType
 
 from forestcoll.errors import InputError
@@ -13,6 +14,12 @@ from forestcoll.exact import to_fraction
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
 
 PORT_MODELS = ("one-port",)
+
+MAX_DENOMINATOR_DIGITS = 1800
+"""The most digits of the bandwidths' common denominator: sums of them, and the optimum, are that long.
+
+An optimum of this length, for a number of trees that the solver takes, stays within the 4,000 digits of a result.
+"""
 
 
 class TopologyBuilder:
@@ -84,7 +91,8 @@ class TopologyBuilder:
         """Return the frozen topology.
 
         Raises:
-            InputError: fewer than two compute nodes, or two compute nodes of which one cannot reach the other.
+            InputError: fewer than two compute nodes, two compute nodes of which one cannot reach the other, or
+                bandwidths whose common denominator has more than `MAX_DENOMINATOR_DIGITS` digits.
         """
         topology = Topology(
             name=self._name,
@@ -98,6 +106,7 @@ class TopologyBuilder:
             count = len(topology.compute)
             raise self._error(f"has {count} compute node{'s' * (count != 1)}; a collective needs at least two")
         self._check_connected(topology)
+        self._check_denominator()
         return topology
 
     def _error(self, message: str) -> InputError:
@@ -138,6 +147,16 @@ class TopologyBuilder:
             latencies = [each.latency_us for each in (present, link) if each.latency_us is not None]
             link = Link(*ends, present.bandwidth + link.bandwidth, max(latencies, default=None))
         self._links[ends] = link
+
+    def _check_denominator(self) -> None:
+        common, bound = 1, 10**MAX_DENOMINATOR_DIGITS
+        for denominator in {link.bandwidth.denominator for link in self._links.values()}:
+            common = lcm(common, denominator)
+            if common >= bound:
+                raise self._error(
+                    f"the common denominator of the bandwidths has more than {MAX_DENOMINATOR_DIGITS} digits; "
+                    "round them to fractions with fewer or common denominators"
+                )
 
     def _check_connected(self, topology: Topology) -> None:
         first = topology.compute[0]
