@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_run import Run, command, completed, environment, process
+from cli_run import Run, command, completed, edge, environment, process, write_network
 
 RUN_MAIN = "import sys\nsys.argv[0] = 'forestcoll'\nfrom forestcoll.cli import main\n{before}\nmain()\n"
 FULL = Path("/dev/full")
@@ -78,22 +78,34 @@ def test_the_traceback_of_a_defect_can_be_had() -> None:
     assert run.err.endswith("ZeroDivisionError: division by zero\n")
 
 
-def test_ctrl_c_ends_a_long_run_at_once_and_leaves_the_older_file(tmp_path: Path) -> None:
-    path = tmp_path / "schedule.json"
-    path.write_text("older")
+def interrupted(*arguments: object) -> Run:
+    """Start a command, interrupt it after a while, and see that it ends at once."""
     listen = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"  # even where a shell ignores it
-    words = after(listen, "generate", "dgx-a100:boxes=512", "-o", path, "--json")
-    with started(words) as run:
+    with started(after(listen, *arguments)) as run:
         time.sleep(1.5)
         assert run.poll() is None
         began = time.monotonic()
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=30)
         took = time.monotonic() - began
-    assert Run(run.returncode, out, err).complaint(status=130) == "interrupted; nothing was written"
     assert took < 1.5
+    return Run(run.returncode, out, err)
+
+
+def test_ctrl_c_ends_a_long_run_at_once_and_leaves_the_older_file(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    path.write_text("older")
+    run = interrupted("generate", "dgx-a100:boxes=512", "-o", path, "--json")
+    assert run.complaint(status=130) == "interrupted; nothing was written"
     assert path.read_text() == "older"
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_ctrl_c_ends_a_search_through_many_numbers_of_trees(tmp_path: Path) -> None:
+    edges = [edge("a", "b", 999_999_937), edge("b", "c", 999_999_929), edge("c", "a", 999_999_893)]
+    path = write_network(tmp_path, edges, "abc")
+    run = interrupted("optimum", path, "--max-trees", 10**9)
+    assert run.complaint(status=130) == "interrupted; nothing was written"
 
 
 def test_a_reader_that_goes_away_is_no_error_message() -> None:

@@ -88,7 +88,8 @@ def optimum(
         topology: the network; its switches must take in as much as they give out.
         collective: the operation.
         trees: ask for exactly this many trees per root, and the best bandwidth that they allow.
-        max_trees: ask for the best number of trees per root from 1 to this; the smallest of equally good ones.
+        max_trees: ask for the best number of trees per root from 1 to this; the smallest of equally good ones, so
+            none beyond the first that reaches the optimum is tried.
         progress: is told of stages.
 
     Raises:
@@ -113,6 +114,8 @@ def optima_by_trees(
 ) -> tuple[Optimum, ...]:
     """Return what each number of trees per root from 1 to `most` allows, without those that cannot be had.
 
+    The last is the first that reaches the optimum, where one does: more trees add nothing.
+
     Raises:
         InputError: `most` is less than 1 or has more than `MAX_TREES_DIGITS` digits.
         NoSolutionError: a switch is not balanced, or none of the numbers can be had.
@@ -133,12 +136,16 @@ def _by_trees(scaled: ScaledTopology, best: Optimum, most: int, progress: Progre
     progress.begin("finding the best number of trees")
     found: list[Optimum] = []
     refusal: NoSolutionError | None = None
-    for trees in range(1, most + 1):
-        progress.advance(trees - 1, most)
+    last = min(most, best.trees_per_root)  # so many reach the optimum, and fewer may
+    for trees in range(1, last + 1):
+        progress.advance(trees - 1, last)
         try:
             found.append(_with_trees(scaled, best, trees))
         except NoSolutionError as error:
             refusal = error
+            continue
+        if found[-1].algbw == best.algbw:
+            break
     if refusal is not None and not found:
         raise refusal
     return tuple(found)

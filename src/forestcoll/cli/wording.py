@@ -50,7 +50,14 @@ def optimum_document(best: Optimum) -> dict[str, object]:
 
 def by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
     """Return the JSON key that states what each number of trees allows, if it was asked for."""
-    rows = [{"trees_per_root": each.trees_per_root, "algbw": str(each.algbw)} for each in by_trees]
+    rows = [
+        {
+            "trees_per_root": each.trees_per_root,
+            "algbw": str(each.algbw),
+            "optimal": each.algbw == each.optimal_algbw,
+        }
+        for each in by_trees
+    ]
     return {"by_trees": rows} if rows else {}
 
 
@@ -66,6 +73,8 @@ def print_by_trees(by_trees: Sequence[Optimum]) -> None:
             )
             for each in by_trees
         )
+        if by_trees[-1].algbw == by_trees[-1].optimal_algbw:
+            click.echo("  More trees add nothing.")
 
 
 def title(best: Optimum) -> str:
