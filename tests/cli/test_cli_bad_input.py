@@ -3,16 +3,24 @@ import os
 from pathlib import Path
 
 import pytest
-from cli_run import edge, run_command, write_network
+from cli_run import Run, edge, run_command, write_network
 
 COMMANDS = [["optimum"], ["optimum", "--json"], ["generate"], ["generate", "--json"], ["topology"]]
-READING = [*COMMANDS, ["verify"], ["verify", "--json"]]
+READING = [*COMMANDS, ["verify"]]
 
 
 @pytest.mark.parametrize("words", READING)
 def test_a_missing_file(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "none.json"
     assert run_command(*words, path).complaint() == f"{path}: no such file; check the name"
+
+
+def test_of_a_missing_file_verify_prints_an_answer_in_json_too(tmp_path: Path) -> None:
+    path = tmp_path / "none.json"
+    run = run_command("verify", path, "--json")
+    message = f"{path}: no such file; check the name"
+    assert json.loads(run.out) == {"valid": False, "rule": None, "message": message}
+    assert Run(run.status, "", run.err).complaint() == message
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_run import run_command
+from cli_run import Run, run_command
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -85,11 +85,20 @@ MALFORMED: dict[str, Change] = {
 }
 
 
-@pytest.mark.parametrize("option", [[], ["--json"]])
 @pytest.mark.parametrize("words", MALFORMED)
-def test_a_file_that_is_no_schedule(schedule: Path, words: str, option: list[str]) -> None:
-    complaint = run_command("verify", change(schedule, MALFORMED[words]), *option).complaint()
+def test_a_file_that_is_no_schedule(schedule: Path, words: str) -> None:
+    complaint = run_command("verify", change(schedule, MALFORMED[words])).complaint()
     assert complaint.startswith(f"{schedule}: {words}")
+
+
+@pytest.mark.parametrize("words", MALFORMED)
+def test_a_file_that_is_no_schedule_in_json(schedule: Path, words: str) -> None:
+    run = run_command("verify", change(schedule, MALFORMED[words]), "--json")
+    document = json.loads(run.out)
+    assert set(document) == {"valid", "rule", "message"}
+    assert (document["valid"], document["rule"]) == (False, None)
+    assert document["message"].startswith(f"{schedule}: {words}")
+    assert Run(run.status, "", run.err).complaint() == document["message"]
 
 
 def test_a_topology_is_no_schedule(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forestcoll.cli.options import json_option
+from forestcoll.errors import InputError
 
 if TYPE_CHECKING:
     from forestcoll.schedule import Schedule
@@ -21,18 +22,24 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
 
     Judged are delivery, loads, what FILE claims to achieve, and its proof of the optimum.
 
-    Exit status 1 and the first broken rule if it is not right.
+    Exit status 1 and the first broken rule if it is not right. With --json the answer is one JSON object whatever FILE
+    holds; "rule" is null where it is no schedule at all.
     """
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
     from forestcoll.schedule import read_schedule
     from forestcoll.verification import verify
 
-    with Watch() as watch:
-        watch.begin("reading")
-        schedule = read_schedule(file)
-        watch.begin("verifying")
-        report = verify(schedule)
+    try:
+        with Watch() as watch:
+            watch.begin("reading")
+            schedule = read_schedule(file)
+            watch.begin("verifying")
+            report = verify(schedule)
+    except InputError as error:
+        if as_json:
+            wording.print_json(_refusal(None, str(error)))
+        raise
     if as_json:
         wording.print_json(_document(schedule, report))
     elif report.fault is not None:
@@ -42,9 +49,13 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     context.exit(0 if report.ok else 1)
 
 
+def _refusal(rule: str | None, message: str) -> dict[str, object]:
+    return {"valid": False, "rule": rule, "message": message}
+
+
 def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
     if report.fault is not None:
-        return {"valid": False, "rule": report.fault.rule, "message": report.fault.message}
+        return _refusal(report.fault.rule, report.fault.message)
     from forestcoll.schedule import shape_of
 
     shape = shape_of(schedule)

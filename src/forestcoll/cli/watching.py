@@ -30,7 +30,12 @@ class Watch(Progress):
             from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bars
 
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[count]}"),
+                TimeElapsedColumn(),
+            )
             self._bars = Bars(*columns, console=Console(stderr=True), transient=True)
             self._bars.start()
         return self
@@ -49,12 +54,13 @@ class Watch(Progress):
         if self._bars is not None:
             if self._task is not None:
                 self._bars.remove_task(self._task)
-            self._task = self._bars.add_task(stage, total=None)
+            self._task = self._bars.add_task(stage, total=None, count="")
 
     def advance(self, done: int, total: int) -> None:
         """As `Progress.advance`."""
         if self._bars is not None and self._task is not None:
-            self._bars.update(self._task, completed=done, total=total or None)
+            count = f"{done:,} of {total:,}" if total else ""
+            self._bars.update(self._task, completed=done, total=total or None, count=count)
 
     def note(self, counters: Mapping[str, int]) -> None:
         """As `Progress.note`."""
