@@ -9,11 +9,13 @@ root of each orbit are known for all.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:  # commands that only name a topology start without NumPy
+    import numpy as np
+    import numpy.typing as npt
 
-NodeArray = npt.NDArray[np.int32]
+NodeArray: TypeAlias = "npt.NDArray[np.int32]"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -49,6 +51,8 @@ class Symmetry:
 
     def elements(self, nodes: int) -> Iterator[NodeArray]:
         """Yield every element as an array like `Shift.image`, of a topology of `nodes` nodes, the identity first."""
+        import numpy as np
+
         yield from _products(self.shifts, np.arange(nodes, dtype=np.int32))
 
 
