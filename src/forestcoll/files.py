@@ -1,5 +1,7 @@
 """The one module that touches the file system: bounded reading, whole-or-nothing writing, gzip by name.
 
+The path `-`, `STANDARD_STREAM`, is standard input or standard output; a file of that name is `./-`, made absolute.
+
 Files are untrusted: their size is bounded before they are parsed, and the parser's own limits (depth, digits) come
 back as an `InputError` that names the file.
 """
@@ -10,6 +12,7 @@ import io
 import json
 import os
 import stat
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterable
@@ -21,6 +24,15 @@ from forestcoll.exact import WrittenFloat
 
 MAX_BYTES = 2 * 2**30
 """The largest document that is read, in bytes after decompression (2 GiB)."""
+
+STANDARD_STREAM = Path("-")
+"""Where it is read: standard input; where it is written: standard output."""
+
+
+def path_of(text: str) -> Path:
+    """Return the path that `text` names; `pathlib` alone would take `./-` for `STANDARD_STREAM`."""
+    path = Path(text)
+    return path.absolute() if path == STANDARD_STREAM and text != "-" else path
 
 
 def read_document(path: Path) -> dict[str, object]:
@@ -53,7 +65,7 @@ def _json_type(value: object) -> str:
 
 def _read_text(path: Path) -> str:
     try:
-        if path.is_dir():
+        if path != STANDARD_STREAM and path.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
         with _open_for_reading(path) as file:
             data = file.read(MAX_BYTES + 1)
@@ -74,6 +86,8 @@ def _read_text(path: Path) -> str:
 
 
 def _open_for_reading(path: Path) -> IO[bytes]:
+    if path == STANDARD_STREAM:
+        return open(0, "rb", closefd=False)
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
@@ -81,11 +95,16 @@ def write_text(path: Path, chunks: Iterable[str]) -> None:
     """Write the text in `chunks` to `path`, whole or not at all; gzip if its name ends in `.gz`.
 
     The text goes to a temporary file beside `path`, which then takes its place in one step; whatever stood there
-    before stays until then. A device or a pipe is written straight to.
+    before stays until then. A device or a pipe is written straight to, and so is `STANDARD_STREAM`.
 
     Raises:
         InputError: the file cannot be written (no such folder, no permission, a full disk).
+        OSError: standard output cannot be written.
     """
+    if path == STANDARD_STREAM:
+        sys.stdout.writelines(chunks)
+        sys.stdout.flush()
+        return
     if "\0" in str(path):
         raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
     target = Path(os.path.realpath(path))

@@ -167,12 +167,19 @@ WRONG_USAGE = {
     "both, of an optimum": ["optimum", "ring:nodes=3", "--trees", "1", "--max-trees", "2"],
     "no file": ["verify"],
     "o without a name": ["topology", "ring:nodes=3", "-o"],
+    "o with an empty name": ["generate", "ring:nodes=3", "-o", ""],
+    "an empty name": ["verify", ""],
 }
 
 
 @pytest.mark.parametrize("case", WRONG_USAGE)
 def test_wrong_usage(case: str) -> None:
     assert " --help)" in run_command(*WRONG_USAGE[case]).complaint(status=2)
+
+
+def test_an_empty_output_name_is_said() -> None:
+    complaint = run_command("topology", "ring:nodes=3", "-o", "").complaint(status=2)
+    assert "give -o a file's name" in complaint
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])

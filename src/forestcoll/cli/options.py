@@ -15,13 +15,29 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+def _path(_context: click.Context, parameter: click.Parameter, text: str | None) -> Path | None:
+    """Return the path that `text` names; `-` is the standard stream, `./-` a file."""
+    if text is None:
+        return None
+    if not text:
+        raise click.BadParameter(
+            "give -o a file's name" if isinstance(parameter, click.Option) else "name a file", param=parameter
+        )
+    from forestcoll.files import path_of
+
+    return path_of(text)
+
+
 topology_argument = click.argument("topology", metavar="TOPOLOGY")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+file_argument = click.argument("file", metavar="FILE", callback=_path)
 output_option = click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
-    help="The file to write; gzip if it ends in .gz.",
+    metavar="FILE",
+    callback=_path,
+    help="The file to write; gzip if it ends in .gz; - is standard output, and the report goes to standard error.",
 )
 
 
@@ -50,6 +66,11 @@ def collective_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def is_standard_output(output: Path | None) -> bool:
+    """Return whether `output` is standard output, so that a report must go to standard error."""
+    return output == Path("-")
 
 
 def check_tree_counts(trees: int | None, max_trees: int | None) -> None:

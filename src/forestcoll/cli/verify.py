@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import json_option
+from forestcoll.cli.options import file_argument, json_option
 from forestcoll.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 
 @click.command("verify")
-@click.argument("file", type=click.Path(path_type=Path))
+@file_argument
 @json_option
 @click.pass_context
 def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     """Check a schedule that anyone wrote.
 
-    Judged are delivery, loads, what FILE claims to achieve, and its proof of the optimum.
+    FILE is a schedule; - is standard input. Judged are delivery, loads, what it claims to achieve, and its proof of the
+    optimum.
 
     Exit status 1 and the first broken rule if it is not right. With --json the answer is one JSON object whatever FILE
     holds; "rule" is null where it is no schedule at all.
@@ -80,7 +81,6 @@ def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
 
     topology, unit = schedule.topology, schedule.topology.bandwidth_unit
     place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
-    click.echo(f"{file}: right: {schedule.collective.value} on {place}")
     rows = [] if report.algbw is None else [("algbw", wording.bandwidth(report.algbw, unit))]
     if schedule.optimal_algbw is None:
         rows.append(("optimum", "not claimed"))
@@ -88,4 +88,5 @@ def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
         rows.append(("optimum", "reached; the cut in the file proves that no schedule is faster"))
     else:
         rows.append(("optimum", f"{wording.bandwidth(schedule.optimal_algbw, unit)}, proven by the cut in the file"))
-    wording.print_table([*rows, *wording.shape_rows(shape_of(schedule))])
+    table = wording.table([*rows, *wording.shape_rows(shape_of(schedule))])
+    wording.print_lines([f"{file}: right: {schedule.collective.value} on {place}", *table])

@@ -36,7 +36,8 @@ class Watch(Progress):
                 TextColumn("{task.fields[count]}"),
                 TimeElapsedColumn(),
             )
-            self._bars = Bars(*columns, console=Console(stderr=True), transient=True)
+            # What goes to standard output while bars are drawn, such as a schedule, must not go to their console.
+            self._bars = Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
             self._bars.start()
         return self
 

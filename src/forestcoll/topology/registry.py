@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from forestcoll.errors import InputError, InternalError
+from forestcoll.files import path_of
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology
 from forestcoll.topology.node_link import read_topology
@@ -119,17 +120,17 @@ def load_topology(text: str) -> Topology:
     """Return the topology that a command's TOPOLOGY argument means: a file, or a builder's spec string.
 
     It is a file if there is one of that name, or if it looks like one: its name ends in `.json` or `.gz`, or has a
-    folder in it (before any `:`, since a bandwidth may be `25/3`).
+    folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input.
 
     Raises:
         InputError: as `read_topology` and `build_topology` do.
     """
-    return read_topology(Path(text)) if _is_file(text) else build_topology(text)
+    return read_topology(path_of(text)) if _is_file(text) else build_topology(text)
 
 
 def _is_file(text: str) -> bool:
     head = text.partition(":")[0]
-    if text.endswith(_FILE_ENDINGS) or "/" in head or "\\" in head:
+    if text == "-" or text.endswith(_FILE_ENDINGS) or "/" in head or "\\" in head:
         return True
     try:
         return Path(text).is_file()
