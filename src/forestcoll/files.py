@@ -51,8 +51,8 @@ def read_document(path: Path) -> dict[str, object]:
         raise InputError(f"{path}: not valid JSON: {error.msg} at {where}; mend the file there") from None
     except RecursionError:
         raise InputError(f"{path}: JSON nested too deeply; a forestcoll file needs six levels at most") from None
-    except ValueError as error:  # an integer with thousands of digits
-        raise InputError(f"{path}: not valid JSON: {error}; write shorter numbers") from None
+    except ValueError:  # what is left is an integer that Python does not read
+        raise InputError(f"{path}: holds a number of thousands of digits; write shorter numbers") from None
     if not isinstance(document, dict):
         raise InputError(f"{path}: holds a JSON {_json_type(document)}; expected an object, {{...}}")
     return cast("dict[str, object]", document)

@@ -42,6 +42,23 @@ def test_a_directory(tmp_path: Path, words: list[str]) -> None:
     assert run_command(*words, tmp_path).complaint() == f"{tmp_path}: is a directory; name a file in it"
 
 
+@pytest.mark.parametrize("words", READING)
+def test_a_directory_without_a_slash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    (tmp_path / "networks").mkdir()
+    (tmp_path / "ring").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert run_command(*words, "networks").complaint() == "networks: is a directory; name a file in it"
+    assert words == ["verify"] or run_command(*words, "ring").status == 0  # a builder's name is no folder
+
+
+@pytest.mark.parametrize("words", READING)
+def test_a_number_of_thousands_of_digits(tmp_path: Path, words: list[str]) -> None:
+    path = write_network(tmp_path, [edge("a", "b", 7654321)])
+    path.write_text(path.read_text().replace("7654321", "9" * 5000))
+    complaint = run_command(*words, path).complaint()
+    assert complaint == f"{path}: holds a number of thousands of digits; write shorter numbers"
+
+
 @pytest.mark.parametrize("content", ["[]", "{}", '{"graph": {"format": "forestcoll.topology/2"}}', "", "\x00"])
 @pytest.mark.parametrize("words", READING)
 def test_another_format(tmp_path: Path, content: str, words: list[str]) -> None:

@@ -73,9 +73,18 @@ def test_a_file_is_read(tmp_path: Path) -> None:
 
 def test_name_and_kind_and_unit_have_defaults(tmp_path: Path) -> None:
     topology = read(tmp_path, text(GOOD, head='"graph": {"format": "forestcoll.topology/1"}'))
-    assert topology.name == str(tmp_path / "t.json")
+    assert topology.name == "t.json"
     assert topology.bandwidth_unit == "GB/s"
     assert len(topology.compute) == 2
+
+
+@pytest.mark.parametrize("head", ['"graph": {"format": "forestcoll.topology/1"}', HEAD.replace('"t"', '""')])
+def test_a_topology_without_a_name_is_the_same_whatever_folder_it_is_in(tmp_path: Path, head: str) -> None:
+    folders = [tmp_path, tmp_path / "other"]
+    folders[1].mkdir()
+    assert read(folders[0], text(GOOD, head=head)) == read(folders[1], text(GOOD, head=head))
+    document = json.loads(text(GOOD, head=head))
+    assert topology_from_document(document, where="s.json: topology").name == "network"
 
 
 def test_an_undirected_edge_is_full_duplex(tmp_path: Path) -> None:
@@ -108,8 +117,8 @@ def test_parallel_edges_add_up(tmp_path: Path) -> None:
         ('"a"', "'a' is not a number"),
         ('""', "'' is not a number"),
         ('"1/0"', "'1/0' has a zero denominator"),
-        ("null", "None is not a number"),
-        ("true", "True is not a number"),
+        ("null", "null is not a number"),
+        ("true", "true is not a number"),
         ("[1]", "[1] is not a number"),
         ("{}", "{} is not a number"),
     ],
@@ -124,7 +133,7 @@ def test_a_bandwidth_that_is_no_positive_number_is_refused(tmp_path: Path, value
         (text(edge("")), "edges[0] ('a' -> 'b') has no \"bandwidth\""),
         (text(edge(', "bandwidth": 1, "latency_us": -1')), "edge 'a' -> 'b': latency_us -1 must be 0 or more"),
         (text(GOOD, edge(', "bandwidth": 1', target='"c"')), "edge 'a' -> 'c': there is no node 'c'"),
-        (text(GOOD, edge(', "bandwidth": 1', source="true")), "edge True -> 'b': there is no node True"),
+        (text(GOOD, edge(', "bandwidth": 1', source="true")), "edge true -> 'b': there is no node true"),
         (text(edge(', "bandwidth": 1', source="[[]]")), "edge [[]] -> 'b': there is no node [[]]"),
         (text('{"target": "b", "bandwidth": 1}'), 'edges[0] has no "source"'),
         (text('{"source": "a", "bandwidth": 1}'), 'edges[0] has no "target"'),
@@ -138,7 +147,7 @@ def test_a_bandwidth_that_is_no_positive_number_is_refused(tmp_path: Path, value
         (text(nodes='"knots": []'), 'needs "nodes": [...]'),
         (text(nodes='"nodes": [3]'), "nodes[0] is 3; expected an object"),
         (text(nodes='"nodes": [{}]'), 'nodes[0] has no "id"'),
-        (text(nodes='"nodes": [{"id": null}]'), "node id None must be"),
+        (text(nodes='"nodes": [{"id": null}]'), "node id null must be"),
         (text(nodes='"nodes": [{"id": 1.5}]'), "node id 1.5 must be"),
         (text(nodes='"nodes": [{"id": 1, "kind": "router"}]'), "nodes[0] (1): kind is 'router'; expected"),
         (text(nodes='"nodes": [{"id": 1, "kind": []}]'), "nodes[0] (1): kind is []; expected"),
@@ -154,7 +163,7 @@ def test_a_bandwidth_that_is_no_positive_number_is_refused(tmp_path: Path, value
         (text(GOOD, directed="true"), "compute node 'b' cannot reach compute node 'a'"),
         (text(GOOD, directed='"no"'), "\"directed\" is 'no'; expected true or false"),
         (text(GOOD, head='"graph": {"format": "forestcoll.topology/2"}'), "graph.format is 'forestcoll.topology/2'"),
-        (text(GOOD, head='"graph": {}'), "graph.format is None; expected 'forestcoll.topology/1'"),
+        (text(GOOD, head='"graph": {}'), "graph has no \"format\"; give it 'forestcoll.topology/1'"),
         (text(GOOD, head='"graph": []'), 'needs "graph": {'),
         (text(GOOD, head='"name": "t"'), 'needs "graph": {'),
         (text(GOOD, head=HEAD.replace('"t"', "3")), "graph.name is 3; expected a string"),

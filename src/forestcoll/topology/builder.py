@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import lcm
 from types import MappingProxyType
 
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, shown
 from forestcoll.exact import to_fraction
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
 
@@ -44,7 +44,7 @@ class TopologyBuilder:
     ) -> None:
         self._where = name if where is None else where
         if port_model is not None and port_model not in PORT_MODELS:
-            raise self._error(f"port_model is {port_model!r}; leave it out or say 'one-port'")
+            raise self._error(f"port_model is {shown(port_model)}; leave it out or say 'one-port'")
         self._name = name
         self._bandwidth_unit = bandwidth_unit
         self._port_model = port_model
@@ -70,16 +70,16 @@ class TopologyBuilder:
             InputError: an unknown end, a self-loop, or a bandwidth or latency that is not a number of the right
                 size (`to_fraction` says which forms are taken).
         """
-        edge = f"edge {source!r} -> {target!r}"
+        edge = f"edge {shown(source)} -> {shown(target)}"
         ends = (self._number(source, edge), self._number(target, edge))
         if source == target:
             raise self._error(f"{edge} is a self-loop; remove it")
         amount = self._quantity(bandwidth, f"{edge}: bandwidth")
         if amount <= 0:
-            raise self._error(f"{edge}: bandwidth {_shown(bandwidth)} must be greater than 0; leave a dead link out")
+            raise self._error(f"{edge}: bandwidth {shown(bandwidth)} must be greater than 0; leave a dead link out")
         latency = None if latency_us is None else self._quantity(latency_us, f"{edge}: latency_us")
         if latency is not None and latency < 0:
-            raise self._error(f"{edge}: latency_us {_shown(latency_us)} must be 0 or more")
+            raise self._error(f"{edge}: latency_us {shown(latency_us)} must be 0 or more")
         self._merge(Link(*ends, amount, latency))
 
     def add_duplex(self, one: NodeId, other: NodeId, bandwidth: object, *, latency_us: object | None = None) -> None:
@@ -122,23 +122,23 @@ class TopologyBuilder:
         aggregation: bool,
     ) -> NodeId:
         if not _is_id(node):
-            raise self._error(f"node id {node!r} must be a string or an integer; rename the node")
+            raise self._error(f"node id {shown(node)} must be a string or an integer; rename the node")
         if node in self._numbers:
-            raise self._error(f"node {node!r} appears twice; give every node an id of its own")
+            raise self._error(f"node {shown(node)} appears twice; give every node an id of its own")
         self._numbers[node] = len(self._nodes)
         self._nodes.append(Node(node, kind, multicast, aggregation, MappingProxyType(dict(attributes))))
         return node
 
     def _number(self, node: NodeId, edge: str) -> int:
         if not _is_id(node) or node not in self._numbers:
-            raise self._error(f"{edge}: there is no node {node!r}; add the node or mend the edge")
+            raise self._error(f"{edge}: there is no node {shown(node)}; add the node or mend the edge")
         return self._numbers[node]
 
     def _quantity(self, value: object, what: str) -> Fraction:
         try:
             return to_fraction(value)
         except ValueError as error:
-            raise self._error(f"{what} {_shown(value)} {error}; write a number such as 25 or '25/3'") from None
+            raise self._error(f"{what} {shown(value)} {error}; write a number such as 25 or '25/3'") from None
 
     def _merge(self, link: Link) -> None:
         ends = (link.source, link.target)
@@ -172,17 +172,12 @@ class TopologyBuilder:
 
     def _refuse_pair(self, topology: Topology, source: int, target: int) -> None:
         one, other = topology.ids([source, target])
-        raise self._error(f"compute node {one!r} cannot reach compute node {other!r}; add links on the way")
+        raise self._error(f"compute node {shown(one)} cannot reach compute node {shown(other)}; add links on the way")
 
 
 def _is_id(node: object) -> bool:
     # True and 1.0 equal 1, and would pass for it in a dict.
     return isinstance(node, int | str) and not isinstance(node, bool)
-
-
-def _shown(value: object) -> str:
-    text = str(getattr(value, "text", value)) if not isinstance(value, str) else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _reached(start: int, neighbours: Sequence[Sequence[int]]) -> set[int]:

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from forestcoll.errors import InputError, InternalError
+from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.files import path_of
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology
@@ -119,7 +119,7 @@ def _discover() -> None:
 def load_topology(text: str) -> Topology:
     """Return the topology that a command's TOPOLOGY argument means: a file, or a builder's spec string.
 
-    It is a file if there is one of that name, or if it looks like one: its name ends in `.json` or `.gz`, or has a
+    It is a file if there is one of that name (or a folder, and no builder), or if it looks like one: its name ends in `.json` or `.gz`, or has a
     folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input.
 
     Raises:
@@ -132,8 +132,9 @@ def _is_file(text: str) -> bool:
     head = text.partition(":")[0]
     if text == "-" or text.endswith(_FILE_ENDINGS) or "/" in head or "\\" in head:
         return True
+    path = Path(text)
     try:
-        return Path(text).is_file()
+        return path.is_file() or (text != "" and path.exists() and all(head != spec.name for spec in builders()))
     except OSError:  # longer than a file's name can be
         return False
 
@@ -167,7 +168,7 @@ def _builder(name: str) -> BuilderSpec:
         return known[name]
     near = difflib.get_close_matches(name.lower()[:40], known, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    raise InputError(f"{_shown(name)}: no such builder or file; {hint}'forestcoll topologies' lists the builders")
+    raise InputError(f"{shown(name)}: no such builder or file; {hint}'forestcoll topologies' lists the builders")
 
 
 def _values(builder: BuilderSpec, text: str) -> Mapping[str, object]:
@@ -176,10 +177,10 @@ def _values(builder: BuilderSpec, text: str) -> Mapping[str, object]:
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if not equals:
-            raise InputError(f"{builder.name}: {_shown(part)} is not key=value; expected NAME:key=value,key=value")
+            raise InputError(f"{builder.name}: {shown(part)} is not key=value; expected NAME:key=value,key=value")
         if key not in parameters:
             known = ", ".join(parameters)
-            raise InputError(f"{builder.name}: there is no parameter {_shown(key)}; there are {known}")
+            raise InputError(f"{builder.name}: there is no parameter {shown(key)}; there are {known}")
         if key in values:
             raise InputError(f"{builder.name}: {key} is given twice; give it once")
         values[key] = _value(builder, parameters[key], value)
@@ -191,12 +192,7 @@ def _value(builder: BuilderSpec, parameter: Parameter, text: str) -> object:
         return parameter.kind.parse(text)
     except ValueError:
         form = parameter.kind.form
-        raise InputError(f"{builder.name}: {parameter.name} is {_shown(text)}; expected {form}") from None
-
-
-def _shown(text: str) -> str:
-    """Return `text` in quotes, on one line and not too long for one."""
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+        raise InputError(f"{builder.name}: {parameter.name} is {shown(text)}; expected {form}") from None
 
 
 def _normal_form(builder: BuilderSpec, recipe: Recipe) -> str:
