@@ -81,7 +81,8 @@ MALFORMED: dict[str, Change] = {
     "topology": lambda document: document.update(topology=7),
     "routes": lambda document: document.update(routes="none"),
     "phases[0].trees[0].share": lambda document: document["phases"][0]["trees"][0].update(share="1/0"),
-    "algbw": lambda document: document.pop("algbw"),
+    "algbw": lambda document: document.update(algbw=None),
+    'has no "algbw"': lambda document: document.pop("algbw"),
 }
 
 

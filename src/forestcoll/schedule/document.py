@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from forestcoll.collective import Collective
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS, to_fraction
 from forestcoll.files import read_document, write_text
 from forestcoll.schedule.model import Phase, PhaseOp, Rows, Schedule
 from forestcoll.topology import topology_from_document, topology_to_document
 
 FORMAT = "forestcoll.schedule/1"
+
+_TREE_KEYS = {"root", "share", "routes"}
 
 Name = TypeVar("Name", bound=StrEnum)
 
@@ -90,8 +92,11 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
     Raises:
         InputError: as `read_schedule` does.
     """
-    if document.get("format") != FORMAT:
-        raise InputError(f"{where}: format is {_shown(document.get('format'))}; expected {FORMAT!r}")
+    if "format" not in document:
+        raise InputError(f'{where}: has no "format"; expected {FORMAT!r}')
+    if document["format"] != FORMAT:
+        raise InputError(f"{where}: format is {shown(document['format'])}; expected {FORMAT!r}")
+    _require(document, ("collective", "topology", "routes", "phases", "algbw"), f"{where}:")
     collective = _name(document.get("collective"), Collective, f"{where}: collective")
     if document.get("shards") is not None:
         raise InputError(f"{where}: shards are given; this version reads uniform shards only, 'shards': null")
@@ -114,14 +119,23 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
     )
 
 
+def _require(document: Mapping[str, object], keys: Iterable[str], where: str) -> None:
+    for key in keys:
+        if key not in document:
+            raise InputError(f'{where} has no "{key}"; a schedule needs it')
+
+
 def _phase(phase: object, nodes: int, routes: int, where: str) -> Phase:
     if not isinstance(phase, Mapping):
-        raise InputError(f'{where} is {_shown(phase)}; expected {{"op": ..., "trees": [...]}}')
+        raise InputError(f'{where} is {shown(phase)}; expected {{"op": ..., "trees": [...]}}')
+    _require(phase, ("op", "trees"), where)
     op = _name(phase.get("op"), PhaseOp, f"{where}.op")
     trees = _list(phase.get("trees"), f"{where}.trees")
     for place, tree in enumerate(trees):
         if not isinstance(tree, Mapping):
-            raise InputError(f"{where}.trees[{place}] is {_shown(tree)}; expected an object")
+            raise InputError(f"{where}.trees[{place}] is {shown(tree)}; expected an object")
+        if not _TREE_KEYS <= tree.keys():
+            _require(tree, sorted(_TREE_KEYS), f"{where}.trees[{place}]")
     listed = cast("list[Mapping[str, object]]", trees)
     return Phase(
         op=op,
@@ -159,7 +173,8 @@ def _certificate(
         missing = "optimal_algbw" if optimal is None else "certificate"
         raise InputError(f"{where}: {missing} is missing; optimal_algbw and certificate stand together or not at all")
     if not isinstance(certificate, Mapping):
-        raise InputError(f'{where}: certificate is {_shown(certificate)}; expected {{"cut": [...]}}')
+        raise InputError(f'{where}: certificate is {shown(certificate)}; expected {{"cut": [...]}}')
+    _require(certificate, ("cut",), f"{where}: certificate")
     cut = _numbers(certificate.get("cut"), nodes, f"{where}: certificate.cut")
     return _rational(optimal, f"{where}: optimal_algbw"), cut
 
@@ -167,19 +182,19 @@ def _certificate(
 def _tree_count(value: object, where: str) -> int | None:
     if value is None or (type(value) is int and value > 0):
         return value
-    raise InputError(f"{where}: trees_per_root is {_shown(value)}; expected a positive integer or null")
+    raise InputError(f"{where}: trees_per_root is {shown(value)}; expected a positive integer or null")
 
 
 def _object(document: Mapping[str, object], key: str, where: str) -> Mapping[str, object]:
     value = document.get(key)
     if not isinstance(value, Mapping):
-        raise InputError(f"{where}: {key} is {_shown(value)}; expected an object")
+        raise InputError(f"{where}: {key} is {shown(value)}; expected an object")
     return cast("Mapping[str, object]", value)
 
 
 def _list(value: object, where: str) -> list[object]:
     if not isinstance(value, list):
-        raise InputError(f"{where} is {_shown(value)}; expected a list")
+        raise InputError(f"{where} is {shown(value)}; expected a list")
     return value
 
 
@@ -187,7 +202,7 @@ def _rational(value: object, where: str) -> Fraction:
     try:
         return to_fraction(value, digits=MAX_RESULT_DIGITS)
     except ValueError as error:
-        raise InputError(f"{where} {_shown(value)} {error}; write a rational such as '1/48'") from None
+        raise InputError(f"{where} {shown(value)} {error}; write a rational such as '1/48'") from None
 
 
 def _name(value: object, names: type[Name], where: str) -> Name:
@@ -195,12 +210,12 @@ def _name(value: object, names: type[Name], where: str) -> Name:
         return names(cast("str", value))
     except ValueError:
         known = ", ".join(repr(name.value) for name in names)
-        raise InputError(f"{where} is {_shown(value)}; this version knows {known}") from None
+        raise InputError(f"{where} is {shown(value)}; this version knows {known}") from None
 
 
 def _number(value: object, bound: int, where: str) -> int:
     if type(value) is not int or not 0 <= value < bound:
-        raise InputError(f"{where} is {_shown(value)}; expected an integer from 0 to {bound - 1}")
+        raise InputError(f"{where} is {shown(value)}; expected an integer from 0 to {bound - 1}")
     return value
 
 
@@ -222,8 +237,3 @@ def _all_within(rows: Sequence[object], bound: int) -> bool:
 
 def _numbers(value: object, bound: int, where: str) -> tuple[int, ...]:
     return tuple(_number(entry, bound, f"{where}[{place}]") for place, entry in enumerate(_list(value, where)))
-
-
-def _shown(value: object) -> str:
-    text = getattr(value, "text", None) or repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
