@@ -4,8 +4,10 @@ Invariant: nothing that passes through here is rounded, and nothing is expanded 
 (an exponent of a billion is refused, not computed).
 """
 
+import json
 import math
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
@@ -88,6 +90,44 @@ def _bounded(number: Fraction, digits: int) -> Fraction:
 
 def _too_long(digits: int) -> ValueError:
     return ValueError(f"has more than {digits} digits")
+
+
+def json_text(document: object, *, indent: int | None = None) -> str:
+    """Return `json.dumps(document)`, with each `WrittenFloat` in it as it was written, digit for digit.
+
+    Raises:
+        TypeError: it holds what JSON does not.
+    """
+    text = json.dumps(document, indent=indent)
+    floats = list(_written_floats(document))
+    if not floats:
+        return text
+    mark = "float"
+    while mark in text:
+        mark += "-"
+    places = iter(range(len(floats)))
+    marked = json.dumps(_marked(document, mark, places), indent=indent)
+    return re.sub(f'"{mark}([0-9]+)"', lambda found: floats[int(found[1])].text, marked)
+
+
+def _written_floats(value: object) -> Iterator[WrittenFloat]:
+    """Yield the numbers in a JSON value in the order in which `_marked` meets them."""
+    if isinstance(value, WrittenFloat):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _written_floats(each)
+
+
+def _marked(value: object, mark: str, places: Iterator[int]) -> object:
+    """Return `value` with a text in place of each `WrittenFloat`: `mark` and its place."""
+    if isinstance(value, WrittenFloat):
+        return f"{mark}{next(places)}"
+    if isinstance(value, dict):
+        return {key: _marked(each, mark, places) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_marked(each, mark, places) for each in value]
+    return value
 
 
 def plain_number(number: Fraction) -> int | str:

@@ -99,6 +99,14 @@ def test_the_text_is_the_documented_json() -> None:
     assert written["phases"] == [{"op": "broadcast", "trees": trees}]
 
 
+def test_attributes_of_the_network_keep_their_digits(tmp_path: Path) -> None:
+    changed = document()
+    changed["topology"]["nodes"][0]["temp"] = 7654321
+    text = json.dumps(changed).replace("7654321", "0.12345678901234567890")
+    (tmp_path / "s.json").write_text(text)
+    assert '"temp": 0.12345678901234567890}' in "".join(schedule_text(read_schedule(tmp_path / "s.json")))
+
+
 @pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, 8193])
 def test_routes_written_in_pieces_join_without_a_seam(count: int) -> None:
     routes = Rows.of([[place % 3, 3, (place + 1) % 3] for place in range(count)])

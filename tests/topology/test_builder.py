@@ -78,6 +78,13 @@ def test_ids_that_are_not_text_or_integers_are_refused(node: object) -> None:
         pair().add_compute(node)  # type: ignore[arg-type]
 
 
+def test_an_attribute_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^pair: node 'c': watts holds nan, which is no JSON"):
+        pair().add_compute("c", watts=float("nan"))
+    with pytest.raises(InputError, match=r"^x: graph: site holds inf, which is no JSON"):
+        TopologyBuilder("x", attributes={"site": {"height": (1, float("inf"))}})
+
+
 @pytest.mark.parametrize("add", ["add_compute", "add_switch"])
 def test_an_id_is_given_once(add: str) -> None:
     with pytest.raises(InputError, match=r"^pair: node 'a' appears twice"):

@@ -186,6 +186,36 @@ def test_the_path_is_named_where_there_is_no_file(tmp_path: Path) -> None:
             read_topology(path)
 
 
+@pytest.mark.parametrize("number", ["0.1", "0.12345678901234567890123456789", "-0.0", "1.50", "1e400", "2E-9", "7"])
+def test_numbers_in_attributes_are_written_back_digit_for_digit(tmp_path: Path, number: str) -> None:
+    nodes = f'"nodes": [{{"id": "a", "temp": {number}, "float0": ["float0", {{"x": [{number}]}}]}}, {{"id": "b"}}]'
+    topology = read(tmp_path, text(GOOD, nodes=nodes, head=HEAD.replace("{", f'{{"height": {number}, ')))
+    write_topology(topology, tmp_path / "back.json")
+    written = (tmp_path / "back.json").read_text()
+    assert f'"height": {number}\n' in written
+    assert f'"temp": {number},\n' in written
+    assert f'"x": [\n      {number}\n     ]' in written
+    assert written.count('"float0"') == 2
+    assert read_topology(tmp_path / "back.json") == topology
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_an_attribute_that_is_not_finite_is_refused_by_name(tmp_path: Path, number: str) -> None:
+    end = f"holds {number}, which is no JSON; give it a finite number"
+    nodes = f'"nodes": [{{"id": "a", "temp": [{{"x": {number}}}]}}, {{"id": "b"}}]'
+    assert problem(tmp_path, text(GOOD, nodes=nodes)) == f"node 'a': temp {end}"
+    head = HEAD.replace("{", f'{{"height": {number}, ')
+    assert problem(tmp_path, text(GOOD, head=head)) == f"graph: height {end}"
+
+
+@pytest.mark.parametrize("ability", ["multicast", "aggregation"])
+def test_only_a_switch_has_abilities(tmp_path: Path, ability: str) -> None:
+    nodes = f'"nodes": [{{"id": "a", "{ability}": true}}, {{"id": "b"}}]'
+    said = f"compute node 'a': only a switch can have {ability}; make it one"
+    assert problem(tmp_path, text(GOOD, nodes=nodes)) == said
+    assert len(read(tmp_path, text(GOOD, nodes=nodes.replace("true", "false"))).compute) == 2
+
+
 def test_unknown_attributes_are_written_back(tmp_path: Path) -> None:
     first = '{"id": "a", "box": 0, "where": {"rack": [1, 2]}}'
     nodes = f'"nodes": [{first}, {{"id": "b", "kind": "switch", "asic": null}}, {{"id": "c"}}]'

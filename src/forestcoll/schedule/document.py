@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, shown
-from forestcoll.exact import MAX_RESULT_DIGITS, to_fraction
+from forestcoll.exact import MAX_RESULT_DIGITS, json_text, to_fraction
 from forestcoll.files import read_document, write_text
 from forestcoll.schedule.model import Phase, PhaseOp, Rows, Schedule
 from forestcoll.topology import topology_from_document, topology_to_document
@@ -46,7 +46,7 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
     if schedule.optimal_algbw is not None and schedule.cut is not None:
         head |= {"optimal_algbw": str(schedule.optimal_algbw), "certificate": {"cut": list(schedule.cut)}}
     head |= {"trees_per_root": schedule.trees_per_root, "shards": None}
-    yield json.dumps(head)[:-1]
+    yield json_text(head)[:-1]
     yield ',\n"routes": ['
     yield from _joined(_route_texts(schedule.routes))
     yield '],\n"phases": ['
@@ -134,7 +134,7 @@ def _phase(phase: object, nodes: int, routes: int, where: str) -> Phase:
     for place, tree in enumerate(trees):
         if not isinstance(tree, Mapping):
             raise InputError(f"{where}.trees[{place}] is {shown(tree)}; expected an object")
-        if not _TREE_KEYS <= tree.keys():
+        if not tree.keys() >= _TREE_KEYS:
             _require(tree, sorted(_TREE_KEYS), f"{where}.trees[{place}]")
     listed = cast("list[Mapping[str, object]]", trees)
     return Phase(

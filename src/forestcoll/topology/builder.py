@@ -4,13 +4,13 @@ File readers, builders of machines and families, and callers all come through he
 and a message names the node or the edge and the value however the network arrived.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import lcm
 from types import MappingProxyType
 
 from forestcoll.errors import InputError, shown
-from forestcoll.exact import to_fraction
+from forestcoll.exact import WrittenFloat, to_fraction
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
 
 PORT_MODELS = ("one-port",)
@@ -49,12 +49,16 @@ class TopologyBuilder:
         self._bandwidth_unit = bandwidth_unit
         self._port_model = port_model
         self._attributes = dict(attributes or {})
+        self._check_attributes("graph", self._attributes)
         self._nodes: list[Node] = []
         self._numbers: dict[NodeId, int] = {}
         self._links: dict[tuple[int, int], Link] = {}
 
     def add_compute(self, node: NodeId, /, **attributes: object) -> NodeId:
         """Add a compute node and return its id."""
+        for ability in ("multicast", "aggregation"):
+            if attributes.get(ability):
+                raise self._error(f"compute node {shown(node)}: only a switch can have {ability}; make it one")
         return self._add(node, NodeKind.COMPUTE, attributes, multicast=False, aggregation=False)
 
     def add_switch(
@@ -125,9 +129,15 @@ class TopologyBuilder:
             raise self._error(f"node id {shown(node)} must be a string or an integer; rename the node")
         if node in self._numbers:
             raise self._error(f"node {shown(node)} appears twice; give every node an id of its own")
+        self._check_attributes(f"node {shown(node)}", attributes)
         self._numbers[node] = len(self._nodes)
         self._nodes.append(Node(node, kind, multicast, aggregation, MappingProxyType(dict(attributes))))
         return node
+
+    def _check_attributes(self, what: str, attributes: Mapping[str, object]) -> None:
+        for name, value in attributes.items():
+            if (number := _not_finite(value)) is not None:
+                raise self._error(f"{what}: {name} holds {shown(number)}, which is no JSON; give it a finite number")
 
     def _number(self, node: NodeId, edge: str) -> int:
         if not _is_id(node) or node not in self._numbers:
@@ -151,7 +161,7 @@ class TopologyBuilder:
     def _check_denominator(self) -> None:
         common, bound = 1, 10**MAX_DENOMINATOR_DIGITS
         for denominator in {link.bandwidth.denominator for link in self._links.values()}:
-            common = lcm(common, denominator)
+            common = math.lcm(common, denominator)
             if common >= bound:
                 raise self._error(
                     f"the common denominator of the bandwidths has more than {MAX_DENOMINATOR_DIGITS} digits; "
@@ -178,6 +188,19 @@ class TopologyBuilder:
 def _is_id(node: object) -> bool:
     # True and 1.0 equal 1, and would pass for it in a dict.
     return isinstance(node, int | str) and not isinstance(node, bool)
+
+
+def _not_finite(value: object) -> float | None:
+    """Return the first number in an attribute that JSON cannot write, or None."""
+    if isinstance(value, float):
+        # a number as large as 1e999 is written as it was read
+        finite = value.text.lstrip("-")[:1].isdigit() if isinstance(value, WrittenFloat) else math.isfinite(value)
+        return None if finite else value
+    if isinstance(value, Mapping):
+        return next((each for each in map(_not_finite, value.values()) if each is not None), None)
+    if isinstance(value, list | tuple):
+        return next((each for each in map(_not_finite, value) if each is not None), None)
+    return None
 
 
 def _reached(start: int, neighbours: Sequence[Sequence[int]]) -> set[int]:

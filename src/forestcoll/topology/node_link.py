@@ -3,13 +3,12 @@
 Reading checks the document's shape here and leaves every rule about nodes and edges to `TopologyBuilder`.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
 from forestcoll.errors import InputError, shown
-from forestcoll.exact import plain_number
+from forestcoll.exact import json_text, plain_number
 from forestcoll.files import STANDARD_STREAM, read_document, write_text
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
@@ -37,7 +36,7 @@ def read_topology(path: Path) -> Topology:
 def write_topology(topology: Topology, path: Path) -> None:
     """Write `topology` to `path`, whole or not at all. Raises `InputError` if that cannot be done."""
     try:
-        text = json.dumps(topology_to_document(topology), indent=1)
+        text = json_text(topology_to_document(topology), indent=1)
     except TypeError as error:  # an attribute that a networkx graph brought
         raise InputError(f"{topology.name}: an attribute cannot be written: {error}; make it a plain value") from None
     write_text(path, [text, "\n"])
@@ -135,13 +134,14 @@ def _add_node(builder: TopologyBuilder, node: Mapping[str, object], where: str) 
     kind = node.get("kind", NodeKind.COMPUTE.value)
     identity = cast("NodeId", node["id"])  # the builder checks it
     attributes = {key: value for key, value in node.items() if key not in _NODE_KEYS}
-    if kind == NodeKind.COMPUTE.value:
-        builder.add_compute(identity, **attributes)
-        return
-    if kind != NodeKind.SWITCH.value:
+    if kind not in tuple(NodeKind):
         raise InputError(f"{where} ({shown(identity)}): kind is {shown(kind)}; expected 'compute' or 'switch'")
     multicast = _flag(node, "multicast", default=False, where=where)
     aggregation = _flag(node, "aggregation", default=False, where=where)
+    if kind == NodeKind.COMPUTE.value:
+        abilities = {"multicast": multicast, "aggregation": aggregation}
+        builder.add_compute(identity, **{name: True for name, able in abilities.items() if able}, **attributes)
+        return
     builder.add_switch(identity, multicast=multicast, aggregation=aggregation, **attributes)
 
 

@@ -119,8 +119,8 @@ def _discover() -> None:
 def load_topology(text: str) -> Topology:
     """Return the topology that a command's TOPOLOGY argument means: a file, or a builder's spec string.
 
-    It is a file if there is one of that name (or a folder, and no builder), or if it looks like one: its name ends in `.json` or `.gz`, or has a
-    folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input.
+    It is a file if there is one of that name (or a folder, and no builder), or if it looks like one: its name ends in
+    `.json` or `.gz`, or has a folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input.
 
     Raises:
         InputError: as `read_topology` and `build_topology` do.
