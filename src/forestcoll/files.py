@@ -23,7 +23,10 @@ from forestcoll.errors import InputError
 from forestcoll.exact import WrittenFloat
 
 MAX_BYTES = 2 * 2**30
-"""The largest document that is read, in bytes after decompression (2 GiB)."""
+"""The largest document that is read, in bytes after decompression (2 GiB): a schedule of thousands of nodes."""
+
+MAX_TOPOLOGY_BYTES = 256 * 2**20
+"""The largest topology that is read (256 MiB), some three million links."""
 
 STANDARD_STREAM = Path("-")
 """Where it is read: standard input; where it is written: standard output."""
@@ -35,15 +38,15 @@ def path_of(text: str) -> Path:
     return path.absolute() if path == STANDARD_STREAM and text != "-" else path
 
 
-def read_document(path: Path) -> dict[str, object]:
-    """Return the JSON object in the file at `path` (gzip if its name ends in `.gz`).
+def read_document(path: Path, *, limit: int = MAX_BYTES) -> dict[str, object]:
+    """Return the JSON object in the file at `path` (gzip if its name ends in `.gz`), of at most `limit` bytes.
 
     Numbers with a point or an exponent come back as `WrittenFloat`, so that they can be read exactly.
 
     Raises:
         InputError: the file is missing, a directory, unreadable, too large, or not one JSON object.
     """
-    text = _read_text(path)
+    text = _read_text(path, limit)
     try:
         document = json.loads(text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
     except json.JSONDecodeError as error:
@@ -63,12 +66,12 @@ def _json_type(value: object) -> str:
     return names.get(type(value), "number")
 
 
-def _read_text(path: Path) -> str:
+def _read_text(path: Path, limit: int) -> str:
     try:
         if path != STANDARD_STREAM and path.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
         with _open_for_reading(path) as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(limit + 1)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the name") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -77,8 +80,8 @@ def _read_text(path: Path) -> str:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL byte in the name
         raise InputError(f"{str(path)!r}: not a file name: {error}") from None
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{path}: larger than the limit of {MAX_BYTES >> 30} GiB")
+    if len(data) > limit:
+        raise InputError(f"{path}: larger than the limit of {limit >> 20} MiB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

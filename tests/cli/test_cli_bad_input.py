@@ -126,6 +126,15 @@ def test_an_unbalanced_switch_is_named_with_both_sums(tmp_path: Path, words: lis
     assert "switch 's' takes in 5 GB/s but gives out 7/2 GB/s" in complaint
 
 
+def test_a_network_of_one_port_is_read_but_has_no_optimum_here(tmp_path: Path) -> None:
+    graph = {"format": "forestcoll.topology/1", "name": "small", "port_model": "one-port"}
+    path = write_network(tmp_path, [edge("a", "b")], graph=graph)
+    for words in (["optimum"], ["optimum", "--max-trees", 2], ["generate", "--json"]):
+        assert run_command(*words, path).complaint().startswith("small: port_model is one-port, which the optimum")
+    run = run_command("topology", path)
+    assert (run.status, json.loads(run.out)["graph"]["port_model"]) == (0, "one-port")
+
+
 @pytest.mark.parametrize("words", [["optimum"], ["generate"]])
 def test_a_name_can_neither_break_a_line_nor_steer_the_terminal(tmp_path: Path, words: list[str]) -> None:
     graph = {"format": "forestcoll.topology/1", "name": "two\n\x1b[2Jlines", "bandwidth_unit": "GB/s"}

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.errors import InputError
+from forestcoll.files import MAX_TOPOLOGY_BYTES
 from forestcoll.topology import (
     Link,
     Topology,
     TopologyBuilder,
+    node_link,
     read_topology,
     topology_from_document,
     topology_to_document,
@@ -214,6 +216,12 @@ def test_only_a_switch_has_abilities(tmp_path: Path, ability: str) -> None:
     said = f"compute node 'a': only a switch can have {ability}; make it one"
     assert problem(tmp_path, text(GOOD, nodes=nodes)) == said
     assert len(read(tmp_path, text(GOOD, nodes=nodes.replace("true", "false"))).compute) == 2
+
+
+def test_a_topology_may_not_be_as_large_as_a_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_TOPOLOGY_BYTES == 256 * 2**20
+    monkeypatch.setattr(node_link, "MAX_TOPOLOGY_BYTES", 2**20)
+    assert problem(tmp_path, " " * 2**20 + text(GOOD)) == "larger than the limit of 1 MiB"
 
 
 def test_unknown_attributes_are_written_back(tmp_path: Path) -> None:

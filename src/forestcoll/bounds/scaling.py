@@ -52,6 +52,19 @@ class ScaledTopology:
         return core, core.Problem(len(self.topology.nodes), tails, heads, list(capacities), list(self.topology.compute))
 
 
+def require_all_ports(topology: Topology) -> None:
+    """Check that a node may use all its links at once, which every bound here takes for granted.
+
+    Raises:
+        NoSolutionError: the topology says otherwise.
+    """
+    if topology.port_model is not None:
+        raise NoSolutionError(
+            f"{topology.name}: port_model is {topology.port_model}, which the optimum of trees does not handle in this "
+            "version; leave port_model out if a node may use all its links at once"
+        )
+
+
 def require_balanced_switches(topology: Topology) -> None:
     """Check that every switch takes in as much as it gives out, which splitting it off needs.
 

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, lcm
+from numbers import Integral
 from operator import sub
 
-from forestcoll.bounds.scaling import ScaledTopology, require_balanced_switches, unbalanced_switch
+from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, require_balanced_switches, unbalanced_switch
 from forestcoll.bounds.trimming import trimmed
 from forestcoll.collective import Collective
-from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.errors import InputError, NoSolutionError, shown
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 
@@ -94,10 +95,12 @@ def optimum(
 
     Raises:
         InputError: `trees` or `max_trees` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or both are given.
-        NoSolutionError: a switch is not balanced, or becomes so when bandwidths are rounded to `trees`.
+        NoSolutionError: the topology is one-port, or a switch is not balanced or becomes so when bandwidths are rounded
+            to `trees`.
     """
+    require_all_ports(topology)
     require_balanced_switches(topology)
-    _check_counts(trees, max_trees)
+    trees, max_trees = _counts(trees, max_trees)
     scaled = ScaledTopology.of(topology)
     progress.begin("finding the bottleneck cut")
     best = _unrestricted(scaled, collective, progress)
@@ -118,10 +121,11 @@ def optima_by_trees(
 
     Raises:
         InputError: `most` is less than 1 or has more than `MAX_TREES_DIGITS` digits.
-        NoSolutionError: a switch is not balanced, or none of the numbers can be had.
+        NoSolutionError: the topology is one-port, a switch is not balanced, or none of the numbers can be had.
     """
+    require_all_ports(topology)
     require_balanced_switches(topology)
-    _check_counts(None, most)
+    most = _count("max_trees", most)
     scaled = ScaledTopology.of(topology)
     progress.begin("finding the bottleneck cut")
     return _by_trees(scaled, _unrestricted(scaled, collective, progress), most, progress)
@@ -151,14 +155,24 @@ def _by_trees(scaled: ScaledTopology, best: Optimum, most: int, progress: Progre
     return tuple(found)
 
 
-def _check_counts(trees: int | None, max_trees: int | None) -> None:
+def _counts(trees: int | None, max_trees: int | None) -> tuple[int | None, int | None]:
+    """Return the numbers of trees as Python's own integers, checked."""
     if trees is not None and max_trees is not None:
         raise InputError("trees and max_trees exclude each other; give one of them")
-    for name, count in (("trees", trees), ("max_trees", max_trees)):
-        if count is not None and count < 1:
-            raise InputError(f"{name} is {count}; it must be at least 1")
-        if count is not None and count >= 10**MAX_TREES_DIGITS:
-            raise InputError(f"{name} has more than {MAX_TREES_DIGITS} digits; ask for fewer")
+    return (
+        None if trees is None else _count("trees", trees),
+        None if max_trees is None else _count("max_trees", max_trees),
+    )
+
+
+def _count(name: str, count: object) -> int:
+    if isinstance(count, bool) or not isinstance(count, Integral):
+        raise InputError(f"{name} is {shown(count)}; it must be an integer of 1 or more")
+    if count < 1:
+        raise InputError(f"{name} is {shown(count)}; it must be at least 1")
+    if count >= 10**MAX_TREES_DIGITS:
+        raise InputError(f"{name} has more than {MAX_TREES_DIGITS} digits; ask for fewer")
+    return int(count)
 
 
 def _unrestricted(scaled: ScaledTopology, collective: Collective, progress: Progress) -> Optimum:

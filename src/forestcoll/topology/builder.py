@@ -7,6 +7,7 @@ and a message names the node or the edge and the value however the network arriv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from numbers import Integral
 from types import MappingProxyType
 
 from forestcoll.errors import InputError, shown
@@ -125,6 +126,7 @@ class TopologyBuilder:
         multicast: bool,
         aggregation: bool,
     ) -> NodeId:
+        node = _plain(node)
         if not _is_id(node):
             raise self._error(f"node id {shown(node)} must be a string or an integer; rename the node")
         if node in self._numbers:
@@ -140,6 +142,7 @@ class TopologyBuilder:
                 raise self._error(f"{what}: {name} holds {shown(number)}, which is no JSON; give it a finite number")
 
     def _number(self, node: NodeId, edge: str) -> int:
+        node = _plain(node)
         if not _is_id(node) or node not in self._numbers:
             raise self._error(f"{edge}: there is no node {shown(node)}; add the node or mend the edge")
         return self._numbers[node]
@@ -183,6 +186,12 @@ class TopologyBuilder:
     def _refuse_pair(self, topology: Topology, source: int, target: int) -> None:
         one, other = topology.ids([source, target])
         raise self._error(f"compute node {shown(one)} cannot reach compute node {shown(other)}; add links on the way")
+
+
+def _plain(node: NodeId) -> NodeId:
+    """Return an integer that numpy made as one of Python's, which JSON can write, and anything else as it is."""
+    other: object = node
+    return int(other) if isinstance(other, Integral) and not isinstance(node, bool) else node
 
 
 def _is_id(node: object) -> bool:

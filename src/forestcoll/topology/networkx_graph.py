@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, shown
 from forestcoll.topology.model import Topology
 from forestcoll.topology.node_link import (
     FORMAT,
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 def topology_from_graph(graph: "nx.Graph") -> Topology:
     """Return the topology that `graph` describes; see `Topology.from_networkx`."""
+    if not all(hasattr(graph, part) for part in ("graph", "nodes", "edges", "is_directed")):
+        raise InputError(f"{shown(graph)} is no networkx graph; make one, or use TopologyBuilder")
     attributes = {"format": FORMAT} | dict(graph.graph)
     document = {
         "directed": graph.is_directed(),

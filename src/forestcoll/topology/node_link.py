@@ -9,7 +9,7 @@ from typing import cast
 
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import json_text, plain_number
-from forestcoll.files import STANDARD_STREAM, read_document, write_text
+from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, read_document, write_text
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
 
@@ -30,7 +30,7 @@ def read_topology(path: Path) -> Topology:
             edge, and the value.
     """
     name = DEFAULT_NAME if path == STANDARD_STREAM else path.name
-    return topology_from_document(read_document(path), where=str(path), name=name)
+    return topology_from_document(read_document(path, limit=MAX_TOPOLOGY_BYTES), where=str(path), name=name)
 
 
 def write_topology(topology: Topology, path: Path) -> None:

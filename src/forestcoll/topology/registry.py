@@ -15,6 +15,7 @@ file. A module whose name begins with an underscore holds what several builders 
 
 import difflib
 import importlib
+import os
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -116,15 +117,20 @@ def _discover() -> None:
                 importlib.import_module(f"{package}.{name}")
 
 
-def load_topology(text: str) -> Topology:
+def load_topology(text: str | os.PathLike[str]) -> Topology:
     """Return the topology that a command's TOPOLOGY argument means: a file, or a builder's spec string.
 
     It is a file if there is one of that name (or a folder, and no builder), or if it looks like one: its name ends in
-    `.json` or `.gz`, or has a folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input.
+    `.json` or `.gz`, or has a folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input. A
+    `Path` is a file in any case.
 
     Raises:
-        InputError: as `read_topology` and `build_topology` do.
+        InputError: as `read_topology` and `build_topology` do, or `text` is neither a text nor a path.
     """
+    if isinstance(text, os.PathLike):
+        return read_topology(Path(text))
+    if not isinstance(text, str):
+        raise InputError(f"a topology is named by a text or a path, not by {shown(text)}")
     return read_topology(path_of(text)) if _is_file(text) else build_topology(text)
 
 
