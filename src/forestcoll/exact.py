@@ -19,6 +19,9 @@ MAX_DIGITS = 60
 MAX_RESULT_DIGITS = 4000
 """Likewise of a result, which sums and products of bandwidths make longer. Python reads at most 4300 digits."""
 
+MAX_TREES_DIGITS = 100
+"""The most digits of a number of trees that is asked for: with more, results would outgrow `MAX_RESULT_DIGITS`."""
+
 _DIGITS = re.compile(r"[0-9]+")
 _INTEGER_RATIO = re.compile(r"([+-]?[0-9]+)(?:/([0-9]+))?")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")

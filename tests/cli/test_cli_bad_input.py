@@ -203,6 +203,22 @@ def test_wrong_usage(case: str) -> None:
     assert " --help)" in run_command(*WRONG_USAGE[case]).complaint(status=2)
 
 
+@pytest.mark.parametrize("option", ["--trees", "--max-trees"])
+@pytest.mark.parametrize("words", [["optimum"], ["generate"]])
+def test_a_number_of_trees_that_is_none(words: list[str], option: str) -> None:
+    for text in ("x", "0", "-1", "1.5", "", "\N{ARABIC-INDIC DIGIT ONE}", "1_0", "00"):
+        complaint = run_command(*words, "ring:nodes=3", option, text).complaint(status=2)
+        assert f"'{option}': {text!r}; expected an integer of 1 or more (see" in complaint
+    complaint = run_command(*words, "ring:nodes=3", option, "9" * 5000).complaint(status=2)
+    assert f"'{option}': '{'9' * 57}...' has more than 100 digits (see" in complaint
+
+
+@pytest.mark.parametrize("words", [["optimum"], ["generate"], ["generate", "--collective", "allgather"]])
+def test_an_allgather_has_no_root(words: list[str]) -> None:
+    complaint = run_command(*words, "ring:nodes=3", "--root", "0").complaint(status=2)
+    assert complaint.startswith("an allgather has no root; leave --root out (see")
+
+
 def test_an_empty_output_name_is_said() -> None:
     complaint = run_command("topology", "ring:nodes=3", "-o", "").complaint(status=2)
     assert "give -o a file's name" in complaint

@@ -20,14 +20,12 @@ from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, require
 from forestcoll.bounds.trimming import trimmed
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError, shown
+from forestcoll.exact import MAX_TREES_DIGITS
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 
 _MOST_TRIED = 256
 """How many multiples are tried one by one for the fewest trees."""
-
-MAX_TREES_DIGITS = 100
-"""The most digits of a number of trees that is asked for; results must not grow beyond those that files may hold."""
 
 
 @dataclass(frozen=True)
