@@ -1,7 +1,7 @@
 import gzip
 import json
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 
 import pytest
@@ -80,6 +80,19 @@ def test_results_longer_than_any_bandwidth_are_read_back(tmp_path: Path, digits:
     assert len(algbw) > 3 * digits
     document = run_command("verify", path, "--json").document()
     assert (document["optimal"], document["algbw"]) == (True, algbw)
+
+
+def test_numbers_too_wide_for_the_native_core_are_remarked_on(tmp_path: Path) -> None:
+    nodes = "abcdefghijklmnopqrst"
+    pairs = list(combinations(nodes, 2))
+    for count, err in ((2, ""), (len(pairs), "forestcoll: note: small: the numbers need ")):
+        edges = [edge(*pair, f"1/{10**9 + place}" if place < count else 1) for place, pair in enumerate(pairs)]
+        network = write_network(tmp_path, edges, nodes)
+        for words in (["optimum"], ["generate", "--json", "-o", tmp_path / "s.json"], ["optimum", "--trees", 1]):
+            run = run_command(*words, network)
+            assert run.status == 0
+            assert run.err.startswith(err)
+            assert run.err.count("\n") == bool(err)
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:

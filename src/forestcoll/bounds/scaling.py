@@ -6,9 +6,13 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
 
-from forestcoll.core import AnyProblem, Core, core_for
+from forestcoll.core import AnyProblem, Core, core_for, is_native
 from forestcoll.errors import NoSolutionError
+from forestcoll.progress import Progress
 from forestcoll.topology import Topology
+
+_TINY = 5000
+"""Compute nodes times links of a network that plain Python solves in a second or so."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,15 @@ class ScaledTopology:
         """Return of each link floor(scale * capacity)."""
         numerator, denominator = scale.numerator, scale.denominator
         return tuple(capacity * numerator // denominator for capacity in self.capacities)
+
+    def remark_on_width(self, bound: int, progress: Progress) -> None:
+        """Let `progress` know if numbers up to `bound` are too wide for the native core, and it will be felt."""
+        size = len(self.topology.compute) * len(self.topology.links)
+        if size > _TINY and not is_native(core_for(bound)):
+            progress.remark(
+                f"{self.topology.name}: the numbers need {bound.bit_length()} bits, and the native core has 125; plain "
+                "Python goes on, hundreds of times slower (bandwidths with fewer digits or a common denominator help)"
+            )
 
     def problem(self, capacities: Sequence[int], bound: int) -> tuple[Core, AnyProblem]:
         """Return the network with these capacities on its links, and a core that is exact up to `bound`."""

@@ -104,6 +104,7 @@ def optimum(
     best = _unrestricted(scaled, collective, progress)
     if trees is not None:
         progress.begin("finding the best bandwidth for the number of trees")
+        scaled.remark_on_width(_width(scaled, scaled.whole_trees(_ideal_scale(scaled, best, trees)), trees), progress)
         return _with_trees(scaled, best, trees)
     if max_trees is not None:
         return best_of(_by_trees(scaled, best, max_trees, progress))
@@ -177,7 +178,9 @@ def _unrestricted(scaled: ScaledTopology, collective: Collective, progress: Prog
     """Find the bottleneck cut, and the fewest trees that reach its ratio."""
     topology = scaled.topology
     nodes = len(topology.compute)
-    core, problem = scaled.problem(scaled.capacities, bound=nodes * scaled.total)
+    bound = nodes * scaled.total
+    scaled.remark_on_width(bound, progress)
+    core, problem = scaled.problem(scaled.capacities, bound)
     inside, leaving, cut = core.bottleneck(problem, progress.advance)
     ratio = Fraction(inside, leaving)
     progress.begin("finding the fewest trees")
@@ -212,6 +215,7 @@ def _fewest_trees(
         if link.source in cut and link.target not in cut
     )
     step = lcm(*((capacity * ratio).denominator for capacity in leaving))
+    scaled.remark_on_width(_width(scaled, scaled.whole_trees(step * ratio), step), progress)
     sufficient = lcm(*((capacity * ratio).denominator for capacity in set(scaled.capacities)))
     for tried, multiple in enumerate(_multiples(sufficient // step)):
         progress.advance(tried, _MOST_TRIED)
@@ -274,7 +278,7 @@ def _least_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
     At the least U some U b is an integer, so U = j/b for a bandwidth b and an integer j, and what fits at U fits above.
     For each b, j is bisected between what is known not to fit and the best so far; both bounds are exact.
     """
-    ideal = trees * scaled.unit * len(best.topology.compute) / best.optimal_algbw
+    ideal = _ideal_scale(scaled, best, trees)
     bandwidths = sorted(set(scaled.capacities))
     least = max(Fraction(ceil(ideal * bandwidth), bandwidth) for bandwidth in bandwidths)  # fits: Theorem 13
 
@@ -282,6 +286,11 @@ def _least_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
         return _fits(scaled, scaled.whole_trees(scale), trees)
 
     return ideal if fits(ideal) else _narrow_down(bandwidths, ideal, least, fits)
+
+
+def _ideal_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
+    """Return the U at which `trees` trees per root would reach the optimum if no capacity were rounded."""
+    return trees * scaled.unit * len(best.topology.compute) / best.optimal_algbw
 
 
 def _narrow_down(
@@ -301,6 +310,10 @@ def _narrow_down(
 
 def _fits(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> bool:
     """Return whether `trees` trees from every compute node fit into `capacities` (Theorem 3)."""
-    demand = len(scaled.topology.compute) * trees
-    core, problem = scaled.problem(capacities, bound=sum(capacities) + demand)
+    core, problem = scaled.problem(capacities, _width(scaled, capacities, trees))
     return core.feeds(problem, trees)
+
+
+def _width(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> int:
+    """Return a bound on all sums that the question takes whether `trees` trees fit."""
+    return sum(capacities) + len(scaled.topology.compute) * trees
