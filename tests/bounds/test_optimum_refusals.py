@@ -42,7 +42,7 @@ def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> No
     with pytest.raises(NoSolutionError) as caught:
         optimum(topology, trees=1)
     assert str(caught.value) == (
-        "star: with 1 trees per root, switch 'hub' would take in 1 fewer than it gives out, and "
+        "star: with 1 tree per root, switch 'hub' would take in 1 fewer than it gives out, and "
         "no link of it can spare as many; ask for another number of trees"
     )
 

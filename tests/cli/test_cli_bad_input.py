@@ -31,6 +31,35 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", READING)
+def test_a_file_that_the_system_refuses_to_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """As the one above, for root too."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = write_network(tmp_path, [edge("a", "b")])
+    monkeypatch.setattr(Path, "open", refuse)
+    assert run_command(*words, path).complaint() == f"{path}: cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
+def test_a_folder_that_the_system_refuses_to_write_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = tmp_path / "out.json"
+    path.write_text("older")
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    complaint = run_command(*words, "ring:nodes=3", "-o", path).complaint()
+    assert complaint == f"{path}: cannot be written: Permission denied"
+    assert path.read_text() == "older"
+
+
+@pytest.mark.parametrize("words", READING)
 def test_broken_json(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "broken.json"
     path.write_text('{"directed": true,\n "nodes": [}')

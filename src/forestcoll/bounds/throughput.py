@@ -263,10 +263,10 @@ def _with_trees(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
 
 def _unbalanced(restricted: Optimum) -> NoSolutionError:
     """Return the refusal of a number of trees that unbalances a switch for good."""
-    topology = restricted.topology
+    topology, trees = restricted.topology, restricted.trees_per_root
     switch, surplus = unbalanced_switch(topology, restricted.tree_capacities()) or (0, 0)
     return NoSolutionError(
-        f"{topology.name}: with {restricted.trees_per_root} trees per root, switch "
+        f"{topology.name}: with {trees} tree{'s' * (trees != 1)} per root, switch "
         f"{topology.nodes[switch].id!r} would take in {abs(surplus)} {'more' if surplus > 0 else 'fewer'} "
         "than it gives out, and no link of it can spare as many; ask for another number of trees"
     )
