@@ -7,7 +7,6 @@ Invariant: nothing that passes through here is rounded, and nothing is expanded 
 import json
 import math
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
@@ -102,34 +101,33 @@ def json_text(document: object, *, indent: int | None = None) -> str:
         TypeError: it holds what JSON does not.
     """
     text = json.dumps(document, indent=indent)
-    floats = list(_written_floats(document))
-    if not floats:
+    if not _holds_written_float(document):
         return text
     mark = "float"
     while mark in text:
         mark += "-"
-    places = iter(range(len(floats)))
-    marked = json.dumps(_marked(document, mark, places), indent=indent)
-    return re.sub(f'"{mark}([0-9]+)"', lambda found: floats[int(found[1])].text, marked)
+    floats: list[str] = []
+    marked = json.dumps(_marked(document, mark, floats), indent=indent)
+    return re.sub(f'"{mark}([0-9]+)"', lambda found: floats[int(found[1])], marked)
 
 
-def _written_floats(value: object) -> Iterator[WrittenFloat]:
-    """Yield the numbers in a JSON value in the order in which `_marked` meets them."""
-    if isinstance(value, WrittenFloat):
-        yield value
-    elif isinstance(value, list | tuple | dict):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _written_floats(each)
-
-
-def _marked(value: object, mark: str, places: Iterator[int]) -> object:
-    """Return `value` with a text in place of each `WrittenFloat`: `mark` and its place."""
-    if isinstance(value, WrittenFloat):
-        return f"{mark}{next(places)}"
+def _holds_written_float(value: object) -> bool:
     if isinstance(value, dict):
-        return {key: _marked(each, mark, places) for key, each in value.items()}
+        return any(map(_holds_written_float, value.values()))
     if isinstance(value, list | tuple):
-        return [_marked(each, mark, places) for each in value]
+        return any(map(_holds_written_float, value))
+    return isinstance(value, WrittenFloat)
+
+
+def _marked(value: object, mark: str, floats: list[str]) -> object:
+    """Return `value` with a text in place of each `WrittenFloat`: `mark` and the place of its own text in `floats`."""
+    if isinstance(value, WrittenFloat):
+        floats.append(value.text)
+        return f"{mark}{len(floats) - 1}"
+    if isinstance(value, dict):
+        return {key: _marked(each, mark, floats) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_marked(each, mark, floats) for each in value]
     return value
 
 

@@ -75,17 +75,11 @@ class TopologyBuilder:
             InputError: an unknown end, a self-loop, or a bandwidth or latency that is not a number of the right
                 size (`to_fraction` says which forms are taken).
         """
-        edge = f"edge {shown(source)} -> {shown(target)}"
-        ends = (self._number(source, edge), self._number(target, edge))
-        if source == target:
-            raise self._error(f"{edge} is a self-loop; remove it")
-        amount = self._quantity(bandwidth, f"{edge}: bandwidth")
-        if amount <= 0:
-            raise self._error(f"{edge}: bandwidth {shown(bandwidth)} must be greater than 0; leave a dead link out")
-        latency = None if latency_us is None else self._quantity(latency_us, f"{edge}: latency_us")
-        if latency is not None and latency < 0:
-            raise self._error(f"{edge}: latency_us {shown(latency_us)} must be 0 or more")
-        self._merge(Link(*ends, amount, latency))
+        try:
+            link = self._link(source, target, bandwidth, latency_us)
+        except ValueError as error:
+            raise self._error(f"edge {shown(source)} -> {shown(target)}{error}") from None
+        self._merge(link)
 
     def add_duplex(self, one: NodeId, other: NodeId, bandwidth: object, *, latency_us: object | None = None) -> None:
         """Add a full-duplex link: `bandwidth` in each direction at once. Raises like `add_link`."""
@@ -141,17 +135,24 @@ class TopologyBuilder:
             if (number := _not_finite(value)) is not None:
                 raise self._error(f"{what}: {name} holds {shown(number)}, which is no JSON; give it a finite number")
 
-    def _number(self, node: NodeId, edge: str) -> int:
-        node = _plain(node)
-        if not _is_id(node) or node not in self._numbers:
-            raise self._error(f"{edge}: there is no node {shown(node)}; add the node or mend the edge")
-        return self._numbers[node]
+    def _link(self, source: NodeId, target: NodeId, bandwidth: object, latency_us: object | None) -> Link:
+        """Return the link, or raise a `ValueError` whose text follows the name of the edge."""
+        ends = (self._number(source), self._number(target))
+        if ends[0] == ends[1]:
+            raise ValueError(" is a self-loop; remove it")
+        amount = _quantity(bandwidth, "bandwidth")
+        if amount <= 0:
+            raise ValueError(f": bandwidth {shown(bandwidth)} must be greater than 0; leave a dead link out")
+        latency = None if latency_us is None else _quantity(latency_us, "latency_us")
+        if latency is not None and latency < 0:
+            raise ValueError(f": latency_us {shown(latency_us)} must be 0 or more")
+        return Link(*ends, amount, latency)
 
-    def _quantity(self, value: object, what: str) -> Fraction:
-        try:
-            return to_fraction(value)
-        except ValueError as error:
-            raise self._error(f"{what} {shown(value)} {error}; write a number such as 25 or '25/3'") from None
+    def _number(self, node: NodeId) -> int:
+        number = self._numbers.get(_plain(node)) if _is_id(_plain(node)) else None
+        if number is None:
+            raise ValueError(f": there is no node {shown(node)}; add the node or mend the edge")
+        return number
 
     def _merge(self, link: Link) -> None:
         ends = (link.source, link.target)
@@ -191,7 +192,9 @@ class TopologyBuilder:
 def _plain(node: NodeId) -> NodeId:
     """Return an integer that numpy made as one of Python's, which JSON can write, and anything else as it is."""
     other: object = node
-    return int(other) if isinstance(other, Integral) and not isinstance(node, bool) else node
+    if isinstance(other, int | str):
+        return node
+    return int(other) if isinstance(other, Integral) else node
 
 
 def _is_id(node: object) -> bool:
@@ -210,6 +213,13 @@ def _not_finite(value: object) -> float | None:
     if isinstance(value, list | tuple):
         return next((each for each in map(_not_finite, value) if each is not None), None)
     return None
+
+
+def _quantity(value: object, what: str) -> Fraction:
+    try:
+        return to_fraction(value)
+    except ValueError as error:
+        raise ValueError(f": {what} {shown(value)} {error}; write a number such as 25 or '25/3'") from None
 
 
 def _reached(start: int, neighbours: Sequence[Sequence[int]]) -> set[int]:
