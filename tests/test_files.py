@@ -68,10 +68,11 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     assert "File name too long" in problem_of_reading(tmp_path / ("a" * 300))
 
 
-PACKED = gzip.compress(b"{}", mtime=0)
-
-
-@pytest.mark.parametrize("content", [b"{}", PACKED[:-4], PACKED[:12] + b"\xff" * 20], ids=["plain", "cut", "spoiled"])
+@pytest.mark.parametrize(
+    "content",
+    [b"{}", gzip.compress(b"{}", mtime=0)[:-4], gzip.compress(b"{}", mtime=0)[:12] + b"\xff" * 20],
+    ids=["plain", "cut off", "spoilt"],
+)
 def test_what_is_not_a_whole_gzip_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.json.gz").write_bytes(content)
     assert "not a whole gzip file" in problem_of_reading(tmp_path / "a.json.gz")

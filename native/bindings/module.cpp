@@ -193,8 +193,10 @@ nb::tuple route(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>
 nb::dict to_dict(const ForestCounters& counters) {
   nb::dict counted;
   counted["tight_sets"] = counters.tight_sets;
+  counted["short_sets"] = counters.attempts.short_sets;
+  counted["attempts"] = counters.attempts.attempts;
   counted["grown"] = counters.grown;
-  counted["split"] = counters.split;
+  counted["split"] = counters.attempts.split;
   counted["repaired"] = counters.repaired;
   counted["given_up"] = counters.given_up;
   counted["cut_off"] = counters.completion.cut_off;

@@ -65,7 +65,7 @@ class Completion {
     for (const NodeIndex node : terminals_) {
       // Cutting off makes no set worse, so that nodes asked before need not be asked again.
       while (!feeds(node, observer)) {
-        free_set(violated_set());
+        free_set(inflow_.sink_side());
         inflow_.ask_about(incomplete());
       }
     }
@@ -103,12 +103,6 @@ class Completion {
       if (!tree.complete()) found.push_back(&tree);
     }
     return found;
-  }
-
-  std::vector<bool> violated_set() const {
-    std::vector<bool> inside(index(network_.nodes()));
-    for (NodeIndex node = 0; node < network_.nodes(); ++node) inside[index(node)] = inflow_.on_sink_side(node);
-    return inside;
   }
 
   // Cuts branches off until the arcs into the set carry the trees that miss it: those of leaves first, the latest
@@ -191,8 +185,10 @@ class Completion {
   // Keeps the violated set; false if it was known.
   bool learn(const std::vector<bool>& violated) {
     ++counters_.learned_sets;
-    const Capacity entering = network_.entering([&](NodeIndex node) { return violated[index(node)]; });
-    if (!sets_.add(violated, entering, true)) return false;
+    const std::vector<ArcIndex> entering = sets_.arcs_into(violated);
+    Capacity slack = 0;
+    for (const ArcIndex arc : entering) slack += network_.capacity(arc);
+    if (sets_.add(violated, entering, slack, Care::kTight) == sets_.kNoSet) return false;
     growth_.count_trees(sets_.size() - 1, growing());
     return true;
   }
@@ -211,7 +207,7 @@ class Completion {
         block = std::max<NodeIndex>(1, std::min(2 * block, trees_[place].missing));
         continue;
       }
-      const std::vector<bool> violated = violated_set();
+      const std::vector<bool> violated = inflow_.sink_side();
       undo(place, before, trees_before);
       sets_.set_slacks(slacks_before);
       if (!learn(violated) && added == 1) return false;

@@ -1,8 +1,6 @@
 // A whole forest, optimistically: grow, repair, and complete what is left with certainty.
 //
-// 1. All trees grow together, strictly: no tree enters a tight set more often than it must. Then they may spend slack,
-// and
-//    then trees of many copies split where only some copies can go on.
+// 1. All trees grow together, in some attempts with growing care (attempts.h).
 // 2. Repair hangs other trees elsewhere to reach what is still missed.
 // 3. Completion makes room where too much was used, and grows the incomplete trees on, checked exactly.
 // 4. What cannot be completed so is left to the proven way: switch removal and packing on what remains.
@@ -14,15 +12,18 @@
 #include <optional>
 #include <vector>
 
+#include "generate/attempts.h"
 #include "generate/completion.h"
 #include "generate/growth.h"
 #include "generate/repair.h"
 #include "generate/routing.h"
+#include "generate/set_seeds.h"
 
 namespace forestcoll {
 
 struct ForestCounters {
-  std::int64_t tight_sets = 0, grown = 0, split = 0, repaired = 0, given_up = 0, proven = 0, missing = 0;
+  std::int64_t tight_sets = 0, grown = 0, repaired = 0, given_up = 0, proven = 0, missing = 0;
+  AttemptCounters attempts;
   CompletionCounters completion;
 };
 
@@ -40,11 +41,10 @@ class Forest {
   void run(bool prove, Observer& observer) {
     SetSeeds<Capacity>(network_, terminals_, remaining_).plant(sets_);
     counters_.tight_sets = sets_.size();
-    for (const NodeIndex root : order_) {
-      if (remaining_[index(root)] > 0) trees_.push_back(growth_.plant(root, remaining_[index(root)]));
-      remaining_[index(root)] = 0;
-    }
-    grow_together(observer);
+    Attempts<Capacity> attempts(growth_, sets_, terminals_, order_, remaining_);
+    trees_ = attempts.run(observer);
+    counters_.attempts = attempts.counters();
+    std::fill(remaining_.begin(), remaining_.end(), 0);
     for (const Tree& tree : trees_) counters_.grown += tree.complete();
     repair_all(observer);
     Completion<Capacity> completion(growth_, sets_, terminals_, trees_);
@@ -82,62 +82,7 @@ class Forest {
   const ForestCounters& counters() const { return counters_; }
 
  private:
-  using Rules = typename Growth<Capacity>::Rules;
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
-
-  // Levels
-
-  void grow_together(Observer& observer) {
-    grow_levels(observer, [](const Tree& tree) { return Rules{false, tree.multiplicity}; });
-    widen_incomplete();
-    grow_levels(observer, [](const Tree& tree) { return Rules{true, tree.multiplicity}; });
-    Capacity most = 0;
-    for (const Tree& tree : trees_) most = std::max(most, tree.multiplicity);
-    for (Capacity enough = most / 2; enough > 0; enough /= 2) {
-      widen_incomplete();
-      grow_levels(observer, [&](const Tree& tree) { return Rules{true, std::min(tree.multiplicity, enough)}; });
-    }
-  }
-
-  template <class RulesFor>
-  void grow_levels(Observer& observer, RulesFor rules_for) {
-    std::vector<std::size_t> growing;
-    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
-      if (!trees_[tree].complete()) growing.push_back(tree);
-    }
-    while (!growing.empty()) {
-      std::vector<std::size_t> still;
-      for (const std::size_t place : growing) {
-        observer.pulse();
-        Tree tree = std::move(trees_[place]);
-        const bool grew =
-            growth_.extend(tree, rules_for(tree), [&](Tree& whole, Capacity carried) { split(whole, carried); });
-        const bool go_on = grew && !tree.complete();
-        trees_[place] = std::move(tree);
-        if (go_on) still.push_back(place);
-      }
-      for (Tree& tree : split_off_) {
-        growth_.widen_frontier(tree);
-        still.push_back(trees_.size());
-        trees_.push_back(std::move(tree));
-      }
-      split_off_.clear();
-      growing = std::move(still);
-    }
-  }
-
-  void split(Tree& tree, Capacity carried) {
-    ++counters_.split;
-    split_off_.push_back(tree);
-    split_off_.back().multiplicity -= carried;
-    tree.multiplicity = carried;
-  }
-
-  void widen_incomplete() {
-    for (Tree& tree : trees_) {
-      if (!tree.complete()) growth_.widen_frontier(tree);
-    }
-  }
 
   // Repair
 
@@ -207,7 +152,7 @@ class Forest {
   TightSets<Capacity> sets_;
   Growth<Capacity> growth_;
   std::vector<NodeIndex> order_;
-  std::vector<Tree> trees_, split_off_;
+  std::vector<Tree> trees_;
   ForestCounters counters_;
 };
 

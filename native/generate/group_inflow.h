@@ -64,8 +64,12 @@ class GroupInflow {
     return used;
   }
 
-  // After a question that was answered no: is `node` in the set that too few arcs enter?
-  bool on_sink_side(NodeIndex node) const { return seen_[index(node)] == round_; }
+  // After a question that was answered no: the set that too few arcs enter.
+  std::vector<bool> sink_side() const {
+    std::vector<bool> inside(seen_.size());
+    for (std::size_t node = 0; node < seen_.size(); ++node) inside[node] = seen_[node] == round_;
+    return inside;
+  }
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);

@@ -11,12 +11,15 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <queue>
 #include <span>
+#include <stdexcept>
 #include <tuple>
 #include <vector>
 
 #include "flow/network.h"
+#include "generate/orbits.h"
 #include "generate/sequence_table.h"
 #include "generate/tight_sets.h"
 
@@ -44,13 +47,25 @@ class Growth {
  public:
   using Tree = GrowingTree<Capacity>;
 
-  Growth(Network<Capacity>& network, const std::vector<NodeIndex>& terminals, TightSets<Capacity>& sets)
+  // With `orbits`, the arcs of an orbit share one capacity, which counts uses by base trees.
+  Growth(Network<Capacity>& network, const std::vector<NodeIndex>& terminals, TightSets<Capacity>& sets,
+         const Orbits* orbits = nullptr)
       : network_(network), sets_(sets), terminals_(terminals), is_terminal_(index(network.nodes())),
         stamp_(index(network.nodes())), settled_(index(network.nodes())), distance_(index(network.nodes())),
-        feeders_(index(network.nodes())), cost_(index(network.arcs())) {
+        feeders_(index(network.nodes())), cost_(index(network.arcs())), sent_(index(network.nodes())),
+        sendable_(index(network.nodes())) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
+    purse_.resize(index(network.arcs()));
+    std::iota(purse_.begin(), purse_.end(), 0);
+    sender_.resize(index(network.nodes()));
+    std::iota(sender_.begin(), sender_.end(), 0);
+    if (orbits != nullptr) {
+      purse_ = orbits->arcs;
+      sender_ = orbits->first_nodes(network.nodes());
+    }
     for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {
       full_.push_back(network.capacity(arc));
+      if (sender(arc) == network.tail(arc)) sendable_[index(sender(arc))] += network.capacity(arc);
       update_cost(arc);
     }
   }
@@ -168,7 +183,7 @@ class Growth {
 
   // Computes anew what the tight sets have left and which trees pay for an entry, from the trees as they are now.
   void recompute_sets(const std::vector<Tree*>& incomplete) {
-    sets_.restart();
+    sets_.count_arcs();
     for (SetIndex set = 0; set < sets_.size(); ++set) count_trees(set, incomplete);
   }
 
@@ -195,6 +210,14 @@ class Growth {
     }
   }
 
+  // Takes back what `uproot` gave, as nothing else was used meanwhile.
+  void replant(const Tree& tree) {
+    for (const NodeIndex node : terminals_) {
+      if (node == tree.root || !tree.reaches(node)) continue;
+      if (!occupy(path_to(tree, node), tree.multiplicity)) throw std::logic_error("a tree does not fit where it stood");
+    }
+  }
+
   void release(PathNumber path, Capacity multiplicity) {
     for (const ArcIndex arc : paths_[path]) change(arc, multiplicity);
   }
@@ -202,7 +225,7 @@ class Growth {
   // Takes the path out of the capacities without looking at tight sets; false, and nothing done, if it does not fit.
   bool occupy(std::span<const ArcIndex> path, Capacity multiplicity) {
     for (std::size_t step = 0; step < path.size(); ++step) {
-      if (network_.capacity(path[step]) < multiplicity) {
+      if (left(path[step]) < multiplicity) {
         while (step-- > 0) change(path[step], multiplicity);
         return false;
       }
@@ -215,6 +238,8 @@ class Growth {
     return network_.tail(paths_[tree.entry[index(node)]].front());
   }
 
+  // The arc's capacity before any tree was grown.
+  Capacity full(ArcIndex arc) const { return full_[index(arc)]; }
   bool is_terminal(NodeIndex node) const { return is_terminal_[index(node)]; }
   SequenceTable& paths() { return paths_; }
   const Network<Capacity>& network() const { return network_; }
@@ -228,7 +253,7 @@ class Growth {
 
   // May the tree use the arc as far as this arc alone tells?
   bool open(const Tree& tree, ArcIndex arc, Rules rules) const {
-    if (network_.capacity(arc) < rules.enough) return false;
+    if (left(arc) < rules.enough) return false;
     for (const SetIndex set : sets_.entered(arc)) {
       if (pays(tree, set) && sets_.spare(set, rules.spend) < rules.enough) return false;
     }
@@ -237,7 +262,7 @@ class Growth {
 
   // May the tree use the arc on its way to `target`, as far as this arc alone tells?
   bool allows(const Tree& tree, ArcIndex arc, NodeIndex target, Rules rules) const {
-    if (network_.capacity(arc) < rules.enough) return false;
+    if (left(arc) < rules.enough) return false;
     for (const SetIndex set : sets_.entered(arc)) {
       if (costs(tree, set, target) && sets_.spare(set, rules.spend) < rules.enough) return false;
     }
@@ -248,18 +273,28 @@ class Growth {
   // twice as much with every 1/32 of the arc's capacity that is used, so that paths spread.
   using Cost = std::int64_t;
   static constexpr Cost kHop = Cost{1} << 46;
-  Cost cost(ArcIndex arc) const { return cost_[index(arc)]; }
+  Cost cost(ArcIndex arc) const { return cost_[index(purse(arc))]; }
+
+  // What is left of the arc's capacity.
+  Capacity left(ArcIndex arc) const { return network_.capacity(purse(arc)); }
+  ArcIndex purse(ArcIndex arc) const { return purse_[index(arc)]; }
+  NodeIndex sender(ArcIndex arc) const { return sender_[index(network_.tail(arc))]; }
 
   void update_cost(ArcIndex arc) {
-    static constexpr Cost kSteps[] = {1024, 1117, 1218, 1328, 1448, 1579, 1722, 1878};  // 1024 * 2^(i/8)
     const Capacity full = full_[index(arc)];
-    const auto used = static_cast<std::size_t>((full - network_.capacity(arc)) * 255 / std::max<Capacity>(full, 1));
-    cost_[index(arc)] = kHop + (kSteps[used % 8] << (used / 8));
+    cost_[index(arc)] = kHop + price(full - network_.capacity(arc), full);
+  }
+
+  static Cost price(Capacity used, Capacity full) {
+    static constexpr Cost kSteps[] = {1024, 1117, 1218, 1328, 1448, 1579, 1722, 1878};  // 1024 * 2^(i/8)
+    const auto part = static_cast<std::size_t>(used * 255 / std::max<Capacity>(full, 1));
+    return kSteps[part % 8] << (part / 8);
   }
 
   void change(ArcIndex arc, Capacity amount) {
-    network_.add_capacity(arc, amount);
-    update_cost(arc);
+    network_.add_capacity(purse(arc), amount);
+    sent_[index(sender(arc))] -= amount;
+    update_cost(purse(arc));
   }
 
   // Walks from the frontier through switches, cheapest first (Dijkstra), and notes the compute nodes met on the way.
@@ -285,7 +320,8 @@ class Growth {
       if (is_terminal(head)) {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
         const std::size_t turn = (place + out.size() - index(tree.root) % out.size()) % out.size();
-        targets_.push_back({reached, turn, arc});
+        targets_.push_back(
+            {reached + price(sent_[index(sender_[index(head)])], sendable_[index(sender_[index(head)])]), turn, arc});
       } else if (!settled(head) && open(tree, arc, rules)) {
         feed(head, arc, reached);
       }
@@ -362,7 +398,7 @@ class Growth {
   void attach(Tree& tree, Rules rules, Split split) {
     Capacity carried = tree.multiplicity;
     for (const ArcIndex arc : path_) {
-      carried = std::min(carried, network_.capacity(arc));
+      carried = std::min(carried, left(arc));
       for (const SetIndex set : sets_.entered(arc)) {
         if (costs(tree, set, network_.head(path_.back()))) carried = std::min(carried, sets_.spare(set, rules.spend));
       }
@@ -422,8 +458,12 @@ class Growth {
   std::uint32_t round_ = 0;
   std::vector<Cost> distance_;
   std::vector<std::vector<ArcIndex>> feeders_;  // of a switch, arcs into it from what was settled before it
+  std::vector<ArcIndex> purse_;                 // of an arc, the one whose capacity it uses: itself, or of its orbit
+  std::vector<NodeIndex> sender_;               // of a node, the one that its sending is counted with, likewise
   std::vector<Capacity> full_;                  // of an arc, its capacity at the start
   std::vector<Cost> cost_;
+  std::vector<Capacity> sent_,
+      sendable_;  // of a node, how much of the capacity of the arcs out of it is used, and all of it
   struct Visit {
     Cost cost;
     NodeIndex node;

@@ -8,8 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
-#include <set>
+#include <unordered_set>
 #include <vector>
 
 #include "flow/network.h"
@@ -18,165 +17,92 @@ namespace forestcoll {
 
 using SetIndex = std::int32_t;
 
+// How near at hand it is to enter a set once only. Before trees spend slack, they spare the tight sets; if that does
+// not do, clusters as well (nodes near each other), first those that have no more than four times what they need.
+enum class Care : char { kTight, kCluster, kAmpleCluster, kNone };
+
 template <class Capacity>
 class TightSets {
  public:
   explicit TightSets(const Network<Capacity>& network)
       : network_(network), entered_(static_cast<std::size_t>(network.arcs())) {}
 
-  SetIndex size() const { return static_cast<SetIndex>(slack_.size()); }
-  bool full() const { return size() >= kMostSets; }
+  SetIndex size() const { return static_cast<SetIndex>(members_.size()); }
   const std::vector<SetIndex>& entered(ArcIndex arc) const { return entered_[static_cast<std::size_t>(arc)]; }
   bool contains(SetIndex set, NodeIndex node) const {
     return members_[static_cast<std::size_t>(set)][static_cast<std::size_t>(node)];
   }
-  Capacity slack(SetIndex set) const { return slack_[static_cast<std::size_t>(set)]; }
+  Capacity slack(SetIndex set) const { return slack_[purse(set)]; }
   // How much of the slack a tree may take: before trees `spend`, only where there is plenty.
   Capacity spare(SetIndex set, bool spend) const {
-    return spend || !tight_[static_cast<std::size_t>(set)] ? slack(set) : 0;
+    return spend || care_[static_cast<std::size_t>(set)] > care_taken_ ? slack(set) : 0;
   }
-  void pay(SetIndex set, Capacity amount) { slack_[static_cast<std::size_t>(set)] -= amount; }
+  // The sets up to this care are spared from now on.
+  void take_care(Care care) { care_taken_ = care; }
+  void pay(SetIndex set, Capacity amount) { slack_[purse(set)] -= amount; }
 
-  // Keeps the set given by `members`, unless it is kept already. True if it is new.
-  bool add(const std::vector<bool>& members, Capacity slack, bool tight) {
-    if (full() || !known_.insert(members).second) return false;
+  // Keeps the set given by `members`, which has `slack` before any tree has grown. Its number, or kNoSet if it is kept
+  // already or there are too many. `entering` are the arcs into it.
+  SetIndex add(const std::vector<bool>& members, const std::vector<ArcIndex>& entering, Capacity slack, Care care) {
+    if (size() >= kMostSets || !known_.insert(members).second) return kNoSet;
     const SetIndex set = size();
     members_.push_back(members);
+    start_.push_back(slack);
     slack_.push_back(slack);
-    tight_.push_back(tight);
+    care_.push_back(care);
+    purse_.push_back(set);
+    for (const ArcIndex arc : entering) entered_[static_cast<std::size_t>(arc)].push_back(set);
+    return set;
+  }
+
+  // The arcs into the set given by `members`.
+  std::vector<ArcIndex> arcs_into(const std::vector<bool>& members) const {
+    std::vector<ArcIndex> found;
     for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
       if (members[static_cast<std::size_t>(network_.head(arc))] &&
           !members[static_cast<std::size_t>(network_.tail(arc))]) {
-        entered_[static_cast<std::size_t>(arc)].push_back(set);
+        found.push_back(arc);
       }
     }
-    return true;
+    return found;
   }
+
+  // The set has its slack in common with another: what one pays, both have paid.
+  void share_slack(SetIndex set, SetIndex other, Capacity slack) {
+    purse_[static_cast<std::size_t>(set)] = other;
+    start_[static_cast<std::size_t>(other)] = slack_[static_cast<std::size_t>(other)] = slack;
+  }
+
+  // No tree has grown yet.
+  void start_over() { slack_ = start_; }
 
   // What all sets have left, to come back to.
   const std::vector<Capacity>& slacks() const { return slack_; }
   void set_slacks(const std::vector<Capacity>& slacks) { slack_ = slacks; }
 
   // Makes every slack what the arcs into the set have left, before any tree is counted.
-  void restart() {
+  void count_arcs() {
     std::fill(slack_.begin(), slack_.end(), 0);
     for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
       for (const SetIndex set : entered(arc)) slack_[static_cast<std::size_t>(set)] += network_.capacity(arc);
     }
   }
 
+  static constexpr SetIndex kNoSet = -1;
+
  private:
+  std::size_t purse(SetIndex set) const { return static_cast<std::size_t>(purse_[static_cast<std::size_t>(set)]); }
+
   static constexpr SetIndex kMostSets = 1 << 14;
 
   const Network<Capacity>& network_;
   std::vector<std::vector<bool>> members_;
-  std::vector<Capacity> slack_;
-  std::vector<char> tight_;
+  std::vector<Capacity> start_, slack_;
+  std::vector<Care> care_;
+  std::vector<SetIndex> purse_;  // of each set, the one whose slack it pays from: itself, or one that shares it
+  Care care_taken_ = Care::kTight;
   std::vector<std::vector<SetIndex>> entered_;  // of each arc, the sets that it leads into
-  std::set<std::vector<bool>> known_;
-};
-
-// Finds natural candidates: what hangs together by links of at least some capacity, and what hangs on a switch.
-template <class Capacity>
-class SetSeeds {
- public:
-  SetSeeds(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
-           const std::vector<Capacity>& remaining)
-      : network_(network), terminals_(terminals), remaining_(remaining),
-        cluster_(static_cast<std::size_t>(network.nodes())) {}
-
-  // Adds the candidates and their complements; those with little slack count as tight.
-  void plant(TightSets<Capacity>& sets) {
-    std::iota(cluster_.begin(), cluster_.end(), 0);
-    gather_hanging();
-    consider_clusters(sets);
-    std::vector<Capacity> thresholds;
-    for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) thresholds.push_back(network_.capacity(arc));
-    std::sort(thresholds.begin(), thresholds.end(), std::greater<>());
-    thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
-    if (thresholds.size() > kMostThresholds) thresholds.resize(kMostThresholds);
-    std::iota(cluster_.begin(), cluster_.end(), 0);
-    join_from(thresholds, sets);
-    std::iota(cluster_.begin(), cluster_.end(), 0);
-    gather_hanging();
-    join_from(thresholds, sets);
-  }
-
- private:
-  NodeIndex cluster(NodeIndex node) {
-    auto place = static_cast<std::size_t>(node);
-    while (cluster_[place] != static_cast<NodeIndex>(place)) {
-      cluster_[place] = cluster_[static_cast<std::size_t>(cluster_[place])];
-      place = static_cast<std::size_t>(cluster_[place]);
-    }
-    return static_cast<NodeIndex>(place);
-  }
-  void join(NodeIndex one, NodeIndex other) {
-    const NodeIndex first = cluster(one), second = cluster(other);
-    cluster_[static_cast<std::size_t>(std::max(first, second))] = std::min(first, second);
-  }
-
-  // A node with a single neighbour joins it.
-  void gather_hanging() {
-    for (NodeIndex node = 0; node < network_.nodes(); ++node) {
-      NodeIndex neighbour = -1;
-      bool single = true;
-      const auto meet = [&](NodeIndex other) {
-        single = single && (neighbour < 0 || neighbour == other);
-        neighbour = other;
-      };
-      for (const ArcIndex arc : network_.in(node)) meet(network_.tail(arc));
-      for (const ArcIndex arc : network_.out(node)) meet(network_.head(arc));
-      if (single && neighbour >= 0) join(node, neighbour);
-    }
-  }
-
-  void join_from(const std::vector<Capacity>& thresholds, TightSets<Capacity>& sets) {
-    for (const Capacity threshold : thresholds) {
-      for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
-        if (network_.capacity(arc) >= threshold) join(network_.tail(arc), network_.head(arc));
-      }
-      consider_clusters(sets);
-    }
-  }
-
-  void consider_clusters(TightSets<Capacity>& sets) {
-    std::vector<std::vector<NodeIndex>> clusters(static_cast<std::size_t>(network_.nodes()));
-    for (NodeIndex node = 0; node < network_.nodes(); ++node) {
-      clusters[static_cast<std::size_t>(cluster(node))].push_back(node);
-    }
-    for (const auto& nodes : clusters) {
-      if (nodes.size() < 2) continue;
-      std::vector<bool> members(static_cast<std::size_t>(network_.nodes()));
-      for (const NodeIndex node : nodes) members[static_cast<std::size_t>(node)] = true;
-      consider(members, sets);
-      members.flip();
-      consider(members, sets);
-    }
-  }
-
-  void consider(const std::vector<bool>& members, TightSets<Capacity>& sets) {
-    Capacity demand = 0;
-    bool has_terminal = false;
-    for (const NodeIndex root : terminals_) {
-      if (members[static_cast<std::size_t>(root)]) {
-        has_terminal = true;
-      } else {
-        demand += remaining_[static_cast<std::size_t>(root)];
-      }
-    }
-    if (!has_terminal || demand == 0) return;
-    const Capacity entering =
-        network_.entering([&](NodeIndex node) { return members[static_cast<std::size_t>(node)]; });
-    sets.add(members, entering - demand, entering - demand <= entering / 4);
-  }
-
-  static constexpr std::size_t kMostThresholds = 16;
-
-  const Network<Capacity>& network_;
-  const std::vector<NodeIndex>& terminals_;
-  const std::vector<Capacity>& remaining_;
-  std::vector<NodeIndex> cluster_;
+  std::unordered_set<std::vector<bool>> known_;
 };
 
 }  // namespace forestcoll

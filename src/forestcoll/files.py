@@ -31,6 +31,8 @@ MAX_TOPOLOGY_BYTES = 256 * 2**20
 STANDARD_STREAM = Path("-")
 """Where it is read: standard input; where it is written: standard output."""
 
+_PIECE_BYTES = 2**20
+
 
 def path_of(text: str) -> Path:
     """Return the path that `text` names; `pathlib` alone would take `./-` for `STANDARD_STREAM`."""
@@ -46,7 +48,16 @@ def read_document(path: Path, *, limit: int = MAX_BYTES) -> dict[str, object]:
     Raises:
         InputError: the file is missing, a directory, unreadable, too large, or not one JSON object.
     """
-    text = _read_text(path, limit)
+    return parse_document(read_bytes(path, limit=limit), path)
+
+
+def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
+    """Return the JSON object in `data`, the content of the file at `path`, as `read_document` does.
+
+    Raises:
+        InputError: it is not one JSON object in UTF-8.
+    """
+    text = _decoded(data, path)
     try:
         document = json.loads(text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
     except json.JSONDecodeError as error:
@@ -66,12 +77,24 @@ def _json_type(value: object) -> str:
     return names.get(type(value), "number")
 
 
-def _read_text(path: Path, limit: int) -> str:
+def _decoded(data: bytes | bytearray, path: Path) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+
+
+def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
+    """Return the content of the file at `path`, decompressed if its name ends in `.gz`; at most `limit` bytes.
+
+    Raises:
+        InputError: the file is missing, a directory, unreadable, or larger than `limit`.
+    """
     try:
         if path != STANDARD_STREAM and path.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
         with _open_for_reading(path) as file:
-            data = file.read(limit + 1)
+            data = _bounded_content(file, limit)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the name") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -82,10 +105,23 @@ def _read_text(path: Path, limit: int) -> str:
         raise InputError(f"{str(path)!r}: not a file name: {error}") from None
     if len(data) > limit:
         raise InputError(f"{path}: larger than the limit of {limit >> 20} MiB")
+    return data
+
+
+def _bounded_content(file: IO[bytes], limit: int) -> bytearray:
+    """Return what `file` holds, or more than `limit` bytes of it; to ask for all at once would take that memory."""
+    data = bytearray()
+    while len(data) <= limit and (piece := file.read(_PIECE_BYTES)):
+        data += piece
+    return data
+
+
+def system_text(path: str) -> str | None:
+    """Return the text of a small file in which the system says something of itself; None if it does not."""
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
 
 
 def _open_for_reading(path: Path) -> IO[bytes]:

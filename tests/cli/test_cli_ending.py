@@ -55,7 +55,7 @@ def test_a_disk_that_fills_up_leaves_the_older_file(tmp_path: Path) -> None:
 
 
 def test_no_memory_is_said_in_one_line() -> None:
-    scarce = "import forestcoll.files as files\ndef fail(*_):\n    raise MemoryError\nfiles._read_text = fail"
+    scarce = "import forestcoll.files as files\ndef fail(*_):\n    raise MemoryError\nfiles._open_for_reading = fail"
     complaint = completed(after(scarce, "verify", "schedule.json")).complaint()
     assert complaint == "out of memory; try a smaller network or fewer trees"
 

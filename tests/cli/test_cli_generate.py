@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from cli_run import edge, process, run_command, write_network
 
+from forestcoll.generation import memory
 from forestcoll.schedule import read_schedule
 from forestcoll.verification import verify
 
@@ -130,3 +131,20 @@ def test_a_file_that_is_there_is_replaced(tmp_path: Path) -> None:
     assert run_command("generate", "ring:nodes=3", "-o", path).status == 0
     assert verify(read_schedule(path)).ok
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_what_cannot_fit_into_the_memory_is_refused_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "available_memory", lambda: 100)
+    run = run_command("generate", "ring:nodes=4", "-o", tmp_path / "s.json")
+    assert run.complaint().startswith("ring:nodes=4: 4 trees over 4 compute nodes take more than 0 MB, and 0 MB of")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_may_not_fit_into_the_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**7)
+    run = run_command("generate", "ring:nodes=4", "--json")
+    assert run.status == 0
+    assert json.loads(run.out)["verified"]
+    assert run.err == "forestcoll: note: the schedule may take 67 MB, and 10 MB of memory is available\n"

@@ -102,6 +102,34 @@ def test_a_file_that_is_no_schedule_in_json(schedule: Path, words: str) -> None:
     assert Run(run.status, "", run.err).complaint() == document["message"]
 
 
+def fold(document: dict[str, Any]) -> None:
+    """Keep the trees of one root of a ring, and the turn that makes the others of them."""
+    document["symmetry"] = [{"order": 4, "image": [1, 2, 3, 0]}]
+    (phase,) = document["phases"]
+    phase["trees"] = [tree for tree in phase["trees"] if tree["root"] == 0]
+
+
+def test_a_schedule_with_a_symmetry(schedule: Path) -> None:
+    whole = run_command("verify", schedule, "--json").document()
+    trees = whole["trees"]
+    assert isinstance(trees, int)
+    assert (whole["base_trees"], whole["group_order"]) == (trees, 1)
+    change(schedule, fold)
+    folded = run_command("verify", schedule, "--json").document()
+    assert folded == whole | {"base_trees": trees // 4, "group_order": 4}
+    listed = f"listed trees  {trees // 4}, 4 images each: {trees} trees\n"
+    assert listed in run_command("verify", schedule).out
+
+
+def test_a_schedule_with_a_wrong_symmetry(schedule: Path) -> None:
+    def mirror(document: dict[str, Any]) -> None:
+        fold(document)
+        document["symmetry"][0]["image"] = [0, 3, 2, 1]
+
+    complaint = run_command("verify", change(schedule, mirror)).complaint()
+    assert complaint.endswith("[symmetry-free]")
+
+
 def test_a_topology_is_no_schedule(tmp_path: Path) -> None:
     path = tmp_path / "network.json"
     assert run_command("topology", "ring:nodes=3", "-o", path).status == 0

@@ -27,7 +27,7 @@ from forestcoll.schedule import (
     schedule_text,
     write_schedule,
 )
-from forestcoll.topology import TopologyBuilder
+from forestcoll.topology import Shift, Symmetry, TopologyBuilder
 
 Document = dict[str, Any]
 
@@ -137,6 +137,39 @@ def test_any_well_formed_schedule_survives_the_round_trip(
     assert schedule_from_document(json.loads("".join(schedule_text(schedule))), where="x") == schedule
 
 
+def turned() -> Schedule:
+    """`path_schedule` as the tree of one root, and a turn of the GPUs round the switch."""
+    whole = path_schedule()
+    phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1, 3),), Rows.of([[0, 1]]))
+    turn = Shift(3, np.array([1, 2, 0, 3], dtype=np.int32))
+    return replace(whole, phases=(phase,), routes=Rows.of([[0, 3, 1], [1, 3, 2]]), symmetry=Symmetry((turn,)))
+
+
+def test_a_symmetry_stands_behind_the_shards(tmp_path: Path) -> None:
+    write_schedule(turned(), tmp_path / "s.json")
+    written = json.loads((tmp_path / "s.json").read_text())
+    keys = list(written)
+    assert keys[keys.index("shards") + 1] == "symmetry"
+    assert written["symmetry"] == [{"order": 3, "image": [1, 2, 0, 3]}]
+    assert "symmetry" not in document()
+
+
+@pytest.mark.parametrize("symmetry", [turned().symmetry, Symmetry(()), None])
+def test_a_symmetry_is_read_back_equal(tmp_path: Path, symmetry: Symmetry | None) -> None:
+    schedule = replace(turned(), symmetry=symmetry)
+    write_schedule(schedule, tmp_path / "s.json")
+    assert read_schedule(tmp_path / "s.json") == schedule
+    assert schedule_from_document(json.loads((tmp_path / "s.json").read_text()), where="x") == schedule
+
+
+def test_symmetries_are_equal_by_value() -> None:
+    symmetry = turned().symmetry
+    assert symmetry == turned().symmetry
+    assert symmetry != Symmetry((Shift(3, np.array([2, 0, 1, 3], dtype=np.int32)),))
+    assert symmetry != Symmetry((Shift(6, np.array([1, 2, 0, 3], dtype=np.int32)),))
+    assert Shift(2, np.array([1, 0], dtype=np.int32)) != [1, 0]
+
+
 def test_missing_claims_and_shards_may_be_left_out() -> None:
     short = document()
     for key in ("optimal_algbw", "certificate", "trees_per_root", "shards"):
@@ -196,6 +229,25 @@ MALFORMED: list[tuple[Callable[[Document], None], str]] = [
     (_delete("topology"), 'has no "topology"; a schedule needs it'),
     (_set("topology", value=[]), "topology is []; expected an object"),
     (_set("topology", "edges", 0, "bandwidth", value=0), "topology: edge 'g0' -> 'sw': bandwidth 0 must be"),
+    (_set("symmetry", value={}), "symmetry is {}; expected a list"),
+    (_set("symmetry", value=[3]), "symmetry[0] is 3; expected {"),
+    (_set("symmetry", value=[{"order": 3}]), 'symmetry[0] has no "image"; a schedule needs it'),
+    (_set("symmetry", value=[{"image": [0, 1, 2, 3]}]), 'symmetry[0] has no "order"; a schedule needs it'),
+    (_set("symmetry", value=[{"order": 1, "image": []}]), "symmetry[0].order is 1; expected an integer of 2 or more"),
+    (_set("symmetry", value=[{"order": 2.0, "image": []}]), "symmetry[0].order is 2.0; expected an integer"),
+    (_set("symmetry", value=[{"order": True, "image": []}]), "symmetry[0].order is true; expected an integer"),
+    (_set("symmetry", value=[{"order": "2", "image": []}]), "symmetry[0].order is '2'; expected an integer"),
+    (_set("symmetry", value=[{"order": 2, "image": 3}]), "symmetry[0].image is 3; expected a list"),
+    (
+        _set("symmetry", value=[{"order": 2, "image": [1, 0, 2]}]),
+        "symmetry[0].image has 3 entries; expected one for each of the 4 nodes",
+    ),
+    (
+        _set("symmetry", value=[{"order": 2, "image": [1, 0, 2, 4]}]),
+        "symmetry[0].image[3] is 4; expected an integer from 0 to 3",
+    ),
+    (_set("symmetry", value=[{"order": 2, "image": [1, 0, -2, 3]}]), "symmetry[0].image[2] is -2; expected an integer"),
+    (_set("symmetry", value=[{"order": 2, "image": [1, 0, "2", 3]}]), "symmetry[0].image[2] is '2'; expected an"),
     (_delete("routes"), 'has no "routes"; a schedule needs it'),
     (_set("routes", value={}), "routes is {}; expected a list"),
     (_set("routes", 1, value="0"), "routes[1] is '0'; expected a list"),

@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+import pytest
+
 from forestcoll.collective import Collective
 from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule, Shape, shape_of
 from forestcoll.topology import Topology, TopologyBuilder
@@ -59,6 +61,16 @@ def test_means_weigh_trees_by_their_shares() -> None:
 def test_trees_of_different_lengths_stand_side_by_side() -> None:
     trees = [(0, Fraction(1, 3), [0]), (0, Fraction(1, 3), []), (0, Fraction(1, 3), [0, 1, 2])]
     assert shape_of(_schedule([[0, 1], [1, 2], [2, 4, 3]], trees)) == Shape(3, 3, 4 / 3, 4, 5 / 3)
+
+
+def test_blocks_of_any_size_give_the_same_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    routes = [[0, 1], [0, 2], [0, 3], [1, 2], [2, 4, 3], [3, 0]]
+    trees = [(0, Fraction(3, 4), [0, 1, 2]), (1, Fraction(1, 8), [3, 4, 5]), (0, Fraction(1, 8), [])]
+    shape = shape_of(_schedule(routes, trees))
+    assert (shape.greatest_height, shape.greatest_hops) == (3, 4)
+    for cells in (1, 13, 14):
+        monkeypatch.setattr("forestcoll.schedule.shape.BLOCK_CELLS", cells)
+        assert shape_of(_schedule(routes, trees)) == shape
 
 
 def test_no_trees_have_no_height() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from verify_drafts import Draft, DraftTree, boxes, complete, multicast, ring, two_gpus
 
-from forestcoll.schedule import Phase, Rows, Schedule
-from forestcoll.verification import Fault, certificate, rules, verify
+from forestcoll.schedule import Phase, Rows, Schedule, model
+from forestcoll.verification import Fault, certificate, routes, rules, verify
 from forestcoll.verification.case import Case
 
 
@@ -239,8 +239,13 @@ BROKEN_BOXES: list[tuple[Callable[[Draft], None], str, list[str]]] = [
 ]
 
 
+@pytest.mark.parametrize("entries", [1, 5, 2**18])
 @pytest.mark.parametrize(("spoil", "rule", "fragments"), BROKEN_BOXES)
-def test_a_broken_rule_is_named_with_its_place(spoil: Callable[[Draft], None], rule: str, fragments: list[str]) -> None:
+def test_a_broken_rule_is_named_with_its_place(
+    spoil: Callable[[Draft], None], rule: str, fragments: list[str], entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model, "BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(routes, "SORTED_ENTRIES", entries)
     draft = boxes()
     spoil(draft)
     fault = fault_of(draft.freeze())
@@ -381,4 +386,5 @@ def test_claims_of_any_size_are_refused_in_one_short_line() -> None:
 def test_every_rule_is_broken_by_a_test() -> None:
     broken = {rule for _, rule, _ in BROKEN_BOXES}
     elsewhere = {"rows-malformed", "phase-ops", "share-too-fine", "certificate-exit", "certificate-beaten"}
+    elsewhere |= {name for name, _ in rules() if name.startswith("symmetry-")}  # in test_verify_symmetry
     assert broken | elsewhere == {name for name, _ in rules()}

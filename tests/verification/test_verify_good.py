@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from verify_drafts import GOOD, Draft, DraftTree, boxes, complete, multicast, ring, slow_ring, two_gpus, unclaimed
 
 from forestcoll.collective import Collective
 from forestcoll.schedule import Rows
 from forestcoll.topology import TopologyBuilder
-from forestcoll.verification import LinkLoad, rules, trees, verify
+from forestcoll.verification import LinkLoad, network, rules, trees, verify
 from forestcoll.verification.case import MAX_DENOMINATOR_DIGITS, Case
 from forestcoll.verification.rules import RULE_BOOKS
 
@@ -190,6 +191,16 @@ def test_links_in_any_order_are_found() -> None:
     draft = boxes()
     shuffled = replace(draft.topology, links=draft.topology.links[::-1])
     assert verify(replace(draft, topology=shuffled).freeze()).optimal
+
+
+@pytest.mark.parametrize("pairs", [0, 2**25])
+def test_links_are_found_in_a_table_and_without(pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "MAX_TABLE", pairs)
+    found = Case(boxes().freeze()).network
+    ends = np.array([(source, target) for source in range(7) for target in range(7)])
+    numbers = {(link.source, link.target): number for number, link in enumerate(boxes().topology.links)}
+    expected = [numbers.get((source, target), -1) for source, target in ends.tolist()]
+    assert found.find_links(ends[:, 0], ends[:, 1]).tolist() == expected
 
 
 def test_the_report_does_not_depend_on_the_width_of_integers() -> None:

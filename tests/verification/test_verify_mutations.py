@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from verify_drafts import GOOD, Draft, DraftTree
 from verify_oracle import is_right
 
-from forestcoll.verification import trees, verify
+from forestcoll.schedule import model
+from forestcoll.verification import network, routes, trees, verify
 
 Draw = Callable[[st.SearchStrategy[int]], int]
 
@@ -147,6 +148,9 @@ def test_verify_agrees_with_a_plain_reading_of_the_rules(
     cells: int, monkeypatch: pytest.MonkeyPatch, data: st.DataObject
 ) -> None:
     monkeypatch.setattr(trees, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(model, "BLOCK_ENTRIES", cells)
+    monkeypatch.setattr(routes, "SORTED_ENTRIES", cells)
+    monkeypatch.setattr(network, "MAX_TABLE", cells)
     draft = data.draw(st.sampled_from(GOOD))()
     for mutate in data.draw(st.lists(st.sampled_from(MUTATIONS), max_size=3)):
         mutate(data.draw, draft)

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+import numpy as np
+
 from forestcoll.collective import Collective
 from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
 
 
 @dataclass
@@ -26,6 +28,7 @@ class Draft:
     cut: list[int] | None
     routes: list[list[int]] = field(default_factory=list)
     trees: list[DraftTree] = field(default_factory=list)
+    shifts: list[tuple[int, list[int]]] | None = None
 
     def add_tree(self, share: Fraction, *paths: list[int]) -> None:
         """Add a tree rooted where the first of `paths` starts; paths new to the table of routes join it."""
@@ -49,7 +52,12 @@ class Draft:
             algbw=self.algbw,
             optimal_algbw=self.optimal,
             cut=None if self.cut is None else tuple(self.cut),
+            symmetry=None if self.shifts is None else Symmetry(tuple(_shift(*shift) for shift in self.shifts)),
         )
+
+
+def _shift(order: int, image: list[int]) -> Shift:
+    return Shift(order, np.array(image, dtype=np.int64))
 
 
 def two_gpus() -> Draft:
@@ -137,5 +145,68 @@ def complete() -> Draft:
 def unclaimed() -> Draft:
     return replace(ring(), optimal=None, cut=None)
 
+
+def turned_ring() -> Draft:
+    """The schedule of `ring` as the two trees of one root, and a turn by one place."""
+    draft = ring()
+    draft.trees = draft.trees[:2]
+    draft.shifts = [(4, [1, 2, 3, 0])]
+    return draft
+
+
+def halved_ring() -> Draft:
+    """The schedule of `ring` as the trees of two roots, and a turn by two places."""
+    draft = ring()
+    draft.trees = draft.trees[2:6]
+    draft.shifts = [(2, [2, 3, 0, 1])]
+    return draft
+
+
+def swapped_boxes() -> Draft:
+    """The schedule of `boxes` as the trees of one GPU of each box, and an exchange of the GPUs in both at once."""
+    draft = boxes()
+    draft.trees = [tree for tree in draft.trees if tree.root in (0, 1)]
+    draft.shifts = [(2, [2, 3, 0, 1, 5, 4, 6])]
+    return draft
+
+
+def turned_multicast() -> Draft:
+    """The schedule of `multicast` as one tree, and a turn of the GPUs round the switch that stays in place."""
+    draft = multicast()
+    draft.trees = draft.trees[:1]
+    draft.shifts = [(3, [1, 2, 0, 3])]
+    return draft
+
+
+def torus() -> Draft:
+    """A one-way torus of 2 x 3 nodes: from one root down and then along both rows, and a shift along each dimension.
+
+    Each link down carries 1/6 of M, each along a row 4/6: both take 1/30 of the time that M takes at bandwidth 1.
+    """
+    builder = TopologyBuilder("torus")
+    names = [builder.add_compute(f"{row},{column}") for row in range(2) for column in range(3)]
+    for number, name in enumerate(names):
+        row, column = divmod(number, 3)
+        builder.add_link(name, names[(1 - row) * 3 + column], 5)
+        builder.add_link(name, names[row * 3 + (column + 1) % 3], 20)
+    draft = Draft(builder.build(), Fraction(30), Fraction(30), [1, 2, 3, 4, 5])
+    draft.add_tree(Fraction(1, 6), [0, 3], [0, 1], [1, 2], [3, 4], [4, 5])
+    draft.shifts = [(2, [3, 4, 5, 0, 1, 2]), (3, [1, 2, 0, 4, 5, 3])]
+    return draft
+
+
+def unmoved() -> Draft:
+    """The schedule of `ring` with the group of the identity alone."""
+    return replace(ring(), shifts=[])
+
+
+SYMMETRIC: tuple[Callable[[], Draft], ...] = (
+    turned_ring,
+    halved_ring,
+    swapped_boxes,
+    turned_multicast,
+    torus,
+    unmoved,
+)
 
 GOOD: tuple[Callable[[], Draft], ...] = (two_gpus, ring, slow_ring, boxes, multicast, complete, unclaimed)

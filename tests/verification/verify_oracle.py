@@ -18,6 +18,37 @@ def is_right(schedule: Schedule) -> bool:
     )
 
 
+def symmetry_is_right(schedule: Schedule) -> bool:
+    """Every element of the group, one by one: a symmetry of the network, and no two alike on a compute node."""
+    assert schedule.symmetry is not None
+    shifts = [(shift.order, shift.image.tolist()) for shift in schedule.symmetry.shifts]
+    nodes = list(range(len(schedule.topology.nodes)))
+    if any(order < 2 or sorted(image) != nodes for order, image in shifts):
+        return False
+    elements = [nodes]
+    for order, image in shifts:
+        powers = [nodes]
+        for _ in range(order):
+            powers.append([image[node] for node in powers[-1]])
+        if powers.pop() != nodes:
+            return False
+        elements = [[power[node] for node in element] for element in elements for power in powers]
+    commute = all(
+        [one[node] for node in other] == [other[node] for node in one] for _, one in shifts for _, other in shifts
+    )
+    free = all(len({element[node] for element in elements}) == len(elements) for node in schedule.topology.compute)
+    return commute and free and all(_is_automorphism(schedule, image) for _, image in shifts)
+
+
+def _is_automorphism(schedule: Schedule, image: list[int]) -> bool:
+    nodes, links = schedule.topology.nodes, schedule.topology.links
+    kinds = [(node.kind, node.multicast, node.aggregation) for node in nodes]
+    bandwidths = {(link.source, link.target): link.bandwidth for link in links}
+    return all(kinds[image[node]] == kind for node, kind in enumerate(kinds)) and all(
+        bandwidths.get((image[source], image[target])) == each for (source, target), each in bandwidths.items()
+    )
+
+
 def _route_is_right(schedule: Schedule, route: tuple[int, ...]) -> bool:
     nodes = schedule.topology.nodes
     links = {(link.source, link.target) for link in schedule.topology.links}

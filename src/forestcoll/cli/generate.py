@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from forestcoll.bounds import Optimum
     from forestcoll.cli.watching import Watch
     from forestcoll.schedule import Schedule, Shape
+    from forestcoll.topology import Topology
 
 
 @click.command("generate")
@@ -61,6 +62,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         watch.begin("reading the topology")
         network = load_topology(topology)
         best, by_trees = find_optimum(network, collective, trees, max_trees, watch)
+        _check_memory(network)
         schedule = schedule_for(best, method=method, progress=watch)
         watch.begin("verifying")
         _check(schedule)
@@ -79,6 +81,15 @@ def command(  # noqa: PLR0913 (one parameter an option)
         *wording.bottleneck_lines(best),
     ]
     wording.print_lines(lines, err=err)
+
+
+def _check_memory(network: "Topology") -> None:
+    """Refuse what cannot fit into the memory, if each root has one tree; say so of what may not."""
+    from forestcoll.generation.memory import check_memory
+
+    warning = check_memory(network, len(network.compute))
+    if warning is not None:
+        click.echo(f"forestcoll: note: {warning}", err=True)
 
 
 def _check(schedule: "Schedule") -> None:

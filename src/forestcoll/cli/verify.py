@@ -70,6 +70,8 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
         "optimal": report.optimal,
         "unit": schedule.topology.bandwidth_unit,
         "trees": shape.trees,
+        "base_trees": shape.base_trees,
+        "group_order": shape.group_order,
         "greatest_height": shape.greatest_height,
         "mean_height": shape.mean_height,
     }

@@ -187,7 +187,8 @@ def _listed(names: Sequence[str]) -> str:
 def shape_rows(shape: Shape) -> list[tuple[str, str]]:
     """Return the rows that state how tall trees are."""
     height = f"{shape.greatest_height} sends at most, {shape.mean_height:.2f} on average"
+    images = f", {shape.group_order} images each: {shape.trees} trees"
     return [
-        ("listed trees", str(shape.trees)),
+        ("listed trees", f"{shape.base_trees}{images if shape.group_order > 1 else ''}"),
         ("height", f"{height} (links: {shape.greatest_hops}, {shape.mean_hops:.2f})"),
     ]

@@ -1,6 +1,7 @@
 """Schedules: frozen trees, their shape, and their files."""
 
 from forestcoll.schedule.document import read_schedule, schedule_from_document, schedule_text, write_schedule
+from forestcoll.schedule.expansion import TreeImage
 from forestcoll.schedule.model import Phase, PhaseOp, Rows, Schedule, Tree
 from forestcoll.schedule.shape import Shape, shape_of
 
@@ -11,6 +12,7 @@ __all__ = [
     "Schedule",
     "Shape",
     "Tree",
+    "TreeImage",
     "read_schedule",
     "schedule_from_document",
     "schedule_text",

@@ -4,20 +4,23 @@ Reading checks types and ranges, so that a `Schedule` is well formed whoever wro
 `verify` to say.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar, cast
+
+import numpy as np
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS, json_text, to_fraction
-from forestcoll.files import read_document, write_text
-from forestcoll.schedule.model import Phase, PhaseOp, Rows, Schedule
-from forestcoll.topology import topology_from_document, topology_to_document
+from forestcoll.files import parse_document, read_bytes, write_text
+from forestcoll.schedule.model import IntArray, Phase, PhaseOp, Rows, Schedule, row_starts
+from forestcoll.schedule.rows_text import row_texts
+from forestcoll.schedule.scanning import scanned_document
+from forestcoll.topology import Shift, Symmetry, topology_from_document, topology_to_document
 
 FORMAT = "forestcoll.schedule/1"
 
@@ -46,9 +49,11 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
     if schedule.optimal_algbw is not None and schedule.cut is not None:
         head |= {"optimal_algbw": str(schedule.optimal_algbw), "certificate": {"cut": list(schedule.cut)}}
     head |= {"trees_per_root": schedule.trees_per_root, "shards": None}
+    if schedule.symmetry is not None:
+        head["symmetry"] = [{"order": each.order, "image": each.image.tolist()} for each in schedule.symmetry.shifts]
     yield json_text(head)[:-1]
     yield ',\n"routes": ['
-    yield from _joined(_route_texts(schedule.routes))
+    yield from _joined(row_texts(schedule.routes))
     yield '],\n"phases": ['
     for place, phase in enumerate(schedule.phases):
         yield f'{"," * (place > 0)}\n{{"op": "{phase.op.value}", "trees": [\n'
@@ -57,16 +62,10 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
     yield "]}\n"
 
 
-def _route_texts(routes: Rows) -> Iterator[str]:
-    """Yield the routes some thousands at a time: one call of the encoder for each would take most of the time."""
-    rows = iter(routes.lists())
-    while some := list(islice(rows, 4096)):
-        yield json.dumps(some, separators=(",", ":"))[1:-1]
-
-
 def _tree_texts(phase: Phase) -> Iterator[str]:
-    for root, share, routes in zip(phase.roots, phase.shares, phase.routes.lists(), strict=True):
-        yield f'{{"root": {root}, "share": "{share}", "routes": {json.dumps(routes, separators=(",", ":"))}}}'
+    lists = (routes for text in row_texts(phase.routes) for routes in text[1:-1].split("],["))
+    for root, share, routes in zip(phase.roots, phase.shares, lists, strict=True):
+        yield f'{{"root": {root}, "share": "{share}", "routes": [{routes}]}}'
 
 
 def _joined(texts: Iterable[str], separator: str = ",") -> Iterator[str]:
@@ -83,7 +82,12 @@ def read_schedule(path: Path) -> Schedule:
         InputError: the file cannot be read or breaks the format; the message names the file, the place and the
             value.
     """
-    return schedule_from_document(read_document(path), where=str(path))
+    text = read_bytes(path)
+    document = scanned_document(text)
+    if document is None:
+        document = parse_document(text, path)
+    del text  # as large as all that is made of it
+    return schedule_from_document(document, where=str(path))
 
 
 def schedule_from_document(document: Mapping[str, object], *, where: str) -> Schedule:
@@ -116,6 +120,7 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
         optimal_algbw=optimal,
         cut=cut,
         trees_per_root=_tree_count(document.get("trees_per_root"), where),
+        symmetry=_symmetry(document.get("symmetry"), len(topology.nodes), f"{where}: symmetry"),
     )
 
 
@@ -123,6 +128,25 @@ def _require(document: Mapping[str, object], keys: Iterable[str], where: str) ->
     for key in keys:
         if key not in document:
             raise InputError(f'{where} has no "{key}"; a schedule needs it')
+
+
+def _symmetry(value: object, nodes: int, where: str) -> Symmetry | None:
+    if value is None:
+        return None
+    return Symmetry(tuple(_shift(shift, nodes, f"{where}[{place}]") for place, shift in enumerate(_list(value, where))))
+
+
+def _shift(value: object, nodes: int, where: str) -> Shift:
+    if not isinstance(value, Mapping):
+        raise InputError(f'{where} is {shown(value)}; expected {{"order": ..., "image": [...]}}')
+    _require(value, ("order", "image"), where)
+    order = value.get("order")
+    if type(order) is not int or order < 2:
+        raise InputError(f"{where}.order is {shown(order)}; expected an integer of 2 or more")
+    image = _numbers(value.get("image"), nodes, f"{where}.image")
+    if len(image) != nodes:
+        raise InputError(f"{where}.image has {len(image)} entries; expected one for each of the {nodes} nodes")
+    return Shift(order, np.array(image, dtype=np.int32))
 
 
 def _phase(phase: object, nodes: int, routes: int, where: str) -> Phase:
@@ -221,11 +245,29 @@ def _number(value: object, bound: int, where: str) -> int:
 
 def _rows(value: object, bound: int, where: str, key: str = "") -> Rows:
     """Read a list of lists of integers from 0 to `bound` - 1: a quick look at all, a slow one to name the culprit."""
+    if isinstance(value, Rows):
+        return _bounded(value, bound, where, key)
     rows = _list(value, where)
+    if rows and all(isinstance(row, np.ndarray) for row in rows):
+        return _bounded(_rows_of_arrays(cast("list[IntArray]", rows)), bound, where, key)
     if not _all_within(rows, bound):
         for place, row in enumerate(rows):
-            _numbers(row, bound, f"{where}[{place}]{key}")
+            _numbers(row.tolist() if isinstance(row, np.ndarray) else row, bound, f"{where}[{place}]{key}")
     return Rows.of(cast("list[list[int]]", rows))
+
+
+def _rows_of_arrays(rows: Sequence[IntArray]) -> Rows:
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    return Rows(row_starts(lengths), np.concatenate(rows))
+
+
+def _bounded(rows: Rows, bound: int, where: str, key: str) -> Rows:
+    """Return `rows`, whose entries are 0 or more, if they are less than `bound`."""
+    if rows.entries.max(initial=-1) >= bound:
+        entry = int((rows.entries >= bound).argmax())
+        row = int(np.searchsorted(rows.starts, entry, side="right")) - 1
+        _number(int(rows.entries[entry]), bound, f"{where}[{row}]{key}[{entry - int(rows.starts[row])}]")
+    return rows
 
 
 def _all_within(rows: Sequence[object], bound: int) -> bool:

@@ -4,20 +4,35 @@ Routes and trees are rows of variable length: one array holds all entries, anoth
 values for one row are simple: a tuple of node numbers, a `Tree`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from itertools import chain, pairwise
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.collective import Collective
-from forestcoll.topology import Topology
+from forestcoll.topology import Symmetry, Topology
+
+if TYPE_CHECKING:
+    from forestcoll.schedule.expansion import TreeImage
 
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
+
+BLOCK_ENTRIES = 2**18
+"""How many entries are taken at a time where all at once would need several copies of a large array."""
+
+
+def row_starts(lengths: IntArray) -> IntArray:
+    """Return where rows of these `lengths` begin, and one past the last; narrow where the entries are few enough."""
+    total = int(lengths.sum(dtype=np.int64))
+    dtype = np.int32 if total <= np.iinfo(np.int32).max else np.int64
+    starts: IntArray = np.zeros(len(lengths) + 1, dtype=dtype)
+    np.cumsum(lengths, out=starts[1:], dtype=dtype)
+    return starts
 
 
 class PhaseOp(StrEnum):
@@ -25,6 +40,16 @@ class PhaseOp(StrEnum):
 
     BROADCAST = "broadcast"
     """Data flows from the root to all compute nodes."""
+
+
+def _blocks(starts: IntArray, entries: int) -> Iterator[range]:
+    """Yield the rows that begin at `starts`, as many at a time as have at most so many `entries`, or one."""
+    first, count = 0, len(starts) - 1
+    while first < count:
+        bound = starts.dtype.type(min(int(starts[first]) + entries, int(starts[-1])))  # of the same type: no copy
+        stop = max(first + 1, int(np.searchsorted(starts, bound, side="right")) - 1)
+        yield range(first, stop)
+        first = stop
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -46,17 +71,31 @@ class Rows:
     @staticmethod
     def of(rows: Sequence[Sequence[int]]) -> "Rows":
         """Return `rows` flat. Raises `OverflowError` if an entry does not fit 32 bits."""
-        starts = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum([len(row) for row in rows], out=starts[1:])
+        starts = row_starts(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)))
         entries = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(starts[-1]))
         return Rows(starts, entries)
 
     def take(self, rows: IntArray) -> "Rows":
         """Return the rows with these numbers, in this order."""
-        lengths = np.diff(self.starts)[rows]
-        starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-        places = np.arange(starts[-1]) + np.repeat(self.starts[:-1][rows] - starts[:-1], lengths)
-        return Rows(starts, self.entries[places])
+        if np.array_equal(rows, np.arange(len(self))):
+            return self
+        lengths = (self.starts[1:] - self.starts[:-1])[rows]
+        starts = row_starts(lengths)
+        entries = np.empty(starts[-1], dtype=self.entries.dtype)
+        for block in _blocks(starts, BLOCK_ENTRIES):
+            chosen, begins = rows[block.start : block.stop], starts[block.start : block.stop + 1]
+            places = np.repeat(self.starts[:-1][chosen] - begins[:-1], lengths[block.start : block.stop])
+            entries[begins[0] : begins[-1]] = self.entries[places + np.arange(begins[0], begins[-1])]
+        return Rows(starts, entries)
+
+    def blocks(self, entries: int | None = None) -> Iterator[tuple[int, "Rows"]]:
+        """Yield all rows, many at a time: the number of the first of them, and them with starts from 0.
+
+        A block has at most so many `entries` (`BLOCK_ENTRIES`), unless its only row has more.
+        """
+        for block in _blocks(self.starts, entries or BLOCK_ENTRIES):
+            starts = self.starts[block.start : block.stop + 1]
+            yield block.start, Rows(starts - starts[0], self.entries[starts[0] : starts[-1]])
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -76,11 +115,11 @@ class Rows:
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays have no hash
 
-    def lists(self) -> Iterable[list[int]]:
+    def lists(self) -> Iterator[list[int]]:
         """Yield each row as a list of Python integers."""
-        entries = self.entries.tolist()
-        starts = self.starts.tolist()
-        return (entries[begin:end] for begin, end in pairwise(starts))
+        for _, block in self.blocks():
+            entries = block.entries.tolist()
+            yield from (entries[begin:end] for begin, end in pairwise(block.starts.tolist()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +176,8 @@ class Schedule:
         optimal_algbw: claimed optimum, or None where the file claims none.
         cut: numbers of the nodes whose exit bandwidth proves `optimal_algbw`, or None.
         trees_per_root: k, counting a tree as often as its share holds 1/(N k), or None where the file does not say.
+        symmetry: if there is one, the trees of the phases are *base trees*: the schedule has the image of each of them,
+            root and nodes of routes, under each element of the group, all with the share of the base tree.
     """
 
     topology: Topology
@@ -147,3 +188,16 @@ class Schedule:
     optimal_algbw: Fraction | None = None
     cut: tuple[int, ...] | None = None
     trees_per_root: int | None = None
+    symmetry: Symmetry | None = None
+
+    def images(self, phase: int) -> "Iterator[TreeImage]":
+        """Yield every tree of phase number `phase` written out, one at a time: element by element of the symmetry."""
+        from forestcoll.schedule.expansion import tree_images
+
+        return tree_images(self, phase)
+
+    def expanded(self) -> "Schedule":
+        """Return the schedule without a symmetry: all images of its base trees, in the order of `images`."""
+        from forestcoll.schedule.expansion import expanded
+
+        return expanded(self)

@@ -8,11 +8,12 @@ from forestcoll.topology.node_link import (
     topology_to_document,
     write_topology,
 )
-from forestcoll.topology.symmetry import Shift, Symmetry
+from forestcoll.topology.symmetry import NodeArray, Shift, Symmetry
 
 __all__ = [
     "Link",
     "Node",
+    "NodeArray",
     "NodeId",
     "NodeKind",
     "Shift",

@@ -33,8 +33,15 @@ class Shift:
     def __post_init__(self) -> None:
         self.image.flags.writeable = False
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Shift):
+            return NotImplemented
+        return self.order == other.order and self.image.tolist() == other.image.tolist()
 
-@dataclass(frozen=True, eq=False, slots=True)
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays have no hash
+
+
+@dataclass(frozen=True, slots=True)
 class Symmetry:
     """An abelian group that acts freely on the compute nodes: all products of powers of `shifts`.
 

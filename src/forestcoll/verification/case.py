@@ -8,18 +8,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from forestcoll.schedule import Schedule
+from forestcoll.schedule import Rows, Schedule
 from forestcoll.schedule.model import IntArray
-from forestcoll.topology import Topology
-
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
-ExactArray: TypeAlias = npt.NDArray[Any]
-"""Exact integers: int64, or Python's own in an array of objects."""
+from forestcoll.topology import Symmetry
+from forestcoll.verification.group import Group
+from forestcoll.verification.network import ExactArray, Network
 
 MAX_DENOMINATOR_DIGITS = 4000
 """The most digits of the shares' common denominator; beyond it the arithmetic, and printing a sum, take too long."""
@@ -38,50 +34,6 @@ class Pace:
     links: IntArray
 
 
-class Network:
-    """The topology in arrays."""
-
-    def __init__(self, topology: Topology) -> None:
-        self.topology = topology
-        self.size = len(topology.nodes)
-        links = topology.links
-        self.sources = np.fromiter((link.source for link in links), dtype=np.int64, count=len(links))
-        self.targets = np.fromiter((link.target for link in links), dtype=np.int64, count=len(links))
-        self.is_compute: BoolArray = np.array([node.is_compute for node in topology.nodes], dtype=np.bool_)
-        self.can_multicast: BoolArray = np.array([node.multicast for node in topology.nodes], dtype=np.bool_)
-
-    def find_links(self, sources: IntArray, targets: IntArray) -> IntArray:
-        """Return the number of the link from each source to its target, -1 where there is none."""
-        codes, order = self._sorted_codes
-        if not len(codes):
-            return np.full(len(sources), -1, dtype=np.int64)
-        wanted = sources.astype(np.int64) * self.size + targets
-        places = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
-        return np.where(codes[places] == wanted, order[places], -1)
-
-    @cached_property
-    def _sorted_codes(self) -> tuple[IntArray, IntArray]:
-        codes = self.sources * self.size + self.targets
-        order = np.argsort(codes, kind="stable")
-        return codes[order], order
-
-    @cached_property
-    def bandwidths(self) -> tuple[tuple[Fraction, ...], IntArray]:
-        """The distinct bandwidths, few as a rule, and which of them each link has."""
-        classes: dict[tuple[int, int], int] = {}
-        pairs = (link.bandwidth.as_integer_ratio() for link in self.topology.links)
-        numbers = (classes.setdefault(pair, len(classes)) for pair in pairs)
-        class_of = np.fromiter(numbers, dtype=np.int64, count=len(self.topology.links))
-        return tuple(Fraction(*pair) for pair in classes), class_of
-
-    def exit_bandwidth(self, inside: BoolArray) -> Fraction:
-        """Return the total bandwidth of the links that leave the nodes marked in `inside`."""
-        distinct, class_of = self.bandwidths
-        leaving = class_of[inside[self.sources] & ~inside[self.targets]]
-        counts = np.bincount(leaving, minlength=len(distinct)).tolist()
-        return sum((count * each for count, each in zip(counts, distinct, strict=True) if count), Fraction(0))
-
-
 class Case:
     """A schedule under judgement. A property may rely on every rule that stands above the rules that ask for it."""
 
@@ -89,20 +41,14 @@ class Case:
         self.schedule = schedule
         self.network = Network(schedule.topology)
         self.compute = schedule.topology.compute
+        self.group = Group(self.network, schedule.symmetry or Symmetry(()))
 
-    @cached_property
-    def hops(self) -> IntArray:
-        """Where in the table of routes a hop begins: every entry but the last one of each route."""
-        routes = self.schedule.routes
+    def hops(self, routes: Rows) -> tuple[IntArray, IntArray]:
+        """Return where in the entries of `routes` a hop begins, and the link that it crosses, -1 if there is none."""
         is_hop = np.ones(len(routes.entries), dtype=np.bool_)
         is_hop[routes.starts[1:] - 1] = False
-        return np.flatnonzero(is_hop)
-
-    @cached_property
-    def hop_links(self) -> IntArray:
-        """The link that each hop crosses, -1 where there is none."""
-        entries = self.schedule.routes.entries
-        return self.network.find_links(entries[self.hops], entries[self.hops + 1])
+        places = np.flatnonzero(is_hop)
+        return places, self.network.find_links(routes.entries[places], routes.entries[places + 1])
 
     @cached_property
     def firsts(self) -> IntArray:
@@ -128,7 +74,7 @@ class Case:
 
     @cached_property
     def units(self) -> list[list[int]]:
-        """Of each phase, the share of each tree as a count of 1/`denominator`."""
+        """Of each phase, the share of each listed tree as a count of 1/`denominator`."""
         whole = self.denominator or 0
         return [
             [share.numerator * (whole // share.denominator) for share in phase.shares] for phase in self.schedule.phases
@@ -137,21 +83,30 @@ class Case:
     @cached_property
     def loads(self) -> ExactArray:
         """What crosses each link in all phases together, as a count of 1/`denominator` of M."""
-        routes = self.schedule.routes
-        lengths = np.diff(routes.starts) - 1
-        dtype = self._load_type(lengths)
-        carried = np.zeros(len(routes), dtype=dtype)
-        for phase, units in zip(self.schedule.phases, self.units, strict=True):
-            per_entry = np.repeat(np.array(units, dtype=dtype), np.diff(phase.routes.starts))
-            np.add.at(carried, phase.routes.entries, per_entry)
-        loads = np.zeros(len(self.network.sources), dtype=dtype)
-        np.add.at(loads, self.hop_links, np.repeat(carried, lengths))
-        return loads
+        carried = self._carried()
+        loads = np.zeros(len(self.network.sources), dtype=carried.dtype)
+        for first, block in self.schedule.routes.blocks():
+            _, links = self.hops(block)
+            lengths = np.diff(block.starts) - 1
+            np.add.at(loads, links, np.repeat(carried[first : first + len(block)], lengths))
+        return self.group.summed(loads)
 
-    def _load_type(self, lengths: IntArray) -> type[np.int64] | type[object]:
+    def _carried(self) -> ExactArray:
+        """Return what the base trees send along each route."""
+        dtype = self._load_type()
+        carried = np.zeros(len(self.schedule.routes), dtype=dtype)
+        for phase, units in zip(self.schedule.phases, self.units, strict=True):
+            of_tree = np.array(units, dtype=dtype)
+            for first, block in phase.routes.blocks():
+                each = np.repeat(of_tree[first : first + len(block)], np.diff(block.starts))
+                np.add.at(carried, block.entries, each)
+        return carried
+
+    def _load_type(self) -> type[np.int64] | type[object]:
         """Return the narrowest element in which no load overflows: even all crossings on one link must fit."""
         greatest = max((unit for units in self.units for unit in units), default=0)
-        crossings = sum(int(lengths[phase.routes.entries].sum(dtype=np.int64)) for phase in self.schedule.phases)
+        longest = int(np.diff(self.schedule.routes.starts).max(initial=1))
+        crossings = longest * self.group.order * sum(len(phase.routes.entries) for phase in self.schedule.phases)
         return np.int64 if greatest * max(crossings, 1) <= np.iinfo(np.int64).max else object
 
     @cached_property

@@ -10,7 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.verification import wording
-from forestcoll.verification.case import BoolArray, Case
+from forestcoll.verification.case import Case
+from forestcoll.verification.network import BoolArray
 
 
 def incomplete(case: Case) -> str | None:

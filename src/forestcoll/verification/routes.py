@@ -3,8 +3,11 @@
 import numpy as np
 
 from forestcoll.verification import wording
-from forestcoll.verification.case import BoolArray, Case
+from forestcoll.verification.case import Case
 from forestcoll.verification.search import first_outside, first_true, place_in_rows
+
+SORTED_ENTRIES = 2**14
+"""How many entries of routes are sorted at a time: a cache holds them."""
 
 
 def node_unknown(case: Case) -> str | None:
@@ -20,7 +23,8 @@ def node_unknown(case: Case) -> str | None:
 
 def too_short(case: Case) -> str | None:
     """Find a route that crosses no link."""
-    row = first_true(np.diff(case.schedule.routes.starts) < 2)
+    starts = case.schedule.routes.starts
+    row = first_true(starts[1:] - starts[:-1] < 2)
     if row is None:
         return None
     count = len(case.schedule.routes[row])
@@ -29,47 +33,53 @@ def too_short(case: Case) -> str | None:
 
 def node_repeated(case: Case) -> str | None:
     """Find a route that visits a node twice."""
-    routes = case.schedule.routes
-    owners = np.repeat(np.arange(len(routes)), np.diff(routes.starts))
-    codes = owners * case.network.size + routes.entries
-    codes.sort()
-    again = first_true(codes[1:] == codes[:-1])
-    if again is None:
-        return None
-    row = int(codes[again]) // case.network.size
-    listed = routes[row]
+    for first, block in case.schedule.routes.blocks(SORTED_ENTRIES):
+        codes = np.repeat(np.arange(len(block)) * case.network.size, np.diff(block.starts)) + block.entries
+        if len(block) * case.network.size <= np.iinfo(np.int32).max:
+            codes = codes.astype(np.int32)  # twice as fast to sort
+        codes.sort()
+        again = first_true(codes[1:] == codes[:-1])
+        if again is not None:
+            return _repeated(case, first + int(codes[again]) // case.network.size)
+    return None
+
+
+def _repeated(case: Case, row: int) -> str:
+    listed = case.schedule.routes[row]
     repeated = next(node for position, node in enumerate(listed) if node in listed[:position])
     return f"{wording.route(case, row)} visits {wording.node(case, repeated)} twice; expected each node once at most"
 
 
 def link_missing(case: Case) -> str | None:
     """Find a hop without a link."""
-    hop = first_true(case.hop_links < 0)
-    if hop is None:
-        return None
-    row, position = place_in_rows(case.schedule.routes, int(case.hops[hop]))
-    source, target = case.schedule.routes[row][position : position + 2]
-    ends = f"{wording.node(case, source)} -> {wording.node(case, target)}"
-    return f"{wording.route(case, row)} crosses {ends} (position {position}), but the topology has no such link"
+    for first, block in case.schedule.routes.blocks():
+        places, links = case.hops(block)
+        hop = first_true(links < 0)
+        if hop is not None:
+            row, position = place_in_rows(block, int(places[hop]))
+            source, target = block[row][position : position + 2]
+            ends = f"{wording.node(case, source)} -> {wording.node(case, target)}"
+            crossing = f"{wording.route(case, first + row)} crosses {ends} (position {position})"
+            return f"{crossing}, but the topology has no such link"
+    return None
 
 
 def interior_compute(case: Case) -> str | None:
     """Find a route that passes through a compute node."""
-    routes = case.schedule.routes
-    is_inside = np.ones(len(routes.entries), dtype=np.bool_)
-    is_inside[routes.starts[:-1]] = False
-    is_inside[routes.starts[1:] - 1] = False
-    entry = first_true(is_inside & case.network.is_compute[routes.entries])
-    if entry is None:
-        return None
-    row, position = place_in_rows(routes, entry)
-    passed = wording.node(case, routes[row][position])
-    return f"{wording.route(case, row)} passes through compute node {passed} (position {position}); end a route there"
+    for first, block in case.schedule.routes.blocks():
+        is_passed = case.network.is_compute[block.entries]
+        is_passed[block.starts[:-1]] = False
+        is_passed[block.starts[1:] - 1] = False
+        if (entry := first_true(is_passed)) is not None:
+            row, position = place_in_rows(block, entry)
+            passed = f"compute node {wording.node(case, block[row][position])} (position {position})"
+            return f"{wording.route(case, first + row)} passes through {passed}; end a route there"
+    return None
 
 
 def ends_on_switch(case: Case) -> str | None:
     """Find a route that starts or ends on a switch that cannot multicast."""
-    allowed: BoolArray = case.network.is_compute | case.network.can_multicast
+    allowed = case.network.is_compute | case.network.can_multicast
     row = first_true(~(allowed[case.firsts] & allowed[case.lasts]))
     if row is None:
         return None

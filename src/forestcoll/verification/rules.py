@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from forestcoll.collective import Collective
 from forestcoll.schedule import PhaseOp
-from forestcoll.verification import certificate, routes, shares, trees
+from forestcoll.verification import certificate, routes, shares, symmetry, trees
 from forestcoll.verification.case import MAX_DENOMINATOR_DIGITS, Case
 
 Finder: TypeAlias = Callable[[Case], str | None]
@@ -48,6 +48,31 @@ _FORM = (
         "Flat rows fit together: starts rise from 0 to the number of entries, and a phase has as many roots as shares "
         "and lists of routes.",
         shares.rows_malformed,
+    ),
+)
+_SYMMETRY = (
+    Rule(
+        "symmetry-order",
+        "A shift's order is 2 or more, and the orders multiply to at most the number of compute nodes.",
+        symmetry.order_wrong,
+    ),
+    Rule("symmetry-image", "A shift sends each node to a node, and no two to the same.", symmetry.image_wrong),
+    Rule(
+        "symmetry-kind",
+        "A shift sends a compute node to a compute node, a switch to a switch that can do the same.",
+        symmetry.kind_wrong,
+    ),
+    Rule("symmetry-link", "A shift sends each link to a link of the same bandwidth.", symmetry.link_wrong),
+    Rule(
+        "symmetry-return",
+        "A shift that is applied as often as its order says sends each node back to itself.",
+        symmetry.return_wrong,
+    ),
+    Rule("symmetry-commute", "It does not matter which of two shifts is applied first.", symmetry.not_commuting),
+    Rule(
+        "symmetry-free",
+        "Different powers of the shifts, multiplied, send a compute node to different nodes.",
+        symmetry.not_free,
     ),
 )
 _ROUTES = (
@@ -108,6 +133,7 @@ _ALLGATHER = RuleBook(
             "An allgather has one phase, a broadcast.",
             partial(shares.phase_ops, expected=(PhaseOp.BROADCAST,)),
         ),
+        *_SYMMETRY,
         *_ROUTES,
         _ENDS_MULTICAST,
         *_TREES,

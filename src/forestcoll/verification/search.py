@@ -1,9 +1,9 @@
-"""Finding the first offender in arrays."""
+"""Finding the first offender in arrays; in large ones block by block, so that no mark of all of them is made."""
 
 import numpy as np
 
 from forestcoll.schedule import Rows
-from forestcoll.verification.case import BoolArray
+from forestcoll.verification.network import BoolArray
 
 
 def first_true(marks: BoolArray) -> int | None:
@@ -20,5 +20,9 @@ def place_in_rows(rows: Rows, entry: int) -> tuple[int, int]:
 
 def first_outside(rows: Rows, bound: int) -> tuple[int, int] | None:
     """Return the row and position of the first entry that is not from 0 to `bound` - 1, or None."""
-    entry = first_true((rows.entries < 0) | (rows.entries >= bound))
-    return None if entry is None else place_in_rows(rows, entry)
+    for first, block in rows.blocks():
+        entry = first_true((block.entries < 0) | (block.entries >= bound))
+        if entry is not None:
+            row, position = place_in_rows(block, entry)
+            return first + row, position
+    return None

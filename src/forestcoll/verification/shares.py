@@ -64,23 +64,34 @@ def too_fine(case: Case) -> str | None:
 def sum_wrong(case: Case) -> str | None:
     """Find a phase whose trees do not carry the whole of the data."""
     for place, units in enumerate(case.units):
-        if sum(units) != case.denominator:
-            total = wording.number(_share(case, sum(units)))
-            return f"phase {place}: the shares of its {len(units)} trees add up to {total}; expected exactly 1"
+        whole = sum(units) * case.group.order
+        if whole != case.denominator:
+            total = wording.number(_share(case, whole))
+            trees = (
+                f"{len(units)} base trees, {case.group.order} images each,"
+                if case.group.shifts
+                else f"{len(units)} trees"
+            )
+            return f"phase {place}: the shares of its {trees} add up to {total}; expected exactly 1"
     return None
 
 
 def root_wrong(case: Case) -> str | None:
-    """Find a compute node whose trees do not carry its shard, an equal part of the data."""
-    count = len(case.compute)
+    """Find a compute node whose trees do not carry its shard, an equal part of the data.
+
+    The images of a base tree have each node of the orbit of its root for a root once.
+    """
+    count, orbits = len(case.compute), case.group.orbits.tolist()
     for place, (phase, units) in enumerate(zip(case.schedule.phases, case.units, strict=True)):
         carried: defaultdict[int, int] = defaultdict(int)
         for root, unit in zip(phase.roots, units, strict=True):
-            carried[root] += unit
+            carried[orbits[root]] += unit
         for root in case.compute:
-            if carried[root] * count != case.denominator:
-                text = f"phase {place}: the {phase.roots.count(root)} trees with root {wording.node(case, root)}"
-                return f"{text} carry {wording.number(_share(case, carried[root]))}; expected its shard, 1/{count}"
+            if carried[orbits[root]] * count != case.denominator:
+                trees = sum(orbits[each] == orbits[root] for each in phase.roots)
+                what = "base trees that have an image with root" if case.group.shifts else "trees with root"
+                carry = f"{what} {wording.node(case, root)} carry {wording.number(_share(case, carried[orbits[root]]))}"
+                return f"phase {place}: the {trees} {carry}; expected its shard, 1/{count}"
     return None
 
 

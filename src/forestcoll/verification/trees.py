@@ -17,7 +17,7 @@ from forestcoll.verification import wording
 from forestcoll.verification.case import Case
 from forestcoll.verification.search import first_outside, first_true, place_in_rows
 
-BLOCK_CELLS = 2**24
+BLOCK_CELLS = 2**20
 """The most cells of the matrix of arrivals at one time, unless one tree alone needs more."""
 
 NEVER = np.iinfo(np.int32).max
@@ -82,7 +82,9 @@ def _block(case: Case, place: int, phase: Phase, trees: range) -> Block:
     sizes = np.diff(starts)
     routes = phase.routes.entries[starts[0] : starts[-1]]
     rows = np.repeat(np.arange(len(trees)) * case.network.size, sizes)
-    positions = np.arange(1, len(routes) + 1) - np.repeat(starts[:-1] - starts[0], sizes)
+    positions = np.arange(1, len(routes) + 1, dtype=np.int32) - np.repeat(
+        (starts[:-1] - starts[0]).astype(np.int32), sizes
+    )
     sources, targets = rows + case.firsts[routes], rows + case.lasts[routes]
     arrivals = np.full((len(trees), case.network.size), NEVER, dtype=np.int32)
     # Of several values for a cell numpy keeps the last, so the earliest arrival is written last.

@@ -32,6 +32,20 @@ def nodes(case: Case, places: Iterable[int], separator: str = ", ") -> str:
     return separator.join(names + rest)
 
 
+def kind(case: Case, place: int) -> str:
+    """Return what kind of node number `place` is, and its id."""
+    it = case.schedule.topology.nodes[place]
+    abilities = [name for name, can in (("multicast", it.multicast), ("aggregate", it.aggregation)) if can]
+    what = f"that can {' and '.join(abilities)}" if abilities else ""
+    return f"{'compute node' if it.is_compute else 'switch'} {node(case, place)}{' ' * bool(what)}{what}"
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Return `numbers` in brackets, the first few if they are many."""
+    values = [number(int(each)) for each in numbers]
+    return f"({', '.join(values[:MAX_LISTED] + ['...'] * (len(values) > MAX_LISTED))})"
+
+
 def route(case: Case, place: int) -> str:
     """Return the number of a route and the ids of its nodes."""
     return f"route {place} ({nodes(case, case.schedule.routes[place], ' -> ')})"

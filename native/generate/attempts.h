@@ -1,0 +1,180 @@
+// Growing all trees together, and anew with more care as long as that brings them nearer to completion.
+//
+// A level at a time, strictly first: no tree enters a spared set more often than it must, and trees of many copies
+// split where only some copies can go on. Then they may spend slack. If trees stay incomplete, it starts over: with
+// clusters spared as well, then with slack kept in the sets that the last trees could not all enter any more.
+//
+// Invariant between attempts: the trees of the best one are planted, so the capacities are what they leave.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "flow/observer.h"
+#include "generate/group_inflow.h"
+#include "generate/growth.h"
+#include "generate/tight_sets.h"
+
+namespace forestcoll {
+
+struct AttemptCounters {
+  std::int64_t attempts = 0, short_sets = 0, split = 0;
+};
+
+template <class Capacity>
+class Attempts {
+ public:
+  using Tree = GrowingTree<Capacity>;
+
+  Attempts(Growth<Capacity>& growth, TightSets<Capacity>& sets, const std::vector<NodeIndex>& terminals,
+           const std::vector<NodeIndex>& order, const std::vector<Capacity>& supplies)
+      : growth_(growth), sets_(sets), terminals_(terminals), order_(order), supplies_(supplies) {}
+
+  // The trees of the attempt that left the fewest edges missing; they are planted.
+  std::vector<Tree> run(Observer& observer) {
+    make(Care::kTight, observer);
+    for (const Care care : {Care::kCluster, Care::kAmpleCluster}) {
+      if (best_.missing > 0) try_again(care, observer);
+    }
+    bool helps = true;
+    while (helps && is_far_from_complete() && counters_.attempts < kMostAttempts) {
+      const Capacity before = best_.missing;
+      helps = learn(observer) && try_again(best_.care, observer) && best_.missing <= before - before / 4;
+    }
+    return std::move(best_.trees);
+  }
+
+  const AttemptCounters& counters() const { return counters_; }
+
+ private:
+  using Rules = typename Growth<Capacity>::Rules;
+  static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+  struct Attempt {
+    Care care;
+    std::vector<Tree> trees;
+    Capacity missing;  // edges that all copies of all trees still lack
+  };
+
+  // A few missing edges are completed faster than grown anew.
+  bool is_far_from_complete() const {
+    Capacity trees = 0;
+    for (const Capacity supply : supplies_) trees += supply;
+    return best_.missing / static_cast<Capacity>(terminals_.size()) > trees / kFewMissing;
+  }
+
+  // True if the new attempt is better than the best one; otherwise that one is planted again.
+  bool try_again(Care care, Observer& observer) {
+    for (const Tree& tree : best_.trees) growth_.uproot(tree);
+    sets_.start_over();
+    Attempt before = std::move(best_);
+    make(care, observer);
+    if (best_.missing < before.missing) return true;
+    for (const Tree& tree : best_.trees) growth_.uproot(tree);
+    for (const Tree& tree : before.trees) growth_.replant(tree);
+    best_ = std::move(before);
+    return false;
+  }
+
+  void make(Care care, Observer& observer) {
+    ++counters_.attempts;
+    sets_.take_care(care);
+    trees_.clear();
+    for (const NodeIndex root : order_) {
+      if (supplies_[index(root)] > 0) trees_.push_back(growth_.plant(root, supplies_[index(root)]));
+    }
+    grow_together(observer);
+    Capacity missing = 0;
+    for (const Tree& tree : trees_) missing += tree.multiplicity * tree.missing;
+    best_ = {care, std::exchange(trees_, {}), missing};
+  }
+
+  // Keeps the sets that the best attempt's trees cannot all enter any more; false if there is no new one.
+  bool learn(Observer& observer) {
+    GroupInflow<Capacity> inflow(growth_.network());
+    std::vector<const Tree*> incomplete;
+    for (const Tree& tree : best_.trees) {
+      if (!tree.complete()) incomplete.push_back(&tree);
+    }
+    inflow.ask_about(incomplete);
+    const SetIndex before = sets_.size();
+    for (const NodeIndex node : terminals_) {
+      observer.pulse();
+      if (!inflow.reaches(node)) keep(inflow.sink_side());
+    }
+    counters_.short_sets += sets_.size() - before;
+    return sets_.size() > before;
+  }
+
+  void keep(const std::vector<bool>& members) {
+    const std::vector<ArcIndex> entering = sets_.arcs_into(members);
+    Capacity slack = 0;
+    for (const ArcIndex arc : entering) slack += growth_.full(arc);
+    for (const NodeIndex root : terminals_) {
+      if (!members[index(root)]) slack -= supplies_[index(root)];
+    }
+    sets_.add(members, entering, slack, Care::kNone);
+  }
+
+  // Levels
+
+  void grow_together(Observer& observer) {
+    const Capacity most = *std::max_element(supplies_.begin(), supplies_.end());
+    for (const bool spend : {false, true}) {
+      for (Capacity enough = most; enough > 0; enough /= 2) {
+        for (Tree& tree : trees_) {
+          if (!tree.complete()) growth_.widen_frontier(tree);
+        }
+        grow_levels(spend, enough, observer);
+      }
+    }
+  }
+
+  void grow_levels(bool spend, Capacity enough, Observer& observer) {
+    std::vector<std::size_t> growing;
+    for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
+      if (!trees_[tree].complete()) growing.push_back(tree);
+    }
+    while (!growing.empty()) {
+      std::vector<std::size_t> still;
+      for (const std::size_t place : growing) {
+        observer.pulse();
+        Tree tree = std::move(trees_[place]);
+        const bool grew = growth_.extend(tree, Rules{spend, std::min(tree.multiplicity, enough)},
+                                         [&](Tree& whole, Capacity carried) { split(whole, carried); });
+        const bool go_on = grew && !tree.complete();
+        trees_[place] = std::move(tree);
+        if (go_on) still.push_back(place);
+      }
+      for (Tree& tree : split_off_) {
+        growth_.widen_frontier(tree);
+        still.push_back(trees_.size());
+        trees_.push_back(std::move(tree));
+      }
+      split_off_.clear();
+      growing = std::move(still);
+    }
+  }
+
+  void split(Tree& tree, Capacity carried) {
+    ++counters_.split;
+    split_off_.push_back(tree);
+    split_off_.back().multiplicity -= carried;
+    tree.multiplicity = carried;
+  }
+
+  static constexpr std::int64_t kMostAttempts = 8;
+  static constexpr Capacity kFewMissing = 1000;  // one edge in so many
+
+  Growth<Capacity>& growth_;
+  TightSets<Capacity>& sets_;
+  const std::vector<NodeIndex>& terminals_;
+  const std::vector<NodeIndex>& order_;
+  const std::vector<Capacity>& supplies_;  // of each node, the trees rooted there
+  Attempt best_;
+  std::vector<Tree> trees_, split_off_;
+  AttemptCounters counters_;
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,158 @@
+"""Rows of integers as JSON text, `[0,16,1],[0,17,8]`: written and read many at a time.
+
+A schedule for thousands of nodes is a few hundred megabytes of such text and little else. The `json` module would make
+a Python object of each of its integers, there and back, which costs most of the time and several times the memory;
+here arrays become text, and text arrays, in blocks that fit a cache.
+
+Reading is strict and says only yes or no: what is not plainly rows of small integers, be it wrong or merely unusual
+(an empty row, ten digits), is left to the `json` module, which knows every error and its place.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.model import IntArray, Rows, row_starts
+
+BLOCK_ENTRIES = 2**16
+"""How many integers become text at a time, unless a single row has more."""
+
+BLOCK_BYTES = 2**18
+"""How many bytes of text become rows at a time, unless a single row has more."""
+
+MAX_DIGITS = 9
+"""The most digits of an integer that is read here: all of them fit 32 bits."""
+
+_COMMA, _OPEN, _CLOSE, _ZERO = b",[]0"
+_WHITE = b" \t\r\n"
+_SPLIT_NUMBER = re.compile(rb"[0-9][ \t\r\n]+[0-9]")
+
+
+def row_texts(rows: Rows) -> Iterator[str]:
+    """Yield the text of `rows`, some thousands of rows at a time, as `json.dumps` without spaces writes them.
+
+    The pieces join with a comma.
+    """
+    for _, block in rows.blocks(BLOCK_ENTRIES):
+        if (block.starts[1:] == block.starts[:-1]).any() or block.entries.min() < 0:
+            yield json.dumps(list(block.lists()), separators=(",", ":"))[1:-1]
+        else:
+            yield _text(block)
+
+
+def _text(rows: Rows) -> str:
+    """Return the text of `rows`, which have an entry or more each: a line of cells an entry, and the blank ones cut.
+
+    The cells are the digits, right-aligned, then `,` or, after the last entry of a row, `],[`.
+    """
+    width = len(str(rows.entries.max()))
+    cells = np.zeros((len(rows.entries), width + 3), dtype=np.uint8)
+    rest = rows.entries
+    for column in range(width)[::-1]:
+        higher = rest // 10
+        cells[:, column] = (rest - higher * 10 + _ZERO) * ((rest > 0) | (column == width - 1))
+        rest = higher
+    cells[:, width] = _COMMA
+    cells[rows.starts[1:] - 1, width:] = (_CLOSE, _COMMA, _OPEN)
+    text = cells.tobytes().translate(None, b"\0").decode()
+    return "[" + text[:-2]
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """Rows that were read.
+
+    Attributes:
+        entries: the entries of all rows, one behind the other.
+        lengths: how many each row has, one or more.
+    """
+
+    entries: npt.NDArray[np.int32]
+    lengths: IntArray
+
+
+def scan_rows(text: bytes | bytearray, begin: int, end: int) -> Rows | None:
+    """Return the rows in `text[begin:end]`, which is `[…],[…]` with any white space; None if it is anything else."""
+    entries = np.empty(text.count(b",", begin, end) + 1, dtype=np.int32)
+    lengths = np.empty(text.count(b"]", begin, end), dtype=np.int32)
+    entry = row = 0
+    for piece in _pieces(text, begin, end):
+        scanned = scan(piece)
+        if scanned is None or entry + len(scanned.entries) > len(entries):
+            return None
+        entries[entry : entry + len(scanned.entries)] = scanned.entries
+        lengths[row : row + len(scanned.lengths)] = scanned.lengths
+        entry, row = entry + len(scanned.entries), row + len(scanned.lengths)
+    return Rows(row_starts(lengths), entries) if (entry, row) == (len(entries), len(lengths)) else None
+
+
+def _pieces(text: bytes | bytearray, begin: int, end: int) -> Iterator[bytes]:
+    """Yield `text[begin:end]` cut behind ends of rows, with a comma before the first row too."""
+    before = b","
+    while begin < end:
+        stop = text.rfind(b"]", begin, min(begin + BLOCK_BYTES, end))
+        stop = (stop if stop >= 0 else text.find(b"]", begin, end)) + 1 or end
+        yield before + text[begin:stop]
+        begin, before = stop, b""
+
+
+def joined(rows: Iterable[bytes | bytearray]) -> bytes:
+    """Return the texts of single rows as one that `scan` reads."""
+    return b"," + b",".join(rows)
+
+
+def scan(text: bytes | bytearray) -> Scanned | None:
+    """Return the rows in `text`, which is `,[…],[…]` with any white space; None if it is anything else.
+
+    Where numbers begin and end says nearly all: between two of them stands `,` or `],[`, which differ in length.
+    """
+    codes = np.frombuffer(_without_white(text), dtype=np.uint8)
+    is_digit = codes - np.uint8(_ZERO) < 10
+    edges = np.flatnonzero(is_digit[1:] != is_digit[:-1])
+    firsts, lasts = edges[0::2] + 1, edges[1::2]
+    if not len(firsts) or len(firsts) != len(lasts) or firsts[0] != 2 or lasts[-1] != len(codes) - 2:
+        return None
+    is_row_end = np.append(firsts[1:] - lasts[:-1] == 4, True)
+    if not (_are_separated(codes, firsts, lasts, is_row_end) and _are_plain(codes, firsts, lasts)):
+        return None
+    row_ends = np.flatnonzero(is_row_end)
+    return Scanned(_values(codes, firsts, lasts), np.diff(row_ends, prepend=-1))
+
+
+def _without_white(text: bytes | bytearray) -> bytes | bytearray:
+    """Return `text` without white space; nothing at all if that would join two numbers."""
+    packed = text.translate(None, _WHITE)
+    return b"" if len(packed) < len(text) and _SPLIT_NUMBER.search(text) else packed
+
+
+def _are_separated(
+    codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray, is_row_end: npt.NDArray[np.bool_]
+) -> bool:
+    """Return whether each number has `,` or `[` before it, `,` or `]` behind it, and `],[` between rows."""
+    gaps = firsts[1:] - lasts[:-1]
+    behind = lasts[is_row_end][:-1] + 1
+    return bool(
+        (codes[0] == _COMMA and codes[1] == _OPEN)
+        and ((gaps == 2) | (gaps == 4)).all()
+        and (codes[lasts + 1] == np.where(is_row_end, np.uint8(_CLOSE), np.uint8(_COMMA))).all()
+        and (codes[behind + 1] == _COMMA).all()
+        and (codes[behind + 2] == _OPEN).all()
+    )
+
+
+def _are_plain(codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray) -> bool:
+    """Return whether no number is too long or has a leading zero, which JSON does not allow."""
+    return bool((lasts - firsts).max() < MAX_DIGITS and not ((codes[firsts] == _ZERO) & (lasts > firsts)).any())
+
+
+def _values(codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray) -> npt.NDArray[np.int32]:
+    digits = codes - np.uint8(_ZERO)
+    lengths = lasts - firsts + 1
+    values = digits[lasts].astype(np.int32)
+    for place in range(1, int(lengths.max())):
+        values += np.where(lengths > place, digits[lasts - place], np.uint8(0)) * np.int32(10**place)
+    return values

@@ -1,0 +1,107 @@
+"""The group of a connected graph that does not fall apart: of a torus, say, or of boxes joined by rails.
+
+Three ways are tried, the cheapest first, and each adds to what those before it found, until the group is as large as
+the sizes of the classes of compute nodes allow:
+
+1. the digits of the numbering (`digits`);
+2. switches of one colour are held in place, one colour after another: the rest often falls apart then;
+3. nodes are singled out, and images tried for them (`images`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from forestcoll.topology.automorphisms.digits import digit_symmetries
+from forestcoll.topology.automorphisms.graph import Graph, Indices, components
+from forestcoll.topology.automorphisms.group import Gathering, Generator, steps_from
+from forestcoll.topology.automorphisms.images import ImageSearch
+from forestcoll.topology.automorphisms.refinement import Purse, singled_out
+
+_MOST_HELD = 8
+"""How many colours of switches are held in place in turn."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ConnectedSearch:
+    """Finds a group of one graph.
+
+    Attributes:
+        graph: connected, with refined colours.
+        purse: bounds the work.
+        solve: finds the group of any graph.
+        bound: what the order of every group divides.
+    """
+
+    graph: Graph
+    purse: Purse
+    solve: Callable[[Graph, Purse], list[Generator]]
+    bound: int
+
+    def group(self) -> list[Generator]:
+        """Return commuting symmetries whose products act freely on the compute nodes."""
+        numbered = self._gathered(digit_symmetries(self.graph, self.purse))
+        if numbered.order == self.bound:
+            return numbered.generators
+        starts = [numbered.generators, *self._held()]
+        everything = [image for start in starts for image in start]
+        candidates = [self._gathered(each.image for each in [*start, *everything]) for start in starts]
+        best = max(candidates, key=lambda group: group.order)
+        if best.order < self.bound:
+            ImageSearch(self.graph, self.purse, best, self.bound).extend()
+        return best.generators
+
+    def _gathered(self, images: Iterable[Indices]) -> Gathering:
+        group = Gathering(self.graph.compute)
+        for image in images:
+            group.offer(image)
+            if group.order == self.bound:
+                break
+        return group
+
+    def _held(self) -> Iterator[list[Generator]]:
+        """Yield the groups that leave all switches of one colour in place, with what goes with them."""
+        switches = np.flatnonzero(~self.graph.compute)
+        colours, sizes = np.unique(self.graph.colour[switches], return_counts=True)
+        order = np.argsort(sizes, kind="stable")
+        several = [colours[number] for number in order if sizes[number] > 1]
+        for colour in several[:_MOST_HELD]:
+            if self.purse.is_empty:
+                return
+            nodes = switches[self.graph.colour[switches] == colour]
+            held = self.graph.coloured(singled_out(self.graph.colour, nodes, nodes + 1))
+            if inner := self.solve(held, self.purse):
+                yield [*inner, *self._around(nodes, inner)]
+
+    def _around(self, held: Indices, inner: Sequence[Generator]) -> list[Generator]:
+        """Return symmetries that commute with `inner`, which leaves the switches `held` in place.
+
+        Among the pieces that hang on these, `inner` sends one to the next. They may stand in any order, and each
+        order gives other symmetries, few of which have short cycles. So one order is chosen: pieces are numbered as
+        `inner` moves them, and keep their numbers.
+        """
+        number = self._numbered(held, inner)
+        number = self._numbered(held, inner)
+        if not number.any():
+            return []
+        graph = self.graph.with_arcs([each.image for each in inner])
+        return self.solve(graph.coloured(singled_out(graph.colour, np.arange(graph.nodes), number)), self.purse)
+
+    def _numbered(self, held: Indices, inner: Sequence[Generator]) -> Indices:
+        """Return of each node a number for how `inner` moves its piece to it from the first piece of an orbit."""
+        free = np.ones(self.graph.nodes, dtype=np.bool_)
+        free[held] = False
+        loose = free[self.graph.source] & free[self.graph.target]
+        hanging = replace(self.graph, source=self.graph.source[loose], target=self.graph.target[loose])
+        moved = hanging.with_arcs([each.image for each in inner])
+        piece = components(self.graph.nodes, hanging.source, hanging.target)
+        orbit = components(self.graph.nodes, moved.source, moved.target)
+        return steps_from(piece == _lowest(piece, orbit), inner)
+
+
+def _lowest(piece: Indices, orbit: Indices) -> Indices:
+    """Return of each node the lowest number of a piece in its orbit."""
+    lowest = np.full(orbit.max() + 1, len(piece))
+    np.minimum.at(lowest, orbit, piece)
+    return lowest[orbit]

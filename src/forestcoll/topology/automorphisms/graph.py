@@ -1,0 +1,136 @@
+"""A topology as arrays, and the plain questions about such a graph: its pieces, and whether a map is a symmetry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.topology.automorphisms.hashing import hashes
+from forestcoll.topology.model import Link, Node, Topology
+
+Indices: TypeAlias = npt.NDArray[np.int64]
+Hashes: TypeAlias = npt.NDArray[np.uint64]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Graph:
+    """Nodes numbered from 0 and arcs between them.
+
+    Attributes:
+        compute: which nodes are compute nodes.
+        colour: of each node; only nodes of one colour may take each other's place.
+        source: of each arc; there is at most one arc of a label from a node to another.
+        target: of each arc.
+        label: of each arc; only arcs of one label may take each other's place.
+    """
+
+    compute: Mask
+    colour: Hashes
+    source: Indices
+    target: Indices
+    label: Indices
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.colour)
+
+    def coloured(self, colour: Hashes) -> "Graph":
+        """Return the same graph with other colours."""
+        return replace(self, colour=colour)
+
+    def part(self, nodes: Indices) -> "Graph":
+        """Return `nodes`, renumbered in the order given, with the arcs among them."""
+        place = np.full(self.nodes, -1)
+        place[nodes] = np.arange(len(nodes))
+        inside = (place[self.source] >= 0) & (place[self.target] >= 0)
+        source, target = place[self.source[inside]], place[self.target[inside]]
+        return Graph(self.compute[nodes], self.colour[nodes], source, target, self.label[inside])
+
+    def with_arcs(self, images: Sequence[Indices]) -> "Graph":
+        """Return the graph with an arc from each node to its image: its symmetries commute with all `images`."""
+        if not images:
+            return self
+        first = int(self.label.max(initial=-1)) + 1
+        labels = np.repeat(np.arange(first, first + len(images)), self.nodes)
+        return replace(
+            self,
+            source=np.concatenate([self.source, np.tile(np.arange(self.nodes), len(images))]),
+            target=np.concatenate([self.target, *images]),
+            label=np.concatenate([self.label, labels]),
+        )
+
+
+def graph_of(topology: Topology) -> Graph:
+    """Return `topology` with a colour for each sort of node and a label for each bandwidth and latency."""
+    sorts: dict[object, int] = {}
+    colours = [sorts.setdefault(_sort(node), len(sorts)) for node in topology.nodes]
+    links = topology.links
+    return Graph(
+        compute=np.array([node.is_compute for node in topology.nodes]),
+        colour=hashes(np.array(colours)),
+        source=np.array([link.source for link in links], dtype=np.int64),
+        target=np.array([link.target for link in links], dtype=np.int64),
+        label=_labels(links),
+    )
+
+
+def _labels(links: Sequence[Link]) -> Indices:
+    """Return a number for each bandwidth and latency; as pairs of integers, as fractions are slow to look up."""
+    numbers: dict[object, int] = {}
+    keys = ((link.bandwidth.as_integer_ratio(), link.latency_us) for link in links)
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+
+
+def _sort(node: Node) -> tuple[bool, bool, bool]:
+    return node.is_compute, node.multicast, node.aggregation
+
+
+def components(nodes: int, source: Indices, target: Indices) -> Indices:
+    """Return of each node the number of its connected component; components are numbered by their lowest node."""
+    root = np.arange(nodes)
+    while True:
+        lower = root.copy()
+        one, other = root[source], root[target]
+        np.minimum.at(lower, one, other)
+        np.minimum.at(lower, other, one)
+        while not np.array_equal(lower, further := lower[lower]):
+            lower = further
+        if np.array_equal(lower, root):
+            return np.unique(root, return_inverse=True)[1].reshape(-1)
+        root = lower
+
+
+class ArcTable:
+    """The arcs of a graph, sorted, so that maps of its nodes can be tested against them."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        key = graph.source * graph.nodes + graph.target
+        order = np.lexsort((graph.label, key))
+        self._key, self._label = key[order], graph.label[order]
+        self._ends = graph.source[order], graph.target[order]
+
+    def labels(self, source: Indices, target: Indices) -> Indices:
+        """Return the label of the arc from each `source` to its `target`, -1 where there is none."""
+        if not len(self._key):
+            return np.full(len(source), -1)
+        key = source * self._graph.nodes + target
+        place = np.minimum(np.searchsorted(self._key, key), len(self._key) - 1)
+        return np.where(self._key[place] == key, self._label[place], -1)
+
+    def is_symmetry(self, image: Indices) -> bool:
+        """Whether `image`, a permutation, keeps all colours and arcs."""
+        if not np.array_equal(self._graph.colour, self._graph.colour[image]):
+            return False
+        return self.keeps_arcs(image, slice(256)) and self.keeps_arcs(image, slice(256, None))
+
+    def keeps_arcs(self, image: Indices, which: slice) -> bool:
+        """Whether each arc of `which`, in the table's order, goes to an arc of its label; -1 is an image not known."""
+        source, target = (image[end[which]] for end in self._ends)
+        known = (source >= 0) & (target >= 0)
+        found = self.labels(source[known], target[known])
+        return np.array_equal(found, self._label[which][known])

@@ -1,0 +1,64 @@
+"""That a group is what it says, tested against every link: the last word of the search."""
+
+from math import prod
+
+import numpy as np
+
+from forestcoll.errors import InternalError
+from forestcoll.topology.automorphisms.graph import Graph, Indices, components
+from forestcoll.topology.symmetry import NodeArray, Symmetry
+
+
+def prove(graph: Graph, symmetry: Symmetry) -> None:
+    """Test that the shifts are symmetries of `graph` of their orders, commute and act freely on its compute nodes.
+
+    Raises:
+        InternalError: they are not; the text says what is wrong.
+    """
+    arcs = _arcs(graph, np.arange(graph.nodes, dtype=np.int32))
+    for number, shift in enumerate(symmetry.shifts):
+        _require(_is_permutation(shift.image, graph.nodes), "a shift is no permutation")
+        _require(np.array_equal(graph.colour[shift.image], graph.colour), "a shift changes the sort of a node")
+        _require(np.array_equal(_arcs(graph, shift.image), arcs), "a shift does not keep the links")
+        _require(_has_order(shift.image, shift.order), "a shift is not of its order")
+        earlier = symmetry.shifts[:number]
+        commutes = all(np.array_equal(shift.image[each.image], each.image[shift.image]) for each in earlier)
+        _require(commutes, "two shifts do not commute")
+    _require(_is_free(graph, symmetry), "a product of shifts leaves a compute node in place")
+
+
+def _require(condition: bool, what: str) -> None:  # noqa: FBT001 - it is an assertion
+    if not condition:
+        raise InternalError(f"symmetry: {what}")
+
+
+def _is_permutation(image: NodeArray, nodes: int) -> bool:
+    return np.array_equal(np.sort(image), np.arange(nodes))
+
+
+def _arcs(graph: Graph, image: NodeArray) -> Indices:
+    """Return the arcs between images, sorted, as rows of target, source and label."""
+    source, target = image[graph.source], image[graph.target]
+    order = np.lexsort((graph.label, target, source))
+    return np.stack([source[order], target[order], graph.label[order]]).astype(np.int64)
+
+
+def _has_order(image: NodeArray, order: int) -> bool:
+    """Whether `image` is the identity after `order` times; that it is not before follows from a free action."""
+    result, square, left = np.arange(len(image)), image.astype(np.int64), order
+    while left:
+        if left % 2:
+            result = square[result]
+        square, left = square[square], left // 2
+    return order > 1 and np.array_equal(result, np.arange(len(image)))
+
+
+def _is_free(graph: Graph, symmetry: Symmetry) -> bool:
+    """Whether each orbit has as many compute nodes as there are products: fewer mean that one leaves a node there."""
+    images = [shift.image.astype(np.int64) for shift in symmetry.shifts]
+    if not images:
+        return True
+    source = np.tile(np.arange(graph.nodes), len(images))
+    orbits = components(graph.nodes, source, np.concatenate(images))[graph.compute]
+    sizes = np.bincount(orbits)
+    return bool((sizes[sizes > 0] == prod(shift.order for shift in symmetry.shifts)).all())

@@ -1,0 +1,102 @@
+"""Taking a graph apart: arcs that say nothing are left out, until what is left falls into pieces.
+
+Where every node of one colour has an arc of the same label to every node of another (GPUs and the switch that joins
+all boxes, say), the arcs allow any permutation that keeps the colours, and the graph has the same symmetries without
+them. Where more than half of these arcs are there, those that are missing take their place. A graph then often falls
+into connected pieces, in which colours are smaller, and so on, level by level. Pieces of one sort may be permuted.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from forestcoll.topology.automorphisms.graph import Graph, Hashes, Indices, components
+from forestcoll.topology.automorphisms.hashing import hashes, mixed
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Level:
+    """How a graph falls into pieces.
+
+    Attributes:
+        piece: of each node, the number of the piece that it lies in.
+        relation: of each piece, a hash of which arcs were left out or turned round to take it apart further.
+    """
+
+    piece: Indices
+    relation: Hashes
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Cells:
+    """The nodes of one colour in one piece are a cell."""
+
+    of: Indices
+    size: Indices
+
+    @staticmethod
+    def within(piece: Indices, colour: Indices) -> "_Cells":
+        _, of, size = np.unique(piece * (colour.max() + 1) + colour, return_inverse=True, return_counts=True)
+        return _Cells(of.reshape(-1), size)
+
+
+def split(graph: Graph) -> tuple[Graph, list[Level]]:
+    """Return `graph` with what arcs are left, and its levels: first one piece, last those that cannot be split."""
+    colour = np.unique(graph.colour, return_inverse=True)[1].reshape(-1)
+    piece = np.zeros(graph.nodes, dtype=np.int64)
+    levels: list[Level] = []
+    while True:
+        cells = _Cells.within(piece, colour)
+        graph, relation = _simplified(graph, piece, cells)
+        levels.append(Level(piece, relation))
+        finer = components(graph.nodes, graph.source, graph.target)
+        if finer.max() == piece.max():
+            return graph, levels
+        piece = finer
+
+
+def _simplified(graph: Graph, piece: Indices, cells: _Cells) -> tuple[Graph, Hashes]:
+    """Return `graph` without what most of the pairs of two cells have in common, and `Level.relation`."""
+    tail, head = cells.of[graph.source], cells.of[graph.target]
+    key = (tail * len(cells.size) + head) * (graph.label.max(initial=0) + 1) + graph.label
+    _, example, group, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    tails, heads = tail[example], head[example]
+    room = cells.size[tails] * cells.size[heads] - np.where(tails == heads, cells.size[tails], 0)
+    common = 2 * count > room
+    kept = ~common[group.reshape(-1)]
+    turned = common & (count < room)
+    label = graph.label[example]
+    source, target, missing = _missing(graph, cells, tails[turned], heads[turned], label[turned])
+    simpler = Graph(
+        graph.compute,
+        graph.colour,
+        np.concatenate([graph.source[kept], source]),
+        np.concatenate([graph.target[kept], target]),
+        np.concatenate([graph.label[kept], missing]),
+    )
+    return simpler, _relation(graph, piece, example[common])
+
+
+def _missing(
+    graph: Graph, cells: _Cells, tails: Indices, heads: Indices, labels: Indices
+) -> tuple[Indices, Indices, Indices]:
+    """Return the pairs from cell `tails` to cell `heads` that have no arc, of any label, and a label for each."""
+    members = np.argsort(cells.of, kind="stable")
+    first = np.cumsum(cells.size) - cells.size
+    pairs = cells.size[tails] * cells.size[heads]
+    which = np.repeat(np.arange(len(tails)), pairs)
+    place = np.arange(len(which)) - np.repeat(np.cumsum(pairs) - pairs, pairs)
+    source = members[first[tails[which]] + place // cells.size[heads[which]]]
+    target = members[first[heads[which]] + place % cells.size[heads[which]]]
+    present = np.isin(source * graph.nodes + target, graph.source * graph.nodes + graph.target)
+    free = ~present & (source != target)
+    return source[free], target[free], labels[which[free]]
+
+
+def _relation(graph: Graph, piece: Indices, examples: Indices) -> Hashes:
+    """Return of each piece a hash of the colours and labels of the arcs `examples` in it."""
+    relation = np.zeros(piece.max() + 1, dtype=np.uint64)
+    source, target = graph.source[examples], graph.target[examples]
+    ends = mixed(graph.colour[source]) + graph.colour[target]
+    np.add.at(relation, piece[source], mixed(ends ^ hashes(graph.label[examples])))
+    return relation

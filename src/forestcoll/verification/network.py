@@ -1,0 +1,76 @@
+"""The topology as the rules see it: flat arrays, links found by their ends, bandwidths in classes."""
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.model import IntArray
+from forestcoll.topology import Topology
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+ExactArray: TypeAlias = npt.NDArray[Any]
+"""Exact integers: int64, or Python's own in an array of objects."""
+
+MAX_TABLE = 2**25
+"""The most pairs of nodes whose links stand in a table; beyond it a link is searched for."""
+
+
+class Network:
+    """The topology in arrays."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self.size = len(topology.nodes)
+        links = topology.links
+        self.sources = np.fromiter((link.source for link in links), dtype=np.int64, count=len(links))
+        self.targets = np.fromiter((link.target for link in links), dtype=np.int64, count=len(links))
+        self.is_compute: BoolArray = np.array([node.is_compute for node in topology.nodes], dtype=np.bool_)
+        self.can_aggregate: BoolArray = np.array([node.aggregation for node in topology.nodes], dtype=np.bool_)
+        self.can_multicast: BoolArray = np.array([node.multicast for node in topology.nodes], dtype=np.bool_)
+
+    def find_links(self, sources: IntArray, targets: IntArray) -> IntArray:
+        """Return the number of the link from each source to its target, -1 where there is none."""
+        wanted = sources.astype(np.int64) * self.size + targets
+        if self._table is not None:
+            found: IntArray = self._table[wanted]
+            return found
+        codes, order = self._sorted_codes
+        if not len(codes):
+            return np.full(len(sources), -1, dtype=np.int64)
+        places = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+        return np.where(codes[places] == wanted, order[places], -1)
+
+    @cached_property
+    def _table(self) -> IntArray | None:
+        """The number of the link between every two nodes, or -1; None if that were too many."""
+        if self.size**2 > MAX_TABLE:
+            return None
+        table = np.full(self.size**2, -1, dtype=np.int32)
+        # Of several links with the same ends the first counts, so it is written last.
+        table[(self.sources * self.size + self.targets)[::-1]] = np.arange(len(self.sources), dtype=np.int32)[::-1]
+        return table
+
+    @cached_property
+    def _sorted_codes(self) -> tuple[IntArray, IntArray]:
+        codes = self.sources * self.size + self.targets
+        order = np.argsort(codes, kind="stable")
+        return codes[order], order
+
+    @cached_property
+    def bandwidths(self) -> tuple[tuple[Fraction, ...], IntArray]:
+        """The distinct bandwidths, few as a rule, and which of them each link has."""
+        classes: dict[tuple[int, int], int] = {}
+        pairs = (link.bandwidth.as_integer_ratio() for link in self.topology.links)
+        numbers = (classes.setdefault(pair, len(classes)) for pair in pairs)
+        class_of = np.fromiter(numbers, dtype=np.int64, count=len(self.topology.links))
+        return tuple(Fraction(*pair) for pair in classes), class_of
+
+    def exit_bandwidth(self, inside: BoolArray) -> Fraction:
+        """Return the total bandwidth of the links that leave the nodes marked in `inside`."""
+        distinct, class_of = self.bandwidths
+        leaving = class_of[inside[self.sources] & ~inside[self.targets]]
+        counts = np.bincount(leaving, minlength=len(distinct)).tolist()
+        return sum((count * each for count, each in zip(counts, distinct, strict=True) if count), Fraction(0))

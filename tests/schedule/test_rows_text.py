@@ -1,0 +1,137 @@
+"""Rows of integers to text and back, many at a time, held against the `json` module one by one."""
+
+import json
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from forestcoll.schedule import Rows, rows_text
+from forestcoll.schedule.rows_text import MAX_DIGITS, joined, row_texts, scan, scan_rows
+
+SMALL_BLOCKS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+ENTRIES = st.one_of(st.integers(0, 12), st.sampled_from([99, 100, 10**8 - 1, 10**9 - 1, 2**31 - 1]))
+ROWS = st.lists(st.lists(ENTRIES, max_size=5), max_size=12)
+SEPARATORS = st.sampled_from([(",", ":"), (", ", ": "), ("\n ,\t", ":"), (" ,\r\n ", ":")])
+
+
+def listed(rows: Rows | None) -> list[list[int]] | None:
+    return None if rows is None else list(rows.lists())
+
+
+def scanned(text: bytes) -> list[list[int]] | None:
+    return listed(scan_rows(text, 0, len(text)))
+
+
+@pytest.mark.parametrize("block", [1, 3, 2**16])
+@SMALL_BLOCKS
+@given(rows=ROWS)
+def test_rows_are_written_as_json_writes_them(
+    block: int, monkeypatch: pytest.MonkeyPatch, rows: list[list[int]]
+) -> None:
+    monkeypatch.setattr(rows_text, "BLOCK_ENTRIES", block)
+    assert ",".join(row_texts(Rows.of(rows))) == json.dumps(rows, separators=(",", ":"))[1:-1]
+
+
+def test_negative_entries_are_written_too() -> None:
+    assert list(row_texts(Rows.of([[1, -1], [-20]]))) == ["[1,-1],[-20]"]
+
+
+@pytest.mark.parametrize("block", [1, 7, 2**18])
+@SMALL_BLOCKS
+@given(rows=st.lists(st.lists(st.integers(0, 10**9 - 1), min_size=1, max_size=5), min_size=1), separators=SEPARATORS)
+def test_rows_are_read_whatever_the_white_space(
+    block: int, monkeypatch: pytest.MonkeyPatch, rows: list[list[int]], separators: tuple[str, str]
+) -> None:
+    monkeypatch.setattr(rows_text, "BLOCK_BYTES", block)
+    text = json.dumps(rows, separators=separators)
+    assert scanned(text[1:-1].encode()) == rows
+    assert scanned(json.dumps(rows, indent=1)[1:-1].rstrip().encode()) == rows
+
+
+@pytest.mark.parametrize("block", [1, 6, 2**18])
+@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.lists(st.sampled_from(["[", "]", ",", "],[", "0", "1", "29", " ", "\n", "-", "x"]), max_size=9))
+def test_what_is_read_is_what_json_reads(block: int, monkeypatch: pytest.MonkeyPatch, text: list[str]) -> None:
+    monkeypatch.setattr(rows_text, "BLOCK_BYTES", block)
+    rows = scanned(("[1" + "".join(text) + "3]").encode())
+    try:
+        expected = json.loads("[[1" + "".join(text) + "3]]")
+    except json.JSONDecodeError:
+        expected = None
+    assert rows == (expected if expected is not None and "-" not in text and is_plain(expected) else None)
+
+
+def is_plain(rows: list[object]) -> bool:
+    return all(
+        isinstance(row, list) and row and all(type(entry) is int and 0 <= entry < 10**MAX_DIGITS for entry in row)
+        for row in rows
+    )
+
+
+NOT_PLAIN = [
+    "",
+    "[]",
+    "[1],[]",
+    "[1,2]]",
+    "[[1,2]",
+    "[1]2",
+    "2[1]",
+    "[1],,[2]",
+    "[1][2]",
+    "[1,]",
+    "[,1]",
+    "[1],2",
+    "[1;2]",
+    "[01]",
+    "[1 2]",
+    "[-1]",
+    "[1.5]",
+    "[1e3]",
+    "[٣]",
+    "[" + "1" * (MAX_DIGITS + 1) + "]",
+    "{1}",
+    "[1]x[2]",
+    "[1],x2]",
+    "[1x,[2]",
+    "[1]\0,[2]",
+]
+
+
+@pytest.mark.parametrize("text", NOT_PLAIN)
+def test_what_is_not_plain_rows_is_not_read(text: str) -> None:
+    assert scanned(text.encode()) is None
+    assert scan(b"," + text.encode()) is None
+
+
+def test_the_longest_integers_that_are_read_fit() -> None:
+    assert scanned(b"[" + b"9" * MAX_DIGITS + b",0]") == [[10**MAX_DIGITS - 1, 0]]
+
+
+def test_single_rows_are_read_together() -> None:
+    rows = scan(joined([b"[1,2]", b"[ 30 ]"]))
+    assert rows is not None
+    assert (rows.entries.tolist(), rows.lengths.tolist()) == ([1, 2, 30], [2, 1])
+
+
+@given(rows=ROWS, entries=st.integers(1, 7))
+def test_blocks_hold_every_row_once_and_few_entries(rows: list[list[int]], entries: int) -> None:
+    blocks = list(Rows.of(rows).blocks(entries))
+    assert list(chain.from_iterable(block.lists() for _, block in blocks)) == rows
+    assert [first for first, _ in blocks] == [0, *np.cumsum([len(block) for _, block in blocks])][: len(blocks)]
+    assert all(len(block) == 1 or len(block.entries) <= entries for _, block in blocks)
+
+
+@given(rows=ROWS, data=st.data())
+def test_rows_are_taken_in_any_order(rows: list[list[int]], data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1))) if rows else []
+    taken = Rows.of(rows).take(np.array(chosen, dtype=np.int64))
+    assert list(taken.lists()) == [rows[row] for row in chosen]
+
+
+def test_taking_many_rows_needs_no_copy_of_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.schedule.model.BLOCK_ENTRIES", 4)
+    rows = [[place] * (place % 4) for place in range(50)]
+    assert list(Rows.of(rows).take(np.arange(50)[::-1]).lists()) == rows[::-1]
