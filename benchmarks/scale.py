@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import cast
 
 from mixed_networks import random_network
-from sizes import Run, print_table, processor, seconds_of, solve, version
+from sizes import Run, bottleneck_and_problem, print_table, processor, seconds_of, solve, version
 
 from forestcoll.bounds import Optimum, optimum
-from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.core import Core, cores
 from forestcoll.topology import write_topology
 from forestcoll.topology.registry import load_topology
@@ -159,14 +158,7 @@ def _exponent(times: Sequence[tuple[int, float]]) -> str:
 
 def solve_fast(core: Core, best: Optimum) -> None:
     """Find the bottleneck and the trees of `best` by the fast way."""
-    links = best.topology.links
-    tails, heads = [link.source for link in links], [link.target for link in links]
-
-    def problem(capacities: Sequence[int]) -> object:
-        return core.Problem(len(best.topology.nodes), tails, heads, list(capacities), list(best.topology.compute))
-
-    core.bottleneck(problem(ScaledTopology.of(best.topology).capacities))
-    core.grow_trees(problem(best.tree_capacities()), best.trees_per_root, prove=False)
+    core.grow_trees(bottleneck_and_problem(core, best), best.trees_per_root, prove=False)
 
 
 def comparison(spec: str) -> list[str]:

@@ -24,7 +24,7 @@ from typing import cast
 
 from forestcoll.bounds import Optimum, optimum
 from forestcoll.bounds.scaling import ScaledTopology
-from forestcoll.core import Core, cores
+from forestcoll.core import AnyProblem, Core, cores
 from forestcoll.topology.registry import build_topology
 
 SIZES = (
@@ -113,16 +113,21 @@ def seconds_of(work: Callable[[], object]) -> float:
     return statistics.median(measured)
 
 
-def solve(core: Core, best: Optimum) -> None:
-    """Find the bottleneck and the trees of `best` by the proven way, with one core."""
+def bottleneck_and_problem(core: Core, best: Optimum) -> AnyProblem:
+    """Find the bottleneck of the network of `best` with one core, and return the problem whose trees reach it."""
     links = best.topology.links
     tails, heads = [link.source for link in links], [link.target for link in links]
 
-    def problem(capacities: Sequence[int]) -> object:
+    def problem(capacities: Sequence[int]) -> AnyProblem:
         return core.Problem(len(best.topology.nodes), tails, heads, list(capacities), list(best.topology.compute))
 
     core.bottleneck(problem(ScaledTopology.of(best.topology).capacities))
-    scaled = problem(best.tree_capacities())
+    return problem(best.tree_capacities())
+
+
+def solve(core: Core, best: Optimum) -> None:
+    """Find the bottleneck and the trees of `best` by the proven way, with one core."""
+    scaled = bottleneck_and_problem(core, best)
     logical = core.remove_switches(scaled, best.trees_per_root)
     batches, _ = core.pack_trees(scaled, logical, best.trees_per_root)
     core.route_trees(scaled, logical, batches)

@@ -29,7 +29,8 @@ def main(path: Path) -> None:
     """Find the optimum, write a schedule that reaches it to `path`, and check the file."""
     topology = Topology.from_networkx(network())
     best = optimum(topology)
-    print(f"optimum: {best.algbw} {topology.bandwidth_unit} with {best.trees_per_root} trees per root")
+    trees = f"{best.trees_per_root} tree{'s' * (best.trees_per_root != 1)}"
+    print(f"optimum: {best.algbw} {topology.bandwidth_unit} with {trees} per root")
     inside = [number for number in best.cut if topology.nodes[number].is_compute]
     print(f"bottleneck: {best.exit_bandwidth} {topology.bandwidth_unit} leave {topology.ids(inside)}")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.exact import MAX_DIGITS, WrittenFloat, plain_number, to_fraction
+from forestcoll.exact import MAX_DIGITS, MAX_RESULT_DIGITS, WrittenFloat, plain_number, to_fraction
 
 LARGEST = 10**MAX_DIGITS - 1
 
@@ -73,6 +73,21 @@ def test_number_is_read_exactly(value: object, expected: Fraction) -> None:
 def test_what_is_not_an_exact_number_is_refused(value: object, problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{problem}$"):
         to_fraction(value)
+
+
+@pytest.mark.parametrize("text", ["{0}/{1}", "0.{0}", "{0}/2", "{0}", "-{0}"])
+def test_results_may_be_longer(text: str) -> None:
+    written = text.format("9" * (MAX_RESULT_DIGITS - 1), "7" * MAX_RESULT_DIGITS)
+    assert to_fraction(written, digits=MAX_RESULT_DIGITS) == Fraction(written)
+    with pytest.raises(ValueError, match=f"^has more than {MAX_DIGITS} digits$"):
+        to_fraction(written)
+
+
+@pytest.mark.parametrize("length", [4001, 4300, 4301, 10_000, 10**6])
+@pytest.mark.parametrize("text", ["{}", "1/{}", "{}/{}", "0.{}", "1e{}", "-{}"])
+def test_the_limit_of_python_itself_is_never_met(text: str, length: int) -> None:
+    with pytest.raises(ValueError, match=r"^has more than 4000 digits$"):
+        to_fraction(text.replace("{}", "7" * length), digits=MAX_RESULT_DIGITS)
 
 
 def test_numpy_integers_become_python_integers_that_cannot_overflow() -> None:

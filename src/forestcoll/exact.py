@@ -4,6 +4,7 @@ Invariant: nothing that passes through here is rounded, and nothing is expanded 
 (an exponent of a billion is refused, not computed).
 """
 
+import json
 import math
 import re
 from decimal import Decimal
@@ -12,8 +13,15 @@ from numbers import Rational, Real
 from typing import Self
 
 MAX_DIGITS = 60
-"""The most decimal digits that the numerator and the denominator of an accepted number may have, each."""
+"""The most decimal digits that the numerator and the denominator of a bandwidth or a latency may have, each."""
 
+MAX_RESULT_DIGITS = 4000
+"""Likewise of a result, which sums and products of bandwidths make longer. Python reads at most 4300 digits."""
+
+MAX_TREES_DIGITS = 100
+"""The most digits of a number of trees that is asked for: with more, results would outgrow `MAX_RESULT_DIGITS`."""
+
+_DIGITS = re.compile(r"[0-9]+")
 _INTEGER_RATIO = re.compile(r"([+-]?[0-9]+)(?:/([0-9]+))?")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
 
@@ -31,53 +39,96 @@ class WrittenFloat(float):
         return number
 
 
-def to_fraction(value: object) -> Fraction:
+def to_fraction(value: object, *, digits: int = MAX_DIGITS) -> Fraction:
     """Return `value` exactly.
 
     Takes an integer, a `Fraction`, a `Decimal`, a string (`"25"`, `"25/3"`, `"0.1"`, `"1.5e3"`) or a float, which
     is read as the shortest decimal that names it: 0.1 is 1/10. numpy's integers and floats are taken alike.
 
     Raises:
-        ValueError: the text says what is wrong with the value (not a number, not finite, more than `MAX_DIGITS`
-            digits, a zero denominator).
+        ValueError: the text says what is wrong with the value (not a number, not finite, more than `digits` digits,
+            which are at most `MAX_RESULT_DIGITS`, a zero denominator).
     """
     if isinstance(value, bool):
         raise ValueError("is not a number")
     if isinstance(value, WrittenFloat):
-        return _parse(value.text)
+        return _parse(value.text, digits)
     if isinstance(value, Rational):
-        return _bounded(Fraction(int(value.numerator), int(value.denominator)))  # numpy's would overflow
+        exact = Fraction(int(value.numerator), int(value.denominator))  # numpy's would overflow
+        return _bounded(exact, digits)
     if isinstance(value, (Real, Decimal)):
         # math.isfinite would take a Decimal for infinite that is only too large for a float
         if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
             raise ValueError("is not finite")
-        return _parse(str(value))
+        return _parse(str(value), digits)
     if isinstance(value, str):
-        return _parse(value.strip())
+        return _parse(value.strip(), digits)
     raise ValueError("is not a number")
 
 
-def _parse(text: str) -> Fraction:
-    if len(text) > 4 * MAX_DIGITS:
-        raise ValueError(f"has more than {MAX_DIGITS} digits")
+def _parse(text: str, digits: int) -> Fraction:
+    longest = min(4 * digits, MAX_RESULT_DIGITS)  # of an integer in the text, before it is reduced
+    if len(text) > 2 * longest + 2 or any(len(each) > longest for each in _DIGITS.findall(text)):
+        raise _too_long(digits)
     if ratio := _INTEGER_RATIO.fullmatch(text):
         if ratio[2] is not None and int(ratio[2]) == 0:
             raise ValueError("has a zero denominator")
-        return _bounded(Fraction(int(ratio[1]), int(ratio[2] or 1)))
+        return _bounded(Fraction(int(ratio[1]), int(ratio[2] or 1)), digits)
     if decimal := _DECIMAL.fullmatch(text):
-        if abs(int(decimal[1] or 0)) > 2 * MAX_DIGITS:
-            raise ValueError(f"has more than {MAX_DIGITS} digits")
-        return _bounded(Fraction(text))
+        if abs(int(decimal[1] or 0)) > 2 * digits:
+            raise _too_long(digits)
+        return _bounded(Fraction(text), digits)
     if text.lower().lstrip("+-") in {"nan", "inf", "infinity"}:
         raise ValueError("is not finite")
     raise ValueError("is not a number")
 
 
-def _bounded(number: Fraction) -> Fraction:
-    bound = 10**MAX_DIGITS
+def _bounded(number: Fraction, digits: int) -> Fraction:
+    bound = 10**digits
     if abs(number.numerator) >= bound or number.denominator >= bound:
-        raise ValueError(f"has more than {MAX_DIGITS} digits")
+        raise _too_long(digits)
     return number
+
+
+def _too_long(digits: int) -> ValueError:
+    return ValueError(f"has more than {digits} digits")
+
+
+def json_text(document: object, *, indent: int | None = None) -> str:
+    """Return `json.dumps(document)`, with each `WrittenFloat` in it as it was written, digit for digit.
+
+    Raises:
+        TypeError: it holds what JSON does not.
+    """
+    text = json.dumps(document, indent=indent)
+    if not _holds_written_float(document):
+        return text
+    mark = "float"
+    while mark in text:
+        mark += "-"
+    floats: list[str] = []
+    marked = json.dumps(_marked(document, mark, floats), indent=indent)
+    return re.sub(f'"{mark}([0-9]+)"', lambda found: floats[int(found[1])], marked)
+
+
+def _holds_written_float(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_written_float, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_holds_written_float, value))
+    return isinstance(value, WrittenFloat)
+
+
+def _marked(value: object, mark: str, floats: list[str]) -> object:
+    """Return `value` with a text in place of each `WrittenFloat`: `mark` and the place of its own text in `floats`."""
+    if isinstance(value, WrittenFloat):
+        floats.append(value.text)
+        return f"{mark}{len(floats) - 1}"
+    if isinstance(value, dict):
+        return {key: _marked(each, mark, floats) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_marked(each, mark, floats) for each in value]
+    return value
 
 
 def plain_number(number: Fraction) -> int | str:

@@ -1,5 +1,7 @@
 """The one module that touches the file system: bounded reading, whole-or-nothing writing, gzip by name.
 
+The path `-`, `STANDARD_STREAM`, is standard input or standard output; a file of that name is `./-`, made absolute.
+
 Files are untrusted: their size is bounded before they are parsed, and the parser's own limits (depth, digits) come
 back as an `InputError` that names the file.
 """
@@ -10,6 +12,7 @@ import io
 import json
 import os
 import stat
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterable
@@ -20,20 +23,32 @@ from forestcoll.errors import InputError
 from forestcoll.exact import WrittenFloat
 
 MAX_BYTES = 2 * 2**30
-"""The largest document that is read, in bytes after decompression (2 GiB)."""
+"""The largest document that is read, in bytes after decompression (2 GiB): a schedule of thousands of nodes."""
+
+MAX_TOPOLOGY_BYTES = 256 * 2**20
+"""The largest topology that is read (256 MiB), some three million links."""
+
+STANDARD_STREAM = Path("-")
+"""Where it is read: standard input; where it is written: standard output."""
 
 _PIECE_BYTES = 2**20
 
 
-def read_document(path: Path) -> dict[str, object]:
-    """Return the JSON object in the file at `path` (gzip if its name ends in `.gz`).
+def path_of(text: str) -> Path:
+    """Return the path that `text` names; `pathlib` alone would take `./-` for `STANDARD_STREAM`."""
+    path = Path(text)
+    return path.absolute() if path == STANDARD_STREAM and text != "-" else path
+
+
+def read_document(path: Path, *, limit: int = MAX_BYTES) -> dict[str, object]:
+    """Return the JSON object in the file at `path` (gzip if its name ends in `.gz`), of at most `limit` bytes.
 
     Numbers with a point or an exponent come back as `WrittenFloat`, so that they can be read exactly.
 
     Raises:
         InputError: the file is missing, a directory, unreadable, too large, or not one JSON object.
     """
-    return parse_document(read_bytes(path), path)
+    return parse_document(read_bytes(path, limit=limit), path)
 
 
 def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
@@ -50,8 +65,8 @@ def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
         raise InputError(f"{path}: not valid JSON: {error.msg} at {where}; mend the file there") from None
     except RecursionError:
         raise InputError(f"{path}: JSON nested too deeply; a forestcoll file needs six levels at most") from None
-    except ValueError as error:  # an integer with thousands of digits
-        raise InputError(f"{path}: not valid JSON: {error}; write shorter numbers") from None
+    except ValueError:  # what is left is an integer that Python does not read
+        raise InputError(f"{path}: holds a number of thousands of digits; write shorter numbers") from None
     if not isinstance(document, dict):
         raise InputError(f"{path}: holds a JSON {_json_type(document)}; expected an object, {{...}}")
     return cast("dict[str, object]", document)
@@ -69,17 +84,17 @@ def _decoded(data: bytes | bytearray, path: Path) -> str:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
-def read_bytes(path: Path) -> bytearray:
-    """Return the content of the file at `path`, decompressed if its name ends in `.gz`.
+def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
+    """Return the content of the file at `path`, decompressed if its name ends in `.gz`; at most `limit` bytes.
 
     Raises:
-        InputError: the file is missing, a directory, unreadable, or larger than `MAX_BYTES`.
+        InputError: the file is missing, a directory, unreadable, or larger than `limit`.
     """
     try:
-        if path.is_dir():
+        if path != STANDARD_STREAM and path.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
         with _open_for_reading(path) as file:
-            data = _bounded_content(file)
+            data = _bounded_content(file, limit)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the name") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -88,15 +103,15 @@ def read_bytes(path: Path) -> bytearray:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL byte in the name
         raise InputError(f"{str(path)!r}: not a file name: {error}") from None
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{path}: larger than the limit of {MAX_BYTES >> 30} GiB")
+    if len(data) > limit:
+        raise InputError(f"{path}: larger than the limit of {limit >> 20} MiB")
     return data
 
 
-def _bounded_content(file: IO[bytes]) -> bytearray:
-    """Return what `file` holds, or more than `MAX_BYTES` of it; asking for all at once would take that much memory."""
+def _bounded_content(file: IO[bytes], limit: int) -> bytearray:
+    """Return what `file` holds, or more than `limit` bytes of it; to ask for all at once would take that memory."""
     data = bytearray()
-    while len(data) <= MAX_BYTES and (piece := file.read(_PIECE_BYTES)):
+    while len(data) <= limit and (piece := file.read(_PIECE_BYTES)):
         data += piece
     return data
 
@@ -110,6 +125,8 @@ def system_text(path: str) -> str | None:
 
 
 def _open_for_reading(path: Path) -> IO[bytes]:
+    if path == STANDARD_STREAM:
+        return open(0, "rb", closefd=False)
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
@@ -117,11 +134,16 @@ def write_text(path: Path, chunks: Iterable[str]) -> None:
     """Write the text in `chunks` to `path`, whole or not at all; gzip if its name ends in `.gz`.
 
     The text goes to a temporary file beside `path`, which then takes its place in one step; whatever stood there
-    before stays until then. A device or a pipe is written straight to.
+    before stays until then. A device or a pipe is written straight to, and so is `STANDARD_STREAM`.
 
     Raises:
         InputError: the file cannot be written (no such folder, no permission, a full disk).
+        OSError: standard output cannot be written.
     """
+    if path == STANDARD_STREAM:
+        sys.stdout.writelines(chunks)
+        sys.stdout.flush()
+        return
     if "\0" in str(path):
         raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
     target = Path(os.path.realpath(path))

@@ -12,6 +12,9 @@ class Progress:
     def advance(self, done: int, total: int) -> None:
         """`done` of `total` parts of the stage are done. May raise to stop the work."""
 
+    def remark(self, text: str) -> None:
+        """Something that whoever waits should know, in a sentence; it may come more than once."""
+
     def note(self, counters: Mapping[str, int]) -> None:
         """The stage tells what it did: how often each thing happened."""
 

@@ -36,7 +36,10 @@ def best_with_trees(topology: Topology, trees: int) -> Fraction | None:
 def check(topology: Topology, trees: int) -> None:
     expected = best_with_trees(topology, trees)
     if expected is None:
-        with pytest.raises(NoSolutionError, match=f"with {trees} trees per root, switch .* ask for another number"):
+        with pytest.raises(
+            NoSolutionError,
+            match=f"with {trees} {'trees' if trees > 1 else 'tree'} per root, switch .* ask for another number",
+        ):
             optimum(topology, trees=trees)
         return
     best = optimum(topology, trees=trees)
@@ -66,7 +69,7 @@ def test_the_best_number_of_trees(topology: Topology, most: int) -> None:
     by_number = {trees: best_with_trees(topology, trees) for trees in range(1, most + 1)}
     possible = {trees: algbw for trees, algbw in by_number.items() if algbw is not None}
     if not possible:
-        with pytest.raises(NoSolutionError, match=f"with {most} trees per root"):
+        with pytest.raises(NoSolutionError, match=f"with {most} {'trees' if most > 1 else 'tree'} per root"):
             optimum(topology, max_trees=most)
         return
     best = optimum(topology, max_trees=most)

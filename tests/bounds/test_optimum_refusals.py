@@ -1,9 +1,11 @@
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
-from forestcoll.bounds import optimum
+from forestcoll.bounds import optima_by_trees, optimum
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -40,9 +42,28 @@ def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> No
     with pytest.raises(NoSolutionError) as caught:
         optimum(topology, trees=1)
     assert str(caught.value) == (
-        "star: with 1 trees per root, switch 'hub' would take in 1 fewer than it gives out, and "
+        "star: with 1 tree per root, switch 'hub' would take in 1 fewer than it gives out, and "
         "no link of it can spare as many; ask for another number of trees"
     )
+
+
+def test_a_network_of_one_port_is_refused() -> None:
+    builder = TopologyBuilder("phones", port_model="one-port")
+    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1)
+    topology = builder.build()
+    for ask in (optimum, partial(optima_by_trees, most=2)):
+        with pytest.raises(NoSolutionError) as caught:
+            ask(topology)
+        assert str(caught.value) == (
+            "phones: port_model is one-port, which the optimum of trees does not handle in this version; "
+            "leave port_model out if a node may use all its links at once"
+        )
+
+
+def test_numbers_of_trees_of_numpy_are_taken() -> None:
+    ring = build_topology("ring:nodes=4")
+    assert optimum(ring, trees=np.int64(2)).trees_per_root == 2  # type: ignore[arg-type]
+    assert optimum(ring, max_trees=np.int32(2)) == optimum(ring, max_trees=2)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +72,13 @@ def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> No
         ({"trees": 0}, "trees is 0; it must be at least 1"),
         ({"trees": -3}, "trees is -3; it must be at least 1"),
         ({"max_trees": 0}, "max_trees is 0; it must be at least 1"),
+        ({"trees": 1.5}, "trees is 1.5; it must be an integer of 1 or more"),
+        ({"trees": "x"}, "trees is 'x'; it must be an integer of 1 or more"),
+        ({"trees": True}, "trees is true; it must be an integer of 1 or more"),
+        ({"max_trees": 2.0}, "max_trees is 2.0; it must be an integer of 1 or more"),
+        ({"trees": -(10**5000)}, "trees is an integer of about 5001 digits; it must be at least 1"),
+        ({"trees": 10**100}, "trees has more than 100 digits; ask for fewer"),
+        ({"max_trees": 10**5000}, "max_trees has more than 100 digits; ask for fewer"),
         ({"trees": 1, "max_trees": 2}, "trees and max_trees exclude each other; give one of them"),
     ],
 )

@@ -67,15 +67,15 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "forestcoll", *map(str, arguments)]
 
 
-def process(*arguments: object, **more: str) -> Run:
+def process(*arguments: object, stdin: str = "", **more: str) -> Run:
     """Run a command as a process, with `more` in its environment."""
-    return completed(command(*arguments), **more)
+    return completed(command(*arguments), stdin=stdin, **more)
 
 
-def completed(words: Sequence[str], **more: str) -> Run:
+def completed(words: Sequence[str], *, stdin: str = "", **more: str) -> Run:
     """Run a process to its end."""
     done = subprocess.run(  # noqa: S603 (our own command)
-        words, capture_output=True, text=True, env=environment(**more), timeout=60, check=False
+        words, input=stdin, capture_output=True, text=True, env=environment(**more), timeout=60, check=False
     )
     return Run(done.returncode, done.stdout, done.stderr)
 

@@ -3,10 +3,10 @@ import os
 from pathlib import Path
 
 import pytest
-from cli_run import edge, run_command, write_network
+from cli_run import Run, edge, run_command, write_network
 
 COMMANDS = [["optimum"], ["optimum", "--json"], ["generate"], ["generate", "--json"], ["topology"]]
-READING = [*COMMANDS, ["verify"], ["verify", "--json"]]
+READING = [*COMMANDS, ["verify"]]
 
 
 @pytest.mark.parametrize("words", READING)
@@ -15,11 +15,48 @@ def test_a_missing_file(tmp_path: Path, words: list[str]) -> None:
     assert run_command(*words, path).complaint() == f"{path}: no such file; check the name"
 
 
+def test_of_a_missing_file_verify_prints_an_answer_in_json_too(tmp_path: Path) -> None:
+    path = tmp_path / "none.json"
+    run = run_command("verify", path, "--json")
+    message = f"{path}: no such file; check the name"
+    assert json.loads(run.out) == {"valid": False, "rule": None, "message": message}
+    assert Run(run.status, "", run.err).complaint() == message
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_file(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b")])
     path.chmod(0)
     assert run_command("optimum", path).complaint() == f"{path}: cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize("words", READING)
+def test_a_file_that_the_system_refuses_to_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """As the one above, for root too."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = write_network(tmp_path, [edge("a", "b")])
+    monkeypatch.setattr(Path, "open", refuse)
+    assert run_command(*words, path).complaint() == f"{path}: cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
+def test_a_folder_that_the_system_refuses_to_write_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = tmp_path / "out.json"
+    path.write_text("older")
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    complaint = run_command(*words, "ring:nodes=3", "-o", path).complaint()
+    assert complaint == f"{path}: cannot be written: Permission denied"
+    assert path.read_text() == "older"
 
 
 @pytest.mark.parametrize("words", READING)
@@ -32,6 +69,23 @@ def test_broken_json(tmp_path: Path, words: list[str]) -> None:
 @pytest.mark.parametrize("words", READING)
 def test_a_directory(tmp_path: Path, words: list[str]) -> None:
     assert run_command(*words, tmp_path).complaint() == f"{tmp_path}: is a directory; name a file in it"
+
+
+@pytest.mark.parametrize("words", READING)
+def test_a_directory_without_a_slash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    (tmp_path / "networks").mkdir()
+    (tmp_path / "ring").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert run_command(*words, "networks").complaint() == "networks: is a directory; name a file in it"
+    assert words == ["verify"] or run_command(*words, "ring").status == 0  # a builder's name is no folder
+
+
+@pytest.mark.parametrize("words", READING)
+def test_a_number_of_thousands_of_digits(tmp_path: Path, words: list[str]) -> None:
+    path = write_network(tmp_path, [edge("a", "b", 7654321)])
+    path.write_text(path.read_text().replace("7654321", "9" * 5000))
+    complaint = run_command(*words, path).complaint()
+    assert complaint == f"{path}: holds a number of thousands of digits; write shorter numbers"
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"graph": {"format": "forestcoll.topology/2"}}', "", "\x00"])
@@ -81,6 +135,13 @@ def test_a_bad_network(tmp_path: Path, case: str, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", COMMANDS)
+def test_bandwidths_without_a_common_measure(tmp_path: Path, words: list[str]) -> None:
+    path = write_network(tmp_path, [edge("a", "b", f"1/{10**59 + offset}") for offset in range(100)])
+    complaint = run_command(*words, path).complaint()
+    assert complaint.startswith(f"{path}: the common denominator of the bandwidths has more than 1800 digits; ")
+
+
+@pytest.mark.parametrize("words", COMMANDS)
 def test_a_one_way_network_names_the_pair(tmp_path: Path, words: list[str]) -> None:
     path = write_network(tmp_path, [edge("a", "b"), edge("b", "c")], "abc", directed=True)
     assert "compute node 'b' cannot reach compute node 'a'" in run_command(*words, path).complaint()
@@ -92,6 +153,15 @@ def test_an_unbalanced_switch_is_named_with_both_sums(tmp_path: Path, words: lis
     path = write_network(tmp_path, edges, switches="s", directed=True)
     complaint = run_command(*words, path).complaint()
     assert "switch 's' takes in 5 GB/s but gives out 7/2 GB/s" in complaint
+
+
+def test_a_network_of_one_port_is_read_but_has_no_optimum_here(tmp_path: Path) -> None:
+    graph = {"format": "forestcoll.topology/1", "name": "small", "port_model": "one-port"}
+    path = write_network(tmp_path, [edge("a", "b")], graph=graph)
+    for words in (["optimum"], ["optimum", "--max-trees", 2], ["generate", "--json"]):
+        assert run_command(*words, path).complaint().startswith("small: port_model is one-port, which the optimum")
+    run = run_command("topology", path)
+    assert (run.status, json.loads(run.out)["graph"]["port_model"]) == (0, "one-port")
 
 
 @pytest.mark.parametrize("words", [["optimum"], ["generate"]])
@@ -152,12 +222,35 @@ WRONG_USAGE = {
     "both, of an optimum": ["optimum", "ring:nodes=3", "--trees", "1", "--max-trees", "2"],
     "no file": ["verify"],
     "o without a name": ["topology", "ring:nodes=3", "-o"],
+    "o with an empty name": ["generate", "ring:nodes=3", "-o", ""],
+    "an empty name": ["verify", ""],
 }
 
 
 @pytest.mark.parametrize("case", WRONG_USAGE)
 def test_wrong_usage(case: str) -> None:
     assert " --help)" in run_command(*WRONG_USAGE[case]).complaint(status=2)
+
+
+@pytest.mark.parametrize("option", ["--trees", "--max-trees"])
+@pytest.mark.parametrize("words", [["optimum"], ["generate"]])
+def test_a_number_of_trees_that_is_none(words: list[str], option: str) -> None:
+    for text in ("x", "0", "-1", "1.5", "", "\N{ARABIC-INDIC DIGIT ONE}", "1_0", "00"):
+        complaint = run_command(*words, "ring:nodes=3", option, text).complaint(status=2)
+        assert f"'{option}': {text!r}; expected an integer of 1 or more (see" in complaint
+    complaint = run_command(*words, "ring:nodes=3", option, "9" * 5000).complaint(status=2)
+    assert f"'{option}': '{'9' * 57}...' has more than 100 digits (see" in complaint
+
+
+@pytest.mark.parametrize("words", [["optimum"], ["generate"], ["generate", "--collective", "allgather"]])
+def test_an_allgather_has_no_root(words: list[str]) -> None:
+    complaint = run_command(*words, "ring:nodes=3", "--root", "0").complaint(status=2)
+    assert complaint.startswith("an allgather has no root; leave --root out (see")
+
+
+def test_an_empty_output_name_is_said() -> None:
+    complaint = run_command("topology", "ring:nodes=3", "-o", "").complaint(status=2)
+    assert "give -o a file's name" in complaint
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])

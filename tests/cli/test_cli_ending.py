@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_run import Run, command, completed, environment, process
+from cli_run import Run, command, completed, edge, environment, process, write_network
 
 RUN_MAIN = "import sys\nsys.argv[0] = 'forestcoll'\nfrom forestcoll.cli import main\n{before}\nmain()\n"
 FULL = Path("/dev/full")
@@ -60,22 +60,52 @@ def test_no_memory_is_said_in_one_line() -> None:
     assert complaint == "out of memory; try a smaller network or fewer trees"
 
 
-def test_ctrl_c_ends_a_long_run_at_once_and_leaves_the_older_file(tmp_path: Path) -> None:
-    path = tmp_path / "schedule.json"
-    path.write_text("older")
+DEFECT = "import forestcoll.files as files\ndef fail(*_, **__):\n    1 / 0\nfiles._open_for_reading = fail"
+
+
+def test_a_defect_of_ours_is_said_in_one_line() -> None:
+    complaint = completed(after(DEFECT, "verify", Path(__file__))).complaint()
+    assert complaint == (
+        "defect in forestcoll: ZeroDivisionError: division by zero; please report it with the input that led here "
+        "(FORESTCOLL_TRACEBACK=1 shows the traceback)"
+    )
+
+
+def test_the_traceback_of_a_defect_can_be_had() -> None:
+    run = completed(after(DEFECT, "verify", Path(__file__)), FORESTCOLL_TRACEBACK="1")
+    assert (run.status, run.out) == (1, "")
+    assert run.err.startswith("Traceback ")
+    assert run.err.endswith("ZeroDivisionError: division by zero\n")
+
+
+def interrupted(*arguments: object) -> Run:
+    """Start a command, interrupt it after a while, and see that it ends at once."""
     listen = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"  # even where a shell ignores it
-    words = after(listen, "generate", "dgx-a100:boxes=512", "-o", path, "--json")
-    with started(words) as run:
+    with started(after(listen, *arguments)) as run:
         time.sleep(1.5)
         assert run.poll() is None
         began = time.monotonic()
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=30)
         took = time.monotonic() - began
-    assert Run(run.returncode, out, err).complaint(status=130) == "interrupted; nothing was written"
     assert took < 1.5
+    return Run(run.returncode, out, err)
+
+
+def test_ctrl_c_ends_a_long_run_at_once_and_leaves_the_older_file(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    path.write_text("older")
+    run = interrupted("generate", "dgx-a100:boxes=512", "-o", path, "--json")
+    assert run.complaint(status=130) == "interrupted; nothing was written"
     assert path.read_text() == "older"
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_ctrl_c_ends_a_search_through_many_numbers_of_trees(tmp_path: Path) -> None:
+    edges = [edge("a", "b", 999_999_937), edge("b", "c", 999_999_929), edge("c", "a", 999_999_893)]
+    path = write_network(tmp_path, edges, "abc")
+    run = interrupted("optimum", path, "--max-trees", 10**9)
+    assert run.complaint(status=130) == "interrupted; nothing was written"
 
 
 def test_a_reader_that_goes_away_is_no_error_message() -> None:
@@ -93,6 +123,91 @@ def test_a_closed_standard_output_is_said() -> None:
     closing = "import os, sys\nos.close(1)\nsys.stdout = None"
     complaint = completed(after(closing, "optimum", "ring:nodes=3")).complaint()
     assert complaint == "cannot write the result: Bad file descriptor"
+
+
+def without_standard_error(*arguments: object) -> Run:
+    closing = "import os, sys\nos.close(2)\nsys.stderr = None"
+    return completed(after(closing, *arguments))
+
+
+@pytest.mark.parametrize("words", [["optimum"], ["generate"], ["topology"], ["generate", "-o", "-", "--json"]])
+def test_a_closed_standard_error_hinders_nothing(words: list[str]) -> None:
+    expected = process(*words, "ring:nodes=3")
+    run = without_standard_error(*words, "ring:nodes=3")
+    assert (run.status, run.out.splitlines()[0]) == (0, expected.out.splitlines()[0])
+
+
+def test_a_failure_with_a_closed_standard_error_shows_in_the_status_alone(tmp_path: Path) -> None:
+    assert without_standard_error("verify", tmp_path / "none.json") == Run(1, "", "")
+    assert without_standard_error("optimum") == Run(2, "", "")
+    assert without_standard_error() == Run(2, "", "")
+    schedule = tmp_path / "schedule.json"
+    assert process("generate", "ring:nodes=3", "-o", schedule).status == 0
+    assert without_standard_error("verify", schedule).status == 0
+    schedule.write_text(schedule.read_text().replace('"algbw": "3"', '"algbw": "4"'))
+    assert without_standard_error("verify", schedule) == Run(1, "", "")
+
+
+def test_standard_input_and_output_are_a_pipeline() -> None:
+    network = process("topology", "dgx-a100:boxes=2", "-o", "-")
+    assert network == process("topology", "dgx-a100:boxes=2")
+    best = process("optimum", "-", stdin=network.out)
+    assert best == process("optimum", "dgx-a100:boxes=2")
+    schedule = process("generate", "-", "-o", "-", stdin=network.out)
+    assert schedule.status == 0
+    assert schedule.err.startswith("dgx-a100:boxes=2: allgather over 16 compute nodes\n  algbw ")
+    judged = process("verify", "-", stdin=schedule.out)
+    assert (judged.status, judged.err) == (0, "")
+    assert judged.out.startswith("-: right: allgather on dgx-a100:boxes=2, 16 compute nodes\n")
+
+
+def test_the_report_in_json_goes_where_the_schedule_does_not() -> None:
+    run = process("generate", "ring:nodes=3", "-o", "-", "--json")
+    assert json.loads(run.out)["format"] == "forestcoll.schedule/1"
+    assert (json.loads(run.err)["output"], json.loads(run.err)["algbw"]) == ("-", "3")
+    run = process("topology", "ring:nodes=3", "-o", "-", "--json")
+    assert json.loads(run.out)["graph"]["name"] == "ring:nodes=3"
+    assert (json.loads(run.err)["output"], json.loads(run.err)["links"]) == ("-", 6)
+
+
+def test_a_file_may_be_called_like_the_standard_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert process("topology", "ring:nodes=3", "-o", "./-") == Run(0, "", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["-"]
+    assert process("optimum", "./-").out.startswith("ring:nodes=3: ")
+
+
+def test_a_closed_or_empty_standard_input_is_said() -> None:
+    assert process("verify", "-").complaint().startswith("-: not valid JSON: ")
+    closing = "import os, sys\nos.close(0)\nsys.stdin = None"
+    complaint = completed(after(closing, "optimum", "-")).complaint()
+    assert complaint == "-: cannot be read: Bad file descriptor"
+
+
+@needs_dev_full
+def test_a_full_disk_under_a_schedule_on_standard_output() -> None:
+    words = command("generate", "ring:nodes=3", "-o", "-")
+    with FULL.open("w") as full:
+        done = subprocess.run(  # noqa: S603 (our own command)
+            words, stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=60, check=False
+        )
+    assert Run(done.returncode, "", done.stderr).complaint() == "cannot write the result: No space left on device"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="this system has no pseudo-terminals")
+def test_bars_on_a_terminal_leave_standard_output_alone() -> None:
+    terminal, its_end = os.openpty()
+    with os.fdopen(terminal, "rb"):
+        done = subprocess.run(  # noqa: S603 (our own command)
+            command("generate", "ring:nodes=3", "-o", "-"),
+            stdout=subprocess.PIPE,
+            stderr=its_end,
+            env=environment(TERM="xterm"),
+            timeout=60,
+            check=True,
+        )
+        os.close(its_end)
+    assert json.loads(done.stdout)["format"] == "forestcoll.schedule/1"
 
 
 @pytest.mark.skipif(os.name != "posix" or not Path("/dev/stdout").exists(), reason="this system has no /dev/stdout")

@@ -1,6 +1,7 @@
 import gzip
 import json
 from fractions import Fraction
+from itertools import combinations, permutations
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,40 @@ def test_few_trees(tmp_path: Path, option: str, count: int, trees: int, algbw: s
     assert (document["trees_per_root"], document["algbw"], document["optimal"]) == (trees, algbw, False)
     checked = run_command("verify", path, "--json").document()
     assert (checked["algbw"], checked["optimal_algbw"], checked["optimal"]) == (algbw, "5312/15", False)
+
+
+def test_more_trees_than_bandwidths_have_digits(tmp_path: Path) -> None:
+    path, trees = tmp_path / "s.json", 10**75 + 7
+    assert run_command("generate", "ring:nodes=4", "--trees", trees, "-o", path).status == 0
+    assert read_schedule(path).trees_per_root == trees
+    assert run_command("verify", path, "--json").document()["valid"] is True
+
+
+@pytest.mark.parametrize("digits", [30, 59])
+def test_results_longer_than_any_bandwidth_are_read_back(tmp_path: Path, digits: int) -> None:
+    edges = [
+        edge(one, other, f"{10**digits // (place + 7)}/{10 ** (digits - 1) + 11 * place * place + 1}")
+        for place, (one, other) in enumerate(permutations("abcde", 2))
+    ]
+    path, network = tmp_path / "s.json", write_network(tmp_path, edges, "abcde", directed=True)
+    assert run_command("generate", network, "-o", path).status == 0
+    algbw = str(read_schedule(path).algbw)
+    assert len(algbw) > 3 * digits
+    document = run_command("verify", path, "--json").document()
+    assert (document["optimal"], document["algbw"]) == (True, algbw)
+
+
+def test_numbers_too_wide_for_the_native_core_are_remarked_on(tmp_path: Path) -> None:
+    nodes = "abcdefghijklmnopqrst"
+    pairs = list(combinations(nodes, 2))
+    for count, err in ((2, ""), (len(pairs), "forestcoll: note: small: the numbers need ")):
+        edges = [edge(*pair, f"1/{10**9 + place}" if place < count else 1) for place, pair in enumerate(pairs)]
+        network = write_network(tmp_path, edges, nodes)
+        for words in (["optimum"], ["generate", "--json", "-o", tmp_path / "s.json"], ["optimum", "--trees", 1]):
+            run = run_command(*words, network)
+            assert run.status == 0
+            assert run.err.startswith(err)
+            assert run.err.count("\n") == bool(err)
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -73,6 +74,23 @@ def test_a_given_number_of_trees(trees: int, algbw: str) -> None:
 def test_the_best_of_a_few_trees() -> None:
     document = run_command("optimum", "mi250:boxes=2", "--max-trees", 4, "--json").document()
     assert (document["trees_per_root"], document["algbw"]) == (3, "2400/7")
+
+
+def test_the_list_of_numbers_of_trees_ends_with_the_optimum() -> None:
+    began = time.monotonic()
+    document = run_command("optimum", "mi250:boxes=2", "--max-trees", 10**9, "--json").document()
+    assert time.monotonic() - began < 10
+    rows = document["by_trees"]
+    assert isinstance(rows, list)
+    assert [row["trees_per_root"] for row in rows] == list(range(1, 84))
+    assert [row["optimal"] for row in rows] == [False] * 82 + [True]
+    assert (document["trees_per_root"], document["algbw"]) == (83, rows[-1]["algbw"]) == (83, "5312/15")
+
+
+def test_the_list_in_words_says_that_more_trees_add_nothing() -> None:
+    out = run_command("optimum", "dgx-a100:boxes=2", "--max-trees", 20).out
+    assert "  13  1040/3 GB/s (346.667), 100.00% of the optimum\n  More trees add nothing.\nBottleneck" in out
+    assert "add nothing" not in run_command("optimum", "dgx-a100:boxes=2", "--max-trees", 12).out
 
 
 def test_the_answer_in_words_names_the_bottleneck() -> None:

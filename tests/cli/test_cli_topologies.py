@@ -47,3 +47,20 @@ def test_networkx_reads_what_is_printed() -> None:
     assert (run.status, run.err) == (0, "")
     graph = nx.node_link_graph(json.loads(run.out), edges="edges")
     assert Topology.from_networkx(graph) == build_topology("dgx-a100:boxes=2")
+
+
+def test_what_was_written_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "network.json"
+    assert run_command("topology", "dgx-a100:boxes=2", "-o", path, "--json").document() == {
+        "topology": "dgx-a100:boxes=2",
+        "compute_nodes": 16,
+        "switches": 3,
+        "links": 64,
+        "unit": "GB/s",
+        "output": str(path),
+    }
+    assert read_topology(path) == build_topology("dgx-a100:boxes=2")
+
+
+def test_without_o_json_is_the_topology_itself() -> None:
+    assert run_command("topology", "ring:nodes=3", "--json") == run_command("topology", "ring:nodes=3")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_run import run_command
+from cli_run import Run, run_command
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -81,15 +81,25 @@ MALFORMED: dict[str, Change] = {
     "topology": lambda document: document.update(topology=7),
     "routes": lambda document: document.update(routes="none"),
     "phases[0].trees[0].share": lambda document: document["phases"][0]["trees"][0].update(share="1/0"),
-    "algbw": lambda document: document.pop("algbw"),
+    "algbw": lambda document: document.update(algbw=None),
+    'has no "algbw"': lambda document: document.pop("algbw"),
 }
 
 
-@pytest.mark.parametrize("option", [[], ["--json"]])
 @pytest.mark.parametrize("words", MALFORMED)
-def test_a_file_that_is_no_schedule(schedule: Path, words: str, option: list[str]) -> None:
-    complaint = run_command("verify", change(schedule, MALFORMED[words]), *option).complaint()
+def test_a_file_that_is_no_schedule(schedule: Path, words: str) -> None:
+    complaint = run_command("verify", change(schedule, MALFORMED[words])).complaint()
     assert complaint.startswith(f"{schedule}: {words}")
+
+
+@pytest.mark.parametrize("words", MALFORMED)
+def test_a_file_that_is_no_schedule_in_json(schedule: Path, words: str) -> None:
+    run = run_command("verify", change(schedule, MALFORMED[words]), "--json")
+    document = json.loads(run.out)
+    assert set(document) == {"valid", "rule", "message"}
+    assert (document["valid"], document["rule"]) == (False, None)
+    assert document["message"].startswith(f"{schedule}: {words}")
+    assert Run(run.status, "", run.err).complaint() == document["message"]
 
 
 def fold(document: dict[str, Any]) -> None:

@@ -96,7 +96,7 @@ def test_an_own_network_is_scheduled(tmp_path: Path, capsys: pytest.CaptureFixtu
     path = tmp_path / "schedule.json"
     with mock.patch.object(sys, "argv", ["own_network.py", str(path)]):
         runpy.run_path(str(ROOT / "examples" / "own_network.py"), run_name="__main__")
-    assert capsys.readouterr().out.startswith("optimum: 25 GB/s ")
+    assert capsys.readouterr().out.startswith("optimum: 25 GB/s with 1 tree per root\n")
     assert verify(read_schedule(path)).optimal
 
 
@@ -107,8 +107,25 @@ def test_machines_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(lines) == 8
 
 
-def test_the_benchmark_runs() -> None:
-    run = completed([sys.executable, str(ROOT / "benchmarks" / "sizes.py"), "--quick"])
+def benchmark(name: str, *options: object) -> str:
+    run = completed([sys.executable, str(ROOT / "benchmarks" / name), *map(str, options)])
     assert (run.status, run.err) == (0, "")
-    assert run.out.count("| yes |") == 3
-    assert "| NO |" not in run.out
+    return run.out
+
+
+def test_the_benchmark_of_sizes_runs() -> None:
+    printed = benchmark("sizes.py", "--quick")
+    assert printed.count("| yes |") == 3
+    assert "| NO |" not in printed
+
+
+def test_the_benchmark_of_scale_runs() -> None:
+    printed = benchmark("scale.py", "--quick")
+    assert printed.count("| yes, yes |") == 10
+    assert "over the limit" not in printed
+
+
+def test_the_soak_test_runs(tmp_path: Path) -> None:
+    printed = benchmark("soak.py", "--minutes", 0.02, "--largest", 16, "--folder", tmp_path)
+    assert "failures       0\n" in printed
+    assert not list(tmp_path.iterdir())

@@ -3,22 +3,14 @@
 `benchmarks/soak.py` asks the same of larger networks for as long as one likes.
 """
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mixed_networks import KINDS, random_network
+from ways import compare
 
 from forestcoll.topology import Topology
 from networks import SMALL, examples, one_way_networks
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.append(str(BENCHMARKS))
-
-from mixed_networks import KINDS, random_network  # noqa: E402 (after the path)
-from ways import compare  # noqa: E402
 
 
 def fallbacks(kind: str, most: int, count: int) -> int:
@@ -50,21 +42,3 @@ def test_the_ways_agree_and_fast_suffices_on_larger_networks(kind: str) -> None:
 @given(one_way_networks(most=60, kinds=st.just(SMALL)))
 def test_the_ways_agree_on_larger_one_way_networks(topology: Topology) -> None:
     compare(topology)
-
-
-def run_benchmark(name: str, *options: str) -> str:
-    words = [sys.executable, str(BENCHMARKS / name), *options]
-    run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 (our own)
-    assert (run.returncode, run.stderr) == (0, "")
-    return run.stdout
-
-
-def test_the_benchmark_of_scale_runs() -> None:
-    printed = run_benchmark("scale.py", "--quick")
-    assert printed.count("| yes, yes |") == 10
-    assert "over the limit" not in printed
-
-
-def test_the_soak_test_runs(tmp_path: Path) -> None:
-    printed = run_benchmark("soak.py", "--minutes", "0", "--largest", "16", "--folder", str(tmp_path))
-    assert "failures       0\n" in printed

@@ -78,6 +78,13 @@ def test_ids_that_are_not_text_or_integers_are_refused(node: object) -> None:
         pair().add_compute(node)  # type: ignore[arg-type]
 
 
+def test_an_attribute_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^pair: node 'c': watts holds nan, which is no JSON"):
+        pair().add_compute("c", watts=float("nan"))
+    with pytest.raises(InputError, match=r"^x: graph: site holds inf, which is no JSON"):
+        TopologyBuilder("x", attributes={"site": {"height": (1, float("inf"))}})
+
+
 @pytest.mark.parametrize("add", ["add_compute", "add_switch"])
 def test_an_id_is_given_once(add: str) -> None:
     with pytest.raises(InputError, match=r"^pair: node 'a' appears twice"):
@@ -112,9 +119,10 @@ def test_a_self_loop_is_refused() -> None:
         (float("nan"), "nan is not finite"),
         ("Infinity", "'Infinity' is not finite"),
         ("a", "'a' is not a number"),
-        (True, "True is not a number"),
+        (True, "true is not a number"),
         ("1e400", "'1e400' has more than 60 digits"),
-        ("9" * 1000, f"'{'9' * 56}... has more than 60 digits"),
+        ("9" * 1000, f"'{'9' * 57}...' has more than 60 digits"),
+        pytest.param(10**5000, "an integer of about 5001 digits has more than 60 digits", id="long"),
     ],
 )
 def test_quantities_are_checked(quantity: str, value: object, problem: str) -> None:
@@ -152,6 +160,25 @@ def test_compute_nodes_joined_one_way_only_are_named(source: str, target: str) -
     builder.add_link(source, target, 1)
     with pytest.raises(InputError, match=f"^pair: compute node '{target}' cannot reach compute node '{source}'"):
         builder.build()
+
+
+def with_denominators(*denominators: int) -> TopologyBuilder:
+    builder = joined_pair()
+    for denominator in denominators:
+        builder.add_link("a", "b", Fraction(1, denominator))
+    return builder
+
+
+def test_the_common_denominator_is_bounded() -> None:
+    primes = [10**59 + offset for offset in range(1, 100)]  # no primes, but with few common divisors
+    assert len(with_denominators(*[2**190] * 1000).build().links) == 2
+    assert len(with_denominators(*primes[:25]).build().links) == 2
+    with pytest.raises(InputError) as caught:
+        with_denominators(*primes).build()
+    assert str(caught.value) == (
+        "pair: the common denominator of the bandwidths has more than 1800 digits; "
+        "round them to fractions with fewer or common denominators"
+    )
 
 
 def test_a_switch_may_lead_nowhere() -> None:

@@ -48,6 +48,28 @@ def test_numbers_of_any_kind_are_exact(bandwidth: object) -> None:
     json.dumps(topology_to_document(topology))
 
 
+def test_ids_may_be_integers_of_numpy() -> None:
+    graph = nx.Graph()
+    graph.add_edge(np.int64(0), np.int32(1), bandwidth=1)
+    topology = Topology.from_networkx(graph)
+    assert [(node.id, type(node.id)) for node in topology.nodes] == [(0, int), (1, int)]
+    assert topology == topology_from_document(json.loads(json.dumps(topology_to_document(topology))), where="w")
+
+
+@pytest.mark.parametrize("graph", ["x", None, {"nodes": []}, 3])
+def test_what_is_no_graph_is_refused(graph: object) -> None:
+    with pytest.raises(InputError, match=r" is no networkx graph; make one, or use TopologyBuilder$"):
+        Topology.from_networkx(graph)
+
+
+@pytest.mark.parametrize("name", [{}, {"name": ""}])
+def test_a_graph_without_a_name_is_called_graph(name: dict[str, str]) -> None:
+    graph = nx.cycle_graph(3)
+    graph.graph |= name
+    nx.set_edge_attributes(graph, 1, "bandwidth")
+    assert Topology.from_networkx(graph).name == "graph"
+
+
 @pytest.mark.parametrize(
     ("edges", "said"),
     [

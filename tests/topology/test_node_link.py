@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.errors import InputError
+from forestcoll.files import MAX_TOPOLOGY_BYTES
 from forestcoll.topology import (
     Link,
     Topology,
     TopologyBuilder,
+    node_link,
     read_topology,
     topology_from_document,
     topology_to_document,
@@ -73,9 +75,18 @@ def test_a_file_is_read(tmp_path: Path) -> None:
 
 def test_name_and_kind_and_unit_have_defaults(tmp_path: Path) -> None:
     topology = read(tmp_path, text(GOOD, head='"graph": {"format": "forestcoll.topology/1"}'))
-    assert topology.name == str(tmp_path / "t.json")
+    assert topology.name == "t.json"
     assert topology.bandwidth_unit == "GB/s"
     assert len(topology.compute) == 2
+
+
+@pytest.mark.parametrize("head", ['"graph": {"format": "forestcoll.topology/1"}', HEAD.replace('"t"', '""')])
+def test_a_topology_without_a_name_is_the_same_whatever_folder_it_is_in(tmp_path: Path, head: str) -> None:
+    folders = [tmp_path, tmp_path / "other"]
+    folders[1].mkdir()
+    assert read(folders[0], text(GOOD, head=head)) == read(folders[1], text(GOOD, head=head))
+    document = json.loads(text(GOOD, head=head))
+    assert topology_from_document(document, where="s.json: topology").name == "network"
 
 
 def test_an_undirected_edge_is_full_duplex(tmp_path: Path) -> None:
@@ -108,8 +119,8 @@ def test_parallel_edges_add_up(tmp_path: Path) -> None:
         ('"a"', "'a' is not a number"),
         ('""', "'' is not a number"),
         ('"1/0"', "'1/0' has a zero denominator"),
-        ("null", "None is not a number"),
-        ("true", "True is not a number"),
+        ("null", "null is not a number"),
+        ("true", "true is not a number"),
         ("[1]", "[1] is not a number"),
         ("{}", "{} is not a number"),
     ],
@@ -124,7 +135,7 @@ def test_a_bandwidth_that_is_no_positive_number_is_refused(tmp_path: Path, value
         (text(edge("")), "edges[0] ('a' -> 'b') has no \"bandwidth\""),
         (text(edge(', "bandwidth": 1, "latency_us": -1')), "edge 'a' -> 'b': latency_us -1 must be 0 or more"),
         (text(GOOD, edge(', "bandwidth": 1', target='"c"')), "edge 'a' -> 'c': there is no node 'c'"),
-        (text(GOOD, edge(', "bandwidth": 1', source="true")), "edge True -> 'b': there is no node True"),
+        (text(GOOD, edge(', "bandwidth": 1', source="true")), "edge true -> 'b': there is no node true"),
         (text(edge(', "bandwidth": 1', source="[[]]")), "edge [[]] -> 'b': there is no node [[]]"),
         (text('{"target": "b", "bandwidth": 1}'), 'edges[0] has no "source"'),
         (text('{"source": "a", "bandwidth": 1}'), 'edges[0] has no "target"'),
@@ -138,7 +149,7 @@ def test_a_bandwidth_that_is_no_positive_number_is_refused(tmp_path: Path, value
         (text(nodes='"knots": []'), 'needs "nodes": [...]'),
         (text(nodes='"nodes": [3]'), "nodes[0] is 3; expected an object"),
         (text(nodes='"nodes": [{}]'), 'nodes[0] has no "id"'),
-        (text(nodes='"nodes": [{"id": null}]'), "node id None must be"),
+        (text(nodes='"nodes": [{"id": null}]'), "node id null must be"),
         (text(nodes='"nodes": [{"id": 1.5}]'), "node id 1.5 must be"),
         (text(nodes='"nodes": [{"id": 1, "kind": "router"}]'), "nodes[0] (1): kind is 'router'; expected"),
         (text(nodes='"nodes": [{"id": 1, "kind": []}]'), "nodes[0] (1): kind is []; expected"),
@@ -154,7 +165,7 @@ def test_a_bandwidth_that_is_no_positive_number_is_refused(tmp_path: Path, value
         (text(GOOD, directed="true"), "compute node 'b' cannot reach compute node 'a'"),
         (text(GOOD, directed='"no"'), "\"directed\" is 'no'; expected true or false"),
         (text(GOOD, head='"graph": {"format": "forestcoll.topology/2"}'), "graph.format is 'forestcoll.topology/2'"),
-        (text(GOOD, head='"graph": {}'), "graph.format is None; expected 'forestcoll.topology/1'"),
+        (text(GOOD, head='"graph": {}'), "graph has no \"format\"; give it 'forestcoll.topology/1'"),
         (text(GOOD, head='"graph": []'), 'needs "graph": {'),
         (text(GOOD, head='"name": "t"'), 'needs "graph": {'),
         (text(GOOD, head=HEAD.replace('"t"', "3")), "graph.name is 3; expected a string"),
@@ -175,6 +186,42 @@ def test_the_path_is_named_where_there_is_no_file(tmp_path: Path) -> None:
     for path, said in [(tmp_path, "is a directory"), (tmp_path / "no.json", "no such file")]:
         with pytest.raises(InputError, match=f"^{path}: {said}"):
             read_topology(path)
+
+
+@pytest.mark.parametrize("number", ["0.1", "0.12345678901234567890123456789", "-0.0", "1.50", "1e400", "2E-9", "7"])
+def test_numbers_in_attributes_are_written_back_digit_for_digit(tmp_path: Path, number: str) -> None:
+    nodes = f'"nodes": [{{"id": "a", "temp": {number}, "float0": ["float0", {{"x": [{number}]}}]}}, {{"id": "b"}}]'
+    topology = read(tmp_path, text(GOOD, nodes=nodes, head=HEAD.replace("{", f'{{"height": {number}, ')))
+    write_topology(topology, tmp_path / "back.json")
+    written = (tmp_path / "back.json").read_text()
+    assert f'"height": {number}\n' in written
+    assert f'"temp": {number},\n' in written
+    assert f'"x": [\n      {number}\n     ]' in written
+    assert written.count('"float0"') == 2
+    assert read_topology(tmp_path / "back.json") == topology
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_an_attribute_that_is_not_finite_is_refused_by_name(tmp_path: Path, number: str) -> None:
+    end = f"holds {number}, which is no JSON; give it a finite number"
+    nodes = f'"nodes": [{{"id": "a", "temp": [{{"x": {number}}}]}}, {{"id": "b"}}]'
+    assert problem(tmp_path, text(GOOD, nodes=nodes)) == f"node 'a': temp {end}"
+    head = HEAD.replace("{", f'{{"height": {number}, ')
+    assert problem(tmp_path, text(GOOD, head=head)) == f"graph: height {end}"
+
+
+@pytest.mark.parametrize("ability", ["multicast", "aggregation"])
+def test_only_a_switch_has_abilities(tmp_path: Path, ability: str) -> None:
+    nodes = f'"nodes": [{{"id": "a", "{ability}": true}}, {{"id": "b"}}]'
+    said = f"compute node 'a': only a switch can have {ability}; make it one"
+    assert problem(tmp_path, text(GOOD, nodes=nodes)) == said
+    assert len(read(tmp_path, text(GOOD, nodes=nodes.replace("true", "false"))).compute) == 2
+
+
+def test_a_topology_may_not_be_as_large_as_a_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_TOPOLOGY_BYTES == 256 * 2**20
+    monkeypatch.setattr(node_link, "MAX_TOPOLOGY_BYTES", 2**20)
+    assert problem(tmp_path, " " * 2**20 + text(GOOD)) == "larger than the limit of 1 MiB"
 
 
 def test_unknown_attributes_are_written_back(tmp_path: Path) -> None:

@@ -203,6 +203,22 @@ def test_what_looks_like_a_file_is_one(tmp_path: Path) -> None:
     assert "not a file name" in problem("a\0b.json")
 
 
+def test_a_path_is_a_file_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    topology = build_topology("ring:nodes=3")
+    write_topology(topology, tmp_path / "torus")
+    assert load_topology(tmp_path / "torus") == topology
+    monkeypatch.chdir(tmp_path)
+    assert load_topology(Path("torus")) == topology
+    with pytest.raises(InputError, match=r"^ring: no such file; check the name$"):
+        load_topology(Path("ring"))
+
+
+@pytest.mark.parametrize("name", [None, 3, ["ring"], b"ring"])
+def test_a_topology_is_named_by_a_text_or_a_path(name: object) -> None:
+    with pytest.raises(InputError, match=r"^a topology is named by a text or a path, not by "):
+        load_topology(name)  # type: ignore[arg-type]
+
+
 def test_a_folder_does_not_hide_a_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ring").mkdir()
     monkeypatch.chdir(tmp_path)

@@ -6,9 +6,13 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
 
-from forestcoll.core import AnyProblem, Core, core_for
+from forestcoll.core import AnyProblem, Core, core_for, is_native
 from forestcoll.errors import NoSolutionError
+from forestcoll.progress import Progress
 from forestcoll.topology import Topology
+
+_TINY = 5000
+"""Compute nodes times links of a network that plain Python solves in a second or so."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,34 @@ class ScaledTopology:
         numerator, denominator = scale.numerator, scale.denominator
         return tuple(capacity * numerator // denominator for capacity in self.capacities)
 
+    def remark_on_width(self, bound: int, progress: Progress) -> None:
+        """Let `progress` know if numbers up to `bound` are too wide for the native core, and it will be felt."""
+        size = len(self.topology.compute) * len(self.topology.links)
+        if size > _TINY and not is_native(core_for(bound)):
+            progress.remark(
+                f"{self.topology.name}: the numbers need {bound.bit_length()} bits, and the native core has 125; plain "
+                "Python goes on, hundreds of times slower (bandwidths with fewer digits or a common denominator help)"
+            )
+
     def problem(self, capacities: Sequence[int], bound: int) -> tuple[Core, AnyProblem]:
         """Return the network with these capacities on its links, and a core that is exact up to `bound`."""
         core = core_for(bound)
         links = self.topology.links
         tails, heads = [link.source for link in links], [link.target for link in links]
         return core, core.Problem(len(self.topology.nodes), tails, heads, list(capacities), list(self.topology.compute))
+
+
+def require_all_ports(topology: Topology) -> None:
+    """Check that a node may use all its links at once, which every bound here takes for granted.
+
+    Raises:
+        NoSolutionError: the topology says otherwise.
+    """
+    if topology.port_model is not None:
+        raise NoSolutionError(
+            f"{topology.name}: port_model is {topology.port_model}, which the optimum of trees does not handle in this "
+            "version; leave port_model out if a node may use all its links at once"
+        )
 
 
 def require_balanced_switches(topology: Topology) -> None:

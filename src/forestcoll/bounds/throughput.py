@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, lcm
+from numbers import Integral
 from operator import sub
 
-from forestcoll.bounds.scaling import ScaledTopology, require_balanced_switches, unbalanced_switch
+from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, require_balanced_switches, unbalanced_switch
 from forestcoll.bounds.trimming import trimmed
 from forestcoll.collective import Collective
-from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.errors import InputError, NoSolutionError, shown
+from forestcoll.exact import MAX_TREES_DIGITS
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 
@@ -85,20 +87,24 @@ def optimum(
         topology: the network; its switches must take in as much as they give out.
         collective: the operation.
         trees: ask for exactly this many trees per root, and the best bandwidth that they allow.
-        max_trees: ask for the best number of trees per root from 1 to this; the smallest of equally good ones.
+        max_trees: ask for the best number of trees per root from 1 to this; the smallest of equally good ones, so
+            none beyond the first that reaches the optimum is tried.
         progress: is told of stages.
 
     Raises:
-        InputError: `trees` or `max_trees` is less than 1, or both are given.
-        NoSolutionError: a switch is not balanced, or becomes so when bandwidths are rounded to `trees`.
+        InputError: `trees` or `max_trees` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or both are given.
+        NoSolutionError: the topology is one-port, or a switch is not balanced or becomes so when bandwidths are rounded
+            to `trees`.
     """
+    require_all_ports(topology)
     require_balanced_switches(topology)
-    _check_counts(trees, max_trees)
+    trees, max_trees = _counts(trees, max_trees)
     scaled = ScaledTopology.of(topology)
     progress.begin("finding the bottleneck cut")
     best = _unrestricted(scaled, collective, progress)
     if trees is not None:
         progress.begin("finding the best bandwidth for the number of trees")
+        scaled.remark_on_width(_width(scaled, scaled.whole_trees(_ideal_scale(scaled, best, trees)), trees), progress)
         return _with_trees(scaled, best, trees)
     if max_trees is not None:
         return best_of(_by_trees(scaled, best, max_trees, progress))
@@ -110,12 +116,15 @@ def optima_by_trees(
 ) -> tuple[Optimum, ...]:
     """Return what each number of trees per root from 1 to `most` allows, without those that cannot be had.
 
+    The last is the first that reaches the optimum, where one does: more trees add nothing.
+
     Raises:
-        InputError: `most` is less than 1.
-        NoSolutionError: a switch is not balanced, or none of the numbers can be had.
+        InputError: `most` is less than 1 or has more than `MAX_TREES_DIGITS` digits.
+        NoSolutionError: the topology is one-port, a switch is not balanced, or none of the numbers can be had.
     """
+    require_all_ports(topology)
     require_balanced_switches(topology)
-    _check_counts(None, most)
+    most = _count("max_trees", most)
     scaled = ScaledTopology.of(topology)
     progress.begin("finding the bottleneck cut")
     return _by_trees(scaled, _unrestricted(scaled, collective, progress), most, progress)
@@ -130,30 +139,48 @@ def _by_trees(scaled: ScaledTopology, best: Optimum, most: int, progress: Progre
     progress.begin("finding the best number of trees")
     found: list[Optimum] = []
     refusal: NoSolutionError | None = None
-    for trees in range(1, most + 1):
-        progress.advance(trees - 1, most)
+    last = min(most, best.trees_per_root)  # so many reach the optimum, and fewer may
+    for trees in range(1, last + 1):
+        progress.advance(trees - 1, last)
         try:
             found.append(_with_trees(scaled, best, trees))
         except NoSolutionError as error:
             refusal = error
+            continue
+        if found[-1].algbw == best.algbw:
+            break
     if refusal is not None and not found:
         raise refusal
     return tuple(found)
 
 
-def _check_counts(trees: int | None, max_trees: int | None) -> None:
+def _counts(trees: int | None, max_trees: int | None) -> tuple[int | None, int | None]:
+    """Return the numbers of trees as Python's own integers, checked."""
     if trees is not None and max_trees is not None:
         raise InputError("trees and max_trees exclude each other; give one of them")
-    for name, count in (("trees", trees), ("max_trees", max_trees)):
-        if count is not None and count < 1:
-            raise InputError(f"{name} is {count}; it must be at least 1")
+    return (
+        None if trees is None else _count("trees", trees),
+        None if max_trees is None else _count("max_trees", max_trees),
+    )
+
+
+def _count(name: str, count: object) -> int:
+    if isinstance(count, bool) or not isinstance(count, Integral):
+        raise InputError(f"{name} is {shown(count)}; it must be an integer of 1 or more")
+    if count < 1:
+        raise InputError(f"{name} is {shown(count)}; it must be at least 1")
+    if count >= 10**MAX_TREES_DIGITS:
+        raise InputError(f"{name} has more than {MAX_TREES_DIGITS} digits; ask for fewer")
+    return int(count)
 
 
 def _unrestricted(scaled: ScaledTopology, collective: Collective, progress: Progress) -> Optimum:
     """Find the bottleneck cut, and the fewest trees that reach its ratio."""
     topology = scaled.topology
     nodes = len(topology.compute)
-    core, problem = scaled.problem(scaled.capacities, bound=nodes * scaled.total)
+    bound = nodes * scaled.total
+    scaled.remark_on_width(bound, progress)
+    core, problem = scaled.problem(scaled.capacities, bound)
     inside, leaving, cut = core.bottleneck(problem, progress.advance)
     ratio = Fraction(inside, leaving)
     progress.begin("finding the fewest trees")
@@ -188,6 +215,7 @@ def _fewest_trees(
         if link.source in cut and link.target not in cut
     )
     step = lcm(*((capacity * ratio).denominator for capacity in leaving))
+    scaled.remark_on_width(_width(scaled, scaled.whole_trees(step * ratio), step), progress)
     sufficient = lcm(*((capacity * ratio).denominator for capacity in set(scaled.capacities)))
     for tried, multiple in enumerate(_multiples(sufficient // step)):
         progress.advance(tried, _MOST_TRIED)
@@ -235,10 +263,10 @@ def _with_trees(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
 
 def _unbalanced(restricted: Optimum) -> NoSolutionError:
     """Return the refusal of a number of trees that unbalances a switch for good."""
-    topology = restricted.topology
+    topology, trees = restricted.topology, restricted.trees_per_root
     switch, surplus = unbalanced_switch(topology, restricted.tree_capacities()) or (0, 0)
     return NoSolutionError(
-        f"{topology.name}: with {restricted.trees_per_root} trees per root, switch "
+        f"{topology.name}: with {trees} tree{'s' * (trees != 1)} per root, switch "
         f"{topology.nodes[switch].id!r} would take in {abs(surplus)} {'more' if surplus > 0 else 'fewer'} "
         "than it gives out, and no link of it can spare as many; ask for another number of trees"
     )
@@ -250,7 +278,7 @@ def _least_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
     At the least U some U b is an integer, so U = j/b for a bandwidth b and an integer j, and what fits at U fits above.
     For each b, j is bisected between what is known not to fit and the best so far; both bounds are exact.
     """
-    ideal = trees * scaled.unit * len(best.topology.compute) / best.optimal_algbw
+    ideal = _ideal_scale(scaled, best, trees)
     bandwidths = sorted(set(scaled.capacities))
     least = max(Fraction(ceil(ideal * bandwidth), bandwidth) for bandwidth in bandwidths)  # fits: Theorem 13
 
@@ -258,6 +286,11 @@ def _least_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
         return _fits(scaled, scaled.whole_trees(scale), trees)
 
     return ideal if fits(ideal) else _narrow_down(bandwidths, ideal, least, fits)
+
+
+def _ideal_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
+    """Return the U at which `trees` trees per root would reach the optimum if no capacity were rounded."""
+    return trees * scaled.unit * len(best.topology.compute) / best.optimal_algbw
 
 
 def _narrow_down(
@@ -277,6 +310,10 @@ def _narrow_down(
 
 def _fits(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> bool:
     """Return whether `trees` trees from every compute node fit into `capacities` (Theorem 3)."""
-    demand = len(scaled.topology.compute) * trees
-    core, problem = scaled.problem(capacities, bound=sum(capacities) + demand)
+    core, problem = scaled.problem(capacities, _width(scaled, capacities, trees))
     return core.feeds(problem, trees)
+
+
+def _width(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> int:
+    """Return a bound on all sums that the question takes whether `trees` trees fit."""
+    return sum(capacities) + len(scaled.topology.compute) * trees

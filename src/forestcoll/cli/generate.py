@@ -9,6 +9,7 @@ from forestcoll.cli.options import (
     check_tree_counts,
     collective_options,
     find_optimum,
+    is_standard_output,
     json_option,
     output_option,
     topology_argument,
@@ -69,13 +70,17 @@ def command(  # noqa: PLR0913 (one parameter an option)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
+    err = is_standard_output(output)
     if as_json:
-        wording.print_json(_document(best, shape, output, watch) | wording.by_trees_document(by_trees))
+        wording.print_json(_document(best, shape, output, watch) | wording.by_trees_document(by_trees), err=err)
         return
-    _print(best, shape, output, watch, verbose=verbose)
-    wording.print_by_trees(by_trees)
-    for line in wording.bottleneck_lines(best):
-        click.echo(line)
+    lines = [
+        wording.title(best),
+        *wording.table(_rows(best, shape, output, watch, verbose=verbose)),
+        *wording.by_trees_lines(by_trees),
+        *wording.bottleneck_lines(best),
+    ]
+    wording.print_lines(lines, err=err)
 
 
 def _check_memory(network: "Topology") -> None:
@@ -114,7 +119,9 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
     }
 
 
-def _print(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch", *, verbose: bool) -> None:
+def _rows(
+    best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch", *, verbose: bool
+) -> list[tuple[str, str]]:
     from forestcoll.cli import wording
 
     rows = [
@@ -125,6 +132,10 @@ def _print(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch",
     ]
     if verbose:
         rows.append(("run", ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in watch.counters.items())))
-    rows.append(("written", "nowhere; -o FILE writes it" if output is None else str(output)))
-    click.echo(wording.title(best))
-    wording.print_table(rows)
+    return [*rows, ("written", _place(output))]
+
+
+def _place(output: Path | None) -> str:
+    if output is None:
+        return "nowhere; -o FILE writes it"
+    return "to standard output" if is_standard_output(output) else str(output)

@@ -11,7 +11,10 @@ from typing import NoReturn
 
 import click
 
-from forestcoll.errors import ForestcollError
+from forestcoll.errors import ForestcollError, InternalError
+
+_TRACEBACK = "FORESTCOLL_TRACEBACK"
+"""The environment variable that asks for the traceback of a defect."""
 
 _COMMANDS = {
     "generate": "Write a schedule that reaches the optimum, verified.",
@@ -71,8 +74,8 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
 def forestcoll() -> None:
     """How fast can this network possibly run a collective, and what schedule gets there?
 
-    TOPOLOGY is a file (forestcoll.topology/1, networkx's node-link JSON) or a builder's name with parameters, such as
-    dgx-a100:boxes=2 or torus:dims=4x4x4.
+    TOPOLOGY is a file (forestcoll.topology/1, networkx's node-link JSON), - for standard input, or a builder's name
+    with parameters, such as dgx-a100:boxes=2 or torus:dims=4x4x4.
     """
 
 
@@ -84,6 +87,7 @@ def main() -> NoReturn:
 def _run() -> int:  # noqa: PLR0911 (one return a way of ending)
     try:
         os.fstat(1)  # a closed standard output is found before the work, not after it
+        _open_standard_error()
         status = forestcoll.main(prog_name="forestcoll", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
@@ -93,6 +97,8 @@ def _run() -> int:  # noqa: PLR0911 (one return a way of ending)
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "forestcoll"
         _say(f"{error.format_message()} (see {path} --help)")
         return error.exit_code
+    except InternalError as error:
+        return _confess(error)
     except ForestcollError as error:
         _say(str(error))
         return 1
@@ -109,10 +115,29 @@ def _run() -> int:  # noqa: PLR0911 (one return a way of ending)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         _say(f"cannot write the result: {error.strerror or error}")
         return 1
+    except Exception as error:  # noqa: BLE001 (the last resort: a user sees one line, whatever we did wrong)
+        return _confess(error)
     return status if isinstance(status, int) else 0
+
+
+def _open_standard_error() -> None:
+    """Let messages go nowhere where standard error is closed: Python gives it as None, which nobody reckons with."""
+    if getattr(sys, "stderr", None) is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 (open to the end of the process)
+
+
+def _confess(error: Exception) -> int:
+    """Say in one line that the fault is ours, or show the traceback where it was asked for."""
+    if os.environ.get(_TRACEBACK):
+        raise error
+    if not isinstance(error, InternalError):
+        error = InternalError(f"{type(error).__name__}: {error}"[:200])
+    _say(f"{error} ({_TRACEBACK}=1 shows the traceback)")
+    return 1
 
 
 def _say(message: str) -> None:
     """Say one line without control characters, whatever the input held."""
     line = "".join(each if each.isprintable() else " " for each in " ".join(message.split()))
-    print(f"forestcoll: {line}", file=sys.stderr)  # noqa: T201
+    if sys.stderr is not None:  # print would turn to standard output
+        print(f"forestcoll: {line}", file=sys.stderr)  # noqa: T201

@@ -25,8 +25,11 @@ def command(topology: str, collective: str, trees: int | None, max_trees: int | 
     if as_json:
         wording.print_json(wording.optimum_document(best) | wording.by_trees_document(by_trees))
         return
-    click.echo(wording.title(best))
-    wording.print_table(wording.optimum_rows(best))
-    wording.print_by_trees(by_trees)
-    for line in wording.bottleneck_lines(best):
-        click.echo(line)
+    wording.print_lines(
+        [
+            wording.title(best),
+            *wording.table(wording.optimum_rows(best)),
+            *wording.by_trees_lines(by_trees),
+            *wording.bottleneck_lines(best),
+        ]
+    )

@@ -23,11 +23,12 @@ def command(*, as_json: bool) -> None:
     if as_json:
         wording.print_json({"topologies": [_document(spec) for spec in builders()]})
         return
-    click.echo("TOPOLOGY is NAME[:key=value,…], as in dgx-a100:boxes=2 or torus:dims=4x4x4, or a file.")
+    lines = ["TOPOLOGY is NAME[:key=value,…], as in dgx-a100:boxes=2 or torus:dims=4x4x4, or a file."]
     for spec in builders():
-        click.echo(f"\n{spec.name}: {spec.summary}")
-        wording.print_table([(f"{each.name}={each.default_text}", each.meaning) for each in spec.parameters])
-        click.echo(f"  source: {spec.source}")
+        lines += ["", f"{spec.name}: {spec.summary}"]
+        lines += wording.table([(f"{each.name}={each.default_text}", each.meaning) for each in spec.parameters])
+        lines.append(f"  source: {spec.source}")
+    wording.print_lines(lines)
 
 
 def _document(spec: "BuilderSpec") -> dict[str, object]:

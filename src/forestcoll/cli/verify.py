@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import json_option
+from forestcoll.cli.options import file_argument, json_option
+from forestcoll.errors import InputError
 
 if TYPE_CHECKING:
     from forestcoll.schedule import Schedule
@@ -13,26 +14,33 @@ if TYPE_CHECKING:
 
 
 @click.command("verify")
-@click.argument("file", type=click.Path(path_type=Path))
+@file_argument
 @json_option
 @click.pass_context
 def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     """Check a schedule that anyone wrote.
 
-    Judged are delivery, loads, what FILE claims to achieve, and its proof of the optimum.
+    FILE is a schedule; - is standard input. Judged are delivery, loads, what it claims to achieve, and its proof of the
+    optimum.
 
-    Exit status 1 and the first broken rule if it is not right.
+    Exit status 1 and the first broken rule if it is not right. With --json the answer is one JSON object whatever FILE
+    holds; "rule" is null where it is no schedule at all.
     """
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
     from forestcoll.schedule import read_schedule
     from forestcoll.verification import verify
 
-    with Watch() as watch:
-        watch.begin("reading")
-        schedule = read_schedule(file)
-        watch.begin("verifying")
-        report = verify(schedule)
+    try:
+        with Watch() as watch:
+            watch.begin("reading")
+            schedule = read_schedule(file)
+            watch.begin("verifying")
+            report = verify(schedule)
+    except InputError as error:
+        if as_json:
+            wording.print_json(_refusal(None, str(error)))
+        raise
     if as_json:
         wording.print_json(_document(schedule, report))
     elif report.fault is not None:
@@ -42,9 +50,13 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     context.exit(0 if report.ok else 1)
 
 
+def _refusal(rule: str | None, message: str) -> dict[str, object]:
+    return {"valid": False, "rule": rule, "message": message}
+
+
 def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
     if report.fault is not None:
-        return {"valid": False, "rule": report.fault.rule, "message": report.fault.message}
+        return _refusal(report.fault.rule, report.fault.message)
     from forestcoll.schedule import shape_of
 
     shape = shape_of(schedule)
@@ -71,7 +83,6 @@ def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
 
     topology, unit = schedule.topology, schedule.topology.bandwidth_unit
     place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
-    click.echo(f"{file}: right: {schedule.collective.value} on {place}")
     rows = [] if report.algbw is None else [("algbw", wording.bandwidth(report.algbw, unit))]
     if schedule.optimal_algbw is None:
         rows.append(("optimum", "not claimed"))
@@ -79,4 +90,5 @@ def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
         rows.append(("optimum", "reached; the cut in the file proves that no schedule is faster"))
     else:
         rows.append(("optimum", f"{wording.bandwidth(schedule.optimal_algbw, unit)}, proven by the cut in the file"))
-    wording.print_table([*rows, *wording.shape_rows(shape_of(schedule))])
+    table = wording.table([*rows, *wording.shape_rows(shape_of(schedule))])
+    wording.print_lines([f"{file}: right: {schedule.collective.value} on {place}", *table])

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+import click
+
 from forestcoll.progress import Progress
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ class Watch(Progress):
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.counters: dict[str, int] = {}
+        self._has_remarked = False
         self._stage: str | None = None
         self._started = 0.0
         self._bars: Bars | None = None
@@ -30,8 +33,14 @@ class Watch(Progress):
             from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bars
 
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-            self._bars = Bars(*columns, console=Console(stderr=True), transient=True)
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[count]}"),
+                TimeElapsedColumn(),
+            )
+            # What goes to standard output while bars are drawn, such as a schedule, must not go to their console.
+            self._bars = Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
             self._bars.start()
         return self
 
@@ -49,12 +58,26 @@ class Watch(Progress):
         if self._bars is not None:
             if self._task is not None:
                 self._bars.remove_task(self._task)
-            self._task = self._bars.add_task(stage, total=None)
+            self._task = self._bars.add_task(stage, total=None, count="")
 
     def advance(self, done: int, total: int) -> None:
         """As `Progress.advance`."""
         if self._bars is not None and self._task is not None:
-            self._bars.update(self._task, completed=done, total=total or None)
+            count = f"{done:,} of {total:,}" if total else ""
+            self._bars.update(self._task, completed=done, total=total or None, count=count)
+
+    def remark(self, text: str) -> None:
+        """As `Progress.remark`; once a run, as the remarks of several stages say the same."""
+        if self._has_remarked:
+            return
+        self._has_remarked = True
+        from forestcoll.cli.wording import printable
+
+        line = f"forestcoll: note: {printable(text)}"
+        if self._bars is None:
+            click.echo(line, err=True)
+        else:
+            self._bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def note(self, counters: Mapping[str, int]) -> None:
         """As `Progress.note`."""

@@ -15,17 +15,21 @@ _MOST_NAMED = 4
 _MOST_GROUPS = 6
 
 
-def print_json(document: Mapping[str, object]) -> None:
-    """Print one JSON object."""
-    click.echo(json.dumps(document, indent=1))
+def print_json(document: Mapping[str, object], *, err: bool = False) -> None:
+    """Print one JSON object, on standard error where `err` says so."""
+    click.echo(json.dumps(document, indent=1), err=err)
 
 
-def print_table(rows: Iterable[tuple[str, str]]) -> None:
-    """Print labels and values in two columns."""
+def print_lines(lines: Iterable[str], *, err: bool = False) -> None:
+    """Print lines at once, after the last of them is made, on standard error where `err` says so."""
+    click.echo("\n".join(lines), err=err)
+
+
+def table(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the lines of labels and values in two columns."""
     listed = list(rows)
     width = max(len(label) for label, _ in listed)
-    for label, value in listed:
-        click.echo(f"  {label:<{width}}  {value}")
+    return [f"  {label:<{width}}  {value}" for label, value in listed]
 
 
 def optimum_document(best: Optimum) -> dict[str, object]:
@@ -50,22 +54,31 @@ def optimum_document(best: Optimum) -> dict[str, object]:
 
 def by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
     """Return the JSON key that states what each number of trees allows, if it was asked for."""
-    rows = [{"trees_per_root": each.trees_per_root, "algbw": str(each.algbw)} for each in by_trees]
+    rows = [
+        {
+            "trees_per_root": each.trees_per_root,
+            "algbw": str(each.algbw),
+            "optimal": each.algbw == each.optimal_algbw,
+        }
+        for each in by_trees
+    ]
     return {"by_trees": rows} if rows else {}
 
 
-def print_by_trees(by_trees: Sequence[Optimum]) -> None:
-    """Print what each number of trees allows, if it was asked for."""
-    if by_trees:
-        click.echo("Trees per root:")
-        unit = by_trees[0].topology.bandwidth_unit
-        print_table(
-            (
-                str(each.trees_per_root),
-                f"{bandwidth(each.algbw, unit)}, {float(each.algbw / each.optimal_algbw):.2%} of the optimum",
-            )
-            for each in by_trees
+def by_trees_lines(by_trees: Sequence[Optimum]) -> list[str]:
+    """Return the lines that state what each number of trees allows, none if it was not asked for."""
+    if not by_trees:
+        return []
+    unit, last = by_trees[0].topology.bandwidth_unit, by_trees[-1]
+    rows = [
+        (
+            str(each.trees_per_root),
+            f"{bandwidth(each.algbw, unit)}, {float(each.algbw / each.optimal_algbw):.2%} of the optimum",
         )
+        for each in by_trees
+    ]
+    end = ["  More trees add nothing."] if last.algbw == last.optimal_algbw else []
+    return ["Trees per root:", *table(rows), *end]
 
 
 def title(best: Optimum) -> str:

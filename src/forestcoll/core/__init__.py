@@ -5,6 +5,6 @@ widest integer. `core_for` picks the first that is wide enough, so no answer is 
 """
 
 from forestcoll.core.interface import AnyProblem, Core, LogicalNetwork, RoutedTrees, TreeBatches
-from forestcoll.core.selection import core_for, cores
+from forestcoll.core.selection import core_for, cores, is_native
 
-__all__ = ["AnyProblem", "Core", "LogicalNetwork", "RoutedTrees", "TreeBatches", "core_for", "cores"]
+__all__ = ["AnyProblem", "Core", "LogicalNetwork", "RoutedTrees", "TreeBatches", "core_for", "cores", "is_native"]

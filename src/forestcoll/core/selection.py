@@ -21,6 +21,11 @@ def cores() -> MappingProxyType[str, Core]:
     return MappingProxyType(named)
 
 
+def is_native(core: Core) -> bool:
+    """Return whether `core` is compiled; plain Python is hundreds of times slower."""
+    return core is not cores()["reference"]
+
+
 def core_for(bound: int) -> Core:
     """Return the narrowest core that computes exactly with integers up to `bound`."""
     name = next((name for name, bits in _WIDTHS if bound.bit_length() <= bits), "reference")

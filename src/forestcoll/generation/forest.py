@@ -50,7 +50,9 @@ def schedule_for(best: Optimum, *, method: Method | str = Method.AUTO, progress:
     way = _method(method)
     capacities = best.tree_capacities()
     demand = len(best.topology.compute) * best.trees_per_root
-    core, problem = ScaledTopology.of(best.topology).problem(capacities, bound=sum(capacities) + 2 * demand)
+    scaled, bound = ScaledTopology.of(best.topology), sum(capacities) + 2 * demand
+    scaled.remark_on_width(bound, progress)
+    core, problem = scaled.problem(capacities, bound)
     if way is Method.PROVEN:
         routed = _proven_trees(core, problem, best.trees_per_root, progress)
     else:

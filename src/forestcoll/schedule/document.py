@@ -4,7 +4,6 @@ Reading checks types and ranges, so that a `Schedule` is well formed whoever wro
 `verify` to say.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
@@ -15,8 +14,8 @@ from typing import TypeVar, cast
 import numpy as np
 
 from forestcoll.collective import Collective
-from forestcoll.errors import InputError
-from forestcoll.exact import to_fraction
+from forestcoll.errors import InputError, shown
+from forestcoll.exact import MAX_RESULT_DIGITS, json_text, to_fraction
 from forestcoll.files import parse_document, read_bytes, write_text
 from forestcoll.schedule.model import IntArray, Phase, PhaseOp, Rows, Schedule, row_starts
 from forestcoll.schedule.rows_text import row_texts
@@ -24,6 +23,8 @@ from forestcoll.schedule.scanning import scanned_document
 from forestcoll.topology import Shift, Symmetry, topology_from_document, topology_to_document
 
 FORMAT = "forestcoll.schedule/1"
+
+_TREE_KEYS = {"root", "share", "routes"}
 
 Name = TypeVar("Name", bound=StrEnum)
 
@@ -50,7 +51,7 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
     head |= {"trees_per_root": schedule.trees_per_root, "shards": None}
     if schedule.symmetry is not None:
         head["symmetry"] = [{"order": each.order, "image": each.image.tolist()} for each in schedule.symmetry.shifts]
-    yield json.dumps(head)[:-1]
+    yield json_text(head)[:-1]
     yield ',\n"routes": ['
     yield from _joined(row_texts(schedule.routes))
     yield '],\n"phases": ['
@@ -95,8 +96,11 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
     Raises:
         InputError: as `read_schedule` does.
     """
-    if document.get("format") != FORMAT:
-        raise InputError(f"{where}: format is {_shown(document.get('format'))}; expected {FORMAT!r}")
+    if "format" not in document:
+        raise InputError(f'{where}: has no "format"; expected {FORMAT!r}')
+    if document["format"] != FORMAT:
+        raise InputError(f"{where}: format is {shown(document['format'])}; expected {FORMAT!r}")
+    _require(document, ("collective", "topology", "routes", "phases", "algbw"), f"{where}:")
     collective = _name(document.get("collective"), Collective, f"{where}: collective")
     if document.get("shards") is not None:
         raise InputError(f"{where}: shards are given; this version reads uniform shards only, 'shards': null")
@@ -120,6 +124,12 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
     )
 
 
+def _require(document: Mapping[str, object], keys: Iterable[str], where: str) -> None:
+    for key in keys:
+        if key not in document:
+            raise InputError(f'{where} has no "{key}"; a schedule needs it')
+
+
 def _symmetry(value: object, nodes: int, where: str) -> Symmetry | None:
     if value is None:
         return None
@@ -128,10 +138,11 @@ def _symmetry(value: object, nodes: int, where: str) -> Symmetry | None:
 
 def _shift(value: object, nodes: int, where: str) -> Shift:
     if not isinstance(value, Mapping):
-        raise InputError(f'{where} is {_shown(value)}; expected {{"order": ..., "image": [...]}}')
+        raise InputError(f'{where} is {shown(value)}; expected {{"order": ..., "image": [...]}}')
+    _require(value, ("order", "image"), where)
     order = value.get("order")
     if type(order) is not int or order < 2:
-        raise InputError(f"{where}.order is {_shown(order)}; expected an integer of 2 or more")
+        raise InputError(f"{where}.order is {shown(order)}; expected an integer of 2 or more")
     image = _numbers(value.get("image"), nodes, f"{where}.image")
     if len(image) != nodes:
         raise InputError(f"{where}.image has {len(image)} entries; expected one for each of the {nodes} nodes")
@@ -140,12 +151,15 @@ def _shift(value: object, nodes: int, where: str) -> Shift:
 
 def _phase(phase: object, nodes: int, routes: int, where: str) -> Phase:
     if not isinstance(phase, Mapping):
-        raise InputError(f'{where} is {_shown(phase)}; expected {{"op": ..., "trees": [...]}}')
+        raise InputError(f'{where} is {shown(phase)}; expected {{"op": ..., "trees": [...]}}')
+    _require(phase, ("op", "trees"), where)
     op = _name(phase.get("op"), PhaseOp, f"{where}.op")
     trees = _list(phase.get("trees"), f"{where}.trees")
     for place, tree in enumerate(trees):
         if not isinstance(tree, Mapping):
-            raise InputError(f"{where}.trees[{place}] is {_shown(tree)}; expected an object")
+            raise InputError(f"{where}.trees[{place}] is {shown(tree)}; expected an object")
+        if not tree.keys() >= _TREE_KEYS:
+            _require(tree, sorted(_TREE_KEYS), f"{where}.trees[{place}]")
     listed = cast("list[Mapping[str, object]]", trees)
     return Phase(
         op=op,
@@ -183,7 +197,8 @@ def _certificate(
         missing = "optimal_algbw" if optimal is None else "certificate"
         raise InputError(f"{where}: {missing} is missing; optimal_algbw and certificate stand together or not at all")
     if not isinstance(certificate, Mapping):
-        raise InputError(f'{where}: certificate is {_shown(certificate)}; expected {{"cut": [...]}}')
+        raise InputError(f'{where}: certificate is {shown(certificate)}; expected {{"cut": [...]}}')
+    _require(certificate, ("cut",), f"{where}: certificate")
     cut = _numbers(certificate.get("cut"), nodes, f"{where}: certificate.cut")
     return _rational(optimal, f"{where}: optimal_algbw"), cut
 
@@ -191,27 +206,27 @@ def _certificate(
 def _tree_count(value: object, where: str) -> int | None:
     if value is None or (type(value) is int and value > 0):
         return value
-    raise InputError(f"{where}: trees_per_root is {_shown(value)}; expected a positive integer or null")
+    raise InputError(f"{where}: trees_per_root is {shown(value)}; expected a positive integer or null")
 
 
 def _object(document: Mapping[str, object], key: str, where: str) -> Mapping[str, object]:
     value = document.get(key)
     if not isinstance(value, Mapping):
-        raise InputError(f"{where}: {key} is {_shown(value)}; expected an object")
+        raise InputError(f"{where}: {key} is {shown(value)}; expected an object")
     return cast("Mapping[str, object]", value)
 
 
 def _list(value: object, where: str) -> list[object]:
     if not isinstance(value, list):
-        raise InputError(f"{where} is {_shown(value)}; expected a list")
+        raise InputError(f"{where} is {shown(value)}; expected a list")
     return value
 
 
 def _rational(value: object, where: str) -> Fraction:
     try:
-        return to_fraction(value)
+        return to_fraction(value, digits=MAX_RESULT_DIGITS)
     except ValueError as error:
-        raise InputError(f"{where} {_shown(value)} {error}; write a rational such as '1/48'") from None
+        raise InputError(f"{where} {shown(value)} {error}; write a rational such as '1/48'") from None
 
 
 def _name(value: object, names: type[Name], where: str) -> Name:
@@ -219,12 +234,12 @@ def _name(value: object, names: type[Name], where: str) -> Name:
         return names(cast("str", value))
     except ValueError:
         known = ", ".join(repr(name.value) for name in names)
-        raise InputError(f"{where} is {_shown(value)}; this version knows {known}") from None
+        raise InputError(f"{where} is {shown(value)}; this version knows {known}") from None
 
 
 def _number(value: object, bound: int, where: str) -> int:
     if type(value) is not int or not 0 <= value < bound:
-        raise InputError(f"{where} is {_shown(value)}; expected an integer from 0 to {bound - 1}")
+        raise InputError(f"{where} is {shown(value)}; expected an integer from 0 to {bound - 1}")
     return value
 
 
@@ -264,8 +279,3 @@ def _all_within(rows: Sequence[object], bound: int) -> bool:
 
 def _numbers(value: object, bound: int, where: str) -> tuple[int, ...]:
     return tuple(_number(entry, bound, f"{where}[{place}]") for place, entry in enumerate(_list(value, where)))
-
-
-def _shown(value: object) -> str:
-    text = getattr(value, "text", None) or repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -4,15 +4,23 @@ File readers, builders of machines and families, and callers all come through he
 and a message names the node or the edge and the value however the network arrived.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from numbers import Integral
 from types import MappingProxyType
 
-from forestcoll.errors import InputError
-from forestcoll.exact import to_fraction
+from forestcoll.errors import InputError, shown
+from forestcoll.exact import WrittenFloat, to_fraction
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
 
 PORT_MODELS = ("one-port",)
+
+MAX_DENOMINATOR_DIGITS = 1800
+"""The most digits of the bandwidths' common denominator: sums of them, and the optimum, are that long.
+
+An optimum of this length, for a number of trees that the solver takes, stays within the 4,000 digits of a result.
+"""
 
 
 class TopologyBuilder:
@@ -37,17 +45,21 @@ class TopologyBuilder:
     ) -> None:
         self._where = name if where is None else where
         if port_model is not None and port_model not in PORT_MODELS:
-            raise self._error(f"port_model is {port_model!r}; leave it out or say 'one-port'")
+            raise self._error(f"port_model is {shown(port_model)}; leave it out or say 'one-port'")
         self._name = name
         self._bandwidth_unit = bandwidth_unit
         self._port_model = port_model
         self._attributes = dict(attributes or {})
+        self._check_attributes("graph", self._attributes)
         self._nodes: list[Node] = []
         self._numbers: dict[NodeId, int] = {}
         self._links: dict[tuple[int, int], Link] = {}
 
     def add_compute(self, node: NodeId, /, **attributes: object) -> NodeId:
         """Add a compute node and return its id."""
+        for ability in ("multicast", "aggregation"):
+            if attributes.get(ability):
+                raise self._error(f"compute node {shown(node)}: only a switch can have {ability}; make it one")
         return self._add(node, NodeKind.COMPUTE, attributes, multicast=False, aggregation=False)
 
     def add_switch(
@@ -63,17 +75,11 @@ class TopologyBuilder:
             InputError: an unknown end, a self-loop, or a bandwidth or latency that is not a number of the right
                 size (`to_fraction` says which forms are taken).
         """
-        edge = f"edge {source!r} -> {target!r}"
-        ends = (self._number(source, edge), self._number(target, edge))
-        if source == target:
-            raise self._error(f"{edge} is a self-loop; remove it")
-        amount = self._quantity(bandwidth, f"{edge}: bandwidth")
-        if amount <= 0:
-            raise self._error(f"{edge}: bandwidth {_shown(bandwidth)} must be greater than 0; leave a dead link out")
-        latency = None if latency_us is None else self._quantity(latency_us, f"{edge}: latency_us")
-        if latency is not None and latency < 0:
-            raise self._error(f"{edge}: latency_us {_shown(latency_us)} must be 0 or more")
-        self._merge(Link(*ends, amount, latency))
+        try:
+            link = self._link(source, target, bandwidth, latency_us)
+        except ValueError as error:
+            raise self._error(f"edge {shown(source)} -> {shown(target)}{error}") from None
+        self._merge(link)
 
     def add_duplex(self, one: NodeId, other: NodeId, bandwidth: object, *, latency_us: object | None = None) -> None:
         """Add a full-duplex link: `bandwidth` in each direction at once. Raises like `add_link`."""
@@ -84,7 +90,8 @@ class TopologyBuilder:
         """Return the frozen topology.
 
         Raises:
-            InputError: fewer than two compute nodes, or two compute nodes of which one cannot reach the other.
+            InputError: fewer than two compute nodes, two compute nodes of which one cannot reach the other, or
+                bandwidths whose common denominator has more than `MAX_DENOMINATOR_DIGITS` digits.
         """
         topology = Topology(
             name=self._name,
@@ -98,6 +105,7 @@ class TopologyBuilder:
             count = len(topology.compute)
             raise self._error(f"has {count} compute node{'s' * (count != 1)}; a collective needs at least two")
         self._check_connected(topology)
+        self._check_denominator()
         return topology
 
     def _error(self, message: str) -> InputError:
@@ -112,24 +120,39 @@ class TopologyBuilder:
         multicast: bool,
         aggregation: bool,
     ) -> NodeId:
+        node = _plain(node)
         if not _is_id(node):
-            raise self._error(f"node id {node!r} must be a string or an integer; rename the node")
+            raise self._error(f"node id {shown(node)} must be a string or an integer; rename the node")
         if node in self._numbers:
-            raise self._error(f"node {node!r} appears twice; give every node an id of its own")
+            raise self._error(f"node {shown(node)} appears twice; give every node an id of its own")
+        self._check_attributes(f"node {shown(node)}", attributes)
         self._numbers[node] = len(self._nodes)
         self._nodes.append(Node(node, kind, multicast, aggregation, MappingProxyType(dict(attributes))))
         return node
 
-    def _number(self, node: NodeId, edge: str) -> int:
-        if not _is_id(node) or node not in self._numbers:
-            raise self._error(f"{edge}: there is no node {node!r}; add the node or mend the edge")
-        return self._numbers[node]
+    def _check_attributes(self, what: str, attributes: Mapping[str, object]) -> None:
+        for name, value in attributes.items():
+            if (number := _not_finite(value)) is not None:
+                raise self._error(f"{what}: {name} holds {shown(number)}, which is no JSON; give it a finite number")
 
-    def _quantity(self, value: object, what: str) -> Fraction:
-        try:
-            return to_fraction(value)
-        except ValueError as error:
-            raise self._error(f"{what} {_shown(value)} {error}; write a number such as 25 or '25/3'") from None
+    def _link(self, source: NodeId, target: NodeId, bandwidth: object, latency_us: object | None) -> Link:
+        """Return the link, or raise a `ValueError` whose text follows the name of the edge."""
+        ends = (self._number(source), self._number(target))
+        if ends[0] == ends[1]:
+            raise ValueError(" is a self-loop; remove it")
+        amount = _quantity(bandwidth, "bandwidth")
+        if amount <= 0:
+            raise ValueError(f": bandwidth {shown(bandwidth)} must be greater than 0; leave a dead link out")
+        latency = None if latency_us is None else _quantity(latency_us, "latency_us")
+        if latency is not None and latency < 0:
+            raise ValueError(f": latency_us {shown(latency_us)} must be 0 or more")
+        return Link(*ends, amount, latency)
+
+    def _number(self, node: NodeId) -> int:
+        number = self._numbers.get(_plain(node)) if _is_id(_plain(node)) else None
+        if number is None:
+            raise ValueError(f": there is no node {shown(node)}; add the node or mend the edge")
+        return number
 
     def _merge(self, link: Link) -> None:
         ends = (link.source, link.target)
@@ -138,6 +161,16 @@ class TopologyBuilder:
             latencies = [each.latency_us for each in (present, link) if each.latency_us is not None]
             link = Link(*ends, present.bandwidth + link.bandwidth, max(latencies, default=None))
         self._links[ends] = link
+
+    def _check_denominator(self) -> None:
+        common, bound = 1, 10**MAX_DENOMINATOR_DIGITS
+        for denominator in {link.bandwidth.denominator for link in self._links.values()}:
+            common = math.lcm(common, denominator)
+            if common >= bound:
+                raise self._error(
+                    f"the common denominator of the bandwidths has more than {MAX_DENOMINATOR_DIGITS} digits; "
+                    "round them to fractions with fewer or common denominators"
+                )
 
     def _check_connected(self, topology: Topology) -> None:
         first = topology.compute[0]
@@ -153,7 +186,15 @@ class TopologyBuilder:
 
     def _refuse_pair(self, topology: Topology, source: int, target: int) -> None:
         one, other = topology.ids([source, target])
-        raise self._error(f"compute node {one!r} cannot reach compute node {other!r}; add links on the way")
+        raise self._error(f"compute node {shown(one)} cannot reach compute node {shown(other)}; add links on the way")
+
+
+def _plain(node: NodeId) -> NodeId:
+    """Return an integer that numpy made as one of Python's, which JSON can write, and anything else as it is."""
+    other: object = node
+    if isinstance(other, int | str):
+        return node
+    return int(other) if isinstance(other, Integral) else node
 
 
 def _is_id(node: object) -> bool:
@@ -161,9 +202,24 @@ def _is_id(node: object) -> bool:
     return isinstance(node, int | str) and not isinstance(node, bool)
 
 
-def _shown(value: object) -> str:
-    text = str(getattr(value, "text", value)) if not isinstance(value, str) else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _not_finite(value: object) -> float | None:
+    """Return the first number in an attribute that JSON cannot write, or None."""
+    if isinstance(value, float):
+        # a number as large as 1e999 is written as it was read
+        finite = value.text.lstrip("-")[:1].isdigit() if isinstance(value, WrittenFloat) else math.isfinite(value)
+        return None if finite else value
+    if isinstance(value, Mapping):
+        return next((each for each in map(_not_finite, value.values()) if each is not None), None)
+    if isinstance(value, list | tuple):
+        return next((each for each in map(_not_finite, value) if each is not None), None)
+    return None
+
+
+def _quantity(value: object, what: str) -> Fraction:
+    try:
+        return to_fraction(value)
+    except ValueError as error:
+        raise ValueError(f": {what} {shown(value)} {error}; write a number such as 25 or '25/3'") from None
 
 
 def _reached(start: int, neighbours: Sequence[Sequence[int]]) -> set[int]:

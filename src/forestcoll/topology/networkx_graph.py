@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, shown
 from forestcoll.topology.model import Topology
 from forestcoll.topology.node_link import (
     FORMAT,
@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
 def topology_from_graph(graph: "nx.Graph") -> Topology:
     """Return the topology that `graph` describes; see `Topology.from_networkx`."""
-    attributes = {"format": FORMAT, "name": graph.name or "graph"} | dict(graph.graph)
+    if not all(hasattr(graph, part) for part in ("graph", "nodes", "edges", "is_directed")):
+        raise InputError(f"{shown(graph)} is no networkx graph; make one, or use TopologyBuilder")
+    attributes = {"format": FORMAT} | dict(graph.graph)
     document = {
         "directed": graph.is_directed(),
         "graph": attributes,
         "nodes": [{**data, "id": node} for node, data in graph.nodes(data=True)],
         "edges": [{**data, "source": one, "target": other} for one, other, data in graph.edges(data=True)],
     }
-    return topology_from_document(document, where=str(attributes["name"]))
+    where = str(attributes.get("name") or "graph")
+    return topology_from_document(document, where=where, name="graph")
 
 
 def graph_from_topology(topology: Topology) -> "nx.DiGraph":

@@ -3,18 +3,20 @@
 Reading checks the document's shape here and leaves every rule about nodes and edges to `TopologyBuilder`.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
-from forestcoll.errors import InputError
-from forestcoll.exact import plain_number
-from forestcoll.files import read_document, write_text
+from forestcoll.errors import InputError, shown
+from forestcoll.exact import json_text, plain_number
+from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, read_document, write_text
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
 
 FORMAT = "forestcoll.topology/1"
+
+DEFAULT_NAME = "network"
+"""What a topology is called that neither bears a name nor comes from a file of its own."""
 
 _GRAPH_KEYS = {"format", "name", "bandwidth_unit", "port_model"}
 _NODE_KEYS = {"id", "kind", "multicast", "aggregation"}
@@ -27,13 +29,14 @@ def read_topology(path: Path) -> Topology:
         InputError: the file cannot be read, or breaks a rule of the format; the message names the file, the node or
             edge, and the value.
     """
-    return topology_from_document(read_document(path), where=str(path))
+    name = DEFAULT_NAME if path == STANDARD_STREAM else path.name
+    return topology_from_document(read_document(path, limit=MAX_TOPOLOGY_BYTES), where=str(path), name=name)
 
 
 def write_topology(topology: Topology, path: Path) -> None:
     """Write `topology` to `path`, whole or not at all. Raises `InputError` if that cannot be done."""
     try:
-        text = json.dumps(topology_to_document(topology), indent=1)
+        text = json_text(topology_to_document(topology), indent=1)
     except TypeError as error:  # an attribute that a networkx graph brought
         raise InputError(f"{topology.name}: an attribute cannot be written: {error}; make it a plain value") from None
     write_text(path, [text, "\n"])
@@ -78,16 +81,17 @@ def _edge(topology: Topology, link: Link) -> dict[str, object]:
     return ends | link_to_dict(link)
 
 
-def topology_from_document(document: Mapping[str, object], *, where: str) -> Topology:
-    """Return the topology that a JSON object describes; `where` begins every error message.
+def topology_from_document(document: Mapping[str, object], *, where: str, name: str = DEFAULT_NAME) -> Topology:
+    """Return the topology that a JSON object describes, called `name` if the object gives it none.
+
+    `where` begins every error message.
 
     Raises:
         InputError: as `read_topology` does.
     """
     graph = _graph(document, where)
-    name = graph.get("name", where)
     builder = TopologyBuilder(
-        _text(name, "graph.name", where),
+        _text(graph.get("name", ""), "graph.name", where) or name,
         bandwidth_unit=_text(graph.get("bandwidth_unit", "GB/s"), "graph.bandwidth_unit", where),
         port_model=cast("str | None", graph.get("port_model")),
         attributes={key: value for key, value in graph.items() if key not in _GRAPH_KEYS},
@@ -105,8 +109,10 @@ def _graph(document: Mapping[str, object], where: str) -> Mapping[str, object]:
     graph = document.get("graph")
     if not isinstance(graph, Mapping):
         raise InputError(f'{where}: needs "graph": {{"format": "{FORMAT}", ...}}; is this a topology file?')
-    if graph.get("format") != FORMAT:
-        raise InputError(f"{where}: graph.format is {graph.get('format')!r}; expected {FORMAT!r}")
+    if "format" not in graph:
+        raise InputError(f'{where}: graph has no "format"; give it {FORMAT!r}')
+    if graph["format"] != FORMAT:
+        raise InputError(f"{where}: graph.format is {shown(graph['format'])}; expected {FORMAT!r}")
     if "edges" not in document and "links" in document:
         raise InputError(f'{where}: has "links"; write it with networkx.node_link_data(G, edges="edges")')
     return cast("Mapping[str, object]", graph)
@@ -118,7 +124,7 @@ def _objects(document: Mapping[str, object], key: str, where: str) -> Iterable[M
         raise InputError(f'{where}: needs "{key}": [...], a list of objects')
     for place, value in enumerate(values):
         if not isinstance(value, Mapping):
-            raise InputError(f"{where}: {key}[{place}] is {value!r}; expected an object")
+            raise InputError(f"{where}: {key}[{place}] is {shown(value)}; expected an object")
         yield value
 
 
@@ -128,13 +134,14 @@ def _add_node(builder: TopologyBuilder, node: Mapping[str, object], where: str) 
     kind = node.get("kind", NodeKind.COMPUTE.value)
     identity = cast("NodeId", node["id"])  # the builder checks it
     attributes = {key: value for key, value in node.items() if key not in _NODE_KEYS}
-    if kind == NodeKind.COMPUTE.value:
-        builder.add_compute(identity, **attributes)
-        return
-    if kind != NodeKind.SWITCH.value:
-        raise InputError(f"{where} ({identity!r}): kind is {kind!r}; expected 'compute' or 'switch'")
+    if kind not in tuple(NodeKind):
+        raise InputError(f"{where} ({shown(identity)}): kind is {shown(kind)}; expected 'compute' or 'switch'")
     multicast = _flag(node, "multicast", default=False, where=where)
     aggregation = _flag(node, "aggregation", default=False, where=where)
+    if kind == NodeKind.COMPUTE.value:
+        abilities = {"multicast": multicast, "aggregation": aggregation}
+        builder.add_compute(identity, **{name: True for name, able in abilities.items() if able}, **attributes)
+        return
     builder.add_switch(identity, multicast=multicast, aggregation=aggregation, **attributes)
 
 
@@ -144,7 +151,7 @@ def _add_edge(builder: TopologyBuilder, edge: Mapping[str, object], *, duplex: b
             raise InputError(f'{where} has no "{key}"; name the node')
     source, target = (cast("NodeId", edge[key]) for key in ("source", "target"))
     if "bandwidth" not in edge:
-        raise InputError(f'{where} ({source!r} -> {target!r}) has no "bandwidth"; give it one')
+        raise InputError(f'{where} ({shown(source)} -> {shown(target)}) has no "bandwidth"; give it one')
     add = builder.add_duplex if duplex else builder.add_link
     add(source, target, edge["bandwidth"], latency_us=edge.get("latency_us"))
 
@@ -152,11 +159,11 @@ def _add_edge(builder: TopologyBuilder, edge: Mapping[str, object], *, duplex: b
 def _flag(document: Mapping[str, object], key: str, *, default: bool, where: str) -> bool:
     value = document.get(key, default)
     if not isinstance(value, bool):
-        raise InputError(f'{where}: "{key}" is {value!r}; expected true or false')
+        raise InputError(f'{where}: "{key}" is {shown(value)}; expected true or false')
     return value
 
 
 def _text(value: object, key: str, where: str) -> str:
     if not isinstance(value, str):
-        raise InputError(f"{where}: {key} is {value!r}; expected a string")
+        raise InputError(f"{where}: {key} is {shown(value)}; expected a string")
     return value

@@ -15,6 +15,7 @@ file. A module whose name begins with an underscore holds what several builders 
 
 import difflib
 import importlib
+import os
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -23,7 +24,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from forestcoll.errors import InputError, InternalError
+from forestcoll.errors import InputError, InternalError, shown
+from forestcoll.files import path_of
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology
 from forestcoll.topology.node_link import read_topology
@@ -115,24 +117,30 @@ def _discover() -> None:
                 importlib.import_module(f"{package}.{name}")
 
 
-def load_topology(text: str) -> Topology:
+def load_topology(text: str | os.PathLike[str]) -> Topology:
     """Return the topology that a command's TOPOLOGY argument means: a file, or a builder's spec string.
 
-    It is a file if there is one of that name, or if it looks like one: its name ends in `.json` or `.gz`, or has a
-    folder in it (before any `:`, since a bandwidth may be `25/3`).
+    It is a file if there is one of that name (or a folder, and no builder), or if it looks like one: its name ends in
+    `.json` or `.gz`, or has a folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input. A
+    `Path` is a file in any case.
 
     Raises:
-        InputError: as `read_topology` and `build_topology` do.
+        InputError: as `read_topology` and `build_topology` do, or `text` is neither a text nor a path.
     """
-    return read_topology(Path(text)) if _is_file(text) else build_topology(text)
+    if isinstance(text, os.PathLike):
+        return read_topology(Path(text))
+    if not isinstance(text, str):
+        raise InputError(f"a topology is named by a text or a path, not by {shown(text)}")
+    return read_topology(path_of(text)) if _is_file(text) else build_topology(text)
 
 
 def _is_file(text: str) -> bool:
     head = text.partition(":")[0]
-    if text.endswith(_FILE_ENDINGS) or "/" in head or "\\" in head:
+    if text == "-" or text.endswith(_FILE_ENDINGS) or "/" in head or "\\" in head:
         return True
+    path = Path(text)
     try:
-        return Path(text).is_file()
+        return path.is_file() or (text != "" and path.exists() and all(head != spec.name for spec in builders()))
     except OSError:  # longer than a file's name can be
         return False
 
@@ -166,7 +174,7 @@ def _builder(name: str) -> BuilderSpec:
         return known[name]
     near = difflib.get_close_matches(name.lower()[:40], known, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    raise InputError(f"{_shown(name)}: no such builder or file; {hint}'forestcoll topologies' lists the builders")
+    raise InputError(f"{shown(name)}: no such builder or file; {hint}'forestcoll topologies' lists the builders")
 
 
 def _values(builder: BuilderSpec, text: str) -> Mapping[str, object]:
@@ -175,10 +183,10 @@ def _values(builder: BuilderSpec, text: str) -> Mapping[str, object]:
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if not equals:
-            raise InputError(f"{builder.name}: {_shown(part)} is not key=value; expected NAME:key=value,key=value")
+            raise InputError(f"{builder.name}: {shown(part)} is not key=value; expected NAME:key=value,key=value")
         if key not in parameters:
             known = ", ".join(parameters)
-            raise InputError(f"{builder.name}: there is no parameter {_shown(key)}; there are {known}")
+            raise InputError(f"{builder.name}: there is no parameter {shown(key)}; there are {known}")
         if key in values:
             raise InputError(f"{builder.name}: {key} is given twice; give it once")
         values[key] = _value(builder, parameters[key], value)
@@ -190,12 +198,7 @@ def _value(builder: BuilderSpec, parameter: Parameter, text: str) -> object:
         return parameter.kind.parse(text)
     except ValueError:
         form = parameter.kind.form
-        raise InputError(f"{builder.name}: {parameter.name} is {_shown(text)}; expected {form}") from None
-
-
-def _shown(text: str) -> str:
-    """Return `text` in quotes, on one line and not too long for one."""
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+        raise InputError(f"{builder.name}: {parameter.name} is {shown(text)}; expected {form}") from None
 
 
 def _normal_form(builder: BuilderSpec, recipe: Recipe) -> str:

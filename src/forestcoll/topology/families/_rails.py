@@ -1,23 +1,44 @@
 """What rail networks share: boxes with a scale-up switch, and GPU i of every box on rail switch i."""
 
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import Recipe, Size
 
 
-def add_rails(
-    network: TopologyBuilder, boxes: int, gpus: int, scale_up_bandwidth: Fraction, rail_bandwidth: Fraction
-) -> list[str]:
-    """Add boxes and rail switches, joined, and return the ids of the rail switches."""
-    for box in range(boxes):
-        for gpu in range(gpus):
-            network.add_compute(f"b{box}/gpu{gpu}", box=box)
-    rails = [f"rail{gpu}" for gpu in range(gpus)]
-    for rail in rails:
-        network.add_switch(rail)
-    for box in range(boxes):
-        switch = network.add_switch(f"b{box}/switch", box=box)
-        for gpu in range(gpus):
-            network.add_duplex(f"b{box}/gpu{gpu}", switch, scale_up_bandwidth)
-            network.add_duplex(f"b{box}/gpu{gpu}", rails[gpu], rail_bandwidth)
-    return rails
+@dataclass(frozen=True)
+class Rails(Recipe):
+    """Boxes joined by rails, and by nothing else."""
+
+    boxes: int = field(default=4, metadata=integer("boxes", minimum=2, is_size=True))
+    gpus: int = field(default=8, metadata=integer("GPUs of each box, and rails", minimum=2, is_size=True))
+    scale_up_bandwidth: Fraction = field(
+        default=Fraction(1), metadata=positive("between a GPU and its box's switch, each way")
+    )
+    rail_bandwidth: Fraction = field(
+        default=Fraction(1), metadata=positive("between a GPU and its rail switch, each way")
+    )
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        compute = self.boxes * self.gpus
+        return Size(compute, 4 * compute)
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        for box in range(self.boxes):
+            for gpu in range(self.gpus):
+                network.add_compute(f"b{box}/gpu{gpu}", box=box)
+        for rail in self.rails():
+            network.add_switch(rail)
+        for box in range(self.boxes):
+            switch = network.add_switch(f"b{box}/switch", box=box)
+            for gpu, rail in enumerate(self.rails()):
+                network.add_duplex(f"b{box}/gpu{gpu}", switch, self.scale_up_bandwidth)
+                network.add_duplex(f"b{box}/gpu{gpu}", rail, self.rail_bandwidth)
+
+    def rails(self) -> list[str]:
+        """Return the ids of the rail switches."""
+        return [f"rail{gpu}" for gpu in range(self.gpus)]

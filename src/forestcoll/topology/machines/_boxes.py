@@ -4,9 +4,12 @@ All links are full duplex, so every node sends as fast as it receives. Boxes are
 a non-blocking fabric, whatever it is made of. One box alone has nothing of what leads out of it.
 """
 
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.parameters import flag, positive
+from forestcoll.topology.registry import Recipe, Size
 
 FABRIC = "ib"
 """The id of the switch that joins the boxes."""
@@ -70,3 +73,25 @@ def paired_links(boxes: int, gpus: int) -> int:
 def direct_links(boxes: int, gpus: int) -> int:
     """Return how many one-way links `join_boxes` adds."""
     return 2 * boxes * gpus if boxes > 1 else 0
+
+
+@dataclass(frozen=True)
+class NvlinkBoxes(Recipe):
+    """Boxes whose GPUs have an NVSwitch, which may multicast and add up, and a NIC each; a machine sets the numbers."""
+
+    boxes: int
+    gpus: int
+    nvswitch_bandwidth: Fraction
+    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=positive("GB/s each way of a NIC"))
+    nvls: bool = field(default=False, metadata=flag("the NVSwitch multicasts and adds up"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        compute = self.boxes * self.gpus
+        return Size(compute, 2 * compute + direct_links(self.boxes, self.gpus))
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_gpus(network, self.boxes, self.gpus)
+        add_box_switches(network, self.boxes, self.gpus, self.nvswitch_bandwidth, in_network=self.nvls)
+        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)

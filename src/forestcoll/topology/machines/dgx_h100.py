@@ -8,10 +8,9 @@ NVSwitch can multicast and add up (NVLink SHARP, "NVLS"), which `nvls=true` stat
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.machines._boxes import add_box_switches, add_gpus, direct_links, join_boxes
-from forestcoll.topology.parameters import flag, integer, positive
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.machines._boxes import NvlinkBoxes
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import topology_builder
 
 
 @topology_builder(
@@ -20,7 +19,7 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
     source="ForestColl (arXiv:2402.06787), H100 testbed; docs.nvidia.com/dgx-basepod, core components",
 )
 @dataclass(frozen=True)
-class DgxH100(Recipe):
+class DgxH100(NvlinkBoxes):
     """Boxes of DGX H100."""
 
     boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
@@ -28,16 +27,3 @@ class DgxH100(Recipe):
     nvswitch_bandwidth: Fraction = field(
         default=Fraction(450), metadata=positive("GB/s each way between a GPU and its NVSwitch")
     )
-    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=positive("GB/s each way of a NIC"))
-    nvls: bool = field(default=False, metadata=flag("the NVSwitch multicasts and adds up"))
-
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        compute = self.boxes * self.gpus
-        return Size(compute, 2 * compute + direct_links(self.boxes, self.gpus))
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        add_box_switches(network, self.boxes, self.gpus, self.nvswitch_bandwidth, in_network=self.nvls)
-        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)

@@ -9,10 +9,9 @@ states.
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.machines._boxes import add_box_switches, add_gpus, direct_links, join_boxes
+from forestcoll.topology.machines._boxes import NvlinkBoxes
 from forestcoll.topology.parameters import flag, integer, positive
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.registry import topology_builder
 
 
 @topology_builder(
@@ -21,7 +20,7 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
     source="nvidia.com/en-us/data-center/nvlink; docs.nvidia.com/dgx/dgxgb200-user-guide/hardware.html",
 )
 @dataclass(frozen=True)
-class Gb200Nvl72(Recipe):
+class Gb200Nvl72(NvlinkBoxes):
     """Racks of GB200 NVL72; a rack is a box."""
 
     boxes: int = field(default=1, metadata=integer("racks", is_size=True))
@@ -29,16 +28,4 @@ class Gb200Nvl72(Recipe):
     nvswitch_bandwidth: Fraction = field(
         default=Fraction(900), metadata=positive("GB/s each way between a GPU and the NVLink switches")
     )
-    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=positive("GB/s each way of a NIC"))
     nvls: bool = field(default=False, metadata=flag("the NVLink switches multicast and add up"))
-
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        compute = self.boxes * self.gpus
-        return Size(compute, 2 * compute + direct_links(self.boxes, self.gpus))
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        add_box_switches(network, self.boxes, self.gpus, self.nvswitch_bandwidth, in_network=self.nvls)
-        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)
