@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from forestcoll.bounds import Optimum
     from forestcoll.cli.watching import Watch
     from forestcoll.schedule import Schedule, Shape
-    from forestcoll.topology import Topology
 
 
 @click.command("generate")
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="How trees are found: grown, packed by the paper's way, or grown and, if need be, packed.",
 )
+@click.option(
+    "--compact", is_flag=True, help="Hold a symmetry of the network and the trees that the others are images of."
+)
 @output_option
 @json_option
 @click.option("-v", "--verbose", is_flag=True, help="Also print what the run did.")
@@ -43,6 +45,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     trees: int | None,
     max_trees: int | None,
     method: str,
+    compact: bool,
     output: Path | None,
     as_json: bool,
     verbose: bool,
@@ -62,8 +65,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         watch.begin("reading the topology")
         network = load_topology(topology)
         best, by_trees = find_optimum(network, collective, trees, max_trees, watch)
-        _check_memory(network)
-        schedule = schedule_for(best, method=method, progress=watch)
+        schedule = schedule_for(best, method=method, compact=compact, progress=watch)
         watch.begin("verifying")
         _check(schedule)
         shape = shape_of(schedule)
@@ -81,15 +83,6 @@ def command(  # noqa: PLR0913 (one parameter an option)
         *wording.bottleneck_lines(best),
     ]
     wording.print_lines(lines, err=err)
-
-
-def _check_memory(network: "Topology") -> None:
-    """Refuse what cannot fit into the memory, if each root has one tree; say so of what may not."""
-    from forestcoll.generation.memory import check_memory
-
-    warning = check_memory(network, len(network.compute))
-    if warning is not None:
-        click.echo(f"forestcoll: note: {warning}", err=True)
 
 
 def _check(schedule: "Schedule") -> None:
@@ -110,6 +103,8 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
         "verified": True,
         "output": None if output is None else str(output),
         "trees": shape.trees,
+        "base_trees": shape.base_trees,
+        "group_order": shape.group_order,
         "greatest_height": shape.greatest_height,
         "mean_height": shape.mean_height,
         "greatest_hops": shape.greatest_hops,

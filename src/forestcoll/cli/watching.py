@@ -21,7 +21,7 @@ class Watch(Progress):
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.counters: dict[str, int] = {}
-        self._has_remarked = False
+        self._remarks: set[str] = set()
         self._stage: str | None = None
         self._started = 0.0
         self._bars: Bars | None = None
@@ -67,10 +67,10 @@ class Watch(Progress):
             self._bars.update(self._task, completed=done, total=total or None, count=count)
 
     def remark(self, text: str) -> None:
-        """As `Progress.remark`; once a run, as the remarks of several stages say the same."""
-        if self._has_remarked:
+        """As `Progress.remark`; once a run, as the remarks of several stages may be the same."""
+        if text in self._remarks:
             return
-        self._has_remarked = True
+        self._remarks.add(text)
         from forestcoll.cli.wording import printable
 
         line = f"forestcoll: note: {printable(text)}"

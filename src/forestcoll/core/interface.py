@@ -102,7 +102,7 @@ class Core(Protocol):
         `counters["missing"]` counts them.
         """
 
-    def grow_base_trees(  # noqa: PLR0913 (a symmetry is three values)
+    def grow_base_trees(  # noqa: PLR0913, PLR0917 (a symmetry is three values)
         self,
         problem: AnyProblem,
         supply: int,

@@ -17,10 +17,18 @@ from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.collective import Collective
 from forestcoll.core import AnyProblem, Core, RoutedTrees
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.generation.memory import can_fit, check_memory
+from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
-from forestcoll.topology import Topology
+from forestcoll.topology import Symmetry, Topology
+
+MOST_LISTED_EDGES = 2**27
+"""The most tree edges that are written out, if there is a symmetry: a file of more is larger than what is read."""
+
+_WORTH_A_SYMMETRY = 2**19
+"""Tree edges from which on it is worth while to look for a symmetry, even to write out all trees in the end."""
 
 
 def generate(  # noqa: PLR0913 (what is asked, and how)
@@ -30,6 +38,7 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
     trees: int | None = None,
     max_trees: int | None = None,
     method: Method | str = Method.AUTO,
+    compact: bool = False,
     progress: Progress = SILENT,
 ) -> Schedule:
     """Return a schedule that reaches the optimum of `collective` on `topology`.
@@ -37,27 +46,53 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
     The same arguments give the same schedule. They and the errors are those of `bounds.optimum` and `schedule_for`.
     """
     best = optimum(topology, collective, trees=trees, max_trees=max_trees, progress=progress)
-    return schedule_for(best, method=method, progress=progress)
+    return schedule_for(best, method=method, compact=compact, progress=progress)
 
 
-def schedule_for(best: Optimum, *, method: Method | str = Method.AUTO, progress: Progress = SILENT) -> Schedule:
+def schedule_for(
+    best: Optimum, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
+) -> Schedule:
     """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`.
 
+    If `compact`, or if a list of all trees would be too long to be kept or read, it holds base trees and a symmetry of
+    the network where there is one. Large symmetric networks get all trees by way of base trees as well.
+
     Raises:
-        InputError: there is no such method.
+        InputError: there is no such method, it cannot be compact, or the schedule cannot fit into the memory.
         NoSolutionError: `method` is fast, and the fast way did not complete all trees.
     """
     way = _method(method)
+    if compact and way is Method.PROVEN:
+        raise InputError("the proven way packs the trees of every root, it has no base trees; leave compact out")
     capacities = best.tree_capacities()
-    demand = len(best.topology.compute) * best.trees_per_root
-    scaled, bound = ScaledTopology.of(best.topology), sum(capacities) + 2 * demand
+    nodes = len(best.topology.compute)
+    scaled, bound = ScaledTopology.of(best.topology), sum(capacities) + 2 * nodes * best.trees_per_root
     scaled.remark_on_width(bound, progress)
     core, problem = scaled.problem(capacities, bound)
+    edges = nodes * (nodes - 1)
+    listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.topology, nodes)
+    if way is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY):
+        base = grow_base_trees(core, problem, best, progress)
+        if base is not None:
+            schedule = _schedule(best, base[0], base[1])
+            if listed:
+                return schedule.expanded()
+            if not compact:
+                progress.remark(f"{best.topology.name}: a list of all trees is too long; base trees stand for them")
+            return schedule
+    _check_size(best.topology, progress)
     if way is Method.PROVEN:
         routed = _proven_trees(core, problem, best.trees_per_root, progress)
     else:
         routed = _grown_trees(core, problem, best, way, progress)
-    return _schedule(best, routed)
+    return _schedule(best, routed, None)
+
+
+def _check_size(topology: Topology, progress: Progress) -> None:
+    """Refuse a list of all trees that cannot be kept; say so of one that may be too large."""
+    warning = check_memory(topology, len(topology.compute))
+    if warning is not None:
+        progress.remark(warning)
 
 
 def _method(name: Method | str) -> Method:
@@ -90,7 +125,7 @@ def _proven_trees(core: Core, problem: AnyProblem, trees: int, progress: Progres
     return RoutedTrees(*core.route_trees(problem, logical, batches, progress.advance))
 
 
-def _schedule(best: Optimum, routed: RoutedTrees) -> Schedule:
+def _schedule(best: Optimum, routed: RoutedTrees, symmetry: Symmetry | None) -> Schedule:
     nodes = len(best.topology.compute)
     routes, numbers = _used_routes(Rows(routed.path_starts, routed.path_nodes), routed.paths)
     demand = nodes * best.trees_per_root
@@ -110,6 +145,7 @@ def _schedule(best: Optimum, routed: RoutedTrees) -> Schedule:
         optimal_algbw=best.optimal_algbw,
         cut=best.cut,
         trees_per_root=best.trees_per_root,
+        symmetry=symmetry,
     )
 
 

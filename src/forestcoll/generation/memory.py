@@ -68,6 +68,12 @@ def _switch_radius(topology: Topology) -> int:
     return radius
 
 
+def can_fit(topology: Topology, trees: int) -> bool:
+    """Return whether a schedule that lists so many `trees` may fit into the memory."""
+    available = available_memory()
+    return available is None or schedule_memory(topology, trees).least <= available
+
+
 def check_memory(topology: Topology, trees: int) -> str | None:
     """Return a warning if a schedule that lists so many `trees` may not fit into the memory, else None.
 

@@ -51,7 +51,9 @@ def expanded(schedule: Schedule) -> Schedule:
 def _images(schedule: Schedule, elements: NodeArray) -> tuple[Rows, IntArray]:
     """Return each image of a route once, and a matrix: of each element and route, the number of the image."""
     lengths = np.tile(np.diff(schedule.routes.starts), len(elements))
-    routes, numbers = _distinct(Rows(row_starts(lengths), np.take(elements, schedule.routes.entries, axis=1).reshape(-1)))
+    routes, numbers = _distinct(
+        Rows(row_starts(lengths), np.take(elements, schedule.routes.entries, axis=1).reshape(-1))
+    )
     return routes, numbers.reshape(len(elements), -1)
 
 
