@@ -136,10 +136,32 @@ def test_a_file_that_is_there_is_replaced(tmp_path: Path) -> None:
 def test_what_cannot_fit_into_the_memory_is_refused_before_it_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 100)
-    run = run_command("generate", "ring:nodes=4", "-o", tmp_path / "s.json")
-    assert run.complaint().startswith("ring:nodes=4: 4 trees over 4 compute nodes take more than 0 MB, and 0 MB of")
-    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(memory, "available_memory", lambda: 50)
+    network = write_network(tmp_path, [edge("a", "b", 1), edge("b", "c", 2), edge("c", "d", 3)], "abcd")
+    run = run_command("generate", network, "-o", tmp_path / "s.json")
+    assert run.complaint().startswith("small: 4 trees over 4 compute nodes take more than 0 MB, and 0 MB of")
+    assert list(tmp_path.iterdir()) == [network]
+
+
+def test_where_the_trees_do_not_fit_base_trees_stand_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_memory", lambda: 50)
+    run = run_command("generate", "ring:nodes=4", "--json")
+    assert run.status == 0
+    assert run.err == "forestcoll: note: ring:nodes=4: a list of all trees is too long; base trees stand for them\n"
+    said = json.loads(run.out)
+    assert (said["trees"], said["base_trees"], said["group_order"]) == (8, 2, 4)
+
+
+def test_a_compact_schedule_is_judged_as_any_other(tmp_path: Path) -> None:
+    schedule = tmp_path / "s.json"
+    assert "2, 16 images each: 32 trees" in run_command("generate", "dgx-a100:boxes=2", "--compact", "-o", schedule).out
+    assert [shift["order"] for shift in json.loads(schedule.read_bytes())["symmetry"]] == [8, 2]
+    assert "right: allgather" in run_command("verify", schedule).out
+
+
+def test_the_proven_way_has_no_base_trees() -> None:
+    complaint = run_command("generate", "ring:nodes=4", "--compact", "--method", "proven").complaint()
+    assert "leave compact out" in complaint
 
 
 def test_what_may_not_fit_into_the_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,8 +53,8 @@ class ScaledTopology:
         size = len(self.topology.compute) * len(self.topology.links)
         if size > _TINY and not is_native(core_for(bound)):
             progress.remark(
-                f"{self.topology.name}: the numbers need {bound.bit_length()} bits, and the native core has 125; plain "
-                "Python goes on, hundreds of times slower (bandwidths with fewer digits or a common denominator help)"
+                f"{self.topology.name}: the numbers need more than the 125 bits of the native core; plain Python goes "
+                "on, hundreds of times slower (bandwidths with fewer digits or a common denominator help)"
             )
 
     def problem(self, capacities: Sequence[int], bound: int) -> tuple[Core, AnyProblem]:

@@ -1,0 +1,131 @@
+"""Base trees: that their images are a schedule that reaches the optimum, and what happens without a symmetry."""
+
+from collections.abc import Mapping
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forestcoll.bounds import optimum
+from forestcoll.errors import InputError
+from forestcoll.generation import forest, generate, schedule_for
+from forestcoll.generation.symmetric import _link_orbits
+from forestcoll.method import Method
+from forestcoll.progress import Progress
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.automorphisms import find_symmetry
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+
+NETWORKS = {
+    "dgx-a100:boxes=3": 24,
+    "dgx-h100:boxes=16": 128,
+    "mi250:boxes=64": 256,
+    "gb200-nvl72:boxes=2": 144,
+    "torus:dims=3x4x2": 24,
+    "hypercube:dim=5": 32,
+    "hamming:dim=2,base=3": 9,
+    "circulant:nodes=11,offsets=1+3": 11,
+    "fat-tree:levels=3,arity=3": 27,
+    "dragonfly:routers=4,nodes=2,global_links=2,groups=5": 20,
+    "complete-bipartite:left=4,right=4": 8,
+}
+"""Networks whose base trees grow at once, with the order of the group."""
+
+
+class Counters(Progress):
+    def __init__(self) -> None:
+        self.said: dict[str, int] = {}
+
+    def note(self, counters: Mapping[str, int]) -> None:
+        self.said |= counters
+
+
+@pytest.mark.parametrize(("spec", "order"), NETWORKS.items())
+def test_base_trees_and_their_images_reach_the_optimum(spec: str, order: int) -> None:
+    schedule = generate(build_topology(spec), compact=True)
+    assert schedule.symmetry is not None
+    assert schedule.symmetry.order == order
+    assert verify(schedule).optimal
+    assert verify(schedule.expanded()) == verify(schedule)
+
+
+def test_a_smaller_group_is_tried_and_then_all_trees_are_grown() -> None:
+    counters = Counters()
+    best = optimum(build_topology("mi250:boxes=2"))
+    schedule = schedule_for(best, compact=True, progress=counters)
+    assert counters.said["group_order"] < find_symmetry(best.topology).order
+    assert schedule.symmetry is None
+    assert verify(schedule).optimal
+
+
+def test_without_a_symmetry_all_trees_are_listed() -> None:
+    builder = TopologyBuilder("a line")
+    for place in range(3):
+        builder.add_compute(place)
+    builder.add_duplex(0, 1, 1)
+    builder.add_duplex(1, 2, 2)
+    schedule = generate(builder.build(), compact=True)
+    assert schedule.symmetry is None
+    assert verify(schedule).optimal
+
+
+def test_large_symmetric_networks_get_all_trees_by_way_of_base_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "_WORTH_A_SYMMETRY", 1)
+    counters = Counters()
+    schedule = generate(build_topology("torus:dims=4x4"), progress=counters)
+    assert counters.said["group_order"] == 16
+    assert schedule.symmetry is None
+    assert len(schedule.phases[0]) == 32
+    assert verify(schedule).optimal
+
+
+def test_a_list_that_is_too_long_is_left_to_base_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "MOST_LISTED_EDGES", 100)
+    schedule = generate(build_topology("dgx-a100:boxes=2"))
+    assert schedule.symmetry is not None
+    assert verify(schedule).optimal
+
+
+def test_the_proven_way_has_no_base_trees() -> None:
+    with pytest.raises(InputError, match="leave compact out"):
+        generate(build_topology("ring:nodes=4"), method=Method.PROVEN, compact=True)
+
+
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,nics=true", "torus:dims=2x3", "mi250:boxes=2", "rail:boxes=3"])
+def test_links_of_an_orbit_are_those_that_elements_of_the_group_lead_to(spec: str) -> None:
+    topology = build_topology(spec)
+    symmetry = find_symmetry(topology)
+    number = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    first = list(range(len(topology.links)))
+    for element, (place, link) in product(symmetry.elements(len(topology.nodes)), enumerate(topology.links)):
+        first[place] = min(first[place], number[int(element[link.source]), int(element[link.target])])
+    assert _link_orbits(topology, symmetry).tolist() == first
+
+
+@st.composite
+def copies(draw: st.DrawFn) -> Topology:
+    """Equal boxes, of one to four compute nodes joined at random, on one to three hubs."""
+    size, boxes, hubs = draw(st.integers(1, 4)), draw(st.integers(2, 4)), draw(st.integers(1, 3))
+    inner = [
+        (one, other, draw(st.integers(1, 9))) for one in range(size) for other in range(one) if draw(st.booleans())
+    ]
+    outer = [(node, hub, draw(st.integers(1, 5))) for node in range(size) for hub in range(hubs)]
+    builder = TopologyBuilder("copies")
+    switches = [builder.add_switch(f"hub{hub}") for hub in range(hubs)]
+    for box in range(boxes):
+        nodes = [builder.add_compute(f"box{box}/{node}") for node in range(size)]
+        for one, other, bandwidth in inner:
+            builder.add_duplex(nodes[one], nodes[other], bandwidth)
+        for node, hub, bandwidth in outer:
+            builder.add_duplex(nodes[node], switches[hub], bandwidth)
+    return builder.build()
+
+
+@settings(max_examples=150)
+@given(copies())
+def test_copies_of_a_box_on_hubs(topology: Topology) -> None:
+    schedule = generate(topology, compact=True)
+    assert verify(schedule).optimal
+    assert verify(schedule.expanded()).optimal
