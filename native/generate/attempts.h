@@ -29,8 +29,8 @@ class Attempts {
 
   Attempts(Growth<Capacity>& growth, TightSets<Capacity>& sets, const std::vector<NodeIndex>& terminals,
            const std::vector<NodeIndex>& order, const std::vector<Capacity>& supplies, bool may_learn)
-      : growth_(growth), sets_(sets), terminals_(terminals), order_(order), supplies_(supplies),
-        may_learn_(may_learn) {}
+      : growth_(growth), sets_(sets), terminals_(terminals), order_(order), supplies_(supplies), may_learn_(may_learn) {
+  }
 
   // The trees of the attempt that left the fewest edges missing; they are planted.
   std::vector<Tree> run(Observer& observer) {

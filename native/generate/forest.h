@@ -153,7 +153,7 @@ class Forest {
       Tree proven = growth_.plant(routed.roots[tree], routed.multiplicities[tree]);
       for (std::size_t edge = 0; edge + 1 < terminals_.size(); ++edge) {
         const auto& nodes = logical.paths[routed.paths[tree * (terminals_.size() - 1) + edge]];
-        proven.entry[index(nodes.back())] = growth_.paths().add(arcs_along(nodes));
+        proven.entry[index(nodes.back())] = growth_.number(arcs_along(nodes));
       }
       proven.missing = 0;
       trees_.push_back(std::move(proven));
