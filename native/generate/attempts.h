@@ -100,9 +100,13 @@ class Attempts {
     }
     inflow.ask_about(incomplete);
     const SetIndex before = sets_.size();
-    for (const NodeIndex node : terminals_) {
+    for (const NodeIndex node : order_) {
       observer.pulse();
-      if (!inflow.reaches(node)) keep(inflow.sink_side());
+      if (inflow.reaches(node)) {
+        inflow.trust(node);
+      } else {
+        keep(inflow.sink_side());
+      }
     }
     counters_.short_sets += sets_.size() - before;
     return sets_.size() > before;

@@ -63,7 +63,7 @@ class Forest {
     SetSeeds<Capacity>(whole_, terminals_, remaining_).plant(sets_);
     grow(true, observer);
     repair_all(observer);
-    Completion<Capacity> completion(growth_, sets_, terminals_, trees_);
+    Completion<Capacity> completion(growth_, sets_, terminals_, order_, trees_);
     const bool complete = completion.run(observer);
     counters_.completion = completion.counters();
     if (complete) return;
