@@ -101,7 +101,7 @@ class Attempts {
     inflow.ask_about(incomplete);
     const SetIndex before = sets_.size();
     for (const NodeIndex node : order_) {
-      observer.pulse();
+      observer.advance(node, growth_.network().nodes());
       if (inflow.reaches(node)) {
         inflow.trust(node);
       } else {
@@ -144,7 +144,7 @@ class Attempts {
     while (!growing.empty()) {
       std::vector<std::size_t> still;
       for (const std::size_t place : growing) {
-        observer.pulse();
+        observer.advance(static_cast<std::int64_t>(place), static_cast<std::int64_t>(trees_.size()));
         Tree tree = std::move(trees_[place]);
         const bool grew = growth_.extend(tree, Rules{spend, std::min(tree.multiplicity, enough)},
                                          [&](Tree& whole, Capacity carried) { split(whole, carried); });

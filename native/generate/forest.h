@@ -72,9 +72,11 @@ class Forest {
     prove_rest(observer);
   }
 
-  RoutedTrees<Capacity> trees() {
+  RoutedTrees<Capacity> trees(Observer& observer) {
     RoutedTrees<Capacity> result;
+    result.paths.reserve(trees_.size() * (terminals_.size() - 1));
     for (const Tree& tree : trees_) {
+      observer.advance(static_cast<std::int64_t>(result.roots.size()), static_cast<std::int64_t>(trees_.size()));
       result.roots.push_back(tree.root);
       result.multiplicities.push_back(tree.multiplicity);
       for (const NodeIndex node : growth_.by_depth(tree)) {
@@ -84,13 +86,12 @@ class Forest {
     return result;
   }
 
-  // The nodes of a path that `trees` names.
-  std::vector<NodeIndex> path_nodes(PathNumber path) {
-    std::vector<NodeIndex> nodes{network_.tail(growth_.paths()[path].front())};
+  // Puts the nodes of a path that `trees` names behind `nodes`.
+  void append_nodes(PathNumber path, std::vector<NodeIndex>& nodes) const {
+    nodes.push_back(network_.tail(growth_.paths()[path].front()));
     for (const ArcIndex arc : growth_.paths()[path]) nodes.push_back(network_.head(arc));
-    return nodes;
   }
-  PathNumber paths() { return growth_.paths().size(); }
+  PathNumber paths() const { return growth_.paths().size(); }
 
   const ForestCounters& counters() const { return counters_; }
 
