@@ -68,6 +68,7 @@ class Attempts {
   // True if the new attempt is better than the best one; otherwise that one is planted again.
   bool try_again(Care care, Observer& observer) {
     for (const Tree& tree : best_.trees) growth_.uproot(tree);
+    sets_.heed_all();
     sets_.start_over();
     Attempt before = std::move(best_);
     make(care, observer);

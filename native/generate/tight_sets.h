@@ -30,7 +30,7 @@ class TightSets {
   SetIndex size() const { return static_cast<SetIndex>(members_.size()); }
   // The sets that the arc leads into and that trees heed.
   const std::vector<SetIndex>& entered(ArcIndex arc) const {
-    return (care_taken_ == Care::kTight ? entered_tight_ : entered_)[static_cast<std::size_t>(arc)];
+    return (heeds_all_ ? entered_ : entered_tight_)[static_cast<std::size_t>(arc)];
   }
   bool contains(SetIndex set, NodeIndex node) const {
     return members_[static_cast<std::size_t>(set)][static_cast<std::size_t>(node)];
@@ -40,8 +40,10 @@ class TightSets {
   Capacity spare(SetIndex set, bool spend) const {
     return spend || care_[static_cast<std::size_t>(set)] > care_taken_ ? slack(set) : 0;
   }
-  // The sets up to this care are spared from now on; others are not heeded at all while that is only the tight ones.
+  // The sets up to this care are spared from now on.
   void take_care(Care care) { care_taken_ = care; }
+  // From now on trees heed all sets, not only tight ones, which is quicker.
+  void heed_all() { heeds_all_ = true; }
   void pay(SetIndex set, Capacity amount) { slack_[purse(set)] -= amount; }
 
   // Keeps the set given by `members`, which has `slack` before any tree has grown. Its number, or kNoSet if it is kept
@@ -109,6 +111,7 @@ class TightSets {
   std::vector<Care> care_;
   std::vector<SetIndex> purse_;  // of each set, the one whose slack it pays from: itself, or one that shares it
   Care care_taken_ = Care::kTight;
+  bool heeds_all_ = false;
   std::vector<std::vector<SetIndex>> entered_, entered_tight_;  // of each arc, the sets that it leads into
   std::unordered_set<std::vector<bool>> known_;
 };
