@@ -58,6 +58,7 @@ class Growth {
     sender_.resize(index(network.nodes()));
     std::iota(sender_.begin(), sender_.end(), 0);
     if (orbits != nullptr) {
+      shared_ = true;
       purse_ = orbits->arcs;
       sender_ = orbits->first_nodes(network.nodes());
     }
@@ -400,7 +401,7 @@ class Growth {
   void attach(Tree& tree, Rules rules, Split split) {
     Capacity carried = tree.multiplicity;
     for (const ArcIndex arc : path_) {
-      carried = std::min(carried, left(arc));
+      carried = std::min(carried, left(arc) / uses(arc));
       for (const SetIndex set : sets_.entered(arc)) {
         if (costs(tree, set, network_.head(path_.back()))) carried = std::min(carried, sets_.spare(set, rules.spend));
       }
@@ -413,6 +414,12 @@ class Growth {
     tree.entry[index(head)] = number(path_);
     --tree.missing;
     next_frontier_.push_back(head);
+  }
+
+  // How often `path_` uses the capacity that the arc uses: once, unless arcs share it.
+  Capacity uses(ArcIndex arc) const {
+    if (!shared_) return 1;
+    return std::count_if(path_.begin(), path_.end(), [&](ArcIndex other) { return purse(other) == purse(arc); });
   }
 
   // A path may enter a set more than once: pays one entry after the other, or nothing.
@@ -460,6 +467,7 @@ class Growth {
   std::uint32_t round_ = 0;
   std::vector<Cost> distance_;
   std::vector<std::vector<ArcIndex>> feeders_;  // of a switch, arcs into it from what was settled before it
+  bool shared_ = false;                         // whether arcs share capacities
   std::vector<ArcIndex> purse_;                 // of an arc, the one whose capacity it uses: itself, or of its orbit
   std::vector<NodeIndex> sender_;               // of a node, the one that its sending is counted with, likewise
   std::vector<Capacity> full_;                  // of an arc, its capacity at the start

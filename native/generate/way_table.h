@@ -18,21 +18,23 @@ using PathNumber = std::int32_t;
 
 class WayTable {
  public:
-  explicit WayTable(NodeIndex nodes) : rows_(static_cast<std::size_t>(nodes)) {}
+  explicit WayTable(NodeIndex nodes) : of_(static_cast<std::size_t>(nodes)) {}
 
   // The number of the path, which leads from node `from` to node `to`; it is added if it is new.
   PathNumber add(NodeIndex from, NodeIndex to, std::span<const ArcIndex> path) {
-    auto& row = rows_[static_cast<std::size_t>(from)];
-    if (row.empty()) row.assign(rows_.size(), kNone);
-    PathNumber& first = row[static_cast<std::size_t>(to)];
-    for (PathNumber way = first; way != kNone; way = next_[static_cast<std::size_t>(way)]) {
+    Ways& ways = of_[static_cast<std::size_t>(from)];
+    PathNumber& last = chain(ways, to);
+    for (PathNumber way = last; way != kNone; way = next_[static_cast<std::size_t>(way)]) {
       if (std::ranges::equal((*this)[way], path)) return way;
     }
-    next_.push_back(first);
-    first = size();
+    const PathNumber added = size();
+    next_.push_back(last);
+    last = added;
+    ends_.push_back(to);
     arcs_.insert(arcs_.end(), path.begin(), path.end());
     starts_.push_back(arcs_.size());
-    return first;
+    if (++ways.count == kFew) make_row(ways);
+    return added;
   }
 
   std::span<const ArcIndex> operator[](PathNumber way) const {
@@ -44,9 +46,33 @@ class WayTable {
 
  private:
   static constexpr PathNumber kNone = -1;
+  static constexpr std::int32_t kFew = 64;
 
-  std::vector<std::vector<PathNumber>> rows_;  // of a first and a last node, the way that was added last
-  std::vector<PathNumber> next_;               // of a way, the one between the same nodes that was added before it
+  // The ways from a node: a chain while they are few, then a chain for each node that they lead to.
+  struct Ways {
+    std::int32_t count = 0;
+    PathNumber last = kNone;
+    std::vector<PathNumber> last_to;
+  };
+
+  PathNumber& chain(Ways& ways, NodeIndex to) {
+    return ways.last_to.empty() ? ways.last : ways.last_to[static_cast<std::size_t>(to)];
+  }
+
+  void make_row(Ways& ways) {
+    ways.last_to.assign(of_.size(), kNone);
+    for (PathNumber way = ways.last; way != kNone;) {
+      PathNumber& last = ways.last_to[static_cast<std::size_t>(ends_[static_cast<std::size_t>(way)])];
+      const PathNumber following = next_[static_cast<std::size_t>(way)];
+      next_[static_cast<std::size_t>(way)] = last;
+      last = way;
+      way = following;
+    }
+  }
+
+  std::vector<Ways> of_;          // of each first node
+  std::vector<PathNumber> next_;  // of a way, the next one in its chain
+  std::vector<NodeIndex> ends_;   // of a way, the node that it leads to
   std::vector<ArcIndex> arcs_;
   std::vector<std::size_t> starts_{0};
 };
