@@ -10,6 +10,7 @@ from forestcoll.bounds import optimum
 from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
 from forestcoll.bounds.allreduce_proof import AllreduceProof, Phase, WeightedCut
 from forestcoll.bounds.orbits import Orbits
+from forestcoll.bounds.transposing import transposed
 from forestcoll.topology import Symmetry, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from networks import SMALL, duplex_networks, examples, networks, one_way_networks
@@ -118,17 +119,7 @@ def test_switches_that_take_in_more_than_they_give_out_are_used_as_far_as_they_b
 def test_the_optimum_lies_between_an_allgather_each_way_and_the_cut_set_bound(topology: Topology) -> None:
     found = allreduce_optimum(topology)
     assert found.proof.expanded(topology).bound(topology) == found.upper
-    turned = replace(
-        topology,
-        links=tuple(
-            sorted(
-                (replace(e, source=e.target, target=e.source) for e in topology.links),
-                key=lambda e: (e.source, e.target),
-            )
-        ),
-    )
-    gather, scatter = optimum(topology).optimal_algbw, optimum(turned).optimal_algbw
-    assert 1 / (1 / gather + 1 / scatter) <= found.upper <= cut_set_bound(topology)
+    assert halves(topology) <= found.upper <= cut_set_bound(topology)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +142,60 @@ def test_symmetry_changes_nothing(spec: str) -> None:
     alone = allreduce_optimum(topology, orbits=Orbits.of(topology, ALONE))
     assert alone.upper == solved(topology).upper
     assert alone.exact
+
+
+def equal_roots(topology: Topology) -> Fraction:
+    found = allreduce_optimum(topology, equal_roots=True)
+    assert found.exact
+    assert found.plan is not None
+    assert found.plan.fault(topology) is None
+    assert len({found.plan.roots[node] for node in topology.compute}) == 1
+    assert found.proof.expanded(topology).bound(topology, equal_roots=True) == found.upper
+    return found.upper
+
+
+def halves(topology: Topology) -> Fraction:
+    gather, scatter = optimum(topology).optimal_algbw, optimum(transposed(topology)).optimal_algbw
+    return 1 / (1 / gather + 1 / scatter)
+
+
+def network(links: str) -> Topology:
+    """The network that a text such as `0>1:3 1=2:5` describes; `=` is both ways."""
+    builder = TopologyBuilder("network")
+    for node in sorted({int(each[place]) for each in links.split() for place in (0, 2)}):
+        builder.add_compute(node)
+    for each in links.split():
+        add = builder.add_duplex if each[1] == "=" else builder.add_link
+        add(int(each[0]), int(each[2]), each[4:])
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("links", "rates"),
+    [
+        # All nodes have the same bandwidth each way, and still …
+        ("0=2:2 0=3:1 0=4:11 1=3:11 1=4:3 2=5:12 3=5:2", "3 4 4"),  # … both at once are better than one by one,
+        ("0>1:3 1>3:2 1>4:1 2>0:1 2=4:2 3>0:2 3>2:1 4>3:1", "5/3 20/11 11/6"),  # … and variable roots better still.
+        ("0>2:4 1>0:6 1>2:1 2>1:5", "10/3 15/4 4"),
+        ("0>2:1 1>0:5 2>1:1", "3/4 3/4 1"),
+    ],
+)
+def test_networks_where_a_reduce_scatter_and_an_allgather_are_not_the_best(links: str, rates: str) -> None:
+    topology = network(links)
+    found = (halves(topology), equal_roots(topology), solved(topology).upper)
+    assert found == tuple(map(Fraction, rates.split()))
+
+
+@examples(40)
+@given(duplex_networks(most=6, kinds=SMALL_KIND))
+def test_equal_roots_are_enough_where_links_are_full_duplex(topology: Topology) -> None:
+    assert equal_roots(topology) == solved(topology).upper
+
+
+@examples(40)
+@given(networks(most=6, kinds=SMALL_KIND))
+def test_equal_roots_lie_between_the_halves_and_the_optimum(topology: Topology) -> None:
+    assert halves(topology) <= equal_roots(topology) <= solved(topology).upper
 
 
 def star(leaves: int, *, multicast: bool, aggregation: bool) -> Topology:

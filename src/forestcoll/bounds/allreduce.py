@@ -87,7 +87,12 @@ def columns_needed(topology: Topology, orbits: Orbits) -> int:
 
 
 def allreduce_optimum(
-    topology: Topology, *, in_network: bool = False, orbits: Orbits | None = None, progress: Progress = SILENT
+    topology: Topology,
+    *,
+    in_network: bool = False,
+    equal_roots: bool = False,
+    orbits: Orbits | None = None,
+    progress: Progress = SILENT,
 ) -> AllreduceOptimum:
     """Return the optimum of an allreduce along trees on `topology`.
 
@@ -95,6 +100,8 @@ def allreduce_optimum(
         topology: the network; its switches may take in more or less than they give out.
         in_network: switches use what they can multicast and add up. Then the optimum is a bound that schedules are
             not known to reach; else it is reached.
+        equal_roots: every compute node is the root of as much as every other, and no switch of anything: the best that
+            a reduce-scatter and an allgather can do together, links being shared between them as is best.
         orbits: of a group of symmetries, to save a search for it.
         progress: is told of stages.
 
@@ -102,20 +109,24 @@ def allreduce_optimum(
         InternalError: a defect.
     """
     progress.begin("solving the linear program of allreduce")
-    program = _Program(topology, orbits or Orbits.of(topology), in_network=in_network)
+    program = _Program(topology, orbits or Orbits.of(topology), in_network=in_network, equal_roots=equal_roots)
     return program.run(progress)
 
 
 class _Program:
     """The program with the conditions found so far. Columns: roots, then reduce, then broadcast, one an orbit."""
 
-    def __init__(self, topology: Topology, orbits: Orbits, *, in_network: bool) -> None:
-        self._topology, self._orbits, self._in_network = topology, orbits, in_network
+    def __init__(self, topology: Topology, orbits: Orbits, *, in_network: bool, equal_roots: bool) -> None:
+        self._topology, self._orbits, self._in_network, self._equal_roots = topology, orbits, in_network, equal_roots
         self._scaled = ScaledTopology.of(topology)
-        roots = [node for node in orbits.first_nodes if can_be_root(topology.nodes[node], in_network=in_network)]
-        self._root_column = {orbits.of_node[node]: column for column, node in enumerate(roots)}
-        self._first = {Phase.REDUCE: len(roots), Phase.BROADCAST: len(roots) + len(orbits.link_sizes)}
-        objective = [orbits.node_sizes[orbits.of_node[node]] for node in roots] + [0] * (2 * len(orbits.link_sizes))
+        able = in_network and not equal_roots
+        roots = [node for node in orbits.first_nodes if can_be_root(topology.nodes[node], in_network=able)]
+        self._root_column = {orbits.of_node[node]: 0 if equal_roots else place for place, node in enumerate(roots)}
+        columns = 1 if equal_roots else len(roots)
+        self._first = {Phase.REDUCE: columns, Phase.BROADCAST: columns + len(orbits.link_sizes)}
+        objective = [0] * (columns + 2 * len(orbits.link_sizes))
+        for orbit, column in self._root_column.items():
+            objective[column] += orbits.node_sizes[orbit]
         enough = _ENOUGH * len(topology.compute) * cut_set_capacity(self._scaled)
         self._capacities = [min(capacity, enough) for capacity in self._scaled.capacities]
         self._program = LinearProgram(objective, scale=max(self._capacities))
@@ -282,7 +293,7 @@ class _Program:
         return AllreduceOptimum(upper, proof, None, residual=abs(float(upper / self._scaled.unit) / rate - 1))
 
     def _proven(self, proof: AllreduceProof) -> Fraction:
-        upper = proof.bound(self._topology, in_network=self._in_network)
+        upper = proof.bound(self._topology, in_network=self._in_network, equal_roots=self._equal_roots)
         if upper is None:
             raise InternalError("the dual of an allreduce's linear program proves nothing")
         return upper

@@ -187,10 +187,11 @@ class AllreduceProof:
         )
         return AllreduceProof(cuts, self.potentials)
 
-    def bound(self, topology: Topology, *, in_network: bool = False) -> Fraction | None:
+    def bound(self, topology: Topology, *, in_network: bool = False, equal_roots: bool = False) -> Fraction | None:
         """Return the rate that no plan on `topology` can beat, or None if this proves nothing.
 
-        Sums are over the orbits of `symmetry`, taken on trust to be one; `expanded` needs no such trust.
+        Sums are over the orbits of `symmetry`, taken on trust to be one; `expanded` needs no such trust. With
+        `equal_roots` the mean over compute nodes takes the place of the least.
         """
         if not self._is_sound(topology, in_network=in_network):
             return None
@@ -199,8 +200,12 @@ class AllreduceProof:
         for cut in self.cuts:
             for node in cut.inside:
                 held[orbits.of_node[node]] += cut.weight
-        roots = [node for node in orbits.first_nodes if can_be_root(topology.nodes[node], in_network=in_network)]
-        least = min(held[orbits.of_node[node]] / orbits.node_sizes[orbits.of_node[node]] for node in roots)
+        if equal_roots:
+            compute = {orbits.of_node[node] for node in topology.compute}
+            least = sum((held[orbit] for orbit in compute), Fraction(0)) / len(topology.compute)
+        else:
+            roots = [node for node in orbits.first_nodes if can_be_root(topology.nodes[node], in_network=in_network)]
+            least = min(held[orbits.of_node[node]] / orbits.node_sizes[orbits.of_node[node]] for node in roots)
         if least <= 0:
             return None
         prices = map(max, *(self._prices(topology, orbits, phase) for phase in Phase))
