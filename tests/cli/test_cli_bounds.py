@@ -97,7 +97,7 @@ def test_the_table_in_words() -> None:
         "algbw <= 325 / (15/16) = 1040/3 GB/s.",
         "algbw <= 5200 / 30 = 520/3 GB/s.",
         "520/3 GB/s (173.333) at most, and reached",
-        "1 sends at least",
+        "1 send at least (b0/gpu0 -> b0/gpu1); 2 links at most between two nodes",
     ):
         assert words in run.out
 
@@ -113,6 +113,13 @@ def test_a_bound_that_nothing_is_known_to_reach_is_marked() -> None:
     out = run_command("bounds", "dgx-h100:boxes=1,nvls=true").out
     assert "allreduce       450 *" in out
     assert "* no schedule is known to reach this" in out
+
+
+def test_long_fractions_do_not_break_the_table(tmp_path: Path) -> None:
+    edges = [edge("a", "b", f"1/{10**9 + 7}"), edge("b", "c", f"1/{10**9 + 9}"), edge("a", "c", f"1/{10**9 + 21}")]
+    out = run_command("bounds", write_network(tmp_path, edges, nodes="abc")).out
+    assert "about 3e-09" in out
+    assert max(map(len, out.splitlines()[:8])) < 80
 
 
 def test_a_root_may_be_named(tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ from forestcoll.errors import InternalError
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 
-MOST_COLUMNS = 1500
-"""The most columns that the program may have: one for each orbit of roots, two for each of links. Minutes, at most."""
+MOST_COLUMNS = 4000
+"""The most columns that the program may have: one for each orbit of roots, two for each of links. Minutes."""
 
 _ENOUGH = 4
 """Times N times the cut-set bound: more than this no link needs, which keeps the numbers of the program alike.

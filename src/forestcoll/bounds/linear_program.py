@@ -20,8 +20,8 @@ from forestcoll.errors import InternalError
 
 Floats = npt.NDArray[np.float64]
 
-MOST_EXACT_COLUMNS = 1500
-"""The most columns in use of a basis that is solved exactly: its cost grows with their cube, and this is a minute."""
+MOST_EXACT_COLUMNS = 3000
+"""The most columns in use of a basis that is solved exactly: its cost grows with their cube, and these take minutes."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class LinearProgram:
     Right sides and `scale`, by which they are divided in floating point only, are integers of any length.
     """
 
-    def __init__(self, objective: list[int], *, scale: int = 1, method: str = "simplex") -> None:
+    def __init__(self, objective: list[int], *, scale: int = 1) -> None:
         self.objective = objective
         self.scale = scale
         self.rows: list[Row] = []
@@ -64,7 +64,7 @@ class LinearProgram:
         self._highs.setOptionValue("log_to_console", False)  # noqa: FBT003 (HiGHS takes no keywords)
         self._highs.setOptionValue("threads", 1)
         self._highs.setOptionValue("parallel", "off")
-        self._highs.setOptionValue("solver", method)
+        self._highs.setOptionValue("solver", "simplex")
         self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
         for each in objective:
             self._highs.addCol(float(each), 0.0, highspy.kHighsInf, 0, _NO_INDICES, _NO_VALUES)

@@ -19,6 +19,9 @@ from forestcoll.topology import NodeId, Topology
 _MOST_SETS = 2000
 """The most sets of a proof that are written out with all their images."""
 
+_LONGEST_EXACT = 24
+"""The most characters of an exact number in a column; --json has all of it."""
+
 _CROSSING = {
     Operation.ALLGATHER: "of the gathered data",
     Operation.REDUCE_SCATTER: "of the reduced data",
@@ -59,7 +62,11 @@ def _reached(achieved: Fraction, upper: Fraction) -> str:
 
 
 def _number(value: Fraction) -> str:
-    return str(value) if value.denominator == 1 else f"{value} ({float(value):.6g})"
+    """Return `value` exactly and as a decimal; a long fraction as a decimal only, so that columns stay columns."""
+    if value.denominator == 1:
+        return str(value)
+    exact, about = str(value), f"{float(value):.6g}"
+    return f"{exact} ({about})" if len(exact) <= _LONGEST_EXACT else f"about {about}"
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -179,7 +186,8 @@ def _rate_rows(found: Bounds) -> list[tuple[str, str]]:
 def _latency_rows(found: Bounds) -> list[tuple[str, str]]:
     latency, topology = found.latency, found.topology
     source, target = (_id(topology, node) for node in latency.farthest)
-    rows = [("steps", f"{latency.steps} sends at least ({source} -> {target}); {latency.links} links")]
+    sends = f"{latency.steps} send{'s' * (latency.steps > 1)} at least ({source} -> {target})"
+    rows = [("steps", f"{sends}; {latency.links} link{'s' * (latency.links > 1)} at most between two nodes")]
     if latency.moore_steps is not None:
         rows.append(("Moore bound", f"{latency.moore_steps} for any network of degree {latency.degree}"))
     return rows
