@@ -115,6 +115,18 @@ def test_a_bound_that_nothing_is_known_to_reach_is_marked() -> None:
     assert "* no schedule is known to reach this" in out
 
 
+def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.bounds.allreduce.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
+    out = run_command("bounds", "mi250:boxes=2").out
+    assert "  allreduce: perhaps less than this: its linear program has 48 columns, and 3 are what" in out
+    assert "  all-to-all: not computed: its linear program has" in out
+    assert "2656/15 GB/s (177.067) at least\n" in out
+    found = document("mi250:boxes=2")
+    assert set(found["not_computed"]) == {"allreduce", "all-to-all"}
+    assert "all-to-all" not in found["collectives"]
+
+
 def test_long_fractions_do_not_break_the_table(tmp_path: Path) -> None:
     edges = [edge("a", "b", f"1/{10**9 + 7}"), edge("b", "c", f"1/{10**9 + 9}"), edge("a", "c", f"1/{10**9 + 21}")]
     out = run_command("bounds", write_network(tmp_path, edges, nodes="abc")).out

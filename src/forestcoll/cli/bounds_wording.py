@@ -45,7 +45,7 @@ def lines(found: Bounds) -> list[str]:
         *_columns([("collective", "best algbw", "best busbw", "generate reaches"), *map(_row, found.collectives)]),
         "Limits:",
         *(f"  {each.operation}: {limit_words(topology, each)}" for each in found.collectives),
-        *(f"  {operation}: not computed: {why}" for operation, why in _missing(found)),
+        *(f"  {operation}: {_left_out(found, operation)}: {why}" for operation, why in found.too_large.items()),
         "Rates and steps:",
         *table([*_root_rows(found), *_rate_rows(found), *_latency_rows(found)]),
     ]
@@ -77,8 +77,8 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     return [f"  {line}".rstrip() for line in padded] + note
 
 
-def _missing(found: Bounds) -> list[tuple[Operation, str]]:
-    return [(operation, why) for operation, why in found.too_large.items() if found.of(operation) is None]
+def _left_out(found: Bounds, operation: Operation) -> str:
+    return "not computed" if found.of(operation) is None else "perhaps less than this"
 
 
 def limit_words(topology: Topology, bound: CollectiveBound) -> str:
