@@ -41,7 +41,7 @@ test-all: $(STAMPS)/package $(STAMPS)/test ## run all tests, the slow ones too
 bench: $(STAMPS)/package ## measure how long schedules of growing networks take
 	$(BIN)/python benchmarks/sizes.py
 
-bench-scale: $(STAMPS)/package ## measure how time and memory grow, up to 4,096 nodes, family by family
+bench-scale: $(STAMPS)/package ## measure how time and memory grow, up to 16,384 nodes, family by family
 	$(BIN)/python benchmarks/scale.py
 
 soak: $(STAMPS)/package ## hold the ways against each other on random networks for ten minutes

@@ -31,24 +31,38 @@ from forestcoll.core import Core, cores
 from forestcoll.topology import write_topology
 from forestcoll.topology.registry import load_topology
 
-SIZES = (64, 256, 1024, 4096)
+SIZES = (64, 128, 256, 1024, 4096, 16384)
 SEED = "2"
 """Of the random networks; hierarchies have k = 65, 51, 25 and 25 with it."""
 
+BEYOND = 4096
+"""Only families in `SYMMETRIC` are tried with more nodes: their schedules hold base trees then."""
+
+SYMMETRIC = ("DGX A100", "MI250", "3D torus")
+
 DRAGONFLIES = {
     64: "routers=4,nodes=2,global_links=2,groups=8",
+    128: "routers=4,nodes=4,global_links=2,groups=8",
     256: "routers=4,nodes=4,global_links=4,groups=16",
     1024: "routers=8,nodes=4,global_links=4,groups=32",
     4096: "routers=8,nodes=8,global_links=8,groups=64",
 }
-TORI = {64: "4x4x4", 256: "4x8x8", 1024: "8x8x16", 4096: "16x16x16"}
+TORI = {64: "4x4x4", 128: "4x4x8", 256: "4x8x8", 1024: "8x8x16", 4096: "16x16x16", 16384: "16x32x32"}
+
+FAT_TREES = {
+    64: "levels=3,arity=4",
+    128: "levels=7,arity=2",
+    256: "levels=4,arity=4",
+    1024: "levels=5,arity=4",
+    4096: "levels=6,arity=4",
+}
 
 BUILT: Mapping[str, Callable[[int], str]] = {
     "DGX A100": lambda nodes: f"dgx-a100:boxes={nodes // 8}",
     "DGX H100": lambda nodes: f"dgx-h100:boxes={nodes // 8}",
     "MI250": lambda nodes: f"mi250:boxes={nodes // 16}",
     "MI250, no slack": lambda nodes: f"mi250:boxes={nodes // 16},ib_bandwidth=52",
-    "fat tree": lambda nodes: f"fat-tree:levels={round(math.log(nodes, 4))},arity=4",
+    "fat tree": lambda nodes: f"fat-tree:{FAT_TREES[nodes]}",
     "dragonfly": lambda nodes: f"dragonfly:{DRAGONFLIES[nodes]}",
     "3D torus": lambda nodes: f"torus:dims={TORI[nodes]}",
 }
@@ -139,6 +153,8 @@ class Cases:
         times: list[tuple[int, float]] = []
         run: Run | Stopped | None = None
         for nodes in self._sizes:
+            if nodes > BEYOND and family not in SYMMETRIC:
+                continue
             if isinstance(run, Stopped):
                 run = Stopped("not tried")
             else:
@@ -177,7 +193,7 @@ def comparison(spec: str) -> list[str]:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--largest", type=int, default=SIZES[-1], help="compute nodes at most (4096)")
+    parser.add_argument("--largest", type=int, default=SIZES[-1], help=f"compute nodes at most ({SIZES[-1]})")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds that a case may take (120)")
     parser.add_argument("--quick", action="store_true", help="64 nodes only, and two comparisons")
     asked = parser.parse_args()

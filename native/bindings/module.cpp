@@ -7,7 +7,9 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 #include "bindings/wide_caster.h"
@@ -171,13 +173,15 @@ nb::tuple pack_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capa
   return nb::make_tuple(std::move(batches), counted);
 }
 
-// The paths of a table, or of a forest, as two arrays: where each begins, and the nodes of all.
-template <class PathNodes>
-std::pair<IntList, IntList> flatten(PathIndex paths, PathNodes path_nodes) {
+// The paths of a table, or of a forest, as two arrays: where each begins and one past the last, and the nodes of all.
+template <class AppendNodes>
+std::pair<IntList, IntList> flatten(PathIndex paths, AppendNodes append_nodes, Observer& observer) {
   IntList starts{0}, nodes;
+  starts.reserve(static_cast<std::size_t>(paths) + 1);
   for (PathIndex path = 0; path < paths; ++path) {
-    const auto along = path_nodes(path);
-    nodes.insert(nodes.end(), along.begin(), along.end());
+    observer.pulse();
+    append_nodes(path, nodes);
+    if (nodes.size() > std::numeric_limits<std::int32_t>::max()) throw std::length_error("the paths are too long");
     starts.push_back(static_cast<std::int32_t>(nodes.size()));
   }
   return {std::move(starts), std::move(nodes)};
@@ -199,7 +203,13 @@ nb::tuple route(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>
     nb::gil_scoped_release unlocked;
     LogicalNetwork<Capacity> used = logical;
     trees = route_trees(used, batches, problem.terminals.size() - 1, observer);
-    paths = flatten(used.paths.size(), [&](PathIndex path) { return used.paths[path]; });
+    paths = flatten(
+        used.paths.size(),
+        [&](PathIndex path, IntList& nodes) {
+          const auto along = used.paths[path];
+          nodes.insert(nodes.end(), along.begin(), along.end());
+        },
+        observer);
   }
   return to_tuple(std::move(trees), std::move(paths));
 }
@@ -225,14 +235,15 @@ nb::dict to_dict(const ForestCounters& counters) {
 
 // What the forest has when `run` is done; without the interpreter's lock until the values are made.
 template <class Capacity, class Run>
-nb::tuple grown(Forest<Capacity>& forest, Run run) {
+nb::tuple grown(Forest<Capacity>& forest, Run run, Observer& observer) {
   RoutedTrees<Capacity> trees;
   std::pair<IntList, IntList> paths;
   {
     nb::gil_scoped_release unlocked;
     run();
-    trees = forest.trees();
-    paths = flatten(forest.paths(), [&](PathIndex path) { return forest.path_nodes(path); });
+    trees = forest.trees(observer);
+    paths =
+        flatten(forest.paths(), [&](PathIndex path, IntList& nodes) { forest.append_nodes(path, nodes); }, observer);
   }
   return nb::make_tuple(to_tuple(std::move(trees), std::move(paths)), to_dict(forest.counters()));
 }
@@ -241,7 +252,7 @@ template <class Capacity>
 nb::tuple grow_trees(const Problem<Capacity>& problem, Capacity supply, nb::object progress, bool prove) {
   PythonObserver observer(std::move(progress));
   Forest<Capacity> forest(problem.network, problem.terminals, problem.supplies(supply));
-  return grown(forest, [&] { forest.run(prove, observer); });
+  return grown(forest, [&] { forest.run(prove, observer); }, observer);
 }
 
 template <class Capacity>
@@ -251,7 +262,7 @@ nb::tuple grow_base_trees(const Problem<Capacity>& problem, Capacity supply, std
   const Orbits orbits{std::move(images), std::move(arc_orbits), order};
   orbits.check(problem.network.nodes(), problem.network.arcs());
   Forest<Capacity> forest(problem.network, problem.terminals, problem.supplies(supply), orbits);
-  return grown(forest, [&] { forest.run_base_trees(orbits, observer); });
+  return grown(forest, [&] { forest.run_base_trees(orbits, observer); }, observer);
 }
 
 template <class Capacity>

@@ -29,8 +29,8 @@ class Attempts {
 
   Attempts(Growth<Capacity>& growth, TightSets<Capacity>& sets, const std::vector<NodeIndex>& terminals,
            const std::vector<NodeIndex>& order, const std::vector<Capacity>& supplies, bool may_learn)
-      : growth_(growth), sets_(sets), terminals_(terminals), order_(order), supplies_(supplies),
-        may_learn_(may_learn) {}
+      : growth_(growth), sets_(sets), terminals_(terminals), order_(order), supplies_(supplies), may_learn_(may_learn) {
+  }
 
   // The trees of the attempt that left the fewest edges missing; they are planted.
   std::vector<Tree> run(Observer& observer) {
@@ -68,6 +68,7 @@ class Attempts {
   // True if the new attempt is better than the best one; otherwise that one is planted again.
   bool try_again(Care care, Observer& observer) {
     for (const Tree& tree : best_.trees) growth_.uproot(tree);
+    sets_.heed_all();
     sets_.start_over();
     Attempt before = std::move(best_);
     make(care, observer);
@@ -100,9 +101,13 @@ class Attempts {
     }
     inflow.ask_about(incomplete);
     const SetIndex before = sets_.size();
-    for (const NodeIndex node : terminals_) {
-      observer.pulse();
-      if (!inflow.reaches(node)) keep(inflow.sink_side());
+    for (const NodeIndex node : order_) {
+      observer.advance(node, growth_.network().nodes());
+      if (inflow.reaches(node)) {
+        inflow.trust(node);
+      } else {
+        keep(inflow.sink_side());
+      }
     }
     counters_.short_sets += sets_.size() - before;
     return sets_.size() > before;
@@ -140,7 +145,7 @@ class Attempts {
     while (!growing.empty()) {
       std::vector<std::size_t> still;
       for (const std::size_t place : growing) {
-        observer.pulse();
+        observer.advance(static_cast<std::int64_t>(place), static_cast<std::int64_t>(trees_.size()));
         Tree tree = std::move(trees_[place]);
         const bool grew = growth_.extend(tree, Rules{spend, std::min(tree.multiplicity, enough)},
                                          [&](Tree& whole, Capacity carried) { split(whole, carried); });

@@ -28,9 +28,10 @@ class Completion {
  public:
   using Tree = GrowingTree<Capacity>;
 
+  // `order` are the terminals, near ones after each other, so that the questions about one help those about the next.
   Completion(Growth<Capacity>& growth, TightSets<Capacity>& sets, const std::vector<NodeIndex>& terminals,
-             std::vector<Tree>& trees)
-      : growth_(growth), sets_(sets), terminals_(terminals), trees_(trees), network_(growth.network()),
+             const std::vector<NodeIndex>& order, std::vector<Tree>& trees)
+      : growth_(growth), sets_(sets), terminals_(terminals), order_(order), trees_(trees), network_(growth.network()),
         inflow_(network_), proofs_(index(network_.nodes())) {}
 
   // Completes all trees; false if it had to give up on one.
@@ -62,25 +63,30 @@ class Completion {
 
   void make_room(Observer& observer) {
     inflow_.ask_about(incomplete());
-    for (const NodeIndex node : terminals_) {
-      // Cutting off makes no set worse, so that nodes asked before need not be asked again.
-      while (!feeds(node, observer)) {
+    for (std::size_t place = 0; place < order_.size(); ++place) {
+      while (!feeds(order_[place], observer)) {
         free_set(inflow_.sink_side());
         inflow_.ask_about(incomplete());
+        // Cutting off makes no set worse, so that nodes asked before are as good as they were.
+        for (std::size_t before = 0; before < place; ++before) inflow_.trust(order_[before]);
       }
+      inflow_.trust(order_[place]);
     }
   }
 
-  // Could all trees that miss it reach every node? If not, `violated_set` tells why. A node is asked only if its last
-  // proof no longer fits: trees that grow on need less, and can start from more nodes.
+  // Could all trees that miss it reach every node? If not, the inflow's sink side tells why. A node is asked only if
+  // its last proof no longer fits: trees that grow on need less, and can start from more nodes. A proof may lean on
+  // nodes that stand before its own in the order.
   bool all_fed(Observer& observer) {
     ++counters_.checks;
     inflow_.ask_about(incomplete());
     renewed_.clear();
-    for (const NodeIndex node : terminals_) {
-      if (fits(proofs_[index(node)])) continue;
-      if (!feeds(node, observer)) return false;
-      renewed_.push_back({node, {true, inflow_.flow()}});
+    for (const NodeIndex node : order_) {
+      if (!fits(proofs_[index(node)])) {
+        if (!feeds(node, observer)) return false;
+        renewed_.push_back({node, {true, inflow_.flow()}});
+      }
+      inflow_.trust(node);
     }
     for (auto& [node, proof] : renewed_) proofs_[index(node)] = std::move(proof);
     return true;
@@ -259,6 +265,7 @@ class Completion {
   Growth<Capacity>& growth_;
   TightSets<Capacity>& sets_;
   const std::vector<NodeIndex>& terminals_;
+  const std::vector<NodeIndex>& order_;
   std::vector<Tree>& trees_;
   const Network<Capacity>& network_;
   GroupInflow<Capacity> inflow_;

@@ -63,7 +63,7 @@ class Forest {
     SetSeeds<Capacity>(whole_, terminals_, remaining_).plant(sets_);
     grow(true, observer);
     repair_all(observer);
-    Completion<Capacity> completion(growth_, sets_, terminals_, trees_);
+    Completion<Capacity> completion(growth_, sets_, terminals_, order_, trees_);
     const bool complete = completion.run(observer);
     counters_.completion = completion.counters();
     if (complete) return;
@@ -72,9 +72,11 @@ class Forest {
     prove_rest(observer);
   }
 
-  RoutedTrees<Capacity> trees() {
+  RoutedTrees<Capacity> trees(Observer& observer) {
     RoutedTrees<Capacity> result;
+    result.paths.reserve(trees_.size() * (terminals_.size() - 1));
     for (const Tree& tree : trees_) {
+      observer.advance(static_cast<std::int64_t>(result.roots.size()), static_cast<std::int64_t>(trees_.size()));
       result.roots.push_back(tree.root);
       result.multiplicities.push_back(tree.multiplicity);
       for (const NodeIndex node : growth_.by_depth(tree)) {
@@ -84,13 +86,12 @@ class Forest {
     return result;
   }
 
-  // The nodes of a path that `trees` names.
-  std::vector<NodeIndex> path_nodes(PathNumber path) {
-    std::vector<NodeIndex> nodes{network_.tail(growth_.paths()[path].front())};
+  // Puts the nodes of a path that `trees` names behind `nodes`.
+  void append_nodes(PathNumber path, std::vector<NodeIndex>& nodes) const {
+    nodes.push_back(network_.tail(growth_.paths()[path].front()));
     for (const ArcIndex arc : growth_.paths()[path]) nodes.push_back(network_.head(arc));
-    return nodes;
   }
-  PathNumber paths() { return growth_.paths().size(); }
+  PathNumber paths() const { return growth_.paths().size(); }
 
   const ForestCounters& counters() const { return counters_; }
 
@@ -153,7 +154,7 @@ class Forest {
       Tree proven = growth_.plant(routed.roots[tree], routed.multiplicities[tree]);
       for (std::size_t edge = 0; edge + 1 < terminals_.size(); ++edge) {
         const auto& nodes = logical.paths[routed.paths[tree * (terminals_.size() - 1) + edge]];
-        proven.entry[index(nodes.back())] = growth_.paths().add(arcs_along(nodes));
+        proven.entry[index(nodes.back())] = growth_.number(arcs_along(nodes));
       }
       proven.missing = 0;
       trees_.push_back(std::move(proven));

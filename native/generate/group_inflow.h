@@ -44,7 +44,13 @@ class GroupInflow {
     }
   }
 
-  // Whether all trees that miss `sink` could reach it at once.
+  // All trees that miss the node can reach it, so that sets with the node are not short, and it serves as a node that
+  // all trees reach: questions to come are about sets without it, and end when a search meets it.
+  void trust(NodeIndex node) {
+    std::fill_n(at_.begin() + static_cast<std::ptrdiff_t>(index(node) * words_), words_, ~std::uint64_t{0});
+  }
+
+  // Whether all trees that miss `sink`, which is not trusted, could reach it at once.
   bool reaches(NodeIndex sink) {
     Capacity missing = start_over(sink);
     while (missing > 0) {

@@ -20,12 +20,10 @@
 
 #include "flow/network.h"
 #include "generate/orbits.h"
-#include "generate/sequence_table.h"
 #include "generate/tight_sets.h"
+#include "generate/way_table.h"
 
 namespace forestcoll {
-
-using PathNumber = SequenceTable::Number;
 
 template <class Capacity>
 struct GrowingTree {
@@ -50,16 +48,17 @@ class Growth {
   // With `orbits`, the arcs of an orbit share one capacity, which counts uses by base trees.
   Growth(Network<Capacity>& network, const std::vector<NodeIndex>& terminals, TightSets<Capacity>& sets,
          const Orbits* orbits = nullptr)
-      : network_(network), sets_(sets), terminals_(terminals), is_terminal_(index(network.nodes())),
-        stamp_(index(network.nodes())), settled_(index(network.nodes())), distance_(index(network.nodes())),
-        feeders_(index(network.nodes())), cost_(index(network.arcs())), sent_(index(network.nodes())),
-        sendable_(index(network.nodes())) {
+      : network_(network), sets_(sets), terminals_(terminals), paths_(network.nodes()),
+        is_terminal_(index(network.nodes())), stamp_(index(network.nodes())), settled_(index(network.nodes())),
+        distance_(index(network.nodes())), feeders_(index(network.nodes())), cost_(index(network.arcs())),
+        sent_(index(network.nodes())), sendable_(index(network.nodes())) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
     purse_.resize(index(network.arcs()));
     std::iota(purse_.begin(), purse_.end(), 0);
     sender_.resize(index(network.nodes()));
     std::iota(sender_.begin(), sender_.end(), 0);
     if (orbits != nullptr) {
+      shared_ = true;
       purse_ = orbits->arcs;
       sender_ = orbits->first_nodes(network.nodes());
     }
@@ -241,7 +240,11 @@ class Growth {
   // The arc's capacity before any tree was grown.
   Capacity full(ArcIndex arc) const { return full_[index(arc)]; }
   bool is_terminal(NodeIndex node) const { return is_terminal_[index(node)]; }
-  SequenceTable& paths() { return paths_; }
+  // The number of a path that is not empty.
+  PathNumber number(std::span<const ArcIndex> path) {
+    return paths_.add(network_.tail(path.front()), network_.head(path.back()), path);
+  }
+  const WayTable& paths() const { return paths_; }
   const Network<Capacity>& network() const { return network_; }
 
  private:
@@ -398,7 +401,7 @@ class Growth {
   void attach(Tree& tree, Rules rules, Split split) {
     Capacity carried = tree.multiplicity;
     for (const ArcIndex arc : path_) {
-      carried = std::min(carried, left(arc));
+      carried = std::min(carried, left(arc) / uses(arc));
       for (const SetIndex set : sets_.entered(arc)) {
         if (costs(tree, set, network_.head(path_.back()))) carried = std::min(carried, sets_.spare(set, rules.spend));
       }
@@ -408,9 +411,15 @@ class Growth {
     if (!pay_sets(tree, rules)) return;
     for (const ArcIndex arc : path_) change(arc, -tree.multiplicity);
     const NodeIndex head = network_.head(path_.back());
-    tree.entry[index(head)] = paths_.add(path_);
+    tree.entry[index(head)] = number(path_);
     --tree.missing;
     next_frontier_.push_back(head);
+  }
+
+  // How often `path_` uses the capacity that the arc uses: once, unless arcs share it.
+  Capacity uses(ArcIndex arc) const {
+    if (!shared_) return 1;
+    return std::count_if(path_.begin(), path_.end(), [&](ArcIndex other) { return purse(other) == purse(arc); });
   }
 
   // A path may enter a set more than once: pays one entry after the other, or nothing.
@@ -452,12 +461,13 @@ class Growth {
   Network<Capacity>& network_;
   TightSets<Capacity>& sets_;
   const std::vector<NodeIndex>& terminals_;
-  SequenceTable paths_;
+  WayTable paths_;
   std::vector<char> is_terminal_;
   std::vector<std::uint32_t> stamp_, settled_;  // of a switch, the round in which it was last met, and settled
   std::uint32_t round_ = 0;
   std::vector<Cost> distance_;
   std::vector<std::vector<ArcIndex>> feeders_;  // of a switch, arcs into it from what was settled before it
+  bool shared_ = false;                         // whether arcs share capacities
   std::vector<ArcIndex> purse_;                 // of an arc, the one whose capacity it uses: itself, or of its orbit
   std::vector<NodeIndex> sender_;               // of a node, the one that its sending is counted with, likewise
   std::vector<Capacity> full_;                  // of an arc, its capacity at the start

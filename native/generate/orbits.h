@@ -20,9 +20,15 @@ struct Orbits {
   std::int64_t order = 1;                      // of the group
 
   void check(NodeIndex nodes, ArcIndex arc_count) const {
+    if (order < 1) throw std::invalid_argument("a group has one element or more");
     if (arcs.size() != static_cast<std::size_t>(arc_count)) throw std::invalid_argument("orbits of other arcs");
+    std::vector<std::int64_t> sizes(arcs.size());
     for (const ArcIndex first : arcs) {
       if (first < 0 || first >= arc_count) throw std::invalid_argument("an arc's orbit is out of range");
+      ++sizes[static_cast<std::size_t>(first)];
+    }
+    for (const std::int64_t size : sizes) {
+      if (size > 0 && order % size != 0) throw std::invalid_argument("an orbit does not divide the group's order");
     }
     for (const auto& image : images) {
       if (image.size() != static_cast<std::size_t>(nodes)) throw std::invalid_argument("a shift of other nodes");

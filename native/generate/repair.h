@@ -131,7 +131,7 @@ class Repair {
     } else {
       growth_.release(before, tree.multiplicity);
     }
-    tree.entry[index(node_)] = growth_.paths().add(path);
+    tree.entry[index(node_)] = growth_.number(path);
     return true;
   }
 

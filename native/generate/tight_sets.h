@@ -25,10 +25,13 @@ template <class Capacity>
 class TightSets {
  public:
   explicit TightSets(const Network<Capacity>& network)
-      : network_(network), entered_(static_cast<std::size_t>(network.arcs())) {}
+      : network_(network), entered_(static_cast<std::size_t>(network.arcs())), entered_tight_(entered_.size()) {}
 
   SetIndex size() const { return static_cast<SetIndex>(members_.size()); }
-  const std::vector<SetIndex>& entered(ArcIndex arc) const { return entered_[static_cast<std::size_t>(arc)]; }
+  // The sets that the arc leads into and that trees heed.
+  const std::vector<SetIndex>& entered(ArcIndex arc) const {
+    return (heeds_all_ ? entered_ : entered_tight_)[static_cast<std::size_t>(arc)];
+  }
   bool contains(SetIndex set, NodeIndex node) const {
     return members_[static_cast<std::size_t>(set)][static_cast<std::size_t>(node)];
   }
@@ -39,6 +42,8 @@ class TightSets {
   }
   // The sets up to this care are spared from now on.
   void take_care(Care care) { care_taken_ = care; }
+  // From now on trees heed all sets, not only tight ones, which is quicker.
+  void heed_all() { heeds_all_ = true; }
   void pay(SetIndex set, Capacity amount) { slack_[purse(set)] -= amount; }
 
   // Keeps the set given by `members`, which has `slack` before any tree has grown. Its number, or kNoSet if it is kept
@@ -51,7 +56,10 @@ class TightSets {
     slack_.push_back(slack);
     care_.push_back(care);
     purse_.push_back(set);
-    for (const ArcIndex arc : entering) entered_[static_cast<std::size_t>(arc)].push_back(set);
+    for (const ArcIndex arc : entering) {
+      entered_[static_cast<std::size_t>(arc)].push_back(set);
+      if (care == Care::kTight) entered_tight_[static_cast<std::size_t>(arc)].push_back(set);
+    }
     return set;
   }
 
@@ -84,7 +92,9 @@ class TightSets {
   void count_arcs() {
     std::fill(slack_.begin(), slack_.end(), 0);
     for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
-      for (const SetIndex set : entered(arc)) slack_[static_cast<std::size_t>(set)] += network_.capacity(arc);
+      for (const SetIndex set : entered_[static_cast<std::size_t>(arc)]) {
+        slack_[static_cast<std::size_t>(set)] += network_.capacity(arc);
+      }
     }
   }
 
@@ -101,7 +111,8 @@ class TightSets {
   std::vector<Care> care_;
   std::vector<SetIndex> purse_;  // of each set, the one whose slack it pays from: itself, or one that shares it
   Care care_taken_ = Care::kTight;
-  std::vector<std::vector<SetIndex>> entered_;  // of each arc, the sets that it leads into
+  bool heeds_all_ = false;
+  std::vector<std::vector<SetIndex>> entered_, entered_tight_;  // of each arc, the sets that it leads into
   std::unordered_set<std::vector<bool>> known_;
 };
 

@@ -154,3 +154,37 @@ def test_near_the_integer_width_the_answer_is_right_or_overflows(name: str, bits
 )
 def test_the_narrowest_core_that_is_wide_enough_is_picked(bound: int, name: str) -> None:
     assert core_for(bound) is cores()[name]
+
+
+ROTATION: dict[str, Any] = {"images": [[1, 2, 0]], "arc_orbits": [0, 0, 0], "order": 3}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"images": [[1, 2]]}, "a shift of other nodes"),
+        ({"images": [[1, 2, 3]]}, "an image is out of range"),
+        ({"images": [[1, 2, -1]]}, "an image is out of range"),
+        ({"arc_orbits": [0, 0]}, "orbits of other arcs"),
+        ({"arc_orbits": [0, 0, 3]}, "an arc's orbit is out of range"),
+        ({"arc_orbits": [0, 0, -1]}, "an arc's orbit is out of range"),
+        ({"order": 0}, "a group has one element or more"),
+        ({"order": 2}, "an orbit does not divide the group's order"),
+    ],
+)
+def test_a_bad_symmetry(native: Core, change: dict[str, Any], message: str) -> None:
+    problem = native.Problem(**(TRIANGLE | {"capacities": [2, 2, 2]}))
+    with pytest.raises(ValueError, match=message):
+        native.grow_base_trees(problem, 1, **(ROTATION | change))
+
+
+@pytest.mark.parametrize("name", cores())
+def test_base_trees_of_a_symmetry(name: str) -> None:
+    core = cores()[name]
+    routed, counters = core.grow_base_trees(core.Problem(**(TRIANGLE | {"capacities": [2, 2, 2]})), 1, **ROTATION)
+    if name == "reference":
+        assert counters["missing"] == 1  # it has no fast way
+    else:
+        assert counters["missing"] == 0
+        assert routed[0] == [0]
+        assert routed[4].tolist() == [0, 1, 1, 2]

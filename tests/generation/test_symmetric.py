@@ -29,6 +29,7 @@ NETWORKS = {
     "circulant:nodes=11,offsets=1+3": 11,
     "fat-tree:levels=3,arity=3": 27,
     "dragonfly:routers=4,nodes=2,global_links=2,groups=5": 20,
+    "dragonfly:routers=8,nodes=4,global_links=4,groups=32": 128,  # paths over two links of an orbit
     "complete-bipartite:left=4,right=4": 8,
 }
 """Networks whose base trees grow at once, with the order of the group."""

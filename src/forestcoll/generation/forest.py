@@ -175,5 +175,7 @@ def _used_routes(paths: Rows, used: npt.NDArray[np.int32]) -> tuple[Rows, npt.ND
     """Return the paths that `used` names, and `used` with their new numbers."""
     kept = np.zeros(len(paths), dtype=bool)
     kept[used] = True
+    if kept.all():
+        return paths, used
     numbers = np.cumsum(kept, dtype=np.int32) - 1
     return paths.take(np.flatnonzero(kept)), numbers[used]
