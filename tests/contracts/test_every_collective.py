@@ -16,7 +16,7 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.generation import generate, schedule_for
 from forestcoll.method import Method
 from forestcoll.schedule import Phase, PhaseOp, Schedule, read_schedule, write_schedule
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import SMALL, examples, networks, one_way_networks, shards_for
@@ -111,6 +111,19 @@ def test_given_numbers_of_trees_for_shards_of_any_size(topology: Topology, data:
     except NoSolutionError:
         return
     check(topology, **asked)
+
+
+@examples(60)
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9)), min_size=1, max_size=7))
+def test_an_allreduce_on_a_tree_reaches_the_least_bandwidth(edges: list[tuple[int, int]]) -> None:
+    """Of a link that parts the nodes, one phase sends the shards of one side over it, the other phase the rest."""
+    builder = TopologyBuilder("tree")
+    builder.add_compute(0)
+    for node, (parent, bandwidth) in enumerate(edges, start=1):
+        builder.add_duplex(builder.add_compute(node), parent % node, bandwidth)
+    schedule = generate(builder.build(), "allreduce")
+    assert schedule.algbw == schedule.optimal_algbw == min(bandwidth for _, bandwidth in edges)
+    assert verify(schedule).optimal
 
 
 @pytest.mark.parametrize("collective", Collective)
