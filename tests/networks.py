@@ -126,3 +126,11 @@ def networks(
         one_way_networks(most=most, switches=switches, unbalanced=False, kinds=kinds),
         one_way_networks(most=most, switches=switches, unbalanced=True, kinds=kinds),
     )
+
+
+@st.composite
+def shards_for(draw: st.DrawFn, topology: Topology) -> dict[int, Fraction]:
+    """Shards of any size for the nodes of a random network, by their ids, 0 among them."""
+    counts = draw(st.lists(st.integers(0, 6), min_size=len(topology.compute), max_size=len(topology.compute)))
+    counts[draw(st.integers(0, len(counts) - 1))] += 1
+    return {node: Fraction(count, sum(counts)) for node, count in zip(topology.compute, counts, strict=True)}

@@ -32,20 +32,51 @@ def exit_bandwidth(topology: Topology, inside: frozenset[int]) -> Fraction:
 
 def best_allgather(topology: Topology) -> Fraction:
     """Return N times the least B+(S) / |S & compute| over all sets S that miss a compute node."""
+    return best_from(topology, dict.fromkeys(topology.compute, Fraction(1, len(topology.compute))))
+
+
+def best_from(topology: Topology, shards: Mapping[int, Fraction]) -> Fraction:
+    """Return the least B+(S) / (shards inside S) over all sets S that miss a compute node and hold data."""
+    ratios = [
+        exit_bandwidth(topology, inside) / held
+        for inside in _proper_sets(topology)
+        if (held := sum((shards[node] for node in shards if node in inside), Fraction(0)))
+    ]
+    return min(ratios)
+
+
+def best_towards(topology: Topology, shards: Mapping[int, Fraction]) -> Fraction:
+    """Return the least B+(S) / (shards outside S) over all sets S with a compute node that miss shards."""
+    ratios = [
+        exit_bandwidth(topology, inside) / wanted
+        for inside in _proper_sets(topology)
+        if (wanted := sum((shards[node] for node in shards if node not in inside), Fraction(0)))
+    ]
+    return min(ratios)
+
+
+def least_exit(topology: Topology) -> Fraction:
+    """Return the least B+(S) over all sets S with some but not all compute nodes."""
+    return min(exit_bandwidth(topology, inside) for inside in _proper_sets(topology))
+
+
+def _proper_sets(topology: Topology) -> Iterator[frozenset[int]]:
     compute = frozenset(topology.compute)
-    ratios = (
-        exit_bandwidth(topology, inside) / len(inside & compute)
-        for inside in subsets(range(len(topology.nodes)))
-        if inside & compute and not compute <= inside
-    )
-    return len(compute) * min(ratios)
+    sets = subsets(range(len(topology.nodes)))
+    return (inside for inside in sets if inside & compute and not compute <= inside)
 
 
-def can_feed(nodes: int, capacities: Mapping[Arc, int], terminals: Sequence[int], supply: int) -> bool:
-    """Return whether out of every set of nodes that misses a terminal there is room for what its terminals supply."""
+def can_feed(
+    nodes: int, capacities: Mapping[Arc, int], terminals: Sequence[int], supply: int | Mapping[int, int]
+) -> bool:
+    """Return whether out of every set of nodes that misses a terminal there is room for what its terminals supply.
+
+    `supply` is that of every terminal, or of each its own.
+    """
     compute = frozenset(terminals)
+    supplies = dict.fromkeys(terminals, supply) if isinstance(supply, int) else supply
     return all(
-        exit_of(inside, capacities) >= supply * len(inside & compute)
+        exit_of(inside, capacities) >= sum(supplies[node] for node in inside & compute)
         for inside in subsets(range(nodes))
         if not compute <= inside
     )
@@ -57,15 +88,20 @@ def rounded(topology: Topology, scale: Fraction) -> dict[Arc, int]:
 
 
 def best_scale(topology: Topology, trees: int) -> Fraction:
-    """Return the least U for which bandwidths U b, rounded down, feed `trees` trees from every compute node.
+    """Return the least U for which bandwidths U b, rounded down, feed `trees` trees from every compute node."""
+    return best_scale_of(topology, dict.fromkeys(topology.compute, trees))
+
+
+def best_scale_of(topology: Topology, supplies: Mapping[int, int]) -> Fraction:
+    """Return the least U for which bandwidths U b, rounded down, feed what each compute node supplies.
 
     Tries every j/b from the least: nothing changes between two of them.
     """
-    enough = trees * len(topology.compute)  # on every link, and nothing could be missing
+    enough = sum(supplies.values())  # on every link, and nothing could be missing
     bandwidths = {link.bandwidth for link in topology.links}
     scales = sorted({count / bandwidth for bandwidth in bandwidths for count in range(1, enough + 1)})
     nodes = len(topology.nodes)
-    return next(scale for scale in scales if can_feed(nodes, rounded(topology, scale), topology.compute, trees))
+    return next(scale for scale in scales if can_feed(nodes, rounded(topology, scale), topology.compute, supplies))
 
 
 def unbalanced_switches(topology: Topology, capacities: Mapping[Arc, int]) -> set[int]:
@@ -81,7 +117,7 @@ def most_split(
     nodes: int,
     capacities: Mapping[Arc, int],
     terminals: Sequence[int],
-    supply: int,
+    supply: int | Mapping[int, int],
     *,
     way: tuple[int, int, int],
     amount: int,
@@ -89,8 +125,9 @@ def most_split(
     """Return how much of u -> w -> t, at most `amount`, can become u -> t while `can_feed` stays true."""
     u, w, t = way
     compute = frozenset(terminals)
+    supplies = dict.fromkeys(terminals, supply) if isinstance(supply, int) else supply
     slacks = [
-        exit_of(inside, capacities) - supply * len(inside & compute)
+        exit_of(inside, capacities) - sum(supplies[node] for node in inside & compute)
         for inside in subsets(range(nodes))
         if not compute <= inside and ((w in inside) != (u in inside)) and ((w in inside) != (t in inside))
     ]

@@ -73,24 +73,38 @@ void check_terminals(NodeIndex nodes, const IntList& terminals) {
   if (terminals.front() < 0 || terminals.back() >= nodes) throw std::invalid_argument("a terminal is out of range");
 }
 
-// A network with its compute nodes, as Python hands it over.
+template <class Capacity>
+void check_weights(const IntList& terminals, const std::vector<Capacity>& weights) {
+  if (weights.size() != terminals.size()) throw std::invalid_argument("weights needs a number for every terminal");
+  if (*std::min_element(weights.begin(), weights.end()) < 0) throw std::invalid_argument("a weight is negative");
+  if (*std::max_element(weights.begin(), weights.end()) == 0) throw std::invalid_argument("all weights are 0");
+}
+
+// A network with its compute nodes, as Python hands it over. Weights say how many shards of one size each holds: one,
+// unless they are given.
 template <class Capacity>
 struct Problem {
   Problem(NodeIndex nodes, const IntList& tails, const IntList& heads, const std::vector<Capacity>& capacities,
-          IntList terminals_)
-      : network(make_network(nodes, tails, heads, capacities)), terminals(std::move(terminals_)) {
+          IntList terminals_, std::vector<Capacity> weights_)
+      : network(make_network(nodes, tails, heads, capacities)), terminals(std::move(terminals_)),
+        weights(std::move(weights_)) {
     check_terminals(nodes, terminals);
+    if (weights.empty()) weights.assign(terminals.size(), 1);
+    check_weights(terminals, weights);
   }
 
-  // `trees_per_root` for every compute node, 0 for switches.
-  std::vector<Capacity> supplies(Capacity trees_per_root) const {
-    std::vector<Capacity> each(static_cast<std::size_t>(network.nodes()));
-    for (const NodeIndex terminal : terminals) each[static_cast<std::size_t>(terminal)] = trees_per_root;
-    return each;
+  // `each` times its weight for every compute node, 0 for switches.
+  std::vector<Capacity> supplies(Capacity each) const {
+    std::vector<Capacity> of_node(static_cast<std::size_t>(network.nodes()));
+    for (std::size_t place = 0; place < terminals.size(); ++place) {
+      of_node[static_cast<std::size_t>(terminals[place])] = checked_multiply(weights[place], each);
+    }
+    return of_node;
   }
 
   Network<Capacity> network;
   IntList terminals;
+  std::vector<Capacity> weights;  // of each terminal
 };
 
 template <class Capacity>
@@ -99,16 +113,16 @@ nb::tuple bottleneck(const Problem<Capacity>& problem, nb::object progress) {
   Bottleneck<Capacity> found;
   {
     nb::gil_scoped_release unlocked;
-    found = BottleneckSearch<Capacity>(problem.network, problem.terminals).run(observer);
+    found = BottleneckSearch<Capacity>(problem.network, problem.terminals, problem.supplies(1)).run(observer);
   }
-  return nb::make_tuple(found.compute_inside, found.exit_capacity, found.inside);
+  return nb::make_tuple(found.weight_inside, found.exit_capacity, found.inside);
 }
 
 template <class Capacity>
 bool feeds(const Problem<Capacity>& problem, Capacity supply, nb::object progress) {
   PythonObserver observer(std::move(progress));
   nb::gil_scoped_release unlocked;
-  return feeds_everyone(problem.network, problem.terminals, supply, observer);
+  return feeds_everyone(problem.network, problem.terminals, problem.supplies(supply), observer);
 }
 
 template <class Capacity>
@@ -277,8 +291,9 @@ nb::tuple batch_lists(const TreeBatches<Capacity>& batches, const LogicalNetwork
 template <class Capacity>
 void bind(nb::module_ module) {
   nb::class_<Problem<Capacity>>(module, "Problem", "A network of integer capacities with its compute nodes.")
-      .def(nb::init<NodeIndex, const IntList&, const IntList&, const std::vector<Capacity>&, IntList>(), "nodes"_a,
-           "tails"_a, "heads"_a, "capacities"_a, "terminals"_a);
+      .def(nb::init<NodeIndex, const IntList&, const IntList&, const std::vector<Capacity>&, IntList,
+                    std::vector<Capacity>>(),
+           "nodes"_a, "tails"_a, "heads"_a, "capacities"_a, "terminals"_a, "weights"_a = std::vector<Capacity>{});
   nb::class_<LogicalNetwork<Capacity>>(module, "LogicalNetwork",
                                        "The network without its switches, and the paths behind it.")
       .def("arcs", &logical_arcs<Capacity>, "Return tails, heads and capacities of the arcs that have capacity.");
@@ -286,9 +301,9 @@ void bind(nb::module_ module) {
       .def("lists", &batch_lists<Capacity>, "logical"_a,
            "Return roots, multiplicities, and tails and heads of all tree edges.");
   module.def("bottleneck", &bottleneck<Capacity>, "problem"_a, "progress"_a = nb::none(),
-             "Return compute nodes inside, exit capacity and nodes of the throughput bottleneck cut.");
+             "Return weight inside, exit capacity and nodes of the throughput bottleneck cut.");
   module.def("feeds", &feeds<Capacity>, "problem"_a, "supply"_a, "progress"_a = nb::none(),
-             "Return whether every compute node can receive `supply` from each.");
+             "Return whether every compute node can receive `supply` times its weight from each.");
   module.def("split_capacity", &split_capacity<Capacity>, "problem"_a, "supply"_a, "way"_a, "amount"_a,
              "Return gamma of Theorem 6, but at most `amount`.");
   module.def("tree_capacity", &tree_capacity<Capacity>, "problem"_a, "remaining"_a, "arc"_a, "multiplicity"_a,

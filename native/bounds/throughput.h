@@ -1,9 +1,10 @@
 // The throughput bottleneck cut, by Newton's method on cuts (ForestColl §4, §5.2; here without bisection).
 //
-// Wanted: the greatest p/q = |S & compute| / B+(S) over sets S that miss a compute node. Start from the best cut of the
-// form "all but one compute node", an attained lower bound; ask every compute node whether it can be fed at that ratio;
-// the minimum cut of a shortfall has a greater ratio, which becomes the new one. A node found fed stays fed, because
-// the ratio only grows. All integers: the capacities are b * p, each compute node supplies q.
+// Wanted: the greatest p/q = w(S) / B+(S) over sets S that miss a compute node, where w adds up the weights of the
+// compute nodes inside, which stand for their shards. Start from a cut of the form "all but one compute node", an
+// attained lower bound; ask every compute node whether it can be fed at that ratio; the minimum cut of a shortfall has
+// a greater ratio, which becomes the new one. A node found fed stays fed, because the ratio only grows. All integers:
+// the capacities are b * p, a compute node of weight w supplies q * w.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace forestcoll {
 
 template <class Capacity>
 struct Bottleneck {
-  Capacity compute_inside;        // p, before reduction: compute nodes in S
+  Capacity weight_inside;         // p, before reduction: w(S)
   Capacity exit_capacity;         // q, before reduction: B+(S)
   std::vector<NodeIndex> inside;  // S, rising
 };
@@ -24,16 +25,21 @@ struct Bottleneck {
 template <class Capacity>
 class BottleneckSearch {
  public:
-  BottleneckSearch(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals)
-      : network_(network), terminals_(terminals), scaled_(network), inflow_(scaled_),
+  // `weights` has one for every node, 0 for switches.
+  BottleneckSearch(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
+                   std::vector<Capacity> weights)
+      : network_(network), terminals_(terminals), weights_(std::move(weights)), scaled_(network), inflow_(scaled_),
         is_terminal_(static_cast<std::size_t>(network.nodes())) {
-    for (const NodeIndex terminal : terminals) is_terminal_[static_cast<std::size_t>(terminal)] = true;
+    for (const NodeIndex terminal : terminals) {
+      is_terminal_[static_cast<std::size_t>(terminal)] = true;
+      total_ = checked_add(total_, weight(terminal));
+    }
   }
 
   Bottleneck<Capacity> run(Observer& observer) {
     start();
     const auto order = breadth_first(network_, terminals_.front(), [&](NodeIndex v) { return is_terminal(v); });
-    const auto needed = [&] { return checked_multiply(static_cast<Capacity>(terminals_.size()), supply_); };
+    const auto needed = [&] { return checked_multiply(total_, supply_); };
     const auto mend = [&](Capacity) {
       std::vector<NodeIndex> inside;
       for (NodeIndex node = 0; node < network_.nodes(); ++node) {
@@ -48,11 +54,16 @@ class BottleneckSearch {
 
  private:
   bool is_terminal(NodeIndex node) const { return is_terminal_[static_cast<std::size_t>(node)]; }
+  Capacity weight(NodeIndex node) const { return weights_[static_cast<std::size_t>(node)]; }
 
+  // The others of the terminal into which least leads hold some of the data.
   void start() {
-    const NodeIndex least = *std::min_element(
-        terminals_.begin(), terminals_.end(),
-        [&](NodeIndex one, NodeIndex other) { return network_.ingress(one) < network_.ingress(other); });
+    NodeIndex least = -1;
+    for (const NodeIndex terminal : terminals_) {
+      if (weight(terminal) == total_) continue;
+      if (least < 0 || network_.ingress(terminal) < network_.ingress(least)) least = terminal;
+    }
+    if (least < 0) throw std::invalid_argument("no compute node needs what others hold");
     std::vector<NodeIndex> inside;
     for (NodeIndex node = 0; node < network_.nodes(); ++node) {
       if (node != least) inside.push_back(node);
@@ -63,35 +74,43 @@ class BottleneckSearch {
   // Makes S = `inside` the cut whose ratio is asked for next.
   void take(std::vector<NodeIndex> inside, Capacity exit_capacity) {
     if (exit_capacity == 0) throw std::invalid_argument("a compute node cannot be reached");
-    Capacity compute_inside = 0;
-    for (const NodeIndex node : inside) compute_inside += is_terminal(node);
-    best_ = {compute_inside, exit_capacity, std::move(inside)};
-    const Capacity divisor = greatest_common_divisor(compute_inside, exit_capacity);
+    Capacity weight_inside = 0;
+    for (const NodeIndex node : inside) weight_inside += weight(node);
+    best_ = {weight_inside, exit_capacity, std::move(inside)};
+    const Capacity divisor = greatest_common_divisor(weight_inside, exit_capacity);
     supply_ = exit_capacity / divisor;
     for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
-      scaled_.set_capacity(arc, checked_multiply(network_.capacity(arc), compute_inside / divisor));
+      scaled_.set_capacity(arc, checked_multiply(network_.capacity(arc), weight_inside / divisor));
     }
-    for (const NodeIndex terminal : terminals_) inflow_.set_supply(terminal, supply_);
+    for (const NodeIndex terminal : terminals_) {
+      inflow_.set_supply(terminal, checked_multiply(supply_, weight(terminal)));
+    }
   }
 
   const Network<Capacity>& network_;
   const std::vector<NodeIndex>& terminals_;
+  std::vector<Capacity> weights_;
   Network<Capacity> scaled_;
   Inflow<Capacity> inflow_;
   std::vector<char> is_terminal_;
-  Capacity supply_ = 0;
+  Capacity total_ = 0, supply_ = 0;
   Bottleneck<Capacity> best_{};
 };
 
-// Whether k trees from every terminal fit: every terminal can receive `supply` from each (ForestColl Theorem 3).
+// Whether as many trees from every terminal fit as `supplies` says: every terminal can receive all that the terminals
+// supply (ForestColl Theorem 3).
 template <class Capacity>
-bool feeds_everyone(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals, Capacity supply,
-                    Observer& observer) {
+bool feeds_everyone(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
+                    const std::vector<Capacity>& supplies, Observer& observer) {
   Inflow<Capacity> inflow(network);
-  for (const NodeIndex terminal : terminals) inflow.set_supply(terminal, supply);
-  const Capacity all = checked_multiply(static_cast<Capacity>(terminals.size()), supply);
+  Capacity all = 0;
   std::vector<char> wanted(static_cast<std::size_t>(network.nodes()));
-  for (const NodeIndex terminal : terminals) wanted[static_cast<std::size_t>(terminal)] = true;
+  for (const NodeIndex terminal : terminals) {
+    const Capacity supply = supplies[static_cast<std::size_t>(terminal)];
+    inflow.set_supply(terminal, supply);
+    all = checked_add(all, supply);
+    wanted[static_cast<std::size_t>(terminal)] = true;
+  }
   const auto order =
       breadth_first(network, terminals.front(), [&](NodeIndex v) { return wanted[static_cast<std::size_t>(v)] != 0; });
   return feed_all<Capacity>(inflow, order, [&] { return all; }, [](Capacity) { return false; }, observer);

@@ -24,6 +24,7 @@ class SetSeeds {
         is_terminal_(index(network.nodes())) {
     for (const NodeIndex terminal : terminals) {
       is_terminal_[index(terminal)] = true;
+      ++terminals_;
       total_ += supplies[index(terminal)];
     }
   }
@@ -120,15 +121,15 @@ class SetSeeds {
       if (nodes.size() < 2) continue;
       std::vector<bool> members(index(network_.nodes()));
       Capacity supply = 0;
-      bool has_terminal = false;
+      std::size_t terminals = 0;
       for (const NodeIndex node : nodes) {
         members[index(node)] = true;
         supply += supplies_[index(node)];
-        has_terminal = has_terminal || is_terminal_[index(node)];
+        terminals += is_terminal_[index(node)];
       }
-      if (!has_terminal || supply == total_) continue;
+      if (terminals == 0 || terminals == terminals_) continue;
       const std::vector<ArcIndex> into = border(nodes, members, true), out_of = border(nodes, members, false);
-      const SetIndex set = consider(members, into, total_ - supply, true, sets);
+      const SetIndex set = supply < total_ ? consider(members, into, total_ - supply, true, sets) : sets.kNoSet;
       members.flip();
       const SetIndex complement = supply > 0 ? consider(members, out_of, supply, false, sets) : sets.kNoSet;
       set_of_[index(nodes.front())] = {set, complement};
@@ -197,6 +198,7 @@ class SetSeeds {
   Capacity total_ = 0;
   std::vector<NodeIndex> cluster_;
   std::vector<char> is_terminal_;
+  std::size_t terminals_ = 0;
   std::vector<Pair> set_of_;  // of each cluster by its first node, as the sets were added
 };
 

@@ -1,6 +1,20 @@
 """What is asked of the network."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from fractions import Fraction
+from math import lcm
+from typing import TypeAlias
+
+from forestcoll.errors import InputError, shown
+from forestcoll.exact import MAX_DIGITS, to_fraction
+from forestcoll.topology import NodeId, Topology
+
+ShardsByNode: TypeAlias = Mapping[int, object] | Mapping[str, object] | Mapping[NodeId, object]
+"""The shard of each compute node by its id, as numbers that `exact.to_fraction` takes."""
+
+MAX_SHARDS_DIGITS = 300
+"""The most digits of the shards' common denominator: the trees of each root are multiples of it."""
 
 
 class Collective(StrEnum):
@@ -8,3 +22,114 @@ class Collective(StrEnum):
 
     ALLGATHER = "allgather"
     """Every compute node ends with the shards of all: N shards of M/N, M being the size of the gathered vector."""
+    REDUCE_SCATTER = "reduce-scatter"
+    """The reverse of allgather: every compute node ends with the sum, over all, of its own shard."""
+    ALLREDUCE = "allreduce"
+    """Every compute node ends with the sum of the vectors of all; M is the size of one vector."""
+    BROADCAST = "broadcast"
+    """Every compute node ends with the vector of the root, M in size."""
+    REDUCE = "reduce"
+    """The reverse of broadcast: the root ends with the sum of the vectors of all."""
+
+    @property
+    def has_root(self) -> bool:
+        """Whether one compute node has all data in the beginning or in the end."""
+        return self in {Collective.BROADCAST, Collective.REDUCE}
+
+    @property
+    def has_shards(self) -> bool:
+        """Whether each compute node has a shard, and these may differ in size."""
+        return self in {Collective.ALLGATHER, Collective.REDUCE_SCATTER}
+
+    @property
+    def only_reduces(self) -> bool:
+        """Whether all data flows towards the roots of trees, and none away from them."""
+        return self in {Collective.REDUCE_SCATTER, Collective.REDUCE}
+
+    @property
+    def dual(self) -> "Collective":
+        """The collective that this one is when all data flows backwards; allreduce is its own."""
+        return _DUAL[self]
+
+
+_DUAL = {
+    Collective.ALLGATHER: Collective.REDUCE_SCATTER,
+    Collective.REDUCE_SCATTER: Collective.ALLGATHER,
+    Collective.ALLREDUCE: Collective.ALLREDUCE,
+    Collective.BROADCAST: Collective.REDUCE,
+    Collective.REDUCE: Collective.BROADCAST,
+}
+
+
+def collective_named(name: Collective | str) -> Collective:
+    """Return the collective called `name`.
+
+    Raises:
+        InputError: there is none.
+    """
+    try:
+        return Collective(name)
+    except ValueError:
+        known = ", ".join(repr(each.value) for each in Collective)
+        raise InputError(f"there is no collective {shown(name)}; there are {known}") from None
+
+
+def shards_of(
+    topology: Topology, values: object, *, where: str = "shards", digits: int = MAX_DIGITS
+) -> tuple[Fraction, ...]:
+    """Return the shard of each compute node of `topology` as a fraction of M, in the order of their numbers.
+
+    Args:
+        topology: the network.
+        values: a mapping of ids of compute nodes, or of their text, to what `exact.to_fraction` takes; a node that is
+            not among them has no shard.
+        where: begins every error message.
+        digits: the most digits that a shard may have.
+
+    Raises:
+        InputError: an id is unknown, a switch's or there twice, a shard is no number or negative, they do not add up
+            to 1, or their common denominator has more than `MAX_SHARDS_DIGITS` digits.
+    """
+    if not isinstance(values, Mapping):
+        raise InputError(f'{where} are {shown(values)}; expected an object, {{"<node id>": "<rational>", ...}}')
+    shards: dict[int, Fraction] = {}
+    for name, value in values.items():
+        node = _compute_number(topology, name, where)
+        if node in shards:
+            raise InputError(f"{where}: node {topology.nodes[node].id!r} has two shards; give it one")
+        shards[node] = _shard(value, f"{where}: the shard of node {topology.nodes[node].id!r}", digits)
+    listed = tuple(shards.get(node, Fraction(0)) for node in topology.compute)
+    _check_sum(listed, where)
+    return listed
+
+
+def _compute_number(topology: Topology, name: NodeId, where: str) -> int:
+    try:
+        node = topology.named(name)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    if not topology.nodes[node].is_compute:
+        raise InputError(f"{where}: {topology.nodes[node].id!r} is a switch; only compute nodes have shards")
+    return node
+
+
+def _shard(value: object, where: str, digits: int) -> Fraction:
+    try:
+        shard = to_fraction(value, digits=digits)
+    except ValueError as error:
+        raise InputError(f"{where}, {shown(value)}, {error}; write a rational such as '1/48'") from None
+    if shard < 0:
+        raise InputError(f"{where} is {shown(value)}; it must be 0 or more")
+    return shard
+
+
+def _check_sum(shards: tuple[Fraction, ...], where: str) -> None:
+    common = 1
+    for denominator in {shard.denominator for shard in shards}:
+        common = lcm(common, denominator)
+        if common >= 10**MAX_SHARDS_DIGITS:
+            raise InputError(f"{where}: the common denominator has more than {MAX_SHARDS_DIGITS} digits; round them")
+    total = sum(shards, Fraction(0))
+    if total != 1:
+        exact = str(total) if len(str(total)) <= 60 else f"about {float(total)}"
+        raise InputError(f"{where}: the shards add up to {exact}; they must add up to exactly 1")

@@ -91,13 +91,13 @@ def edge(source: object, target: object, bandwidth: object = 10) -> dict[str, ob
 def write_network(
     folder: Path,
     edges: Sequence[dict[str, object]],
-    nodes: str = "ab",
+    nodes: Sequence[object] = "ab",
     switches: str = "",
     *,
     directed: bool = False,
     graph: object = GRAPH,
 ) -> Path:
-    """Write a topology file whose nodes have one letter each."""
+    """Write a topology file; each letter of `nodes` and `switches` is a node, or each element."""
     listed = [{"id": node} for node in nodes] + [{"id": node, "kind": "switch"} for node in switches]
     path = folder / "network.json"
     path.write_text(json.dumps({"directed": directed, "graph": graph, "nodes": listed, "edges": edges}))

@@ -12,6 +12,7 @@ import pytest
 from cli_run import completed, run_command
 
 from forestcoll.cli.main import _COMMANDS
+from forestcoll.collective import Collective
 from forestcoll.schedule import read_schedule
 from forestcoll.schedule.document import schedule_from_document
 from forestcoll.topology import topology_from_document
@@ -45,7 +46,7 @@ def test_the_readme_shows_what_is_printed(
 
 
 def test_the_readme_shows_runs() -> None:
-    assert len(shown_runs()) == 3
+    assert len(shown_runs()) == 4
 
 
 def test_the_readme_lists_every_command() -> None:
@@ -68,11 +69,19 @@ def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypat
     exec(compile(program, str(document), "exec"), {})  # noqa: S102 (the example is ours)
 
 
-def test_the_table_of_rules_is_the_verifiers() -> None:
+def shown_rules(collective: Collective) -> str:
+    """Return the table of all rules for an allgather, and for others of those that are their own."""
+    known = set() if collective is Collective.ALLGATHER else set(rules())
+    own = [(name, statement) for name, statement in rules(collective) if (name, statement) not in known]
+    rows = (f"| `{name}` | {statement} |" for name, statement in own)
+    return "\n".join(["| rule | statement |", "| --- | --- |", *rows])
+
+
+@pytest.mark.parametrize("collective", Collective)
+def test_the_tables_of_rules_are_the_verifiers(collective: Collective) -> None:
     text = (ROOT / "docs" / "verify.md").read_text()
-    begin, end = "<!-- allgather rules: begin -->\n", "\n<!-- allgather rules: end -->"
-    table = ["| rule | statement |", "| --- | --- |", *(f"| `{name}` | {statement} |" for name, statement in rules())]
-    assert text[text.index(begin) + len(begin) : text.index(end)] == "\n".join(table)
+    begin, end = f"<!-- {collective} rules: begin -->\n", f"\n<!-- {collective} rules: end -->"
+    assert text[text.index(begin) + len(begin) : text.index(end)] == shown_rules(collective)
 
 
 def test_the_files_that_are_shown_are_right() -> None:

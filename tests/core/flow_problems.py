@@ -3,14 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from hypothesis import strategies as st
 
 from forestcoll.bounds import optimum
 from forestcoll.core import AnyProblem, Core
 from forestcoll.topology import Topology
+from networks import shards_for
 from oracles import Arc
 
 IntArray = npt.NDArray[np.int32]
@@ -18,29 +21,51 @@ IntArray = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Scaled:
-    """A network whose capacities count trees, `supply` of them from every terminal."""
+    """A network whose capacities count trees, `supply` times its weight of them from every terminal."""
 
     nodes: int
     capacities: Mapping[Arc, int]
     terminals: tuple[int, ...]
     supply: int
+    weights: tuple[int, ...] = ()
+
+    @property
+    def supplies(self) -> dict[int, int]:
+        """The trees of each terminal."""
+        return self.times(self.supply)
+
+    def times(self, supply: int) -> dict[int, int]:
+        """Return `supply` times the weight of each terminal."""
+        weights = self.weights or (1,) * len(self.terminals)
+        return {node: supply * weight for node, weight in zip(self.terminals, weights, strict=True)}
 
     def on(self, core: Core, capacities: Mapping[Arc, int] | None = None) -> AnyProblem:
         """Return the problem for `core`, with other capacities if they are given."""
-        return problem_of(core, self.nodes, self.capacities if capacities is None else capacities, self.terminals)
+        capacities = self.capacities if capacities is None else capacities
+        return problem_of(core, self.nodes, capacities, self.terminals, self.weights)
 
 
-def problem_of(core: Core, nodes: int, capacities: Mapping[Arc, int], terminals: Sequence[int]) -> AnyProblem:
+def problem_of(
+    core: Core, nodes: int, capacities: Mapping[Arc, int], terminals: Sequence[int], weights: Sequence[int] = ()
+) -> AnyProblem:
     tails, heads = [tail for tail, _ in capacities], [head for _, head in capacities]
-    return core.Problem(nodes, tails, heads, list(capacities.values()), list(terminals))
+    return core.Problem(nodes, tails, heads, list(capacities.values()), list(terminals), list(weights))
 
 
-def scaled(topology: Topology) -> Scaled:
+@st.composite
+def weighted(draw: st.DrawFn, among: st.SearchStrategy[Topology]) -> Scaled:
+    """A network, as the generator hands it to a core, whose nodes hold equal shards or not, or all data is at one."""
+    topology = draw(among)
+    one = st.sampled_from(topology.compute).map(lambda node: {node: Fraction(1)})
+    return scaled(topology, draw(st.one_of(st.none(), shards_for(topology), one)))
+
+
+def scaled(topology: Topology, shards: dict[int, Fraction] | None = None) -> Scaled:
     """Return the network as the generator hands it to a core."""
-    best = optimum(topology)
+    best = optimum(topology, shards=shards)
     arcs = [(link.source, link.target) for link in topology.links]
     capacities = dict(zip(arcs, best.tree_capacities(), strict=True))
-    return Scaled(len(topology.nodes), capacities, topology.compute, best.trees_per_root)
+    return Scaled(len(topology.nodes), capacities, topology.compute, best.trees_per_root, best.weights)
 
 
 def check_trees(
@@ -48,9 +73,9 @@ def check_trees(
     roots: Sequence[int],
     trees: Sequence[Sequence[Arc]],
     multiplicities: Sequence[int],
-    supply: int,
+    supplies: Mapping[int, int],
 ) -> None:
-    """Check that each tree grows from its root to all terminals, and that each root has `supply` trees."""
+    """Check that each tree grows from its root to all terminals, and that each root has its number of trees."""
     per_root: Counter[int] = Counter()
     for root, arcs, multiplicity in zip(roots, trees, multiplicities, strict=True):
         assert multiplicity > 0
@@ -61,7 +86,7 @@ def check_trees(
             assert head not in reached
             reached.add(head)
         assert reached == set(terminals)
-    assert per_root == dict.fromkeys(terminals, supply)
+    assert per_root == Counter(supplies)
 
 
 def load_of(trees: Sequence[Sequence[Arc]], multiplicities: Sequence[int]) -> Counter[Arc]:

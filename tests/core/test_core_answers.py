@@ -3,12 +3,11 @@
 from fractions import Fraction
 from itertools import product
 
-from flow_problems import Scaled, scaled
+from flow_problems import Scaled, weighted
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.core import cores
-from forestcoll.topology import Topology
 from networks import examples, networks, one_way_networks
 from oracles import can_feed, exit_of, most_copies, most_split, subsets
 
@@ -16,14 +15,13 @@ CORES = cores()
 
 
 @examples(300)
-@given(networks())
-def test_bottleneck(topology: Topology) -> None:
-    network = scaled(topology)
+@given(weighted(networks()))
+def test_bottleneck(network: Scaled) -> None:
     terminals = frozenset(network.terminals)
     ratios = set()
     for core in CORES.values():
         inside, leaving, cut = core.bottleneck(network.on(core))
-        assert inside == len(terminals & frozenset(cut))
+        assert inside == sum(network.times(1)[node] for node in terminals & frozenset(cut))
         assert leaving == exit_of(frozenset(cut), network.capacities)
         assert cut == sorted(set(cut))
         ratios.add(Fraction(inside, leaving))
@@ -31,11 +29,10 @@ def test_bottleneck(topology: Topology) -> None:
 
 
 @examples(300)
-@given(networks(), st.fractions(0, 2, max_denominator=100), st.integers(-1, 1))
-def test_feeds(topology: Topology, factor: Fraction, added: int) -> None:
-    network = scaled(topology)
+@given(weighted(networks()), st.fractions(0, 2, max_denominator=100), st.integers(-1, 1))
+def test_feeds(network: Scaled, factor: Fraction, added: int) -> None:
     supply = max(0, int(network.supply * factor) + added)
-    expected = can_feed(network.nodes, network.capacities, network.terminals, supply)
+    expected = can_feed(network.nodes, network.capacities, network.terminals, network.times(supply))
     assert expected == (supply <= network.supply)
     assert {name: core.feeds(network.on(core), supply) for name, core in CORES.items()} == dict.fromkeys(
         CORES, expected
@@ -49,14 +46,13 @@ def ways(network: Scaled, capacities: dict[tuple[int, int], int]) -> list[tuple[
 
 
 @examples(150)
-@given(networks(most=7).filter(lambda topology: topology.switches))
-def test_split_capacity_of_every_way(topology: Topology) -> None:
-    network = scaled(topology)
+@given(weighted(networks(most=7).filter(lambda topology: topology.switches)))
+def test_split_capacity_of_every_way(network: Scaled) -> None:
     capacities = dict(network.capacities)
     for u, w, t in ways(network, capacities):
         amount = min(capacities[u, w], capacities[w, t])
         expected = most_split(
-            network.nodes, capacities, network.terminals, network.supply, way=(u, w, t), amount=amount
+            network.nodes, capacities, network.terminals, network.supplies, way=(u, w, t), amount=amount
         )
         for name, core in CORES.items():
             found = core.split_capacity(network.on(core), network.supply, (u, w, t), amount)
@@ -64,16 +60,17 @@ def test_split_capacity_of_every_way(topology: Topology) -> None:
 
 
 @examples(300)
-@given(networks(most=7).filter(lambda topology: topology.switches), st.data())
-def test_split_capacity_while_switches_are_split_off(topology: Topology, data: st.DataObject) -> None:
-    network = scaled(topology)
+@given(weighted(networks(most=7).filter(lambda topology: topology.switches)), st.data())
+def test_split_capacity_while_switches_are_split_off(network: Scaled, data: st.DataObject) -> None:
     capacities = dict(network.capacities)
     for _ in range(6):
         if not (possible := ways(network, capacities)):
             break
         u, w, t = data.draw(st.sampled_from(possible))
         wanted = data.draw(st.integers(0, min(capacities[u, w], capacities[w, t])))
-        amount = most_split(network.nodes, capacities, network.terminals, network.supply, way=(u, w, t), amount=wanted)
+        amount = most_split(
+            network.nodes, capacities, network.terminals, network.supplies, way=(u, w, t), amount=wanted
+        )
         for name, core in CORES.items():
             found = core.split_capacity(network.on(core, capacities), network.supply, (u, w, t), wanted)
             assert found == amount, (name, u, w, t)
@@ -81,7 +78,7 @@ def test_split_capacity_while_switches_are_split_off(topology: Topology, data: s
         capacities[w, t] -= amount
         if u != t:
             capacities[u, t] = capacities.get((u, t), 0) + amount
-        assert can_feed(network.nodes, capacities, network.terminals, network.supply)
+        assert can_feed(network.nodes, capacities, network.terminals, network.supplies)
 
 
 def check_state(
@@ -96,14 +93,13 @@ def check_state(
 
 @examples(300)
 @given(
-    st.one_of(networks(most=6, switches=False), one_way_networks(most=6, switches=False, unbalanced=True)),
+    weighted(st.one_of(networks(most=6, switches=False), one_way_networks(most=6, switches=False, unbalanced=True))),
     st.data(),
 )
-def test_tree_capacity_while_trees_grow(topology: Topology, data: st.DataObject) -> None:
-    network = scaled(topology)
+def test_tree_capacity_while_trees_grow(network: Scaled, data: st.DataObject) -> None:
     arcs = list(network.capacities)
     capacities = dict(network.capacities)
-    remaining = [network.supply] * network.nodes
+    remaining = [network.supplies[node] for node in range(network.nodes)]
     for _ in range(2):
         root = data.draw(st.sampled_from([node for node in network.terminals if remaining[node]] or [0]))
         copies, reached, tree = remaining[root], {root}, list[tuple[int, int]]()

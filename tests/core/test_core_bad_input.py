@@ -39,6 +39,9 @@ def native(request: pytest.FixtureRequest) -> Core:
         ({"terminals": [0, 0, 1]}, "terminals must rise"),
         ({"terminals": [-1, 0]}, "a terminal is out of range"),
         ({"terminals": [0, 3]}, "a terminal is out of range"),
+        ({"weights": [1, 1]}, "weights needs a number for every terminal"),
+        ({"weights": [1, -1, 1]}, "a weight is negative"),
+        ({"weights": [0, 0, 0]}, "all weights are 0"),
     ],
 )
 def test_a_bad_problem(native: Core, change: dict[str, Any], message: str) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from flow_problems import Scaled, check_trees, chunks, load_of, logical_capacities, routes_of, scaled, within
+from flow_problems import Scaled, check_trees, chunks, load_of, logical_capacities, routes_of, scaled, weighted, within
 from hypothesis import given
 
 from forestcoll.core import Core, RoutedTrees, cores
@@ -22,7 +22,7 @@ def check_logical(network: Scaled, capacities: dict[Arc, int]) -> None:
     compute = set(network.terminals)
     assert all(tail in compute and head in compute and tail != head for tail, head in capacities)
     assert all(capacity > 0 for capacity in capacities.values())
-    assert can_feed(network.nodes, capacities, network.terminals, network.supply)
+    assert can_feed(network.nodes, capacities, network.terminals, network.supplies)
 
 
 def check_route(network: Scaled, route: list[int]) -> None:
@@ -42,7 +42,7 @@ def check_stages(core: Core, network: Scaled) -> None:
     batches, counters = core.pack_trees(problem, logical, network.supply)
     roots, multiplicities, tails, heads = batches.lists(logical)
     trees = chunks(list(zip(tails, heads, strict=True)), len(network.terminals) - 1)
-    check_trees(network.terminals, roots, trees, multiplicities, network.supply)
+    check_trees(network.terminals, roots, trees, multiplicities, network.supplies)
     assert within(load_of(trees, multiplicities), capacities)
     assert counters["batches"] == len(roots) <= most_batches(network, capacities)
 
@@ -57,7 +57,7 @@ def check_routed(network: Scaled, routed: RoutedTrees) -> None:
     edges = len(network.terminals) - 1
     taken = [[routes[entry] for entry in part.tolist()] for part in entries.reshape(len(roots), edges)]
     ends = [[(route[0], route[-1]) for route in tree] for tree in taken]
-    check_trees(network.terminals, roots, ends, multiplicities, network.supply)
+    check_trees(network.terminals, roots, ends, multiplicities, network.supplies)
     links = [[pair for route in tree for pair in pairwise(route)] for tree in taken]
     assert within(load_of(links, multiplicities), network.capacities)
 
@@ -76,9 +76,9 @@ def most_batches(network: Scaled, capacities: dict[Arc, int]) -> int:
 @pytest.mark.parametrize("name", list(cores()))
 def test_every_stage_keeps_its_promise(name: str) -> None:
     @examples(COUNT[name])
-    @given(networks())
-    def check(topology: Topology) -> None:
-        check_stages(cores()[name], scaled(topology))
+    @given(weighted(networks()))
+    def check(network: Scaled) -> None:
+        check_stages(cores()[name], network)
 
     check()
 
@@ -88,9 +88,8 @@ def test_grown_trees_are_right(name: str) -> None:
     core = cores()[name]
 
     @examples(COUNT[name])
-    @given(networks())
-    def check(topology: Topology) -> None:
-        network = scaled(topology)
+    @given(weighted(networks()))
+    def check(network: Scaled) -> None:
         routed, counters = core.grow_trees(network.on(core), network.supply)
         assert counters["missing"] == 0
         check_routed(network, routed)
@@ -103,15 +102,14 @@ def test_trees_that_are_only_grown_are_right_or_counted_as_missing(name: str) ->
     core = cores()[name]
 
     @examples(COUNT[name])
-    @given(networks())
-    def check(topology: Topology) -> None:
-        network = scaled(topology)
+    @given(weighted(networks()))
+    def check(network: Scaled) -> None:
         routed, counters = core.grow_trees(network.on(core), network.supply, prove=False)
         roots, multiplicities, *_ = routed
         found = Counter[int]()
         for root, multiplicity in zip(roots, multiplicities, strict=True):
             found[root] += multiplicity
-        assert counters["missing"] == sum(found[root] < network.supply for root in network.terminals)
+        assert counters["missing"] == sum(found[root] < count for root, count in network.supplies.items())
         if counters["missing"] == 0:
             check_routed(network, routed)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forestcoll.bounds import optimum
 from forestcoll.errors import InputError
 from forestcoll.generation import forest, generate, schedule_for
-from forestcoll.generation.symmetric import _link_orbits
+from forestcoll.generation.symmetric import link_orbits
 from forestcoll.method import Method
 from forestcoll.progress import Progress
 from forestcoll.topology import Topology, TopologyBuilder
@@ -102,7 +102,7 @@ def test_links_of_an_orbit_are_those_that_elements_of_the_group_lead_to(spec: st
     first = list(range(len(topology.links)))
     for element, (place, link) in product(symmetry.elements(len(topology.nodes)), enumerate(topology.links)):
         first[place] = min(first[place], number[int(element[link.source]), int(element[link.target])])
-    assert _link_orbits(topology, symmetry).tolist() == first
+    assert link_orbits(topology, symmetry).tolist() == first
 
 
 @st.composite

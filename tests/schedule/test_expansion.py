@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from forestcoll.collective import Collective
 from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule, Shape, TreeImage, shape_of
-from forestcoll.schedule.expansion import _distinct
+from forestcoll.schedule.expansion import distinct_rows
 from forestcoll.topology import Shift, Symmetry, TopologyBuilder
 
 
@@ -79,7 +79,7 @@ def test_the_shape_is_that_of_all_trees() -> None:
 
 @given(rows=st.lists(st.lists(st.integers(0, 3), max_size=4), max_size=12))
 def test_distinct_rows_stand_in_order_of_first_occurrence(rows: list[list[int]]) -> None:
-    distinct, numbers = _distinct(Rows.of(rows))
+    distinct, numbers = distinct_rows(Rows.of(rows))
     expected = list(dict.fromkeys(map(tuple, rows)))
     assert list(distinct) == expected
     assert [expected[number] for number in numbers.tolist()] == list(map(tuple, rows))

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from verify_drafts import GOOD, Draft, DraftTree
+from verify_drafts import GOOD, OTHERS, Draft, DraftTree
 from verify_oracle import is_right
 
 from forestcoll.schedule import model
@@ -20,7 +20,8 @@ def _below(draw: Draw, bound: int) -> int:
 
 
 def _tree(draw: Draw, draft: Draft) -> DraftTree:
-    return draft.trees[_below(draw, len(draft.trees))]
+    trees_ = draft.trees + draft.reduced
+    return trees_[_below(draw, len(trees_))]
 
 
 def _drop_route(draw: Draw, draft: Draft) -> None:
@@ -140,6 +141,8 @@ MUTATIONS = (
     _drop_cut,
 )
 
+WRITTEN_OUT = [make for make in (*GOOD, *OTHERS) if make().shifts is None]
+
 
 @pytest.mark.parametrize("cells", [1, 16, 2**24])
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -151,7 +154,7 @@ def test_verify_agrees_with_a_plain_reading_of_the_rules(
     monkeypatch.setattr(model, "BLOCK_ENTRIES", cells)
     monkeypatch.setattr(routes, "SORTED_ENTRIES", cells)
     monkeypatch.setattr(network, "MAX_TABLE", cells)
-    draft = data.draw(st.sampled_from(GOOD))()
+    draft = data.draw(st.sampled_from(WRITTEN_OUT))()
     for mutate in data.draw(st.lists(st.sampled_from(MUTATIONS), max_size=3)):
         mutate(data.draw, draft)
     schedule = draft.freeze()
@@ -162,7 +165,7 @@ def test_verify_agrees_with_a_plain_reading_of_the_rules(
         assert "\n" not in report.fault.message
 
 
-@pytest.mark.parametrize("make", GOOD)
+@pytest.mark.parametrize("make", [make for make in (*GOOD, *OTHERS) if len(make().trees) > 1])
 @pytest.mark.parametrize("mutate", [_drop_route, _duplicate_tree, _drop_tree])
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())

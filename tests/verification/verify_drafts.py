@@ -29,6 +29,9 @@ class Draft:
     routes: list[list[int]] = field(default_factory=list)
     trees: list[DraftTree] = field(default_factory=list)
     shifts: list[tuple[int, list[int]]] | None = None
+    collective: Collective = Collective.ALLGATHER
+    shards: list[Fraction] | None = None
+    reduced: list[DraftTree] = field(default_factory=list)  # the trees of a first phase, before `trees`
 
     def add_tree(self, share: Fraction, *paths: list[int]) -> None:
         """Add a tree rooted where the first of `paths` starts; paths new to the table of routes join it."""
@@ -38,22 +41,30 @@ class Draft:
         self.trees.append(DraftTree(paths[0][0], share, [self.routes.index(path) for path in paths]))
 
     def freeze(self) -> Schedule:
-        phase = Phase(
-            op=PhaseOp.BROADCAST,
-            roots=tuple(tree.root for tree in self.trees),
-            shares=tuple(tree.share for tree in self.trees),
-            routes=Rows.of([tree.routes for tree in self.trees]),
-        )
+        only = PhaseOp.REDUCE if self.collective.only_reduces else PhaseOp.BROADCAST
+        phases: tuple[Phase, ...] = (_phase(only, self.trees),)
+        if self.collective is Collective.ALLREDUCE:
+            phases = (_phase(PhaseOp.REDUCE, self.reduced), *phases)
         return Schedule(
             topology=self.topology,
-            collective=Collective.ALLGATHER,
+            collective=self.collective,
             routes=Rows.of(self.routes),
-            phases=(phase,),
+            phases=phases,
             algbw=self.algbw,
             optimal_algbw=self.optimal,
             cut=None if self.cut is None else tuple(self.cut),
             symmetry=None if self.shifts is None else Symmetry(tuple(_shift(*shift) for shift in self.shifts)),
+            shards=None if self.shards is None else tuple(self.shards),
         )
+
+
+def _phase(op: PhaseOp, trees: list[DraftTree]) -> Phase:
+    return Phase(
+        op=op,
+        roots=tuple(tree.root for tree in trees),
+        shares=tuple(tree.share for tree in trees),
+        routes=Rows.of([tree.routes for tree in trees]),
+    )
 
 
 def _shift(order: int, image: list[int]) -> Shift:
@@ -210,3 +221,95 @@ SYMMETRIC: tuple[Callable[[], Draft], ...] = (
 )
 
 GOOD: tuple[Callable[[], Draft], ...] = (two_gpus, ring, slow_ring, boxes, multicast, complete, unclaimed)
+
+
+def turned_round(draft: Draft) -> Draft:
+    """The same with all data flowing backwards: of an allgather its reduce-scatter, of a broadcast its reduce."""
+    kept = set(draft.cut or ())
+    return replace(
+        draft,
+        topology=draft.topology.transposed(),
+        collective=draft.collective.dual,
+        cut=None if draft.cut is None else [node for node in range(len(draft.topology.nodes)) if node not in kept],
+        routes=[route[::-1] for route in draft.routes],
+        trees=[DraftTree(tree.root, tree.share, tree.routes[::-1]) for tree in draft.trees],
+    )
+
+
+def broadcast() -> Draft:
+    """From one node of the ring, half one way round and half the other."""
+    draft = replace(ring(), collective=Collective.BROADCAST, algbw=Fraction(50), optimal=Fraction(50), cut=[0])
+    draft.trees = [replace(tree, share=Fraction(1, 2)) for tree in draft.trees[:2]]
+    return draft
+
+
+def uneven() -> Draft:
+    """Two GPUs of which one has three times as much as the other."""
+    draft = replace(two_gpus(), shards=[Fraction(1, 4), Fraction(3, 4)], cut=[1])
+    draft.trees[0].share, draft.trees[1].share = draft.shards or []
+    draft.algbw = draft.optimal = Fraction(40, 3)
+    return draft
+
+
+def empty_handed() -> Draft:
+    """Three GPUs on a switch of which one has nothing, and a switch that copies."""
+    draft = replace(multicast(), shards=[Fraction(1, 2), Fraction(1, 2), Fraction(0)], cut=[0, 1, 3])
+    draft.trees = [replace(tree, share=Fraction(1, 2)) for tree in draft.trees[:2]]
+    draft.algbw = draft.optimal = Fraction(10)
+    return draft
+
+
+def one_way_sum() -> Draft:
+    """A broadcast on one way round a ring, turned round."""
+    builder = TopologyBuilder("one way")
+    names = [builder.add_compute(number) for number in range(3)]
+    for number in range(3):
+        builder.add_link(names[number], names[(number + 1) % 3], 4)
+    draft = Draft(builder.build(), Fraction(4), Fraction(4), [1], collective=Collective.BROADCAST)
+    draft.add_tree(Fraction(1), [1, 2], [2, 0])
+    return turned_round(draft)
+
+
+def allreduce() -> Draft:
+    """Both halves on the ring: 3/4 of M over each link, where the least cut would allow twice as much and a third."""
+    out = ring()
+    back = turned_round(out)
+    draft = replace(
+        out,
+        collective=Collective.ALLREDUCE,
+        algbw=Fraction(100, 3),
+        optimal=Fraction(50),
+        cut=[0],
+        topology=out.topology,
+    )
+    draft.routes = [*out.routes, *back.routes]
+    draft.reduced = [replace(tree, routes=[len(out.routes) + each for each in tree.routes]) for tree in back.trees]
+    return draft
+
+
+def turned_allreduce() -> Draft:
+    """The schedule of `allreduce` as two trees a phase, and a turn by one place."""
+    draft = allreduce()
+    draft.trees, draft.reduced = draft.trees[:2], draft.reduced[:2]
+    draft.shifts = [(4, [1, 2, 3, 0])]
+    return draft
+
+
+def _turned(make: Callable[[], Draft]) -> Callable[[], Draft]:
+    def turned() -> Draft:
+        return turned_round(make())
+
+    turned.__name__ = f"{make.__name__}_turned"
+    return turned
+
+
+OTHERS: tuple[Callable[[], Draft], ...] = (
+    *map(_turned, (*GOOD, turned_ring, swapped_boxes, torus, broadcast, uneven, empty_handed)),
+    broadcast,
+    uneven,
+    empty_handed,
+    one_way_sum,
+    allreduce,
+    turned_allreduce,
+)
+"""Schedules of other collectives, and of shards of different sizes."""

@@ -1,17 +1,17 @@
-"""The rules for an allgather as formats.md states them, in plain Python and one by one, to compare `verify` with."""
+"""The rules as the file format states them, in plain Python and one by one, to compare `verify` with."""
 
-from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.schedule import Schedule, Tree
+from forestcoll.collective import Collective
+from forestcoll.schedule import PhaseOp, Schedule, Tree
 
 
 def is_right(schedule: Schedule) -> bool:
     return (
         all(_route_is_right(schedule, route) for route in schedule.routes)
-        and bool(len(schedule.phases[0]))
-        and all(_tree_is_right(schedule, tree) for tree in schedule.phases[0])
+        and all(len(phase) for phase in schedule.phases)
+        and all(_tree_is_right(schedule, tree, phase.op) for phase in schedule.phases for tree in phase)
         and _shares_are_right(schedule)
         and schedule.algbw == _algbw(schedule)
         and _certificate_is_right(schedule)
@@ -54,14 +54,39 @@ def _route_is_right(schedule: Schedule, route: tuple[int, ...]) -> bool:
     links = {(link.source, link.target) for link in schedule.topology.links}
     if len(route) < 2 or len(set(route)) != len(route):
         return False
-    ends = all(nodes[end].is_compute or nodes[end].multicast for end in (route[0], route[-1]))
+    ops = {phase.op for phase in schedule.phases}
+    ends = all(any(_may_end(schedule, end, op) for op in ops) for end in (route[0], route[-1]))
     interior = all(not nodes[node].is_compute for node in route[1:-1])
     return ends and interior and all(pair in links for pair in pairwise(route))
 
 
-def _tree_is_right(schedule: Schedule, tree: Tree) -> bool:
+def _may_end(schedule: Schedule, number: int, op: PhaseOp) -> bool:
+    node = schedule.topology.nodes[number]
+    return node.is_compute or (node.multicast if op is PhaseOp.BROADCAST else node.aggregation)
+
+
+def _tree_is_right(schedule: Schedule, tree: Tree, op: PhaseOp) -> bool:
     if not schedule.topology.nodes[tree.root].is_compute or tree.share <= 0:
         return False
+    ends = {end for number in tree.routes for end in (schedule.routes[number][0], schedule.routes[number][-1])}
+    if not all(_may_end(schedule, end, op) for end in ends):
+        return False
+    return _sums_up(schedule, tree) if op is PhaseOp.REDUCE else _spreads(schedule, tree)
+
+
+def _sums_up(schedule: Schedule, tree: Tree) -> bool:
+    """Each node but the root sends once, after all its inputs came."""
+    sent: set[int] = set()
+    for number in tree.routes:
+        source, target = schedule.routes[number][0], schedule.routes[number][-1]
+        if source in sent or target in sent or source == tree.root:
+            return False
+        sent.add(source)
+    waiting = {schedule.routes[number][-1] for number in tree.routes} - sent - {tree.root}
+    return not waiting and sent | {tree.root} >= set(schedule.topology.compute)
+
+
+def _spreads(schedule: Schedule, tree: Tree) -> bool:
     reached = {tree.root}
     for number in tree.routes:
         route = schedule.routes[number]
@@ -72,16 +97,30 @@ def _tree_is_right(schedule: Schedule, tree: Tree) -> bool:
 
 
 def _shares_are_right(schedule: Schedule) -> bool:
-    carried: Counter[int] = Counter()
-    for tree in schedule.phases[0]:
-        carried[tree.root] += tree.share  # type: ignore[assignment]
-    shard = Fraction(1, len(schedule.topology.compute))
-    return sum(carried.values()) == 1 and all(carried[root] == shard for root in schedule.topology.compute)
+    phases = []
+    for phase in schedule.phases:
+        carried = dict.fromkeys(schedule.topology.compute, Fraction(0))
+        for tree in phase:
+            carried[tree.root] += tree.share
+        phases.append(carried)
+    if any(sum(carried.values()) != 1 for carried in phases):
+        return False
+    if schedule.collective is Collective.ALLREDUCE:
+        return phases[0] == phases[1]
+    return phases[0] == _expected_shards(schedule)
+
+
+def _expected_shards(schedule: Schedule) -> dict[int, Fraction]:
+    compute = schedule.topology.compute
+    if schedule.collective.has_root:
+        root = schedule.phases[0].roots[0]
+        return {node: Fraction(node == root) for node in compute}
+    return dict(zip(compute, schedule.shards or [Fraction(1, len(compute))] * len(compute), strict=True))
 
 
 def _algbw(schedule: Schedule) -> Fraction:
     loads = {(link.source, link.target): Fraction(0) for link in schedule.topology.links}
-    for tree in schedule.phases[0]:
+    for tree in (tree for phase in schedule.phases for tree in phase):
         for number in tree.routes:
             route = schedule.routes[number]
             for pair in pairwise(route):
@@ -93,11 +132,11 @@ def _certificate_is_right(schedule: Schedule) -> bool:
     if schedule.cut is None or schedule.optimal_algbw is None:
         return schedule.cut is None and schedule.optimal_algbw is None
     cut, compute = set(schedule.cut), set(schedule.topology.compute)
-    inside = len(cut & compute)
     links = schedule.topology.links
     leaving = sum((link.bandwidth for link in links if link.source in cut and link.target not in cut), Fraction(0))
-    return (
-        len(cut) == len(schedule.cut)
-        and 0 < inside < len(compute)
-        and schedule.optimal_algbw == len(compute) * leaving / inside
-    )
+    proper = len(cut) == len(schedule.cut) and 0 < len(cut & compute) < len(compute)
+    if not proper or schedule.collective is Collective.ALLREDUCE:
+        return proper and schedule.optimal_algbw == leaving
+    shards = _expected_shards(schedule)
+    must = sum((shards[node] for node in compute if (node in cut) != schedule.collective.only_reduces), Fraction(0))
+    return must > 0 and schedule.optimal_algbw == leaving / must

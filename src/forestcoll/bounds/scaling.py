@@ -23,20 +23,31 @@ class ScaledTopology:
         topology: the network.
         capacities: of each link its bandwidth in units of `unit`.
         unit: the bandwidth that capacity 1 stands for, in the topology's unit.
+        weights: of each compute node its part of the data, as a count of 1/`whole`.
+        backwards: whether this is the transposed network of the one that was asked about.
     """
 
     topology: Topology
     capacities: tuple[int, ...]
     unit: Fraction
+    weights: tuple[int, ...]
+    backwards: bool = False
 
     @staticmethod
-    def of(topology: Topology) -> "ScaledTopology":
-        """Return `topology` in its greatest unit."""
+    def of(topology: Topology, weights: Sequence[int] | None = None, *, backwards: bool = False) -> "ScaledTopology":
+        """Return `topology` in its greatest unit; every compute node has weight 1 unless `weights` are given."""
         bandwidths = [link.bandwidth for link in topology.links]
         denominator = lcm(*(bandwidth.denominator for bandwidth in bandwidths))
         numerators = [int(bandwidth * denominator) for bandwidth in bandwidths]
         divisor = gcd(*numerators)
-        return ScaledTopology(topology, tuple(each // divisor for each in numerators), Fraction(divisor, denominator))
+        capacities = tuple(each // divisor for each in numerators)
+        of_nodes = (1,) * len(topology.compute) if weights is None else tuple(weights)
+        return ScaledTopology(topology, capacities, Fraction(divisor, denominator), of_nodes, backwards)
+
+    @cached_property
+    def whole(self) -> int:
+        """The sum of all weights."""
+        return sum(self.weights)
 
     @cached_property
     def total(self) -> int:
@@ -62,7 +73,8 @@ class ScaledTopology:
         core = core_for(bound)
         links = self.topology.links
         tails, heads = [link.source for link in links], [link.target for link in links]
-        return core, core.Problem(len(self.topology.nodes), tails, heads, list(capacities), list(self.topology.compute))
+        compute, weights = list(self.topology.compute), list(self.weights)
+        return core, core.Problem(len(self.topology.nodes), tails, heads, list(capacities), compute, weights)
 
 
 def require_all_ports(topology: Topology) -> None:

@@ -3,13 +3,17 @@
 Rounding bandwidths down to whole trees can leave a switch of a one-way network with more capacity in than out, or the
 reverse. What is too much is taken from its links, as much from each as the trees can spare, until all switches are
 balanced. Every step is exact: the most that leaves the trees possible, by bisection. Taking from one link may spoil
-what another order would have found, so where this fails there may be a way all the same.
+what another order would have found, and what is too much may be handed round a cycle of switches, unit by unit, so that
+it must be given up after a while: where this fails there may be a way all the same.
 """
 
 from collections.abc import Callable, Sequence
 
 from forestcoll.bounds.scaling import unbalanced_switch
 from forestcoll.topology import Topology
+
+_MOST_ROUNDS = 16
+"""How often each switch is balanced, on average."""
 
 
 def trimmed(
@@ -23,7 +27,10 @@ def trimmed(
         fits: whether the trees fit into some capacities; what fits fits into more.
     """
     left = list(capacities)
-    while (found := unbalanced_switch(topology, left)) is not None:
+    for _ in range(_MOST_ROUNDS * len(topology.switches)):
+        found = unbalanced_switch(topology, left)
+        if found is None:
+            return tuple(left)
         switch, surplus = found
         ends = [link.target if surplus > 0 else link.source for link in topology.links]
         excess = abs(surplus)
@@ -33,7 +40,7 @@ def trimmed(
             excess -= spared
         if excess:
             return None
-    return tuple(left)
+    return tuple(left) if unbalanced_switch(topology, left) is None else None
 
 
 def _most_spared(left: Sequence[int], link: int, most: int, fits: Callable[[Sequence[int]], bool]) -> int:

@@ -1,14 +1,14 @@
 """`forestcoll generate`: a schedule that reaches the optimum, verified before it is written."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from forestcoll.cli.options import (
-    check_tree_counts,
+    Asked,
     collective_options,
-    find_optimum,
     is_standard_output,
     json_option,
     output_option,
@@ -41,14 +41,12 @@ if TYPE_CHECKING:
 def command(  # noqa: PLR0913 (one parameter an option)
     *,
     topology: str,
-    collective: str,
-    trees: int | None,
-    max_trees: int | None,
     method: str,
     compact: bool,
     output: Path | None,
     as_json: bool,
     verbose: bool,
+    **options: Any,
 ) -> None:
     """Write a schedule that reaches the optimum, verified.
 
@@ -60,15 +58,17 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.schedule import shape_of, write_schedule
     from forestcoll.topology.registry import load_topology
 
-    check_tree_counts(trees, max_trees)
+    asked = Asked(**options)
+    asked.check()
     with Watch() as watch:
         watch.begin("reading the topology")
         network = load_topology(topology)
-        best, by_trees = find_optimum(network, collective, trees, max_trees, watch)
+        best, by_trees = asked.optimum(network, watch)
         schedule = schedule_for(best, method=method, compact=compact, progress=watch)
         watch.begin("verifying")
         _check(schedule)
         shape = shape_of(schedule)
+        best = _achieved(best, schedule)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
@@ -93,6 +93,11 @@ def _check(schedule: "Schedule") -> None:
     fault = verify(schedule).fault
     if fault is not None:
         raise InternalError(f"the generated schedule breaks a rule: {fault.message}")
+
+
+def _achieved(best: "Optimum", schedule: "Schedule") -> "Optimum":
+    """Return `best` with the bandwidth of the schedule: the two forests of an allreduce may give way to each other."""
+    return replace(best, algbw=schedule.algbw, tree_bandwidth=best.tree_bandwidth * schedule.algbw / best.algbw)
 
 
 def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch") -> dict[str, object]:

@@ -1,15 +1,17 @@
 """`forestcoll optimum`: the exact optimum, without a schedule."""
 
+from typing import Any
+
 import click
 
-from forestcoll.cli.options import check_tree_counts, collective_options, find_optimum, json_option, topology_argument
+from forestcoll.cli.options import Asked, collective_options, json_option, topology_argument
 
 
 @click.command("optimum")
 @topology_argument
 @collective_options
 @json_option
-def command(topology: str, collective: str, trees: int | None, max_trees: int | None, *, as_json: bool) -> None:
+def command(topology: str, *, as_json: bool, **options: Any) -> None:
     """Say how fast a collective can run, exactly, and why.
 
     The reason is a cut of TOPOLOGY: its nodes, its links, and what must cross them.
@@ -18,10 +20,11 @@ def command(topology: str, collective: str, trees: int | None, max_trees: int | 
     from forestcoll.cli.watching import Watch
     from forestcoll.topology.registry import load_topology
 
-    check_tree_counts(trees, max_trees)
+    asked = Asked(**options)
+    asked.check()
     with Watch() as watch:
         network = load_topology(topology)
-        best, by_trees = find_optimum(network, collective, trees, max_trees, watch)
+        best, by_trees = asked.optimum(network, watch)
     if as_json:
         wording.print_json(wording.optimum_document(best) | wording.by_trees_document(by_trees))
         return

@@ -1,12 +1,13 @@
 """The arguments and options that several commands share, each written once."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, ShardsByNode, shards_of
 from forestcoll.errors import shown
 
 if TYPE_CHECKING:
@@ -44,12 +45,6 @@ def _tree_count(_context: click.Context, parameter: click.Parameter, text: str |
     return int(digits)
 
 
-def _no_root(_context: click.Context, _parameter: click.Parameter, root: str | None) -> None:
-    """Refuse a root: no collective of this version has one."""
-    if root is not None:
-        raise click.UsageError("an allgather has no root; leave --root out")
-
-
 topology_argument = click.argument("topology", metavar="TOPOLOGY")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 file_argument = click.argument("file", metavar="FILE", callback=_path)
@@ -78,11 +73,15 @@ def collective_options(command: Command) -> Command:
             help="Exactly K trees per root.",
         ),
         click.option(
+            "--shards",
+            callback=_path,
+            metavar="FILE",
+            help='Of an allgather or a reduce-scatter: a JSON object {"ID": "RATIONAL", ...} with each node\'s part.',
+        ),
+        click.option(
             "--root",
-            callback=_no_root,
-            expose_value=False,
             metavar="ID",
-            help="The node that data comes from or goes to; an allgather has none.",
+            help="Of a broadcast or a reduce: the node that data comes from or goes to.",
         ),
         click.option(
             "--collective",
@@ -101,19 +100,55 @@ def is_standard_output(output: Path | None) -> bool:
     return output == Path("-")
 
 
-def check_tree_counts(trees: int | None, max_trees: int | None) -> None:
-    """Refuse `--trees` beside `--max-trees` as wrong usage."""
-    if trees is not None and max_trees is not None:
-        raise click.UsageError("--trees and --max-trees exclude each other; give one of them")
+@dataclass(frozen=True)
+class Asked:
+    """What `collective_options` say is asked of the network.
 
+    Attributes:
+        collective: the name of the operation.
+        root: the id of its root, as it was typed.
+        shards: the file that says what part of the data each node has.
+        trees: how many trees per root, exactly.
+        max_trees: how many trees per root at most.
+    """
 
-def find_optimum(
-    network: "Topology", collective: str, trees: int | None, max_trees: int | None, progress: "Progress"
-) -> "tuple[Optimum, tuple[Optimum, ...]]":
-    """Return the optimum that the options ask for, and with `--max-trees` those of all numbers of trees."""
-    from forestcoll.bounds import best_of, optima_by_trees, optimum
+    collective: str
+    root: str | None
+    shards: Path | None
+    trees: int | None
+    max_trees: int | None
 
-    if max_trees is None:
-        return optimum(network, Collective(collective), trees=trees, progress=progress), ()
-    by_trees = optima_by_trees(network, Collective(collective), most=max_trees, progress=progress)
-    return best_of(by_trees), by_trees
+    def check(self) -> None:
+        """Refuse options that do not go together, as wrong usage."""
+        collective = Collective(self.collective)
+        named = f"{'an' if collective.startswith('a') else 'a'} {collective}"
+        if self.root is not None and not collective.has_root:
+            raise click.UsageError(f"{named} has no root; leave --root out")
+        if self.root is None and collective.has_root:
+            raise click.UsageError(f"{named} needs a root; give --root ID, the id of a compute node")
+        if self.shards is not None and not collective.has_shards:
+            raise click.UsageError(f"{named} has no shards of different sizes; leave --shards out")
+        if self.trees is not None and self.max_trees is not None:
+            raise click.UsageError("--trees and --max-trees exclude each other; give one of them")
+
+    def optimum(self, network: "Topology", progress: "Progress") -> "tuple[Optimum, tuple[Optimum, ...]]":
+        """Return the optimum that is asked for, and with `--max-trees` those of all numbers of trees."""
+        from forestcoll.bounds import best_of, optima_by_trees, optimum
+
+        name = Collective(self.collective)
+        shards = self._shards(network)
+        if self.max_trees is None:
+            best = optimum(network, name, root=self.root, shards=shards, trees=self.trees, progress=progress)
+            return best, ()
+        by_trees = optima_by_trees(network, name, root=self.root, shards=shards, most=self.max_trees, progress=progress)
+        return best_of(by_trees), by_trees
+
+    def _shards(self, network: "Topology") -> "ShardsByNode | None":
+        """Return what the file of shards holds; a mistake in it is named with the file."""
+        if self.shards is None:
+            return None
+        from forestcoll.files import read_document
+
+        values = read_document(self.shards)
+        shards_of(network, values, where=str(self.shards))
+        return values

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 import click
 
 from forestcoll.cli.options import file_argument, json_option
+from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 
 if TYPE_CHECKING:
     from forestcoll.schedule import Schedule
+    from forestcoll.topology import NodeId
     from forestcoll.verification import Report
 
 
@@ -60,7 +62,7 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
     from forestcoll.schedule import shape_of
 
     shape = shape_of(schedule)
-    return {
+    document: dict[str, object] = {
         "valid": True,
         "collective": schedule.collective.value,
         "topology": schedule.topology.name,
@@ -75,6 +77,13 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
         "greatest_height": shape.greatest_height,
         "mean_height": shape.mean_height,
     }
+    if schedule.collective.has_root:
+        document["root"] = _root(schedule)
+    return document
+
+
+def _root(schedule: "Schedule") -> "NodeId":
+    return schedule.topology.nodes[schedule.phases[0].roots[0]].id
 
 
 def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
@@ -89,6 +98,9 @@ def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
     elif report.optimal:
         rows.append(("optimum", "reached; the cut in the file proves that no schedule is faster"))
     else:
-        rows.append(("optimum", f"{wording.bandwidth(schedule.optimal_algbw, unit)}, proven by the cut in the file"))
+        name = "bound" if schedule.collective is Collective.ALLREDUCE else "optimum"
+        rows.append((name, f"{wording.bandwidth(schedule.optimal_algbw, unit)}, proven by the cut in the file"))
     table = wording.table([*rows, *wording.shape_rows(shape_of(schedule))])
-    wording.print_lines([f"{file}: right: {schedule.collective.value} on {place}", *table])
+    way = {Collective.BROADCAST: " from ", Collective.REDUCE: " to "}.get(schedule.collective)
+    root = "" if way is None else f"{way}{wording.printable(_root(schedule))}"
+    wording.print_lines([f"{file}: right: {schedule.collective.value}{root} on {place}", *table])

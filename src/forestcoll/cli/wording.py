@@ -34,7 +34,7 @@ def table(rows: Iterable[tuple[str, str]]) -> list[str]:
 
 def optimum_document(best: Optimum) -> dict[str, object]:
     """Return the JSON keys that describe an optimum."""
-    return {
+    document: dict[str, object] = {
         "topology": best.topology.name,
         "collective": best.collective.value,
         "compute_nodes": len(best.topology.compute),
@@ -50,6 +50,17 @@ def optimum_document(best: Optimum) -> dict[str, object]:
             "exit_bandwidth": str(best.exit_bandwidth),
         },
     }
+    ids = best.topology.ids(best.topology.compute)
+    if best.root is not None:
+        document["root"] = best.topology.nodes[best.root].id
+    if best.shards is not None:
+        document["shards"] = {str(id_): str(shard) for id_, shard in zip(ids, best.shards, strict=True)}
+    if best.phases:
+        document["phases"] = [
+            {"collective": each.collective.value, "algbw": str(each.algbw), "trees_per_root": each.trees_per_root}
+            for each in best.phases
+        ]
+    return document
 
 
 def by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
@@ -73,7 +84,7 @@ def by_trees_lines(by_trees: Sequence[Optimum]) -> list[str]:
     rows = [
         (
             str(each.trees_per_root),
-            f"{bandwidth(each.algbw, unit)}, {float(each.algbw / each.optimal_algbw):.2%} of the optimum",
+            f"{bandwidth(each.algbw, unit)}, {float(each.algbw / each.optimal_algbw):.2%} of the {_goal(each)}",
         )
         for each in by_trees
     ]
@@ -83,7 +94,17 @@ def by_trees_lines(by_trees: Sequence[Optimum]) -> list[str]:
 
 def title(best: Optimum) -> str:
     """Return the line above an optimum."""
-    return f"{printable(best.topology.name)}: {best.collective.value} over {len(best.topology.compute)} compute nodes"
+    root = ""
+    if best.root is not None:
+        way = "to" if best.collective.only_reduces else "from"
+        root = f" {way} {printable(best.topology.nodes[best.root].id)}"
+    what = f"{best.collective.value}{root} over {len(best.topology.compute)} compute nodes"
+    return f"{printable(best.topology.name)}: {what}"
+
+
+def _goal(best: Optimum) -> str:
+    """Return what `optimal_algbw` is called: an allreduce need not reach it."""
+    return "bound" if best.phases else "optimum"
 
 
 def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
@@ -92,12 +113,24 @@ def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
     rows = [("algbw", bandwidth(best.algbw, unit))]
     if best.algbw != best.optimal_algbw:
         share = float(best.algbw / best.optimal_algbw)
-        rows.append(("optimum", f"{bandwidth(best.optimal_algbw, unit)} with more trees; this is {share:.1%} of it"))
+        how = "at most" if best.phases else "with more trees"
+        rows.append((_goal(best), f"{bandwidth(best.optimal_algbw, unit)} {how}; this is {share:.1%} of it"))
     if unit in _BYTES_PER_SECOND:
         milliseconds = float(10**9 * 1000 / (best.algbw * _BYTES_PER_SECOND[unit]))
         rows.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
-    rows.append(("trees", f"{best.trees_per_root} per root, {bandwidth(best.tree_bandwidth, unit)} each"))
+    rows.append(("trees", f"{_trees(best)}, {bandwidth(best.tree_bandwidth, unit)} each"))
     return rows
+
+
+def _trees(best: Optimum) -> str:
+    if best.phases:
+        reduces, gathers = (phase.trees_per_root for phase in best.phases)
+        return f"{reduces} per root to reduce and {gathers} to gather"
+    if best.root is not None:
+        return f"{best.trees_per_root} {'to' if best.collective.only_reduces else 'from'} the root"
+    if best.shards is not None:
+        return f"{best.trees_per_root} for each 1/{sum(best.weights)} of the data"
+    return f"{best.trees_per_root} per root"
 
 
 def bandwidth(value: Fraction, unit: str) -> str:
@@ -112,20 +145,20 @@ def bottleneck_lines(best: Optimum) -> list[str]:
     kept = [number for number in topology.compute if number in inside]
     fed = [number for number in topology.compute if number not in inside]
     links = [link for link in topology.links if link.source in inside and link.target not in inside]
-    unit, total = topology.bandwidth_unit, len(topology.compute)
+    unit = topology.bandwidth_unit
     if len(fed) <= len(kept):
         story = f"What {_nodes(topology, fed)} must receive from {_others(kept)}"
         crossing = "must come in over"
     else:
         story = f"What {_nodes(topology, kept)} must send to {_others(fed)}"
         crossing = "must go out over"
-    share = Fraction(len(kept), total)
-    leaving = best.exit_bandwidth
+    share, leaving = best.must_leave, best.exit_bandwidth
     divided = str(leaving) if leaving.denominator == 1 else f"({leaving})"
+    part, formula = (f"{share} of all data", f"{divided} / ({share}) = ") if share < 1 else ("all data", "")
     return [
-        f"Bottleneck: {story}, {share} of all data, {crossing}",
+        f"Bottleneck: {story}, {part}, {crossing}",
         *(f"  {line}" for line in _link_lines(topology, links)),
-        f"  {bandwidth(leaving, unit)} together, so algbw <= {divided} / ({share}) = {best.optimal_algbw} {unit}.",
+        f"  {bandwidth(leaving, unit)} together, so algbw <= {formula}{best.optimal_algbw} {unit}.",
     ]
 
 

@@ -49,24 +49,29 @@ class RoutedTrees(NamedTuple):
 class Core(Protocol):
     """The flow algorithms, in one width of integers."""
 
-    def Problem(  # noqa: N802 (it makes a Problem)
+    def Problem(  # noqa: N802, PLR0913, PLR0917 (it makes a Problem, of all that there is to it)
         self,
         nodes: int,
         tails: Sequence[int],
         heads: Sequence[int],
         capacities: Sequence[int],
         terminals: Sequence[int],
+        weights: Sequence[int] = (),
     ) -> AnyProblem:
-        """Return the network with these arcs; `terminals` rise."""
+        """Return the network with these arcs; `terminals` rise.
+
+        `weights` say of each terminal how much of the data it holds, 0 or more, with at least one above 0; all hold 1
+        unless they are given. What is called `supply` below is that of a terminal of weight 1.
+        """
 
     def bottleneck(self, problem: AnyProblem, progress: ReportProgress = None) -> tuple[int, int, list[int]]:
-        """Return terminals inside, exit capacity and nodes of a cut S that maximises their ratio (§4).
+        """Return weight inside, exit capacity and nodes of a cut S that maximises their ratio (§4).
 
         S misses at least one terminal. Every terminal must be reachable from every other.
         """
 
     def feeds(self, problem: AnyProblem, supply: int, progress: ReportProgress = None) -> bool:
-        """Return whether every terminal can receive `supply` from each terminal (Theorem 3)."""
+        """Return whether every terminal can receive `supply` times its weight from each terminal (Theorem 3)."""
 
     def split_capacity(self, problem: AnyProblem, supply: int, way: tuple[int, int, int], amount: int) -> int:
         """Return how much of the way u -> w -> t can become u -> t, at most `amount` (Theorem 6).
@@ -86,7 +91,7 @@ class Core(Protocol):
     def pack_trees(
         self, problem: AnyProblem, logical: LogicalNetwork, supply: int, progress: ReportProgress = None
     ) -> tuple[TreeBatches, Mapping[str, int]]:
-        """Return `supply` spanning trees from every terminal within the capacities (Algorithm 4), and counters."""
+        """Return `supply` spanning trees, times its weight, from every terminal (Algorithm 4), and counters."""
 
     def route_trees(
         self, problem: AnyProblem, logical: LogicalNetwork, batches: TreeBatches, progress: ReportProgress = None
@@ -96,7 +101,7 @@ class Core(Protocol):
     def grow_trees(
         self, problem: AnyProblem, supply: int, progress: ReportProgress = None, *, prove: bool = True
     ) -> tuple[RoutedTrees, Mapping[str, int]]:
-        """Return `supply` spanning trees from every terminal, grown optimistically, and counters.
+        """Return `supply` spanning trees, times its weight, from every terminal, grown optimistically, and counters.
 
         Trees that cannot be grown are packed by the proven way, or are missing where `prove` is false: then
         `counters["missing"]` counts them.

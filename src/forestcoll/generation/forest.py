@@ -5,24 +5,31 @@ way that is optimistic but whose result, a complete set of trees within the capa
 complete is left to the paper's way, which is proven to end: switches are split off into logical links between compute
 nodes, spanning trees are packed into these, and each tree edge is routed back over the links that its capacity came
 from. Every step is exact; `docs/method.md` walks through them.
+
+Trees that reduce are trees of the transposed network, turned round (§5.7).
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.bounds import Optimum, optimum
-from forestcoll.bounds.scaling import ScaledTopology
-from forestcoll.collective import Collective
-from forestcoll.core import AnyProblem, Core, RoutedTrees
-from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.collective import Collective, ShardsByNode
+from forestcoll.core import RoutedTrees
+from forestcoll.errors import InputError
+from forestcoll.generation.growing import Forest
+from forestcoll.generation.loads import achieved_algbw
 from forestcoll.generation.memory import can_fit, check_memory
 from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
-from forestcoll.topology import Symmetry, Topology
+from forestcoll.schedule.expansion import distinct_rows
+from forestcoll.schedule.model import row_starts
+from forestcoll.topology import NodeId, Symmetry, Topology
 
 MOST_LISTED_EDGES = 2**27
 """The most tree edges that are written out, if there is a symmetry: a file of more is larger than what is read."""
@@ -33,8 +40,10 @@ _WORTH_A_SYMMETRY = 2**19
 
 def generate(  # noqa: PLR0913 (what is asked, and how)
     topology: Topology,
-    collective: Collective = Collective.ALLGATHER,
+    collective: Collective | str = Collective.ALLGATHER,
     *,
+    root: NodeId | None = None,
+    shards: ShardsByNode | None = None,
     trees: int | None = None,
     max_trees: int | None = None,
     method: Method | str = Method.AUTO,
@@ -45,17 +54,18 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
 
     The same arguments give the same schedule. They and the errors are those of `bounds.optimum` and `schedule_for`.
     """
-    best = optimum(topology, collective, trees=trees, max_trees=max_trees, progress=progress)
+    best = optimum(topology, collective, root=root, shards=shards, trees=trees, max_trees=max_trees, progress=progress)
     return schedule_for(best, method=method, compact=compact, progress=progress)
 
 
 def schedule_for(
     best: Optimum, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
 ) -> Schedule:
-    """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`.
+    """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`; an allreduce may exceed it.
 
     If `compact`, or if a list of all trees would be too long to be kept or read, it holds base trees and a symmetry of
-    the network where there is one. Large symmetric networks get all trees by way of base trees as well.
+    the network where there is one that moves every root. Large symmetric networks get all trees by way of base trees as
+    well.
 
     Raises:
         InputError: there is no such method, it cannot be compact, or the schedule cannot fit into the memory.
@@ -64,15 +74,14 @@ def schedule_for(
     way = _method(method)
     if compact and way is Method.PROVEN:
         raise InputError("the proven way packs the trees of every root, it has no base trees; leave compact out")
-    capacities = best.tree_capacities()
-    nodes = len(best.topology.compute)
-    scaled, bound = ScaledTopology.of(best.topology), sum(capacities) + 2 * nodes * best.trees_per_root
-    scaled.remark_on_width(bound, progress)
-    core, problem = scaled.problem(capacities, bound)
-    edges = nodes * (nodes - 1)
-    listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.topology, nodes)
-    if way is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY):
-        base = grow_base_trees(core, problem, best, progress)
+    phases = best.phases or (best,)
+    outward = [phase.transposed() if phase.collective.only_reduces else phase for phase in phases]
+    forests = [Forest.of(each, progress) for each in (outward[-1:] if _are_alike(outward) else outward)]
+    trees = sum(weight > 0 for phase in phases for weight in phase.weights)
+    edges = trees * (len(best.topology.compute) - 1)
+    listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.topology, trees)
+    if way is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
+        base = grow_base_trees(forests, progress)
         if base is not None:
             schedule = _schedule(best, base[0], base[1])
             if listed:
@@ -80,17 +89,22 @@ def schedule_for(
             if not compact:
                 progress.remark(f"{best.topology.name}: a list of all trees is too long; base trees stand for them")
             return schedule
-    _check_size(best.topology, progress)
-    if way is Method.PROVEN:
-        routed = _proven_trees(core, problem, best.trees_per_root, progress)
-    else:
-        routed = _grown_trees(core, problem, best, way, progress)
-    return _schedule(best, routed, None)
+    _check_size(best.topology, trees, progress)
+    return _schedule(best, [forest.found(way, progress) for forest in forests], None)
 
 
-def _check_size(topology: Topology, progress: Progress) -> None:
+def _are_alike(outward: Sequence[Optimum]) -> bool:
+    """Return whether the trees of the last are trees of all: whether the network is its own transpose."""
+    asked = [
+        ([(link.source, link.target) for link in each.topology.links], each.tree_capacities(), each.trees_per_root)
+        for each in outward
+    ]
+    return all(each == asked[-1] for each in asked)
+
+
+def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
     """Refuse a list of all trees that cannot be kept; say so of one that may be too large."""
-    warning = check_memory(topology, len(topology.compute))
+    warning = check_memory(topology, trees)
     if warning is not None:
         progress.remark(warning)
 
@@ -103,32 +117,34 @@ def _method(name: Method | str) -> Method:
         raise InputError(f"there is no method {name!r}; there are {known}") from None
 
 
-def _grown_trees(core: Core, problem: AnyProblem, best: Optimum, method: Method, progress: Progress) -> RoutedTrees:
-    progress.begin("growing trees")
-    routed, counters = core.grow_trees(problem, best.trees_per_root, progress.advance, prove=method is Method.AUTO)
-    progress.note(counters)
-    if counters["missing"]:
-        raise NoSolutionError(
-            f"{best.topology.name}: the fast way left the trees of {counters['missing']} roots incomplete; "
-            "use the method auto or proven"
-        )
-    return RoutedTrees(*routed)
+def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None) -> Schedule:
+    phases = best.phases or (best,)
+    parts = [_part(phase, routed[min(place, len(routed) - 1)]) for place, phase in enumerate(phases)]
+    routes, forests = parts[0][0], tuple(part[1] for part in parts)
+    if len(parts) > 1:
+        routes, forests = _joined(parts)
+    algbw = best.algbw
+    if best.collective is Collective.ALLREDUCE:
+        algbw = achieved_algbw(best.topology, routes, forests, symmetry)
+    return Schedule(
+        topology=best.topology,
+        collective=best.collective,
+        routes=routes,
+        phases=forests,
+        algbw=algbw,
+        optimal_algbw=best.optimal_algbw,
+        cut=best.cut,
+        trees_per_root=best.trees_per_root,
+        symmetry=symmetry,
+        shards=best.shards,
+    )
 
 
-def _proven_trees(core: Core, problem: AnyProblem, trees: int, progress: Progress) -> RoutedTrees:
-    progress.begin("removing switches")
-    logical = core.remove_switches(problem, trees, progress.advance)
-    progress.begin("packing trees")
-    batches, counters = core.pack_trees(problem, logical, trees, progress.advance)
-    progress.note(counters)
-    progress.begin("routing trees")
-    return RoutedTrees(*core.route_trees(problem, logical, batches, progress.advance))
-
-
-def _schedule(best: Optimum, routed: RoutedTrees, symmetry: Symmetry | None) -> Schedule:
+def _part(best: Optimum, routed: RoutedTrees) -> tuple[Rows, Phase]:
+    """Return the routes and the phase that `routed` out-trees are, turned round where data is reduced."""
     nodes = len(best.topology.compute)
     routes, numbers = _used_routes(Rows(routed.path_starts, routed.path_nodes), routed.paths)
-    demand = nodes * best.trees_per_root
+    demand = sum(best.weights) * best.trees_per_root
     shares = {multiplicity: Fraction(multiplicity, demand) for multiplicity in set(routed.multiplicities)}
     phase = Phase(
         op=PhaseOp.BROADCAST,
@@ -136,17 +152,23 @@ def _schedule(best: Optimum, routed: RoutedTrees, symmetry: Symmetry | None) -> 
         shares=tuple(shares[multiplicity] for multiplicity in routed.multiplicities),
         routes=Rows(np.arange(len(routed.roots) + 1, dtype=np.int64) * (nodes - 1), numbers),
     )
-    return Schedule(
-        topology=best.topology,
-        collective=best.collective,
-        routes=routes,
-        phases=(phase,),
-        algbw=best.algbw,
-        optimal_algbw=best.optimal_algbw,
-        cut=best.cut,
-        trees_per_root=best.trees_per_root,
-        symmetry=symmetry,
-    )
+    if not best.collective.only_reduces:
+        return routes, phase
+    return routes.backwards(), replace(phase, op=phase.op.dual, routes=phase.routes.backwards())
+
+
+def _joined(parts: Sequence[tuple[Rows, Phase]]) -> tuple[Rows, tuple[Phase, ...]]:
+    """Return one table of routes, each there once, and the phases with their new numbers."""
+    lengths = np.concatenate([np.diff(routes.starts) for routes, _ in parts])
+    entries = np.concatenate([routes.entries for routes, _ in parts])
+    routes, numbers = distinct_rows(Rows(row_starts(lengths), entries))
+    phases: list[Phase] = []
+    begin = 0
+    for table, phase in parts:
+        renumbered = numbers[begin : begin + len(table)][phase.routes.entries]
+        phases.append(replace(phase, routes=Rows(phase.routes.starts, renumbered)))
+        begin += len(table)
+    return routes, tuple(phases)
 
 
 def _used_routes(paths: Rows, used: npt.NDArray[np.int32]) -> tuple[Rows, npt.NDArray[np.int32]]:

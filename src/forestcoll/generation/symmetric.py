@@ -6,41 +6,45 @@ than n/g times the capacity of one, in a group of g elements, make a schedule wi
 there are then a few trees to be grown, verified and written instead of 16,384.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.bounds import Optimum
-from forestcoll.core import AnyProblem, Core, RoutedTrees
+from forestcoll.core import RoutedTrees
+from forestcoll.generation.growing import Forest
 from forestcoll.progress import Progress
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry
 
 
-def grow_base_trees(
-    core: Core, problem: AnyProblem, best: Optimum, progress: Progress
-) -> tuple[RoutedTrees, Symmetry] | None:
-    """Return base trees that reach `best`, and the group whose images they are of; None if they could not be grown.
+def grow_base_trees(forests: Sequence[Forest], progress: Progress) -> tuple[tuple[RoutedTrees, ...], Symmetry] | None:
+    """Return base trees of each of `forests`, and the group whose images they are of; None if they could not be grown.
 
-    The group is that which `find_symmetry` finds or, where its base trees run into dead ends, a smaller one.
+    The group is that which `find_symmetry` finds or, where its base trees run into dead ends, a smaller one. A symmetry
+    of a network is one of its transposed network as well.
     """
     progress.begin("looking for a symmetry")
-    symmetry = find_symmetry(best.topology)
+    symmetry = find_symmetry(forests[0].best.topology)
     for group in _groups(symmetry):
         progress.begin("growing trees")
-        routed, counters = core.grow_base_trees(
-            problem,
-            best.trees_per_root,
-            [shift.image.tolist() for shift in group.shifts],
-            _link_orbits(best.topology, group).tolist(),
-            group.order,
-            progress.advance,
-        )
-        progress.note({**counters, "group_order": group.order})
-        if not counters["missing"]:
-            return RoutedTrees(*routed), group
+        grown = [_grown(forest, group, progress) for forest in forests]
+        if all(routed is not None for routed in grown):
+            return tuple(routed for routed in grown if routed is not None), group
     return None
+
+
+def _grown(forest: Forest, group: Symmetry, progress: Progress) -> RoutedTrees | None:
+    routed, counters = forest.core.grow_base_trees(
+        forest.problem,
+        forest.best.trees_per_root,
+        [shift.image.tolist() for shift in group.shifts],
+        link_orbits(forest.best.topology, group).tolist(),
+        group.order,
+        progress.advance,
+    )
+    progress.note({**counters, "group_order": group.order})
+    return None if counters["missing"] else RoutedTrees(*routed)
 
 
 def _groups(symmetry: Symmetry) -> Iterator[Symmetry]:
@@ -51,7 +55,7 @@ def _groups(symmetry: Symmetry) -> Iterator[Symmetry]:
         kept.pop()
 
 
-def _link_orbits(topology: Topology, symmetry: Symmetry) -> npt.NDArray[np.int64]:
+def link_orbits(topology: Topology, symmetry: Symmetry) -> npt.NDArray[np.int64]:
     """Return of each link the number of the first link of its orbit."""
     sources, targets = (np.array(ends, dtype=np.int64) for ends in zip(*_link_ends(topology), strict=True))
     codes = sources * len(topology.nodes) + targets  # rising, as links are sorted

@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, shards_of
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS, json_text, to_fraction
 from forestcoll.files import parse_document, read_bytes, write_text
@@ -48,7 +48,7 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
     }
     if schedule.optimal_algbw is not None and schedule.cut is not None:
         head |= {"optimal_algbw": str(schedule.optimal_algbw), "certificate": {"cut": list(schedule.cut)}}
-    head |= {"trees_per_root": schedule.trees_per_root, "shards": None}
+    head |= {"trees_per_root": schedule.trees_per_root, "shards": _shards_document(schedule)}
     if schedule.symmetry is not None:
         head["symmetry"] = [{"order": each.order, "image": each.image.tolist()} for each in schedule.symmetry.shifts]
     yield json_text(head)[:-1]
@@ -60,6 +60,13 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
         yield from _joined(_tree_texts(phase), separator=",\n")
         yield "]}"
     yield "]}\n"
+
+
+def _shards_document(schedule: Schedule) -> dict[str, str] | None:
+    if schedule.shards is None:
+        return None
+    ids = schedule.topology.ids(schedule.topology.compute)
+    return {str(id_): str(shard) for id_, shard in zip(ids, schedule.shards, strict=True)}
 
 
 def _tree_texts(phase: Phase) -> Iterator[str]:
@@ -102,9 +109,8 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
         raise InputError(f"{where}: format is {shown(document['format'])}; expected {FORMAT!r}")
     _require(document, ("collective", "topology", "routes", "phases", "algbw"), f"{where}:")
     collective = _name(document.get("collective"), Collective, f"{where}: collective")
-    if document.get("shards") is not None:
-        raise InputError(f"{where}: shards are given; this version reads uniform shards only, 'shards': null")
     topology = topology_from_document(_object(document, "topology", where), where=f"{where}: topology")
+    shards = document.get("shards")
     routes = _rows(document.get("routes"), len(topology.nodes), f"{where}: routes")
     phases = tuple(
         _phase(phase, len(topology.nodes), len(routes), f"{where}: phases[{place}]")
@@ -121,6 +127,9 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
         cut=cut,
         trees_per_root=_tree_count(document.get("trees_per_root"), where),
         symmetry=_symmetry(document.get("symmetry"), len(topology.nodes), f"{where}: symmetry"),
+        shards=None
+        if shards is None
+        else shards_of(topology, shards, where=f"{where}: shards", digits=MAX_RESULT_DIGITS),
     )
 
 

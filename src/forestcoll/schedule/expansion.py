@@ -16,7 +16,7 @@ class TreeImage:
     """One tree of a schedule, written out.
 
     Attributes:
-        root: the number of the node that the data starts from.
+        root: the number of the node that the data starts from or, where it is reduced, ends on.
         share: the exact fraction of the total data M that the tree carries.
         paths: the node numbers of its routes, in the order in which data flows.
     """
@@ -51,7 +51,7 @@ def expanded(schedule: Schedule) -> Schedule:
 def _images(schedule: Schedule, elements: NodeArray) -> tuple[Rows, IntArray]:
     """Return each image of a route once, and a matrix: of each element and route, the number of the image."""
     lengths = np.tile(np.diff(schedule.routes.starts), len(elements))
-    routes, numbers = _distinct(
+    routes, numbers = distinct_rows(
         Rows(row_starts(lengths), np.take(elements, schedule.routes.entries, axis=1).reshape(-1))
     )
     return routes, numbers.reshape(len(elements), -1)
@@ -75,7 +75,7 @@ def _images_of_free(schedule: Schedule, elements: NodeArray) -> tuple[Rows, IntA
     powers = np.stack(np.unravel_index(firsts, orders), axis=1)
     back = np.ravel_multi_index(tuple((-powers % orders).T), orders)
     lengths = np.diff(routes.starts)
-    base, of_base = _distinct(Rows(routes.starts, elements[np.repeat(back, lengths), routes.entries]))
+    base, of_base = distinct_rows(Rows(routes.starts, elements[np.repeat(back, lengths), routes.entries]))
     lengths = np.tile(np.diff(base.starts), len(elements))
     images = Rows(row_starts(lengths), np.take(elements, base.entries, axis=1).reshape(-1))
     numbers = np.empty((len(elements), len(routes)), dtype=np.int32)
@@ -126,7 +126,7 @@ def _expanded_phase(phase: Phase, elements: NodeArray, routes: IntArray) -> Phas
     )
 
 
-def _distinct(rows: Rows) -> tuple[Rows, IntArray]:
+def distinct_rows(rows: Rows) -> tuple[Rows, IntArray]:
     """Return each of `rows` once, in order of first occurrence, and of each of `rows` its number among them.
 
     Rows get numbers by their beginnings, one entry longer at each step; in the end number and length tell them apart.

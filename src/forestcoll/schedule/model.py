@@ -40,6 +40,13 @@ class PhaseOp(StrEnum):
 
     BROADCAST = "broadcast"
     """Data flows from the root to all compute nodes."""
+    REDUCE = "reduce"
+    """Data flows from all compute nodes to the root and is added up on the way."""
+
+    @property
+    def dual(self) -> "PhaseOp":
+        """What trees do whose data flows backwards."""
+        return PhaseOp.REDUCE if self is PhaseOp.BROADCAST else PhaseOp.BROADCAST
 
 
 def _blocks(starts: IntArray, entries: int) -> Iterator[range]:
@@ -88,6 +95,12 @@ class Rows:
             entries[begins[0] : begins[-1]] = self.entries[places + np.arange(begins[0], begins[-1])]
         return Rows(starts, entries)
 
+    def backwards(self) -> "Rows":
+        """Return the rows in the same order, each from its last entry to its first."""
+        lengths = self.starts[1:] - self.starts[:-1]
+        mirrors = np.repeat(self.starts[:-1] + self.starts[1:] - 1, lengths)
+        return Rows(self.starts, self.entries[mirrors - np.arange(len(self.entries))])
+
     def blocks(self, entries: int | None = None) -> Iterator[tuple[int, "Rows"]]:
         """Yield all rows, many at a time: the number of the first of them, and them with starts from 0.
 
@@ -127,7 +140,7 @@ class Tree:
     """One spanning tree: `share` of the total data M, along `routes` in the order in which data flows.
 
     Attributes:
-        root: the number of the node that the data starts from.
+        root: the number of the node that the data starts from or, where it is reduced, ends on.
         share: the exact fraction of M that the tree carries.
         routes: numbers of routes of the schedule.
     """
@@ -171,13 +184,16 @@ class Schedule:
         topology: the network.
         collective: what the schedule does.
         routes: paths of links between compute nodes, a row a route, its node numbers in order.
-        phases: forests, one after the other; an allgather has one, of broadcasts.
+        phases: forests, one after the other; an allreduce has two, a reduce and a broadcast, others one.
         algbw: claimed algorithmic bandwidth, M / time, in the topology's unit.
         optimal_algbw: claimed optimum, or None where the file claims none.
         cut: numbers of the nodes whose exit bandwidth proves `optimal_algbw`, or None.
-        trees_per_root: k, counting a tree as often as its share holds 1/(N k), or None where the file does not say.
+        trees_per_root: k, counting a tree as often as its share holds 1/(N k), or None where the file does not say. Of
+            shards that are not equal, the trees of each 1/D of the data, their common denominator being D; of a
+            broadcast or a reduce, those of the root.
         symmetry: if there is one, the trees of the phases are *base trees*: the schedule has the image of each of them,
             root and nodes of routes, under each element of the group, all with the share of the base tree.
+        shards: of each compute node, in the order of their numbers, its part of the data; None if all are equal.
     """
 
     topology: Topology
@@ -189,6 +205,7 @@ class Schedule:
     cut: tuple[int, ...] | None = None
     trees_per_root: int | None = None
     symmetry: Symmetry | None = None
+    shards: tuple[Fraction, ...] | None = None
 
     def images(self, phase: int) -> "Iterator[TreeImage]":
         """Yield every tree of phase number `phase` written out, one at a time: element by element of the symmetry."""

@@ -1,7 +1,8 @@
 """How tall the trees of a schedule are: height is what a small message waits for.
 
 A tree's *height* counts its edges (one send between compute nodes each) from the root to the deepest node; its
-*hops* count the links on the way, switches included. Means weigh each tree by its share.
+*hops* count the links on the way, switches included. Means weigh each tree by its share. A tree that reduces is as high
+as the one that broadcasts backwards.
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.schedule.model import IntArray, Phase, Rows, Schedule
+from forestcoll.schedule.model import IntArray, Phase, PhaseOp, Rows, Schedule
 
 BLOCK_CELLS = 2**20
 """The most depths of nodes that are kept at one time, unless one tree alone has more."""
@@ -43,12 +44,16 @@ class Shape:
 
 
 def shape_of(schedule: Schedule) -> Shape:
-    """Return the shape of `schedule`, whose trees must list each route after the one that feeds it.
+    """Return the shape of `schedule`, whose trees must list each route after those that feed it.
 
     The images of a base tree are as high as it is, and have its share.
     """
     ends = _Ends.of(schedule)
-    depths = [_depths(block, ends) for phase in schedule.phases for block in _blocks(phase, ends.nodes)]
+    depths = [
+        _depths(block.backwards(), ends.swapped()) if phase.op is PhaseOp.REDUCE else _depths(block, ends)
+        for phase in schedule.phases
+        for block in _blocks(phase, ends.nodes)
+    ]
     heights, hops = np.concatenate(depths, axis=1) if depths else np.zeros((2, 0), dtype=np.int32)
     shares = [share for phase in schedule.phases for share in phase.shares]
     group_order = 1 if schedule.symmetry is None else schedule.symmetry.order
@@ -76,6 +81,9 @@ class _Ends:
         starts, entries = schedule.routes.starts, schedule.routes.entries
         lengths = starts[1:] - starts[:-1] - 1
         return _Ends(entries[starts[:-1]], entries[starts[1:] - 1], lengths, len(schedule.topology.nodes))
+
+    def swapped(self) -> "_Ends":
+        return _Ends(self.lasts, self.firsts, self.lengths, self.nodes)
 
 
 def _blocks(phase: Phase, nodes: int) -> Iterator[Rows]:

@@ -6,7 +6,7 @@ its `id` is looked up only at the boundary. Links are directed, at most one from
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -68,6 +68,10 @@ class Link:
     latency_us: Fraction | None = None
 
 
+def _ends(link: Link) -> tuple[int, int]:
+    return link.source, link.target
+
+
 @dataclass(frozen=True)
 class Topology:
     """A network as a graph: nodes, directed links, exact bandwidths. Make one with `TopologyBuilder`.
@@ -102,6 +106,13 @@ class Topology:
     def _numbers(self) -> Mapping[NodeId, int]:
         return {node.id: number for number, node in enumerate(self.nodes)}
 
+    @cached_property
+    def _numbers_by_text(self) -> Mapping[str, tuple[int, ...]]:
+        found: dict[str, tuple[int, ...]] = {}
+        for node, number in self._numbers.items():
+            found[str(node)] = (*found.get(str(node), ()), number)
+        return found
+
     def number(self, node: NodeId) -> int:
         """Return the number of the node with id `node`.
 
@@ -112,6 +123,32 @@ class Topology:
             return self._numbers[node]
         except KeyError:
             raise InputError(f"{self.name}: no node {node!r}; use the id of one of its nodes") from None
+
+    def named(self, name: NodeId) -> int:
+        """Return the number of the node with id `name` or, where there is none, whose id is written so.
+
+        Files and the command line write the id 3 as they do the id "3".
+
+        Raises:
+            InputError: no node has that id, or both 3 and "3" have, and `name` is a text.
+        """
+        if not isinstance(name, str):
+            return self.number(name)
+        numbers = self._numbers_by_text.get(name, ())
+        if len(numbers) > 1:
+            raise InputError(f"{self.name}: {name!r} is the id of two nodes, an integer and a text; rename one")
+        return numbers[0] if numbers else self.number(name)
+
+    def transposed(self) -> "Topology":
+        """Return the network with every link turned round; a switch that can multicast can aggregate there."""
+        links = sorted((replace(link, source=link.target, target=link.source) for link in self.links), key=_ends)
+        nodes = tuple(
+            replace(node, multicast=node.aggregation, aggregation=node.multicast)
+            if node.multicast != node.aggregation
+            else node
+            for node in self.nodes
+        )
+        return replace(self, nodes=nodes, links=tuple(links))
 
     def ids(self, numbers: Sequence[int]) -> list[NodeId]:
         """Return the ids of the nodes with these `numbers`."""

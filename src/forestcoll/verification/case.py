@@ -63,6 +63,15 @@ class Case:
         return routes.entries[routes.starts[1:] - 1]
 
     @cached_property
+    def shards(self) -> tuple[Fraction, ...]:
+        """Of each compute node, by number: the part of M that starts at it, or ends on it where data is reduced."""
+        schedule = self.schedule
+        if schedule.collective.has_root:
+            root = schedule.phases[0].roots[0]
+            return tuple(Fraction(node == root) for node in self.compute)
+        return schedule.shards or (Fraction(1, len(self.compute)),) * len(self.compute)
+
+    @cached_property
     def denominator(self) -> int | None:
         """The common denominator of all shares, or None if it has more than `MAX_DENOMINATOR_DIGITS` digits."""
         common, bound = 1, 10**MAX_DENOMINATOR_DIGITS

@@ -1,14 +1,16 @@
 """Rules about the certificate: that its cut proves the claimed optimum. Each returns a message or None.
 
-The data of every compute node inside the cut must leave it, for there is a compute node outside. In an allgather of
-N shards that is (compute nodes inside) / N of the data, over the exit bandwidth E: no schedule, with or without
-switches that multicast, is faster than algbw = N E / (compute nodes inside).
+With a compute node inside the cut and one outside, some part of the data must leave the cut over its exit bandwidth E:
+in an allgather or a broadcast the shards inside, for a node outside needs them; in a reduce-scatter or a reduce those
+of the nodes outside, for a node inside adds to them; in an allreduce all, for what the nodes inside add up to is wanted
+outside. So no schedule, with or without switches that multicast or aggregate, is faster than algbw = E / (that part).
 """
 
 from fractions import Fraction
 
 import numpy as np
 
+from forestcoll.collective import Collective
 from forestcoll.verification import wording
 from forestcoll.verification.case import Case
 from forestcoll.verification.network import BoolArray
@@ -50,6 +52,14 @@ def none_outside(case: Case) -> str | None:
     return f"cut: holds all {len(case.compute)} compute nodes; expected one or more outside"
 
 
+def nothing_leaves(case: Case) -> str | None:
+    """Find a cut that no data needs to leave."""
+    if case.schedule.cut is None or _must_leave(case) > 0:
+        return None
+    side = "outside" if case.schedule.collective.only_reduces else "inside"
+    return f"cut: none of the compute nodes {side} has a shard, so that nothing must leave it; expected one or more"
+
+
 def no_exit(case: Case) -> str | None:
     """Find a cut that no link leaves."""
     if case.schedule.cut is None or _exit_bandwidth(case) > 0:
@@ -76,12 +86,23 @@ def _proof(case: Case) -> str:
     exit_bandwidth, inside, count = _exit_bandwidth(case), _compute_inside(case), len(case.compute)
     cut = f"cut ({wording.nodes(case, case.schedule.cut or ())})"
     holds = f"holds {inside} of {count} compute nodes and has exit bandwidth {wording.number(exit_bandwidth)}"
-    formula = f"{count} * {wording.number(exit_bandwidth)} / {inside}"
-    return f"the {cut} {holds}; expected {formula} = {wording.number(_bound(case))}"
+    part = wording.number(_must_leave(case))
+    formula = f"{part} of the data must leave it: expected {wording.number(exit_bandwidth)} / ({part})"
+    return f"the {cut} {holds}; {formula} = {wording.number(_bound(case))}"
 
 
 def _bound(case: Case) -> Fraction:
-    return len(case.compute) * _exit_bandwidth(case) / _compute_inside(case)
+    return _exit_bandwidth(case) / _must_leave(case)
+
+
+def _must_leave(case: Case) -> Fraction:
+    """Return what part of the data must leave the cut."""
+    collective = case.schedule.collective
+    if collective is Collective.ALLREDUCE:
+        return Fraction(1)
+    inside = _inside(case)[list(case.compute)].tolist()
+    shards = zip(case.shards, inside, strict=True)
+    return sum((shard for shard, is_in in shards if is_in != collective.only_reduces), Fraction(0))
 
 
 def _inside(case: Case) -> BoolArray:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.schedule import PhaseOp
 from forestcoll.schedule.model import IntArray
 from forestcoll.topology import Topology
 
@@ -30,6 +31,10 @@ class Network:
         self.is_compute: BoolArray = np.array([node.is_compute for node in topology.nodes], dtype=np.bool_)
         self.can_aggregate: BoolArray = np.array([node.aggregation for node in topology.nodes], dtype=np.bool_)
         self.can_multicast: BoolArray = np.array([node.multicast for node in topology.nodes], dtype=np.bool_)
+
+    def can_join(self, op: PhaseOp) -> BoolArray:
+        """Return which switches the routes of trees that do `op` may begin or end on."""
+        return self.can_aggregate if op is PhaseOp.REDUCE else self.can_multicast
 
     def find_links(self, sources: IntArray, targets: IntArray) -> IntArray:
         """Return the number of the link from each source to its target, -1 where there is none."""

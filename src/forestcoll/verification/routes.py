@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from forestcoll.schedule import PhaseOp
 from forestcoll.verification import wording
 from forestcoll.verification.case import Case
 from forestcoll.verification.search import first_outside, first_true, place_in_rows
@@ -77,13 +78,35 @@ def interior_compute(case: Case) -> str | None:
     return None
 
 
+SKILLS = {PhaseOp.BROADCAST: "multicast", PhaseOp.REDUCE: "aggregate"}
+"""What a switch must be able to do for routes of a phase to begin or end on it."""
+
+
 def ends_on_switch(case: Case) -> str | None:
-    """Find a route that starts or ends on a switch that cannot multicast."""
-    allowed = case.network.is_compute | case.network.can_multicast
+    """Find a route that starts or ends on a switch that cannot multicast or, where data is reduced, aggregate."""
+    ops = {phase.op for phase in case.schedule.phases}
+    allowed = case.network.is_compute.copy()
+    for op in ops:
+        allowed |= case.network.can_join(op)
     row = first_true(~(allowed[case.firsts] & allowed[case.lasts]))
     if row is None:
         return None
     starts_wrong = not allowed[case.firsts[row]]
     end, verb = (case.firsts[row], "starts") if starts_wrong else (case.lasts[row], "ends")
-    switch = f"switch {wording.node(case, int(end))}, which cannot multicast"
+    skill = " or ".join(sorted(SKILLS[op] for op in ops))
+    switch = f"switch {wording.node(case, int(end))}, which cannot {skill}"
     return f"{wording.route(case, row)} {verb} on {switch}; expected a compute node"
+
+
+def joins_wrong_switch(case: Case) -> str | None:
+    """Find a tree with a route that starts or ends on a switch that cannot do what the tree's phase does."""
+    for place, phase in enumerate(case.schedule.phases):
+        allowed = case.network.is_compute | case.network.can_join(phase.op)
+        is_right = allowed[case.firsts] & allowed[case.lasts]
+        entry = first_true(~is_right[phase.routes.entries])
+        if entry is not None:
+            tree, position = place_in_rows(phase.routes, entry)
+            route = wording.route(case, phase.routes[tree][position])
+            where = f"{wording.tree(case, place, tree)}, position {position}: {route}"
+            return f"{where} starts or ends on a switch that cannot {SKILLS[phase.op]}; expected a compute node"
+    return None

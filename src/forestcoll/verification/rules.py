@@ -82,18 +82,43 @@ _ROUTES = (
     Rule("route-link-missing", "A link joins each node of a route to the next.", routes.link_missing),
     Rule("route-interior-compute", "The interior nodes of a route are switches.", routes.interior_compute),
 )
-_ENDS_MULTICAST = Rule(
-    "route-ends-on-switch",
-    "A route starts and ends on a compute node, or on a switch that can multicast.",
-    routes.ends_on_switch,
-)
+_OUT = "starts and ends on a compute node, or on a switch that can multicast."
+_IN = "starts and ends on a compute node, or on a switch that can aggregate."
+_BOTH = "starts and ends on a compute node, or on a switch that can multicast or aggregate."
+
+
+def _ends(where: str) -> Rule:
+    return Rule("route-ends-on-switch", f"A route {where}", routes.ends_on_switch)
+
+
 _TREES = (
     Rule("phase-empty", "A phase has a tree or more.", shares.no_trees),
     Rule("tree-root", "A tree's root is a compute node.", trees.root_wrong),
     Rule("tree-route-unknown", "A tree's routes are numbers of routes in the table.", trees.route_unknown),
+)
+_OUTWARD = (
     Rule("tree-order", "Each route of a tree starts on the root or where one before it ends.", trees.starts_unreached),
     Rule("tree-node-repeated", "No route of a tree ends on its root or where one before ends.", trees.reached_twice),
     Rule("tree-not-spanning", "A tree reaches every compute node.", trees.not_spanning),
+)
+_INWARD = (
+    Rule("tree-order", "Each route of a tree ends on the root or where one after it starts.", trees.starts_unreached),
+    Rule(
+        "tree-node-repeated", "No route of a tree starts on its root or where one after it starts.", trees.reached_twice
+    ),
+    Rule("tree-not-spanning", "Every compute node but the root sends in a tree.", trees.not_spanning),
+)
+_BOTH_WAYS = (
+    Rule(
+        "tree-switch",
+        "A route that a broadcast uses starts and ends on no switch that cannot multicast; nor one that a reduce uses, "
+        "on one that cannot aggregate.",
+        routes.joins_wrong_switch,
+    ),
+    *(
+        Rule(outward.id, f"Broadcast: {outward.statement} Reduce: {inward.statement}", outward.find)
+        for outward, inward in zip(_OUTWARD, _INWARD, strict=True)
+    ),
 )
 _SHARES = (
     Rule("share-not-positive", "A tree's share is more than 0.", shares.not_positive),
@@ -117,33 +142,92 @@ _CERTIFICATE = (
     Rule("certificate-inside", "A compute node is inside the cut.", certificate.none_inside),
     Rule("certificate-outside", "A compute node is outside the cut.", certificate.none_outside),
     Rule("certificate-exit", "The links that leave the cut have an exit bandwidth above 0.", certificate.no_exit),
-    Rule(
-        "certificate-bound",
-        "optimal_algbw is exactly N * (exit bandwidth of the cut) / (compute nodes inside).",
-        certificate.bound_wrong,
-    ),
-    Rule("certificate-beaten", "algbw is not above the bound that the cut proves.", certificate.beaten),
 )
+_BEATEN = Rule("certificate-beaten", "algbw is not above the bound that the cut proves.", certificate.beaten)
 
-_ALLGATHER = RuleBook(
-    delivery=(
-        *_FORM,
-        Rule(
-            "phase-ops",
-            "An allgather has one phase, a broadcast.",
-            partial(shares.phase_ops, expected=(PhaseOp.BROADCAST,)),
+
+def _bound(part: str) -> tuple[Rule, ...]:
+    """Return the rules about what must leave the cut, which is `part` of the data."""
+    statement = f"optimal_algbw is exactly (exit bandwidth of the cut) / ({part})."
+    return (
+        Rule("certificate-data", f"Some data must leave the cut: {part}.", certificate.nothing_leaves),
+        Rule("certificate-bound", statement, certificate.bound_wrong),
+        _BEATEN,
+    )
+
+
+_SHARDS_PARTS = Rule(
+    "shards-wrong", "Shards, where they are given, are 0 or more for each node and add up to 1.", shares.shards_wrong
+)
+_SHARDS_NONE = Rule("shards-wrong", "No shards are given.", shares.shards_wrong)
+_SHARD_EACH = Rule(
+    "root-shares",
+    "The shares of each root's trees add up to exactly its shard, 1/N unless shards are given.",
+    shares.root_wrong,
+)
+_ONE_ROOT = Rule("root-differs", "All trees have the same root.", shares.roots_differ)
+_EQUAL_ROOTS = Rule(
+    "root-shares", "The shares of each root's trees add up to the same in both phases.", shares.roots_unequal
+)
+_BROADCAST, _REDUCE = PhaseOp.BROADCAST, PhaseOp.REDUCE
+
+
+def _phases(statement: str, *ops: PhaseOp) -> Rule:
+    return Rule("phase-ops", statement, partial(shares.phase_ops, expected=ops))
+
+
+def _book(phases: Rule, shards: Rule, trees_: tuple[Rule, ...], roots: Rule, bound: tuple[Rule, ...]) -> RuleBook:
+    """Return the rules of a collective from its own ones; `trees_` begins with that for the ends of routes."""
+    delivery = (*_FORM, phases, shards, *_SYMMETRY, *_ROUTES, trees_[0], *_TREES, *trees_[1:], *_SHARES, roots)
+    return RuleBook(delivery, (*_ACHIEVED, *_CERTIFICATE, *bound))
+
+
+RULE_BOOKS: Mapping[Collective, RuleBook] = MappingProxyType(
+    {
+        Collective.ALLGATHER: _book(
+            _phases("An allgather has one phase, a broadcast.", _BROADCAST),
+            _SHARDS_PARTS,
+            (_ends(_OUT), *_OUTWARD),
+            _SHARD_EACH,
+            _bound("the shards of the compute nodes inside"),
         ),
-        *_SYMMETRY,
-        *_ROUTES,
-        _ENDS_MULTICAST,
-        *_TREES,
-        *_SHARES,
-        Rule("root-shares", "The shares of each root's trees add up to exactly 1/N.", shares.root_wrong),
-    ),
-    claims=(*_ACHIEVED, *_CERTIFICATE),
+        Collective.REDUCE_SCATTER: _book(
+            _phases("A reduce-scatter has one phase, a reduce.", _REDUCE),
+            _SHARDS_PARTS,
+            (_ends(_IN), *_INWARD),
+            _SHARD_EACH,
+            _bound("the shards of the compute nodes outside"),
+        ),
+        Collective.ALLREDUCE: _book(
+            _phases("An allreduce has two phases, a reduce and a broadcast.", _REDUCE, _BROADCAST),
+            _SHARDS_NONE,
+            (_ends(_BOTH), *_BOTH_WAYS),
+            _EQUAL_ROOTS,
+            (
+                Rule(
+                    "certificate-bound",
+                    "optimal_algbw is exactly the exit bandwidth of the cut.",
+                    certificate.bound_wrong,
+                ),
+                _BEATEN,
+            ),
+        ),
+        Collective.BROADCAST: _book(
+            _phases("A broadcast has one phase, a broadcast.", _BROADCAST),
+            _SHARDS_NONE,
+            (_ends(_OUT), *_OUTWARD),
+            _ONE_ROOT,
+            _bound("1 if the root is inside"),
+        ),
+        Collective.REDUCE: _book(
+            _phases("A reduce has one phase, a reduce.", _REDUCE),
+            _SHARDS_NONE,
+            (_ends(_IN), *_INWARD),
+            _ONE_ROOT,
+            _bound("1 if the root is outside"),
+        ),
+    }
 )
-
-RULE_BOOKS: Mapping[Collective, RuleBook] = MappingProxyType({Collective.ALLGATHER: _ALLGATHER})
 
 
 def rules(collective: Collective = Collective.ALLGATHER) -> tuple[tuple[str, str], ...]:

@@ -76,23 +76,75 @@ def sum_wrong(case: Case) -> str | None:
     return None
 
 
+def shards_wrong(case: Case) -> str | None:
+    """Find shards where there are none, or shards that are no parts of the data."""
+    shards, collective = case.schedule.shards, case.schedule.collective
+    if shards is None:
+        return None
+    if not collective.has_shards:
+        return f"shards are given; expected none, for nodes of {collective} have no shards of their own sizes"
+    if len(shards) != len(case.compute):
+        return f"there are {len(shards)} shards; expected one for each of the {len(case.compute)} compute nodes"
+    for node, shard in zip(case.compute, shards, strict=True):
+        if shard < 0:
+            return f"the shard of {wording.node(case, node)} is {wording.number(shard)}; expected 0 or more"
+    total = sum(shards, Fraction(0))
+    return None if total == 1 else f"the shards add up to {wording.number(total)}; expected exactly 1"
+
+
 def root_wrong(case: Case) -> str | None:
-    """Find a compute node whose trees do not carry its shard, an equal part of the data.
+    """Find a compute node whose trees do not carry its shard."""
+    for place, carried in enumerate(_carried_by_roots(case)):
+        for root, shard in zip(case.compute, case.shards, strict=True):
+            if carried[root] != shard:
+                found = f"{_trees_of(case, place, root)} carry {wording.number(carried[root])}"
+                return f"phase {place}: the {found}; expected its shard, {wording.number(shard)}"
+    return None
+
+
+def roots_differ(case: Case) -> str | None:
+    """Find a tree that has another root than the first."""
+    root = case.schedule.phases[0].roots[0]
+    for tree, other in enumerate(case.schedule.phases[0].roots):
+        if other != root:
+            return f"{wording.tree(case, 0, tree)} has another root than tree 0, {wording.node(case, root)}"
+    if case.group.order > 1:
+        return f"the symmetry gives tree 0 (root {wording.node(case, root)}) images with other roots; expected none"
+    return None
+
+
+def roots_unequal(case: Case) -> str | None:
+    """Find a root that carries more in one phase than in another."""
+    first, *others = _carried_by_roots(case)
+    for place, carried in enumerate(others, start=1):
+        for root in case.compute:
+            if carried[root] != first[root]:
+                found = f"{_trees_of(case, place, root)} carry {wording.number(carried[root])}"
+                return f"phase {place}: the {found}; expected what they carry in phase 0, {wording.number(first[root])}"
+    return None
+
+
+def _carried_by_roots(case: Case) -> list[dict[int, Fraction]]:
+    """Return for each phase what the trees of each compute node carry.
 
     The images of a base tree have each node of the orbit of its root for a root once.
     """
-    count, orbits = len(case.compute), case.group.orbits.tolist()
-    for place, (phase, units) in enumerate(zip(case.schedule.phases, case.units, strict=True)):
+    orbits = case.group.orbits.tolist()
+    phases = []
+    for phase, units in zip(case.schedule.phases, case.units, strict=True):
         carried: defaultdict[int, int] = defaultdict(int)
         for root, unit in zip(phase.roots, units, strict=True):
             carried[orbits[root]] += unit
-        for root in case.compute:
-            if carried[orbits[root]] * count != case.denominator:
-                trees = sum(orbits[each] == orbits[root] for each in phase.roots)
-                what = "base trees that have an image with root" if case.group.shifts else "trees with root"
-                carry = f"{what} {wording.node(case, root)} carry {wording.number(_share(case, carried[orbits[root]]))}"
-                return f"phase {place}: the {trees} {carry}; expected its shard, 1/{count}"
-    return None
+        phases.append({root: _share(case, carried[orbits[root]]) for root in case.compute})
+    return phases
+
+
+def _trees_of(case: Case, place: int, root: int) -> str:
+    """Return how many trees of a phase have this root, or images with this root, in words."""
+    orbits = case.group.orbits
+    trees = sum(orbits[each] == orbits[root] for each in case.schedule.phases[place].roots)
+    what = "base trees that have an image with root" if case.group.shifts else "trees with root"
+    return f"{trees} {what} {wording.node(case, root)}"
 
 
 def _share(case: Case, units: int) -> Fraction:

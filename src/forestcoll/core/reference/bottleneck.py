@@ -16,7 +16,7 @@ def bottleneck(problem: Problem, progress: ReportProgress = None) -> tuple[int, 
             cut = worse
         if progress is not None:
             progress(place + 1, len(problem.terminals))
-    return _terminals_inside(problem, cut), _exit_capacity(capacities, cut), sorted(cut)
+    return _weight_inside(problem, cut), _exit_capacity(capacities, cut), sorted(cut)
 
 
 def feeds(problem: Problem, supply: int, progress: ReportProgress = None) -> bool:
@@ -24,7 +24,7 @@ def feeds(problem: Problem, supply: int, progress: ReportProgress = None) -> boo
     capacities = problem.arc_capacities()
     for place, terminal in enumerate(problem.terminals):
         fed, _ = _feed(problem, capacities, terminal, supply)
-        if fed < len(problem.terminals) * supply:
+        if fed < sum(problem.supplies(supply).values()):
             return False
         if progress is not None:
             progress(place + 1, len(problem.terminals))
@@ -32,11 +32,11 @@ def feeds(problem: Problem, supply: int, progress: ReportProgress = None) -> boo
 
 
 def _ratio(problem: Problem, capacities: Capacities, cut: set[int]) -> Fraction:
-    return Fraction(_terminals_inside(problem, cut), _exit_capacity(capacities, cut))
+    return Fraction(_weight_inside(problem, cut), _exit_capacity(capacities, cut))
 
 
-def _terminals_inside(problem: Problem, cut: set[int]) -> int:
-    return sum(terminal in cut for terminal in problem.terminals)
+def _weight_inside(problem: Problem, cut: set[int]) -> int:
+    return sum(weight for terminal, weight in problem.supplies(1).items() if terminal in cut)
 
 
 def _exit_capacity(capacities: Capacities, cut: set[int]) -> int:
@@ -47,12 +47,12 @@ def _overwhelmed(problem: Problem, capacities: Capacities, terminal: int, ratio:
     """Return a cut without `terminal` whose ratio is greater than `ratio`, or None."""
     scaled = {arc: capacity * ratio.numerator for arc, capacity in capacities.items()}
     fed, inside = _feed(problem, scaled, terminal, ratio.denominator)
-    return inside if fed < len(problem.terminals) * ratio.denominator else None
+    return inside if fed < sum(problem.supplies(ratio.denominator).values()) else None
 
 
 def _feed(problem: Problem, capacities: Capacities, terminal: int, supply: int) -> tuple[int, set[int]]:
     source = problem.nodes
-    fed = with_arcs(capacities, ((source, each, supply) for each in problem.terminals))
+    fed = with_arcs(capacities, ((source, *each) for each in problem.supplies(supply).items()))
     value, source_side = max_flow(fed, source, terminal)
     isolated = set(range(problem.nodes)) - {end for arc in fed for end in arc}
     return value, (source_side | isolated) - {source}

@@ -18,6 +18,12 @@ class Problem:
     heads: Sequence[int]
     capacities: Sequence[int]
     terminals: Sequence[int]
+    weights: Sequence[int] = ()
+
+    def supplies(self, supply: int) -> dict[int, int]:
+        """Return what each terminal supplies: `supply` times its weight, which is 1 if no weights are given."""
+        weights = self.weights or [1] * len(self.terminals)
+        return {terminal: supply * weight for terminal, weight in zip(self.terminals, weights, strict=True)}
 
     def arc_capacities(self) -> Capacities:
         """Return the capacity of every (tail, head)."""

@@ -46,7 +46,7 @@ def pack_trees(
 ) -> tuple[TreeBatches, dict[str, int]]:
     """See `Core.pack_trees`."""
     capacities = {arc: capacity for arc, capacity in logical.capacities.items() if capacity}
-    remaining = dict.fromkeys(problem.terminals, supply)
+    remaining = problem.supplies(supply)
     batches = TreeBatches()
     for place, root in enumerate(problem.terminals):
         while remaining[root]:

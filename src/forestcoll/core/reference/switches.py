@@ -39,9 +39,10 @@ def _split_capacity(
 ) -> int:
     u, w, t = way
     source = problem.nodes
-    fed = with_arcs(capacities, ((source, terminal, supply) for terminal in problem.terminals))
+    supplies = problem.supplies(supply)
+    fed = with_arcs(capacities, ((source, *each) for each in supplies.items()))
     unlimited = sum(fed.values()) + 1
-    demand = len(problem.terminals) * supply
+    demand = sum(supplies.values())
     for v in problem.terminals:
         outside = with_arcs(fed, [(u, source, unlimited), (u, t, unlimited), (v, w, unlimited)])
         amount = min(amount, max_flow(outside, u, w)[0] - demand)

@@ -1,0 +1,49 @@
+"""What a schedule achieves: of two forests on the same links, the sum of what both send over a link decides."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from forestcoll.generation.symmetric import link_orbits
+from forestcoll.schedule import Phase, Rows
+from forestcoll.schedule.model import IntArray
+from forestcoll.topology import Symmetry, Topology
+
+
+def achieved_algbw(topology: Topology, routes: Rows, phases: Sequence[Phase], symmetry: Symmetry | None) -> Fraction:
+    """Return 1 / the greatest (data over a link / bandwidth), all phases and images of trees counted."""
+    whole = lcm(*{share.denominator for phase in phases for share in phase.shares})
+    order = 1 if symmetry is None else symmetry.order
+    most = whole * order * len(topology.compute) * len(phases)  # all trees, each of their edges on one link
+    carried = np.zeros(len(routes), dtype=np.int64 if most < 2**62 else object)
+    for phase in phases:
+        units = np.array([int(share * whole) for share in phase.shares], dtype=carried.dtype)
+        np.add.at(carried, phase.routes.entries, np.repeat(units, np.diff(phase.routes.starts)))
+    loads = np.zeros(len(topology.links), dtype=carried.dtype)
+    np.add.at(loads, _links(topology, routes), np.repeat(carried, np.diff(routes.starts) - 1))
+    if symmetry is not None:
+        loads = _of_all_images(loads, link_orbits(topology, symmetry), order)
+    times = (int(load) / link.bandwidth for load, link in zip(loads.tolist(), topology.links, strict=True))
+    return whole / max(times)
+
+
+def _links(topology: Topology, routes: Rows) -> IntArray:
+    """Return the number of the link of each hop of `routes`; links are sorted by their ends."""
+    is_last = np.zeros(len(routes.entries), dtype=np.bool_)
+    is_last[routes.starts[1:] - 1] = True
+    hops = np.flatnonzero(~is_last)
+    size = len(topology.nodes)
+    codes = np.array([link.source * size + link.target for link in topology.links], dtype=np.int64)
+    numbers: IntArray = np.searchsorted(codes, routes.entries[hops].astype(np.int64) * size + routes.entries[hops + 1])
+    return numbers
+
+
+def _of_all_images(loads: IntArray, orbits: IntArray, order: int) -> IntArray:
+    """Return what the images of base trees put on each link: links of an orbit share it evenly."""
+    together = np.zeros_like(loads)
+    np.add.at(together, orbits, loads)
+    sizes = np.bincount(orbits, minlength=len(loads))
+    summed: IntArray = together[orbits] * (order // sizes[orbits])
+    return summed

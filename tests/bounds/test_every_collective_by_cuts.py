@@ -1,0 +1,164 @@
+"""The optimum of every collective against its definition: every cut is tried."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.bounds import Optimum, optimum
+from forestcoll.collective import Collective
+from forestcoll.errors import NoSolutionError
+from forestcoll.topology import NodeId, Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from networks import examples, networks, one_way_networks, shards_for
+from oracles import (
+    best_from,
+    best_scale_of,
+    best_towards,
+    can_feed,
+    exit_bandwidth,
+    least_exit,
+    unbalanced_switches,
+)
+
+
+def equal_shards(topology: Topology) -> dict[int, Fraction]:
+    return dict.fromkeys(topology.compute, Fraction(1, len(topology.compute)))
+
+
+def check_proof(best: Optimum) -> None:
+    inside = frozenset(best.cut)
+    assert 0 < best.compute_inside < len(best.topology.compute)
+    assert best.exit_bandwidth == exit_bandwidth(best.topology, inside)
+    assert best.optimal_algbw * best.must_leave == best.exit_bandwidth
+
+
+def check_trees(best: Optimum) -> None:
+    """Check that as many trees fit as are stated, out of the roots or, on the transposed network, into them."""
+    out = best.transposed() if best.collective.only_reduces else best
+    ends = [(link.source, link.target) for link in out.topology.links]
+    capacities = dict(zip(ends, out.tree_capacities(), strict=True))
+    supplies = dict(zip(out.topology.compute, (out.trees_per_root * each for each in out.weights), strict=True))
+    assert can_feed(len(out.topology.nodes), capacities, out.topology.compute, supplies)
+    assert not unbalanced_switches(out.topology, capacities)
+    assert best.algbw == sum(best.weights) * best.trees_per_root * best.tree_bandwidth
+
+
+def check(best: Optimum, expected: Fraction) -> None:
+    assert best.algbw == best.optimal_algbw == expected
+    check_proof(best)
+    check_trees(best)
+
+
+@examples(300)
+@given(networks())
+def test_reduce_scatter(topology: Topology) -> None:
+    check(optimum(topology, Collective.REDUCE_SCATTER), best_towards(topology, equal_shards(topology)))
+
+
+@examples(300)
+@given(networks(), st.data())
+def test_broadcast(topology: Topology, data: st.DataObject) -> None:
+    root = data.draw(st.sampled_from(topology.compute))
+    check(optimum(topology, Collective.BROADCAST, root=root), best_from(topology, {root: Fraction(1)}))
+
+
+@examples(300)
+@given(networks(), st.data())
+def test_reduce(topology: Topology, data: st.DataObject) -> None:
+    root = data.draw(st.sampled_from(topology.compute))
+    check(optimum(topology, Collective.REDUCE, root=root), best_towards(topology, {root: Fraction(1)}))
+
+
+@examples(500)
+@given(networks(), st.data())
+def test_shards_of_any_size(topology: Topology, data: st.DataObject) -> None:
+    shards = data.draw(shards_for(topology))
+    check(optimum(topology, shards=shards), best_from(topology, shards))
+    check(optimum(topology, Collective.REDUCE_SCATTER, shards=shards), best_towards(topology, shards))
+
+
+@examples(200)
+@given(networks(most=5), st.data(), st.integers(1, 3))
+def test_a_number_of_trees_for_shards_of_any_size(topology: Topology, data: st.DataObject, trees: int) -> None:
+    shards = data.draw(shards_for(topology))
+    for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
+        try:
+            best = optimum(topology, collective, shards=shards, trees=trees)
+        except NoSolutionError:
+            continue
+        check_proof(best)
+        check_trees(best)
+        out = best.transposed() if best.collective.only_reduces else best
+        supplies = dict(zip(out.topology.compute, (trees * each for each in out.weights), strict=True))
+        assert 1 / best.tree_bandwidth == best_scale_of(out.topology, supplies)
+
+
+@examples(200)
+@given(networks())
+def test_allreduce_takes_as_long_as_its_phases_and_is_bounded_by_the_least_cut(topology: Topology) -> None:
+    best = optimum(topology, Collective.ALLREDUCE)
+    reduces, gathers = best.phases
+    assert reduces.algbw == best_towards(topology, equal_shards(topology))
+    assert {reduces.topology, gathers.topology} == {topology}
+    assert gathers == optimum(topology)
+    assert 1 / best.algbw == 1 / reduces.algbw + 1 / gathers.algbw
+    assert best.optimal_algbw == least_exit(topology) >= best.algbw
+    check_proof(best)
+    check_proof(reduces)
+    check_trees(reduces)
+
+
+@examples(100)
+@given(one_way_networks())
+def test_a_collective_on_a_network_is_its_dual_on_the_transposed_one(topology: Topology) -> None:
+    for collective in (Collective.ALLGATHER, Collective.BROADCAST):
+        root = topology.compute[0] if collective.has_root else None
+        best = optimum(topology, collective, root=root)
+        dual = optimum(topology.transposed(), collective.dual, root=root)
+        assert dual == best.transposed()
+        assert dual.transposed() == best
+
+
+def test_equal_shards_are_no_shards() -> None:
+    topology = build_topology("ring:nodes=4")
+    shards: dict[NodeId, object] = {0: "1/4", "1": 0.25, 2: Fraction(1, 4), 3: "0.25"}
+    assert optimum(topology, shards=shards) == optimum(topology)
+
+
+@pytest.mark.parametrize(
+    ("spec", "root", "broadcast"),
+    [("dgx-a100:boxes=2", "b0/gpu0", 200), ("ring:nodes=5,one_way=true", 0, 1), ("hypercube:dim=3", 5, 3)],
+)
+def test_known_broadcasts(spec: str, root: NodeId, broadcast: int) -> None:
+    for collective in (Collective.BROADCAST, Collective.REDUCE):
+        assert optimum(build_topology(spec), collective, root=root).algbw == broadcast
+
+
+@pytest.mark.parametrize(
+    ("spec", "lower", "upper"),
+    [
+        ("complete:nodes=5", Fraction(5, 2), Fraction(4)),
+        ("ring:nodes=6,one_way=true", Fraction(6, 10), Fraction(1)),
+        ("ring:nodes=6", Fraction(6, 5), Fraction(2)),
+        ("hypercube:dim=3", Fraction(4 * 3, 7), Fraction(3)),
+    ],
+)
+def test_known_rates_of_allreduce(spec: str, lower: Fraction, upper: Fraction) -> None:
+    best = optimum(build_topology(spec), "allreduce")
+    assert (best.algbw, best.optimal_algbw) == (lower, upper)
+
+
+def test_one_way_networks_reduce_at_another_speed_than_they_gather() -> None:
+    """Into node 0 leads a bandwidth of 1, out of it 2: it gathers slowly, and its part of a reduction is fast."""
+    builder = TopologyBuilder("one-way")
+    for node in range(4):
+        builder.add_compute(node)
+    for source, target, bandwidth in ((0, 1, 1), (0, 2, 1), (1, 2, 3), (2, 3, 5), (3, 0, 1), (3, 1, 3)):
+        builder.add_link(source, target, bandwidth)
+    topology = builder.build()
+    assert optimum(topology).algbw == Fraction(4, 3)
+    assert optimum(topology, "reduce-scatter").algbw == Fraction(8, 3)
+    assert optimum(topology, "broadcast", root=0).algbw == 2
+    assert optimum(topology, "reduce", root=0).algbw == 1
