@@ -23,7 +23,6 @@ from types import MappingProxyType
 
 from forestcoll.bounds import optimum
 from forestcoll.bounds.allreduce import allreduce_optimum
-from forestcoll.bounds.transposing import transposed
 from forestcoll.topology import Topology, TopologyBuilder
 
 BANDWIDTHS = (1, 1, 1, 2, 3, 5, 10)
@@ -76,7 +75,7 @@ def _size(topology: Topology) -> tuple[int, int]:
 
 def one_after_the_other(topology: Topology) -> Fraction:
     """Return what a reduce-scatter and an allgather over the same links reach one after the other."""
-    gather, scatter = optimum(topology).optimal_algbw, optimum(transposed(topology)).optimal_algbw
+    gather, scatter = optimum(topology).optimal_algbw, optimum(topology.transposed()).optimal_algbw
     return gather * scatter / (gather + scatter)
 
 

@@ -10,7 +10,6 @@ from forestcoll.bounds import optimum
 from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
 from forestcoll.bounds.allreduce_proof import AllreduceProof, Phase, WeightedCut
 from forestcoll.bounds.orbits import Orbits
-from forestcoll.bounds.transposing import transposed
 from forestcoll.topology import Symmetry, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from networks import SMALL, duplex_networks, examples, networks, one_way_networks
@@ -155,7 +154,7 @@ def equal_roots(topology: Topology) -> Fraction:
 
 
 def halves(topology: Topology) -> Fraction:
-    gather, scatter = optimum(topology).optimal_algbw, optimum(transposed(topology)).optimal_algbw
+    gather, scatter = optimum(topology).optimal_algbw, optimum(topology.transposed()).optimal_algbw
     return 1 / (1 / gather + 1 / scatter)
 
 

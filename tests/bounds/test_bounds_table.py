@@ -7,10 +7,12 @@ from hypothesis import given
 from forestcoll.bounds import optimum
 from forestcoll.bounds.limits import Bounds, CutLimit, Operation, ProgramLimit
 from forestcoll.bounds.table import bounds_of
-from forestcoll.bounds.transposing import transposed
+from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.generation import generate
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
 from networks import examples, networks
 from oracles import best_allgather, exit_bandwidth, subsets
 
@@ -27,7 +29,7 @@ def test_every_bound_is_what_the_cuts_say(topology: Topology) -> None:
     found = bounds_of(topology)
     compute = frozenset(topology.compute)
     assert algbw(found, Operation.ALLGATHER) == best_allgather(topology)
-    assert algbw(found, Operation.REDUCE_SCATTER) == best_allgather(transposed(topology))
+    assert algbw(found, Operation.REDUCE_SCATTER) == best_allgather(topology.transposed())
     cut_set = min(
         exit_bandwidth(topology, inside)
         for inside in subsets(range(len(topology.nodes)))
@@ -161,3 +163,15 @@ def test_what_cannot_be_asked_is_refused() -> None:
         bounds_of(topology, root="ib")
     with pytest.raises(NoSolutionError, match="one-port"):
         bounds_of(replace(topology, port_model="one-port"))
+
+
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,gpus=3", "ring:nodes=5", "dgx-1"])
+def test_what_is_said_to_be_reached_is_what_generate_reaches(spec: str) -> None:
+    topology = build_topology(spec)
+    for bound in bounds_of(topology).collectives:
+        if bound.operation is Operation.ALL_TO_ALL:
+            assert bound.achieved_algbw is None
+            continue
+        root = bound.root if bound.root is None else topology.nodes[bound.root].id
+        schedule = generate(topology, Collective(bound.operation.value), root=root)
+        assert verify(schedule).algbw == bound.achieved_algbw

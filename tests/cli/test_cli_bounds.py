@@ -21,6 +21,7 @@ def test_json_holds_the_contract() -> None:
     assert set(found["allreduce_rate"]) >= {"cut_set_upper", "tree_lower"}
     assert found["collectives"]["allgather"]["upper_algbw"] == "1040/3"
     assert found["collectives"]["allgather"]["achieved_algbw"] == "1040/3"
+    assert found["collectives"]["allreduce"]["achieved_algbw"] == "520/3"
     assert found["collectives"]["all-to-all"]["achieved_algbw"] is None
     assert (found["allreduce_rate"]["cut_set_upper"], found["allreduce_rate"]["tree_lower"]) == ("200", "520/3")
     assert found["unit"] == "GB/s"

@@ -21,7 +21,6 @@ from forestcoll.bounds.limits import (
 from forestcoll.bounds.orbits import Orbits
 from forestcoll.bounds.rooted import RootedBound, broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
 from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, unbalanced_switch
-from forestcoll.bounds.transposing import transposed
 from forestcoll.errors import InputError
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import NodeId, Topology
@@ -32,8 +31,19 @@ _Limits = dict[Operation, Limit]
 _ACHIEVED: Mapping[Operation, Callable[[_Limits], Fraction]] = MappingProxyType(
     {
         Operation.ALLGATHER: lambda limits: limits[Operation.ALLGATHER].algbw,
+        Operation.REDUCE_SCATTER: lambda limits: limits[Operation.REDUCE_SCATTER].algbw,
+        Operation.BROADCAST: lambda limits: limits[Operation.BROADCAST].algbw,
+        Operation.REDUCE: lambda limits: limits[Operation.REDUCE].algbw,
+        Operation.ALLREDUCE: lambda limits: _one_after_the_other(
+            limits[Operation.REDUCE_SCATTER].algbw, limits[Operation.ALLGATHER].algbw
+        ),
     }
 )
+
+
+def _one_after_the_other(*bandwidths: Fraction) -> Fraction:
+    return 1 / sum((1 / each for each in bandwidths), Fraction(0))
+
 
 _ROOTED = (Operation.BROADCAST, Operation.REDUCE)
 
@@ -105,7 +115,7 @@ class _Collector:
         self._progress.begin("finding the bottleneck cuts")
         everything = set(range(len(self._topology.nodes)))
         leaving = _bottleneck(self._scaled, self._progress)
-        entering = everything - _bottleneck(ScaledTopology.of(transposed(self._topology)), self._progress)
+        entering = everything - _bottleneck(ScaledTopology.of(self._topology.transposed()), self._progress)
         self._set(Operation.ALLGATHER, self._cut(leaving, self._share(leaving)), tight=self._balanced)
         self._set(Operation.REDUCE_SCATTER, self._cut(entering, 1 - self._share(entering)), tight=self._balanced)
 
