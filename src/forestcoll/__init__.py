@@ -17,6 +17,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from forestcoll.bounds import Optimum, optima_by_trees, optimum
+    from forestcoll.bounds.all_to_all import AllToAllOptimum, all_to_all_optimum
+    from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
+    from forestcoll.bounds.limits import AllreduceRate, Bounds, CollectiveBound, Operation
+    from forestcoll.bounds.rooted import RootedBound, broadcast_bound, reduce_bound
+    from forestcoll.bounds.table import bounds_of
     from forestcoll.collective import Collective
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
     from forestcoll.generation import generate, schedule_for
@@ -30,6 +35,11 @@ if TYPE_CHECKING:
 # Imported on first use: the command line must start before NumPy has loaded.
 _HOMES = {
     "forestcoll.bounds": "Optimum optima_by_trees optimum",
+    "forestcoll.bounds.all_to_all": "AllToAllOptimum all_to_all_optimum",
+    "forestcoll.bounds.allreduce": "AllreduceOptimum allreduce_optimum",
+    "forestcoll.bounds.limits": "AllreduceRate Bounds CollectiveBound Operation",
+    "forestcoll.bounds.rooted": "RootedBound broadcast_bound reduce_bound",
+    "forestcoll.bounds.table": "bounds_of",
     "forestcoll.collective": "Collective",
     "forestcoll.errors": "ForestcollError InputError InternalError NoSolutionError",
     "forestcoll.generation": "generate schedule_for",
@@ -42,7 +52,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "AllToAllOptimum",
+    "AllreduceOptimum",
+    "AllreduceRate",
+    "Bounds",
     "Collective",
+    "CollectiveBound",
     "Fault",
     "ForestcollError",
     "InputError",
@@ -52,17 +67,23 @@ __all__ = [
     "NoSolutionError",
     "Node",
     "NodeKind",
+    "Operation",
     "Optimum",
     "Phase",
     "PhaseOp",
     "Progress",
     "Report",
+    "RootedBound",
     "Rows",
     "Schedule",
     "Shape",
     "Topology",
     "TopologyBuilder",
     "Tree",
+    "all_to_all_optimum",
+    "allreduce_optimum",
+    "bounds_of",
+    "broadcast_bound",
     "build_topology",
     "builders",
     "generate",
@@ -71,6 +92,7 @@ __all__ = [
     "optimum",
     "read_schedule",
     "read_topology",
+    "reduce_bound",
     "schedule_for",
     "shape_of",
     "verify",

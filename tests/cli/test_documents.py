@@ -52,15 +52,16 @@ def test_the_readme_shows_runs() -> None:
 def test_the_readme_lists_every_command() -> None:
     assert re.findall(r"^\| `forestcoll ([a-z-]+)", README.read_text(), re.MULTILINE) == [
         "optimum",
+        "bounds",
         "generate",
         "verify",
         "topologies",
         "topology",
     ]
-    assert len(_COMMANDS) == 5
+    assert len(_COMMANDS) == 6
 
 
-@pytest.mark.parametrize("document", [README, ROOT / "docs" / "python.md"])
+@pytest.mark.parametrize("document", [README, ROOT / "docs" / "python.md", ROOT / "docs" / "bounds.md"])
 def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program = "\n".join(blocks(document, "python"))
@@ -132,6 +133,12 @@ def test_the_benchmark_of_scale_runs() -> None:
     printed = benchmark("scale.py", "--quick")
     assert printed.count("| yes, yes |") == 10
     assert "over the limit" not in printed
+
+
+def test_the_search_for_better_allreduces_runs() -> None:
+    printed = benchmark("allreduce_hypothesis.py", "--networks", 4, "--largest", 5)
+    assert printed.count("| 4 |") == 8
+    assert " 1 on " in printed
 
 
 def test_the_soak_test_runs(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 """The environment variable that asks for the traceback of a defect."""
 
 _COMMANDS = {
+    "bounds": "Say what no schedule can beat, and why.",
     "generate": "Write a schedule that reaches the optimum, verified.",
     "optimum": "Say how fast a collective can run, exactly, and why.",
     "topologies": "List the builders of networks and their parameters.",

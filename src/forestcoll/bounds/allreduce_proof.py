@@ -1,0 +1,248 @@
+"""Both halves of the proof of an allreduce's optimum: a plan that reaches it and weights that no plan can beat.
+
+Everything here is exact, and uses no linear programming: whoever doubts the optimum adds up links.
+
+The program (ForestColl, appendix G). A plan says how much of the vector each node is the root of, x_v, and how much
+of each link's bandwidth b the reduce and the broadcast get, c_RE + c_BC <= b. Spanning out-trees that carry x_v from
+each root fit into c_BC if and only if for every set S that misses a compute node
+
+    c_BC(links that leave S) >= sum of x_v over v in S,                                                          (1)
+
+(Edmonds) and in-trees into c_RE likewise with the links that enter S. With switches, which only pass data on, c_BC and
+c_RE must besides enter each switch with as much as they leave it:
+
+- what trees use does, for each route passes through; and each tree enters a set's complement, so (1) holds;
+- where it does, switches can be split off without making any cut of (1) less (Bang-Jensen, Frank and Jackson: compute
+  nodes have arcs back to the source, and so are connected enough among each other), and (1) holds for what is left.
+
+So this program has the optimum of the appendix, which routes each logical link through the switches as a commodity of
+its own; it only takes fewer columns. A switch that can multicast need not be balanced by the broadcast, nor one that
+can aggregate by the reduce, and one that does both may be a root: with these the optimum bounds all schedules of trees,
+but is not known to be reached.
+
+The dual. Weights y_S >= 0 on sets, each for one of the phases, and potentials of switches in each phase, give each
+link a price in each phase, and the greater of the two counts:
+
+    rate * least over v of (weight of the sets that hold v)  <=  sum over links of b * price.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from forestcoll.bounds.cuts import FlowNetwork
+from forestcoll.bounds.orbits import Orbits
+from forestcoll.topology import Node, Symmetry, Topology
+
+_NO_SYMMETRY = Symmetry(())
+
+
+class Phase(StrEnum):
+    """A phase of an allreduce."""
+
+    REDUCE = "reduce"
+    """Data flows along in-trees towards the roots."""
+
+    BROADCAST = "broadcast"
+    """Data flows along out-trees from the roots."""
+
+
+def must_balance(node: Node, phase: Phase, *, in_network: bool) -> bool:
+    """Return whether a node must pass on in `phase` just what it takes in.
+
+    `in_network`: switches use their abilities to copy and to add.
+    """
+    able = node.multicast if phase is Phase.BROADCAST else node.aggregation
+    return not node.is_compute and not (in_network and able)
+
+
+def can_be_root(node: Node, *, in_network: bool) -> bool:
+    """Return whether data can be added up on a node and then be sent from it to all."""
+    return node.is_compute or (in_network and node.multicast and node.aggregation)
+
+
+@dataclass(frozen=True)
+class AllreducePlan:
+    """A feasible solution of the program: what the trees of an allreduce may be packed into.
+
+    Attributes:
+        roots: of each node the rate at which sums are rooted at it, x_v.
+        reduce: of each link the bandwidth that the reduce gets, c_RE.
+        broadcast: of each link the bandwidth that the broadcast gets, c_BC.
+    """
+
+    roots: tuple[Fraction, ...]
+    reduce: tuple[Fraction, ...]
+    broadcast: tuple[Fraction, ...]
+
+    @property
+    def rate(self) -> Fraction:
+        """The rate of the whole: the algbw of an allreduce by this plan."""
+        return sum(self.roots, Fraction(0))
+
+    def of_phase(self, phase: Phase) -> tuple[Fraction, ...]:
+        """Return of each link the bandwidth that `phase` gets."""
+        return self.reduce if phase is Phase.REDUCE else self.broadcast
+
+    def fault(self, topology: Topology, *, in_network: bool = False) -> str | None:
+        """Return what is wrong with the plan on `topology`, in words, or None if it is feasible."""
+        return next(self._faults(topology, in_network=in_network), None)
+
+    def _faults(self, topology: Topology, *, in_network: bool) -> Iterator[str]:
+        if len(self.roots) != len(topology.nodes) or {len(self.reduce), len(self.broadcast)} != {len(topology.links)}:
+            yield "it is of another network"
+            return
+        if min((*self.roots, *self.reduce, *self.broadcast)) < 0:
+            yield "a number is negative"
+        for node, rooted in zip(topology.nodes, self.roots, strict=True):
+            if rooted and not can_be_root(node, in_network=in_network):
+                yield f"switch {node.id!r} is a root"
+        for link, reduced, sent in zip(topology.links, self.reduce, self.broadcast, strict=True):
+            if reduced + sent > link.bandwidth:
+                yield f"link {topology.ids([link.source, link.target])} is used more than it can be"
+        for phase in Phase:
+            yield from self._unbalanced(topology, phase, in_network=in_network)
+            yield from self._cut_off(topology, phase)
+
+    def _unbalanced(self, topology: Topology, phase: Phase, *, in_network: bool) -> Iterator[str]:
+        surplus = [Fraction(0)] * len(topology.nodes)
+        for link, used in zip(topology.links, self.of_phase(phase), strict=True):
+            surplus[link.target] += used
+            surplus[link.source] -= used
+        for node, excess in zip(topology.nodes, surplus, strict=True):
+            if excess and must_balance(node, phase, in_network=in_network):
+                yield f"switch {node.id!r} is not balanced in the {phase}"
+
+    def _cut_off(self, topology: Topology, phase: Phase) -> Iterator[str]:
+        network, whole = flow_network(topology, phase, self.roots, self.of_phase(phase))
+        for target in topology.compute:
+            if network.least_cut(len(topology.nodes), target).capacity < self.rate * whole:
+                yield f"what the {phase} needs does not get past a cut that misses {topology.nodes[target].id!r}"
+
+
+def flow_network(
+    topology: Topology, phase: Phase, roots: Sequence[Fraction], used: Sequence[Fraction]
+) -> tuple[FlowNetwork, int]:
+    """Return the network in which every compute node must receive all from a source before the roots.
+
+    The source is the node after the last. A reduce is taken the other way round. Capacities are in parts of a unit:
+    the second value says how many make a whole.
+    """
+    whole = lcm(*(each.denominator for each in (*roots, *used)))
+    ends = np.array([(link.source, link.target) for link in topology.links])
+    tails, heads = (ends[:, 0], ends[:, 1]) if phase is Phase.BROADCAST else (ends[:, 1], ends[:, 0])
+    source, nodes = len(topology.nodes), np.arange(len(topology.nodes))
+    return (
+        FlowNetwork(
+            source + 1,
+            np.concatenate([tails, np.full(source, source)]),
+            np.concatenate([heads, nodes]),
+            [int(each * whole) for each in (*used, *roots)],
+        ),
+        whole,
+    )
+
+
+@dataclass(frozen=True)
+class WeightedCut:
+    """A set of nodes with its weight in the dual.
+
+    Attributes:
+        phase: what must leave the set in a broadcast, and enter it in a reduce.
+        inside: its nodes, rising; at least one compute node is missing.
+        weight: y_S, 0 or more.
+    """
+
+    phase: Phase
+    inside: tuple[int, ...]
+    weight: Fraction
+
+
+@dataclass(frozen=True)
+class AllreduceProof:
+    """A feasible solution of the dual: why no plan is faster.
+
+    Attributes:
+        cuts: sets with weights. Each stands for its images under `symmetry`, which share its weight.
+        potentials: of each phase that of each node; zero but for switches that must be balanced in that phase, and the
+            same for all nodes of an orbit.
+        symmetry: a group of symmetries of the network.
+    """
+
+    cuts: tuple[WeightedCut, ...]
+    potentials: Mapping[Phase, tuple[Fraction, ...]]
+    symmetry: Symmetry = _NO_SYMMETRY
+
+    def expanded(self, topology: Topology) -> "AllreduceProof":
+        """Return the proof with all images written out: it leans on no symmetry."""
+        order = self.symmetry.order
+        cuts = tuple(
+            WeightedCut(cut.phase, tuple(sorted(int(image[node]) for node in cut.inside)), cut.weight / order)
+            for image in self.symmetry.elements(len(topology.nodes))
+            for cut in self.cuts
+        )
+        return AllreduceProof(cuts, self.potentials)
+
+    def bound(self, topology: Topology, *, in_network: bool = False, equal_roots: bool = False) -> Fraction | None:
+        """Return the rate that no plan on `topology` can beat, or None if this proves nothing.
+
+        Sums are over the orbits of `symmetry`, taken on trust to be one; `expanded` needs no such trust. With
+        `equal_roots` the mean over compute nodes takes the place of the least.
+        """
+        if not self._is_sound(topology, in_network=in_network):
+            return None
+        orbits = Orbits.of(topology, self.symmetry)
+        held = [Fraction(0)] * len(orbits.node_sizes)
+        for cut in self.cuts:
+            for node in cut.inside:
+                held[orbits.of_node[node]] += cut.weight
+        if equal_roots:
+            compute = {orbits.of_node[node] for node in topology.compute}
+            least = sum((held[orbit] for orbit in compute), Fraction(0)) / len(topology.compute)
+        else:
+            roots = [node for node in orbits.first_nodes if can_be_root(topology.nodes[node], in_network=in_network)]
+            least = min(held[orbits.of_node[node]] / orbits.node_sizes[orbits.of_node[node]] for node in roots)
+        if least <= 0:
+            return None
+        prices = map(max, *(self._prices(topology, orbits, phase) for phase in Phase))
+        bandwidths = (topology.links[link].bandwidth for link in orbits.first_links)
+        paid = (bandwidth * max(price, Fraction(0)) for bandwidth, price in zip(bandwidths, prices, strict=True))
+        return sum(paid, Fraction(0)) / least
+
+    def _prices(self, topology: Topology, orbits: Orbits, phase: Phase) -> list[Fraction]:
+        """Return what the links of each orbit cost in `phase`: the weights of the sets they leave, and their falls."""
+        potentials = self.potentials[phase]
+        prices = [
+            size * (potentials[topology.links[link].source] - potentials[topology.links[link].target])
+            for link, size in zip(orbits.first_links, orbits.link_sizes, strict=True)
+        ]
+        for cut in self.cuts:
+            if cut.phase is phase:
+                for orbit, count in crossings(topology, orbits, phase, cut.inside).items():
+                    prices[orbit] += cut.weight * count
+        return prices
+
+    def _is_sound(self, topology: Topology, *, in_network: bool) -> bool:
+        """Return whether the numbers are what they must be for the inequality to hold."""
+        compute = set(topology.compute)
+        return all(cut.weight >= 0 and not compute <= set(cut.inside) for cut in self.cuts) and all(
+            must_balance(node, phase, in_network=in_network)
+            for phase in Phase
+            for node, potential in zip(topology.nodes, self.potentials[phase], strict=True)
+            if potential
+        )
+
+
+def crossings(topology: Topology, orbits: Orbits, phase: Phase, inside: Iterable[int]) -> dict[int, int]:
+    """Return of each orbit how many of its links a broadcast crosses out of a set, or a reduce into it."""
+    members = frozenset(inside)
+    counts: dict[int, int] = {}
+    for link, orbit in zip(topology.links, orbits.of_link, strict=True):
+        source, target = (link.source, link.target) if phase is Phase.BROADCAST else (link.target, link.source)
+        if source in members and target not in members:
+            counts[orbit] = counts.get(orbit, 0) + 1
+    return counts

@@ -1,0 +1,89 @@
+"""How many steps any schedule takes: the diameter of the network, and the least diameter of its degree (Moore).
+
+A step is a send from one compute node to another, whatever switches lie between; at each step a node may use all its
+links. Data of a node cannot be everywhere before as many steps as its farthest node is away (Zhao
+et al., *Efficient Direct-Connect Topologies for Collective Communications*, definitions 9 and 10). The Moore bound says
+how small the diameter of N nodes of degree d can be at all: within k steps a node of degree d reaches at most
+1 + d + d^2 + … + d^k nodes, and where links go both ways, at most 1 + d + d (d-1) + … + d (d-1)^(k-1).
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from forestcoll.topology import Topology
+
+
+@dataclass(frozen=True)
+class LatencyBound:
+    """How many steps data takes at least.
+
+    Attributes:
+        steps: sends until the data of every compute node can be at every other: the diameter, switches counting as
+            nothing.
+        farthest: a source and a target that are so far from each other, node numbers.
+        links: links on the way between the two nodes that are the most links apart.
+        degree: the most compute nodes that one can send to; None in a network with switches.
+        moore_steps: the steps that no network of this degree and size can do with less; None likewise.
+    """
+
+    steps: int
+    farthest: tuple[int, int]
+    links: int
+    degree: int | None
+    moore_steps: int | None
+
+
+def latency_bound(topology: Topology) -> LatencyBound:
+    """Return how many steps any schedule on `topology` takes that brings data from everywhere to everywhere."""
+    neighbours: list[list[int]] = [[] for _ in topology.nodes]
+    for link in topology.links:
+        neighbours[link.source].append(link.target)
+    steps, farthest = _greatest(topology, neighbours, lambda node: int(topology.nodes[node].is_compute))
+    links, _ = _greatest(topology, neighbours, lambda _: 1)
+    if any(neighbours[switch] for switch in topology.switches):
+        return LatencyBound(steps, farthest, links, None, None)
+    degree = max(map(len, neighbours))
+    both_ways = all(node in neighbours[target] for node, targets in enumerate(neighbours) for target in targets)
+    return LatencyBound(steps, farthest, links, degree, moore_steps(len(topology.compute), degree, both_ways=both_ways))
+
+
+def moore_steps(nodes: int, degree: int, *, both_ways: bool) -> int:
+    """Return the least diameter that the Moore bound leaves `nodes` nodes of out-degree `degree`."""
+    reached, fringe, steps = 1, 1, 0
+    while reached < nodes:
+        fringe *= degree if steps == 0 or not both_ways else degree - 1
+        if fringe == 0:
+            return nodes - 1  # two nodes on one link reach no third
+        reached += fringe
+        steps += 1
+    return steps
+
+
+def _greatest(
+    topology: Topology, neighbours: Sequence[Sequence[int]], cost: Callable[[int], int]
+) -> tuple[int, tuple[int, int]]:
+    """Return the greatest distance between compute nodes, and the first two that are so far apart.
+
+    Entering a node costs `cost` of it, 0 or 1.
+    """
+    greatest = (0, (0, 0))
+    for source in topology.compute:
+        distance = _distances(neighbours, source, cost)
+        target = max(topology.compute, key=lambda node: (distance[node], -node))
+        if distance[target] > greatest[0]:
+            greatest = (distance[target], (source, target))
+    return greatest
+
+
+def _distances(neighbours: Sequence[Sequence[int]], source: int, cost: Callable[[int], int]) -> dict[int, int]:
+    distance = {source: 0}
+    queue = deque([source])
+    while queue:
+        node = queue.popleft()
+        for target in neighbours[node]:
+            far = distance[node] + cost(target)
+            if far < distance.get(target, far + 1):
+                distance[target] = far
+                (queue.append if cost(target) else queue.appendleft)(target)
+    return distance

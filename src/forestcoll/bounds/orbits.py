@@ -1,0 +1,102 @@
+"""What a symmetry of the network takes to each other: nodes and links that a linear program may treat alike.
+
+Where a group moves a network onto itself, the mean of a solution's images is a solution too, and as good; so a program
+over orbits, one column for all links that the group takes to each other, has the same optimum as the program over
+links. `topology.automorphisms` finds the group and proves it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from forestcoll.topology import Symmetry, Topology
+from forestcoll.topology.automorphisms import find_symmetry
+
+
+@dataclass(frozen=True)
+class Orbits:
+    """The orbits of a group of symmetries.
+
+    Attributes:
+        symmetry: the group.
+        of_node: of each node the number of its orbit.
+        of_link: of each link the number of its orbit.
+    """
+
+    symmetry: Symmetry
+    of_node: tuple[int, ...]
+    of_link: tuple[int, ...]
+
+    @staticmethod
+    def of(topology: Topology, symmetry: Symmetry | None = None) -> "Orbits":
+        """Return the orbits of `symmetry`, or of the group that `find_symmetry` finds."""
+        group = find_symmetry(topology) if symmetry is None else symmetry
+        places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+        nodes, links = _Classes(len(topology.nodes)), _Classes(len(topology.links))
+        for image in (shift.image.tolist() for shift in group.shifts):
+            for node, moved in enumerate(image):
+                nodes.join(node, moved)
+            for (source, target), place in places.items():
+                links.join(place, places[image[source], image[target]])
+        return Orbits(group, nodes.numbers(), links.numbers())
+
+    @cached_property
+    def node_sizes(self) -> tuple[int, ...]:
+        """Of each orbit how many nodes it has."""
+        return _sizes(self.of_node)
+
+    @cached_property
+    def link_sizes(self) -> tuple[int, ...]:
+        """Of each orbit how many links it has."""
+        return _sizes(self.of_link)
+
+    @cached_property
+    def first_nodes(self) -> tuple[int, ...]:
+        """Of each orbit of nodes the first node."""
+        return _firsts(self.of_node)
+
+    @cached_property
+    def first_links(self) -> tuple[int, ...]:
+        """Of each orbit of links the first link."""
+        return _firsts(self.of_link)
+
+    def first_compute(self, topology: Topology) -> tuple[int, ...]:
+        """Return the first of each orbit of compute nodes."""
+        return tuple(node for node in self.first_nodes if topology.nodes[node].is_compute)
+
+
+class _Classes:
+    """Disjoint sets of the numbers below a bound (union by least number)."""
+
+    def __init__(self, count: int) -> None:
+        self._leader = list(range(count))
+
+    def _find(self, number: int) -> int:
+        while self._leader[number] != number:
+            self._leader[number] = self._leader[self._leader[number]]
+            number = self._leader[number]
+        return number
+
+    def join(self, one: int, other: int) -> None:
+        low, high = sorted((self._find(one), self._find(other)))
+        self._leader[high] = low
+
+    def numbers(self) -> tuple[int, ...]:
+        """Return of each number that of its set, sets counted in the order of their first numbers."""
+        leaders = [self._find(number) for number in range(len(self._leader))]
+        order = {leader: place for place, leader in enumerate(sorted(set(leaders)))}
+        return tuple(order[leader] for leader in leaders)
+
+
+def _sizes(numbers: Sequence[int]) -> tuple[int, ...]:
+    sizes = [0] * (max(numbers, default=-1) + 1)
+    for number in numbers:
+        sizes[number] += 1
+    return tuple(sizes)
+
+
+def _firsts(numbers: Sequence[int]) -> tuple[int, ...]:
+    firsts: dict[int, int] = {}
+    for place, number in enumerate(numbers):
+        firsts.setdefault(number, place)
+    return tuple(firsts[number] for number in range(len(firsts)))

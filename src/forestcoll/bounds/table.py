@@ -1,0 +1,212 @@
+"""Collects the bounds of a network: `limits` says what they mean, the modules beside it how each is found."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from types import MappingProxyType
+
+from forestcoll.bounds import all_to_all, allreduce
+from forestcoll.bounds.all_to_all import all_to_all_optimum
+from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
+from forestcoll.bounds.latency import latency_bound
+from forestcoll.bounds.limits import (
+    AllreduceRate,
+    Bounds,
+    CollectiveBound,
+    CutLimit,
+    Limit,
+    Operation,
+    ProgramLimit,
+    ReceiptLimit,
+)
+from forestcoll.bounds.orbits import Orbits
+from forestcoll.bounds.rooted import RootedBound, broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
+from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, unbalanced_switch
+from forestcoll.bounds.transposing import transposed
+from forestcoll.errors import InputError
+from forestcoll.progress import SILENT, Progress
+from forestcoll.topology import NodeId, Topology
+
+_Limits = dict[Operation, Limit]
+
+# What `generate` reaches on a network whose switches are balanced, from the bounds: one line a collective.
+_ACHIEVED: Mapping[Operation, Callable[[_Limits], Fraction]] = MappingProxyType(
+    {
+        Operation.ALLGATHER: lambda limits: limits[Operation.ALLGATHER].algbw,
+    }
+)
+
+_ROOTED = (Operation.BROADCAST, Operation.REDUCE)
+
+
+def bounds_of(topology: Topology, *, root: NodeId | None = None, progress: Progress = SILENT) -> Bounds:
+    """Return what no schedule on `topology` can beat, collective by collective, with what proves it.
+
+    Args:
+        topology: the network. Its switches may take in more or less than they give out; then bounds of allgather,
+            reduce-scatter, broadcast and reduce hold but need not be reached.
+        root: id of the compute node that broadcast and reduce are bounded for; the best one for each if None.
+        progress: is told of stages.
+
+    Raises:
+        InputError: `root` is no compute node.
+        NoSolutionError: the topology is one-port.
+    """
+    require_all_ports(topology)
+    return _Collector(topology, None if root is None else _root_number(topology, root), progress).collect()
+
+
+def _root_number(topology: Topology, root: NodeId) -> int:
+    number = topology.number(root)
+    if not topology.nodes[number].is_compute:
+        raise InputError(f"{topology.name}: root {root!r} is a switch; name a compute node")
+    return number
+
+
+class _Collector:
+    """The bounds of one network while they are found."""
+
+    def __init__(self, topology: Topology, root: int | None, progress: Progress) -> None:
+        self._topology, self._progress = topology, progress
+        self._scaled = ScaledTopology.of(topology)
+        self._balanced = unbalanced_switch(topology, self._scaled.capacities) is None
+        self._in_network = any(switch.multicast or switch.aggregation for switch in topology.nodes)
+        self._limits: _Limits = {}
+        self._tight: dict[Operation, bool] = {}
+        self._too_large: dict[Operation, str] = {}
+        self._extremes: dict[Operation, tuple[RootedBound, RootedBound]] = {}
+        self._root = dict.fromkeys(_ROOTED, root)
+
+    def collect(self) -> Bounds:
+        self._gather()
+        self._reach_out()
+        self._progress.begin("looking for a symmetry")
+        orbits = Orbits.of(self._topology)
+        rate = self._allreduce(orbits)
+        self._all_to_all(orbits)
+        collectives = tuple(self._bound(each) for each in Operation if each in self._limits)
+        latency = latency_bound(self._topology)
+        return Bounds(self._topology, collectives, rate, latency, self._extremes, self._too_large)
+
+    def _bound(self, operation: Operation) -> CollectiveBound:
+        reached = _ACHIEVED.get(operation)
+        return CollectiveBound(
+            operation=operation,
+            limit=self._limits[operation],
+            busbw_factor=_busbw_factor(operation, len(self._topology.compute)),
+            achieved_algbw=reached(self._limits) if reached is not None and self._balanced else None,
+            tight=self._tight[operation],
+            root=self._root.get(operation),
+        )
+
+    def _set(self, operation: Operation, limit: Limit, *, tight: bool) -> None:
+        self._limits[operation], self._tight[operation] = limit, tight
+
+    def _gather(self) -> None:
+        self._progress.begin("finding the bottleneck cuts")
+        everything = set(range(len(self._topology.nodes)))
+        leaving = _bottleneck(self._scaled, self._progress)
+        entering = everything - _bottleneck(ScaledTopology.of(transposed(self._topology)), self._progress)
+        self._set(Operation.ALLGATHER, self._cut(leaving, self._share(leaving)), tight=self._balanced)
+        self._set(Operation.REDUCE_SCATTER, self._cut(entering, 1 - self._share(entering)), tight=self._balanced)
+
+    def _share(self, inside: set[int]) -> Fraction:
+        return Fraction(len(inside.intersection(self._topology.compute)), len(self._topology.compute))
+
+    def _cut(self, inside: set[int], share: Fraction) -> CutLimit:
+        leaving = (link for link in self._topology.links if link.source in inside and link.target not in inside)
+        return CutLimit(tuple(sorted(inside)), share, sum((link.bandwidth for link in leaving), Fraction(0)))
+
+    def _reach_out(self) -> None:
+        """Bound broadcast and reduce, from the root asked for or else the best."""
+        self._progress.begin("finding the best root of a broadcast")
+        self._extremes[Operation.BROADCAST] = broadcast_bounds(self._topology, self._progress)
+        self._progress.begin("finding the best root of a reduce")
+        self._extremes[Operation.REDUCE] = reduce_bounds(self._topology, self._progress)
+        for operation, bound in zip(_ROOTED, (broadcast_bound, reduce_bound), strict=True):
+            asked = self._root[operation]
+            found = self._extremes[operation][1] if asked is None else bound(self._topology, asked)
+            self._root[operation] = found.root
+            self._set(operation, self._cut(set(found.cut), Fraction(1)), tight=self._balanced)
+
+    def _allreduce(self, orbits: Orbits) -> AllreduceRate:
+        worst = self._extremes[Operation.BROADCAST][0]
+        cut_set = self._cut(set(worst.cut), Fraction(1))
+        corollary = self._corollary()
+        found = self._allreduce_program(orbits, in_network=False)
+        plan = None if found is None else found.plan
+        halves = self._one_after_the_other()
+        lower = halves if plan is None else plan.rate
+        equal = None if plan is None else self._equal_roots(orbits, plan.rate, halves)
+        self._bound_allreduce(orbits, found, lower, cut_set, corollary)
+        return AllreduceRate(cut_set, lower, corollary, halves, equal, found is not None and found.exact, plan)
+
+    def _allreduce_program(self, orbits: Orbits, *, in_network: bool) -> AllreduceOptimum | None:
+        needed = allreduce.columns_needed(self._topology, orbits)
+        if needed > allreduce.MOST_COLUMNS:
+            self._too_large[Operation.ALLREDUCE] = _refusal(needed, allreduce.MOST_COLUMNS)
+            return None
+        return allreduce_optimum(self._topology, in_network=in_network, orbits=orbits, progress=self._progress)
+
+    def _bound_allreduce(
+        self,
+        orbits: Orbits,
+        found: AllreduceOptimum | None,
+        reached: Fraction | None,
+        cut_set: CutLimit,
+        corollary: ReceiptLimit,
+    ) -> None:
+        """Take the least of what bounds an allreduce here, the simplest of equals."""
+        candidates: list[Limit] = [cut_set] if self._in_network else [cut_set, corollary]
+        program = self._allreduce_program(orbits, in_network=True) if self._in_network else found
+        if program is not None:
+            candidates.append(ProgramLimit(program, program.upper))
+        best = min(candidates, key=lambda each: each.algbw)
+        self._set(Operation.ALLREDUCE, best, tight=reached == best.algbw)
+
+    def _equal_roots(self, orbits: Orbits, best: Fraction, halves: Fraction | None) -> Fraction | None:
+        """Return what equal roots reach, of which one after the other is the least and `best` the most."""
+        if halves == best:
+            return best
+        plan = allreduce_optimum(self._topology, equal_roots=True, orbits=orbits, progress=self._progress).plan
+        return None if plan is None else plan.rate
+
+    def _corollary(self) -> ReceiptLimit:
+        topology = self._topology
+        into = sum((topology.ingress[node] for node in topology.compute), Fraction(0))
+        out = sum((topology.egress[node] for node in topology.compute), Fraction(0))
+        return ReceiptLimit(len(topology.compute) - 1, min(into, out))
+
+    def _one_after_the_other(self) -> Fraction | None:
+        """Return what a reduce-scatter and then an allgather reach, or None where they may not reach their optima."""
+        if not self._balanced:
+            return None
+        gather, scatter = self._limits[Operation.ALLGATHER].algbw, self._limits[Operation.REDUCE_SCATTER].algbw
+        return gather * scatter / (gather + scatter)
+
+    def _all_to_all(self, orbits: Orbits) -> None:
+        needed = all_to_all.columns_needed(self._topology, orbits)
+        if needed > all_to_all.MOST_COLUMNS:
+            self._too_large[Operation.ALL_TO_ALL] = _refusal(needed, all_to_all.MOST_COLUMNS)
+            return
+        found = all_to_all_optimum(self._topology, orbits=orbits, progress=self._progress)
+        algbw = len(self._topology.compute) * found.pair_rate
+        self._set(Operation.ALL_TO_ALL, ProgramLimit(found, algbw), tight=found.exact)
+
+
+def _bottleneck(scaled: ScaledTopology, progress: Progress) -> set[int]:
+    """Return the set S that misses a compute node with the most compute nodes for its exit bandwidth (§4)."""
+    bound = len(scaled.topology.compute) * scaled.total
+    scaled.remark_on_width(bound, progress)
+    core, problem = scaled.problem(scaled.capacities, bound)
+    return set(core.bottleneck(problem, progress.advance)[2])
+
+
+def _busbw_factor(operation: Operation, nodes: int) -> Fraction:
+    """Return busbw by algbw, as nccl-tests defines both."""
+    if operation in _ROOTED:
+        return Fraction(1)
+    return Fraction(nodes - 1, nodes) * (2 if operation is Operation.ALLREDUCE else 1)
+
+
+def _refusal(needed: int, most: int) -> str:
+    return f"its linear program has {needed:,} columns, and {most:,} are what can be solved in minutes"

@@ -1,0 +1,30 @@
+"""`forestcoll bounds`: what no schedule can beat, collective by collective."""
+
+import click
+
+from forestcoll.cli.options import json_option, topology_argument
+
+
+@click.command("bounds")
+@topology_argument
+@click.option("--root", metavar="ID", help="The root of broadcast and reduce; the best one for each if left out.")
+@json_option
+def command(topology: str, root: str | None, *, as_json: bool) -> None:
+    """Say what no schedule can beat, and why.
+
+    Of each collective on TOPOLOGY: the best possible algbw and busbw as nccl-tests defines them, what limits it, and
+    what `generate` reaches. Besides, the rate of allreduce between its bounds, and the steps that data takes at least.
+    With --json also the certificates: cuts and weights that anyone can add up.
+    """
+    from forestcoll.bounds.table import bounds_of
+    from forestcoll.cli import bounds_wording, wording
+    from forestcoll.cli.watching import Watch
+    from forestcoll.topology.registry import load_topology
+
+    with Watch() as watch:
+        network = load_topology(topology)
+        found = bounds_of(network, root=bounds_wording.root_id(network, root), progress=watch)
+    if as_json:
+        wording.print_json(bounds_wording.document(found))
+        return
+    wording.print_lines(bounds_wording.lines(found))

@@ -1,0 +1,163 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+
+from forestcoll.bounds import optimum
+from forestcoll.bounds.limits import Bounds, CutLimit, Operation, ProgramLimit
+from forestcoll.bounds.table import bounds_of
+from forestcoll.bounds.transposing import transposed
+from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from networks import examples, networks
+from oracles import best_allgather, exit_bandwidth, subsets
+
+
+def algbw(found: Bounds, operation: Operation) -> Fraction:
+    bound = found.of(operation)
+    assert bound is not None
+    return bound.upper_algbw
+
+
+@examples(40)
+@given(networks(most=6))
+def test_every_bound_is_what_the_cuts_say(topology: Topology) -> None:
+    found = bounds_of(topology)
+    compute = frozenset(topology.compute)
+    assert algbw(found, Operation.ALLGATHER) == best_allgather(topology)
+    assert algbw(found, Operation.REDUCE_SCATTER) == best_allgather(transposed(topology))
+    cut_set = min(
+        exit_bandwidth(topology, inside)
+        for inside in subsets(range(len(topology.nodes)))
+        if inside & compute and not compute <= inside
+    )
+    assert found.allreduce_rate.cut_set_upper.algbw == cut_set
+    assert algbw(found, Operation.ALLREDUCE) <= cut_set
+    lower = found.allreduce_rate.tree_lower
+    assert lower is not None
+    assert lower <= algbw(found, Operation.ALLREDUCE) <= found.allreduce_rate.corollary_upper.algbw
+
+
+@examples(40)
+@given(networks(most=6))
+def test_every_cut_carries_what_it_says(topology: Topology) -> None:
+    for bound in bounds_of(topology).collectives:
+        if isinstance(bound.limit, CutLimit):
+            inside = frozenset(bound.limit.inside)
+            assert exit_bandwidth(topology, inside) == bound.limit.exit_bandwidth
+            shards = len(inside.intersection(topology.compute))
+            missing = len(topology.compute) - shards
+            parts = {Operation.ALLGATHER: shards, Operation.REDUCE_SCATTER: missing}
+            assert bound.limit.share == Fraction(
+                parts.get(bound.operation, len(topology.compute)), len(topology.compute)
+            )
+            assert shards > 0
+            assert missing > 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "lower", "upper"),
+    [
+        ("complete:nodes=6", Fraction(3), Fraction(5)),
+        ("ring:nodes=6,one_way=true", Fraction(6, 10), Fraction(1)),
+        ("ring:nodes=6", Fraction(6, 5), Fraction(2)),
+        ("hypercube:dim=3", Fraction(12, 7), Fraction(3)),
+    ],
+)
+def test_the_rates_of_the_paper(spec: str, lower: Fraction, upper: Fraction) -> None:
+    rate = bounds_of(build_topology(spec)).allreduce_rate
+    assert (rate.tree_lower, rate.cut_set_upper.algbw, rate.exact) == (lower, upper, True)
+
+
+def test_busbw_is_that_of_nccl_tests() -> None:
+    found = bounds_of(build_topology("dgx-a100:boxes=2"))
+    factors = {each.operation: each.upper_busbw / each.upper_algbw for each in found.collectives}
+    assert factors == {
+        Operation.ALLGATHER: Fraction(15, 16),
+        Operation.REDUCE_SCATTER: Fraction(15, 16),
+        Operation.BROADCAST: 1,
+        Operation.REDUCE: 1,
+        Operation.ALLREDUCE: Fraction(15, 8),
+        Operation.ALL_TO_ALL: Fraction(15, 16),
+    }
+
+
+def test_what_generate_reaches_is_never_more_than_the_bound() -> None:
+    for spec in ("dgx-a100:boxes=2", "mi250:boxes=2,gpus=8", "ring:nodes=5"):
+        found = bounds_of(build_topology(spec))
+        assert any(each.achieved_algbw is not None for each in found.collectives)
+        assert all(each.achieved_algbw is None or each.achieved_algbw <= each.upper_algbw for each in found.collectives)
+        allgather = found.of(Operation.ALLGATHER)
+        assert allgather is not None
+        assert allgather.achieved_algbw == optimum(found.topology).algbw
+
+
+def test_a_root_is_as_asked_or_the_best() -> None:
+    builder = TopologyBuilder("uneven")
+    for node in "abc":
+        builder.add_compute(node)
+    for source, target, bandwidth in (("a", "b", 5), ("b", "c", 4), ("c", "a", 1)):
+        builder.add_link(source, target, bandwidth)
+    topology = builder.build()
+    best = bounds_of(topology)
+    assert {each.operation: each.root for each in best.collectives if each.root is not None} == {
+        Operation.BROADCAST: 0,
+        Operation.REDUCE: 2,
+    }
+    assert algbw(best, Operation.BROADCAST) == algbw(best, Operation.REDUCE) == 4
+    asked = bounds_of(topology, root="b")
+    assert algbw(asked, Operation.BROADCAST) == algbw(asked, Operation.REDUCE) == 1
+
+
+def test_switches_that_compute_leave_the_cut_set_bound() -> None:
+    found = bounds_of(build_topology("dgx-h100:boxes=1,nvls=true"))
+    allreduce = found.of(Operation.ALLREDUCE)
+    assert allreduce is not None
+    assert allreduce.upper_algbw == found.allreduce_rate.cut_set_upper.algbw == 450
+    assert not allreduce.tight
+    assert found.allreduce_rate.tree_lower == Fraction(450 * 8, 14)
+
+
+def test_an_unbalanced_switch_leaves_bounds_but_no_promise() -> None:
+    builder = TopologyBuilder("half a link failed")
+    builder.add_switch("hub")
+    for node in "abc":
+        builder.add_compute(node)
+        builder.add_duplex(node, "hub", 2)
+    whole = builder.build()
+    halved = [link.bandwidth / (2 if (link.source, link.target) == (0, 3) else 1) for link in whole.links]
+    links = tuple(replace(link, bandwidth=each) for link, each in zip(whole.links, halved, strict=True))
+    found = bounds_of(replace(whole, links=links))
+    assert algbw(found, Operation.ALLGATHER) == Fraction(3, 2)
+    assert not any(each.tight for each in found.collectives[:4])
+    assert {each.achieved_algbw for each in found.collectives} == {None}
+    assert found.allreduce_rate.exact
+    assert found.allreduce_rate.one_after_the_other is None
+
+
+def test_programs_that_are_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.bounds.allreduce.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
+    found = bounds_of(build_topology("mi250:boxes=2"))
+    assert set(found.too_large) == {Operation.ALLREDUCE, Operation.ALL_TO_ALL}
+    assert found.of(Operation.ALL_TO_ALL) is None
+    allreduce = found.of(Operation.ALLREDUCE)
+    assert allreduce is not None
+    assert not isinstance(allreduce.limit, ProgramLimit)
+    assert allreduce.upper_algbw == min(
+        found.allreduce_rate.corollary_upper.algbw, found.allreduce_rate.cut_set_upper.algbw
+    )
+    assert found.allreduce_rate.tree_lower == Fraction(2656, 15)
+    assert not found.allreduce_rate.exact
+
+
+def test_what_cannot_be_asked_is_refused() -> None:
+    topology = build_topology("dgx-a100:boxes=2")
+    with pytest.raises(InputError, match="no node 'x'"):
+        bounds_of(topology, root="x")
+    with pytest.raises(InputError, match="root 'ib' is a switch; name a compute node"):
+        bounds_of(topology, root="ib")
+    with pytest.raises(NoSolutionError, match="one-port"):
+        bounds_of(replace(topology, port_model="one-port"))

@@ -1,0 +1,36 @@
+import pytest
+
+from forestcoll.bounds.latency import latency_bound, moore_steps
+from forestcoll.topology.registry import build_topology
+
+
+@pytest.mark.parametrize(
+    ("spec", "steps", "moore"),
+    [
+        ("ring:nodes=7", 3, 3),
+        ("ring:nodes=7,one_way=true", 6, 6),
+        ("complete:nodes=5", 1, 1),
+        ("complete:nodes=2", 1, 1),
+        ("hypercube:dim=4", 4, 2),
+        ("torus:dims=4x4", 4, 2),
+        ("complete-bipartite:left=4,right=4", 2, 2),
+        ("circulant:nodes=5,offsets=1+2,one_way=true", 2, 2),
+    ],
+)
+def test_direct_networks(spec: str, steps: int, moore: int) -> None:
+    bound = latency_bound(build_topology(spec))
+    assert (bound.steps, bound.links, bound.moore_steps) == (steps, steps, moore)
+
+
+def test_switches_count_as_nothing() -> None:
+    bound = latency_bound(build_topology("dgx-a100:boxes=2"))
+    assert (bound.steps, bound.links, bound.moore_steps) == (1, 2, None)
+    assert bound.degree is None
+
+
+def test_a_network_that_reaches_the_moore_bound() -> None:
+    assert moore_steps(10, 3, both_ways=True) == 2  # Petersen's graph: 1 + 3 + 3 * 2
+    assert moore_steps(11, 3, both_ways=True) == 3
+    assert moore_steps(7, 2, both_ways=False) == 2  # 1 + 2 + 4
+    assert moore_steps(8, 2, both_ways=False) == 3
+    assert moore_steps(1024, 4, both_ways=False) == 5

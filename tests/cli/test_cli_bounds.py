@@ -1,0 +1,150 @@
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_run import edge, run_command, write_network
+
+CONTRACT = {"upper_algbw", "achieved_algbw", "limit"}
+OPERATIONS = ["allgather", "reduce-scatter", "broadcast", "reduce", "allreduce", "all-to-all"]
+
+
+def document(*arguments: object) -> Any:
+    return run_command("bounds", *arguments, "--json").document()
+
+
+def test_json_holds_the_contract() -> None:
+    found = document("dgx-a100:boxes=2")
+    assert list(found["collectives"]) == OPERATIONS
+    assert all(set(each) >= CONTRACT for each in found["collectives"].values())
+    assert set(found["allreduce_rate"]) >= {"cut_set_upper", "tree_lower"}
+    assert found["collectives"]["allgather"]["upper_algbw"] == "1040/3"
+    assert found["collectives"]["allgather"]["achieved_algbw"] == "1040/3"
+    assert found["collectives"]["all-to-all"]["achieved_algbw"] is None
+    assert (found["allreduce_rate"]["cut_set_upper"], found["allreduce_rate"]["tree_lower"]) == ("200", "520/3")
+    assert found["unit"] == "GB/s"
+
+
+@pytest.mark.parametrize(
+    ("spec", "lower", "upper"),
+    [
+        ("complete:nodes=4", "2", "3"),
+        ("ring:nodes=4,one_way=true", "2/3", "1"),
+        ("ring:nodes=4", "4/3", "2"),
+        ("hypercube:dim=2", "4/3", "2"),
+    ],
+)
+def test_the_table_of_rates(spec: str, lower: str, upper: str) -> None:
+    rate = document(spec)["allreduce_rate"]
+    assert (rate["tree_lower"], rate["cut_set_upper"]) == (lower, upper)
+
+
+def test_a_cut_in_json_adds_up(tmp_path: Path) -> None:
+    links = {("a", "b"): 3, ("b", "c"): 5, ("c", "a"): 4}
+    path = write_network(tmp_path, [edge(*ends, value) for ends, value in links.items()], nodes="abc", directed=True)
+    for each in document(path)["collectives"].values():
+        proof = each["certificate"]
+        if proof["kind"] == "cut":
+            inside = set(proof["cut"])
+            leaving = sum(value for (one, other), value in links.items() if one in inside and other not in inside)
+            assert Fraction(proof["exit_bandwidth"]) == leaving
+            assert Fraction(each["upper_algbw"]) == leaving / Fraction(proof["share"])
+
+
+def test_weighted_cuts_in_json_add_up_without_the_product() -> None:
+    found = document("mi250:boxes=2")
+    network = run_command("topology", "mi250:boxes=2")
+    assert network.status == 0
+    proof = found["collectives"]["allreduce"]["certificate"]
+    assert proof["kind"] == "weighted-cuts"
+    assert proof["shifts"] == []  # all images are written out
+    edges = json.loads(network.out)
+    held: dict[str, Fraction] = {}
+    for cut in proof["cuts"]:
+        for node in cut["cut"]:
+            held[node] = held.get(node, Fraction(0)) + Fraction(cut["weight"])
+    least = min(held.get(node["id"], Fraction(0)) for node in edges["nodes"] if node["kind"] == "compute")
+    total = Fraction(0)
+    for link in _both_ways(edges):
+        total += Fraction(str(link[2])) * max(_price(proof, phase, link) for phase in ("reduce", "broadcast"))
+    assert total / least == Fraction(found["collectives"]["allreduce"]["upper_algbw"])
+
+
+def _both_ways(network: Any) -> list[tuple[str, str, object]]:
+    links = [(each["source"], each["target"], each["bandwidth"]) for each in network["edges"]]
+    return links if network["directed"] else links + [(target, source, value) for source, target, value in links]
+
+
+def _price(proof: Any, phase: str, link: tuple[str, str, object]) -> Fraction:
+    source, target, _ = link
+    potentials = proof["potentials"][phase]
+    price = Fraction(potentials.get(source, 0)) - Fraction(potentials.get(target, 0))
+    one, other = (source, target) if phase == "broadcast" else (target, source)
+    for cut in proof["cuts"]:
+        if cut["phase"] == phase and one in cut["cut"] and other not in cut["cut"]:
+            price += Fraction(cut["weight"])
+    return max(price, Fraction(0))
+
+
+def test_the_table_in_words() -> None:
+    run = run_command("bounds", "dgx-a100:boxes=2")
+    assert (run.status, run.err) == (0, "")
+    for words in (
+        "dgx-a100:boxes=2: what no schedule can beat, 16 compute nodes, in GB/s",
+        "  allgather       1040/3 (346.667)  325             all of it\n",
+        "  allgather: What compute node b0/gpu0 must receive from the rest, 15/16 of the gathered data",
+        "algbw <= 325 / (15/16) = 1040/3 GB/s.",
+        "algbw <= 5200 / 30 = 520/3 GB/s.",
+        "520/3 GB/s (173.333) at most, and reached",
+        "1 send at least (b0/gpu0 -> b0/gpu1); 2 links at most between two nodes",
+    ):
+        assert words in run.out
+
+
+def test_a_better_allreduce_than_both_halves_is_told() -> None:
+    out = run_command("bounds", "mi250:boxes=2,gpus=8").out
+    assert "allreduce, along trees            128 GB/s at most, and reached\n" in out
+    assert "allgather after reduce-scatter  104 GB/s, 81.2% of that\n" in out
+    assert "both at once                    the same\n" in out
+
+
+def test_a_bound_that_nothing_is_known_to_reach_is_marked() -> None:
+    out = run_command("bounds", "dgx-h100:boxes=1,nvls=true").out
+    assert "allreduce       450 *" in out
+    assert "* no schedule is known to reach this" in out
+
+
+def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.bounds.allreduce.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
+    out = run_command("bounds", "mi250:boxes=2").out
+    assert "  allreduce: perhaps less than this: its linear program has 48 columns, and 3 are what" in out
+    assert "  all-to-all: not computed: its linear program has" in out
+    assert "2656/15 GB/s (177.067) at least\n" in out
+    found = document("mi250:boxes=2")
+    assert set(found["not_computed"]) == {"allreduce", "all-to-all"}
+    assert "all-to-all" not in found["collectives"]
+
+
+def test_long_fractions_do_not_break_the_table(tmp_path: Path) -> None:
+    edges = [edge("a", "b", f"1/{10**9 + 7}"), edge("b", "c", f"1/{10**9 + 9}"), edge("a", "c", f"1/{10**9 + 21}")]
+    out = run_command("bounds", write_network(tmp_path, edges, nodes="abc")).out
+    assert "about 3e-09" in out
+    assert max(map(len, out.splitlines()[:8])) < 80
+
+
+def test_a_root_may_be_named(tmp_path: Path) -> None:
+    path = write_network(tmp_path, [edge("a", "b", 7), edge("b", "c", 2)], nodes="abc")
+    assert document(path, "--root", "a")["collectives"]["broadcast"]["root"] == "a"
+    assert document("ring:nodes=3", "--root", "1")["collectives"]["reduce"]["root"] == 1
+
+
+def test_bad_input_is_one_line(tmp_path: Path) -> None:
+    assert "no node 'z'" in run_command("bounds", "ring:nodes=3", "--root", "z").complaint()
+    assert "is a switch" in run_command("bounds", "dgx-a100:boxes=2", "--root", "ib").complaint()
+    assert "x.json" in run_command("bounds", tmp_path / "x.json").complaint()
+    graph = {"format": "forestcoll.topology/1", "name": "slow", "bandwidth_unit": "GB/s", "port_model": "one-port"}
+    path = write_network(tmp_path, [edge("a", "b")], graph=graph)
+    assert "one-port" in run_command("bounds", path, "--json").complaint()
+    run_command("bounds").complaint(2)
