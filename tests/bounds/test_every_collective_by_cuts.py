@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.bounds import Optimum, optimum
+from forestcoll.bounds.rooted import broadcast_bound, reduce_bound
 from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.topology import NodeId, Topology, TopologyBuilder
@@ -119,6 +120,14 @@ def test_a_collective_on_a_network_is_its_dual_on_the_transposed_one(topology: T
         dual = optimum(topology.transposed(), collective.dual, root=root)
         assert dual == best.transposed()
         assert dual.transposed() == best
+
+
+@examples(150)
+@given(networks())
+def test_the_table_of_bounds_says_the_same_of_a_root(topology: Topology) -> None:
+    for root in topology.compute:
+        assert optimum(topology, Collective.BROADCAST, root=root).algbw == broadcast_bound(topology, root).algbw
+        assert optimum(topology, Collective.REDUCE, root=root).algbw == reduce_bound(topology, root).algbw
 
 
 def test_equal_shards_are_no_shards() -> None:
