@@ -8,9 +8,9 @@ from forestcoll.bounds.allreduce import AllreduceOptimum
 from forestcoll.bounds.allreduce_proof import AllreducePlan, AllreduceProof, Phase
 from forestcoll.bounds.limits import Bounds, CollectiveBound, CutLimit, Operation, ProgramLimit, ReceiptLimit
 from forestcoll.cli.wording import (
-    _link_lines,
-    _nodes,
     bandwidth,
+    link_lines,
+    node_names,
     printable,
     table,
 )
@@ -105,13 +105,13 @@ def _cut_words(topology: Topology, operation: Operation, limit: CutLimit) -> str
     unit = topology.bandwidth_unit
     amount = "all data" if limit.share == 1 else f"{limit.share} {_CROSSING.get(operation, 'of all data')}"
     story = (
-        f"What {_nodes(topology, fed)} must receive from the rest, {amount}, must come in over"
+        f"What {node_names(topology, fed)} must receive from the rest, {amount}, must come in over"
         if len(fed) <= len(kept)
-        else f"What {_nodes(topology, kept)} must send to the rest, {amount}, must go out over"
+        else f"What {node_names(topology, kept)} must send to the rest, {amount}, must go out over"
     )
     together = f" ({bandwidth(limit.exit_bandwidth, unit)} together)" if len(links) > 1 else ""
     return (
-        f"{story} {' and '.join(_link_lines(topology, links))}{together}: "
+        f"{story} {' and '.join(link_lines(topology, links))}{together}: "
         f"algbw <= {_quotient(limit.exit_bandwidth, limit.share)} {printable(unit)}."
     )
 
@@ -144,7 +144,7 @@ def _flow_words(topology: Topology, optimum: AllToAllOptimum, algbw: Fraction) -
         carried = sum((link.bandwidth for link in used), Fraction(0)) / optimum.pair_rate
         return (
             f"What all pairs send must cross {len(used)} links {carried} times in all, "
-            f"{' and '.join(_link_lines(topology, used))}: algbw <= {algbw} {unit}."
+            f"{' and '.join(link_lines(topology, used))}: algbw <= {algbw} {unit}."
         )
     return (
         f"What all pairs send uses up the bandwidth of {len(used)} links, weighed by the lengths that --json lists: "

@@ -147,17 +147,17 @@ def bottleneck_lines(best: Optimum) -> list[str]:
     links = [link for link in topology.links if link.source in inside and link.target not in inside]
     unit = topology.bandwidth_unit
     if len(fed) <= len(kept):
-        story = f"What {_nodes(topology, fed)} must receive from {_others(kept)}"
+        story = f"What {node_names(topology, fed)} must receive from {_others(kept)}"
         crossing = "must come in over"
     else:
-        story = f"What {_nodes(topology, kept)} must send to {_others(fed)}"
+        story = f"What {node_names(topology, kept)} must send to {_others(fed)}"
         crossing = "must go out over"
     share, leaving = best.must_leave, best.exit_bandwidth
     divided = str(leaving) if leaving.denominator == 1 else f"({leaving})"
     part, formula = (f"{share} of all data", f"{divided} / ({share}) = ") if share < 1 else ("all data", "")
     return [
         f"Bottleneck: {story}, {part}, {crossing}",
-        *(f"  {line}" for line in _link_lines(topology, links)),
+        *(f"  {line}" for line in link_lines(topology, links)),
         f"  {bandwidth(leaving, unit)} together, so algbw <= {formula}{best.optimal_algbw} {unit}.",
     ]
 
@@ -171,7 +171,7 @@ def printable(text: object) -> str:
     return "".join(each if each.isprintable() else "?" for each in str(text))
 
 
-def _nodes(topology: Topology, numbers: Sequence[int]) -> str:
+def node_names(topology: Topology, numbers: Sequence[int]) -> str:
     """Name compute nodes: whole boxes by their number where the nodes have one, else by their ids."""
     boxes = _whole_boxes(topology, numbers)
     if boxes:
@@ -193,7 +193,7 @@ def _whole_boxes(topology: Topology, numbers: Sequence[int]) -> list[object]:
     return [topology.nodes[nodes[0]].attributes["box"] for nodes in whole]
 
 
-def _link_lines(topology: Topology, links: Sequence[Link]) -> list[str]:
+def link_lines(topology: Topology, links: Sequence[Link]) -> list[str]:
     """Name links, those of one bandwidth on one line."""
     groups: dict[Fraction, list[Link]] = {}
     for link in links:
