@@ -43,6 +43,7 @@ def unrestricted(scaled: ScaledTopology, demand: Demand, progress: Progress) -> 
         unused=unused,
         root=demand.root,
         shards=demand.shards,
+        ranks=demand.ranks,
     )
 
 

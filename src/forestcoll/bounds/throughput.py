@@ -13,20 +13,24 @@ from fractions import Fraction
 from numbers import Integral
 
 from forestcoll.bounds import spanning
+from forestcoll.bounds.balancing import balanced_use
 from forestcoll.bounds.demand import Demand
 from forestcoll.bounds.optimum import Optimum
-from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, require_balanced_switches
+from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, unbalanced_switch
 from forestcoll.collective import Collective, ShardsByNode
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_TREES_DIGITS
 from forestcoll.progress import SILENT, Progress
+from forestcoll.ranks import RanksLike
 from forestcoll.topology import NodeId, Topology
+from forestcoll.topology.part import usable_part
 
 
 def optimum(  # noqa: PLR0913 (what is asked, and how)
     topology: Topology,
     collective: Collective | str = Collective.ALLGATHER,
     *,
+    ranks: RanksLike | None = None,
     root: NodeId | None = None,
     shards: ShardsByNode | None = None,
     trees: int | None = None,
@@ -38,8 +42,11 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
     Without `trees` or `max_trees`, k is the fewest trees per root that reach the optimum.
 
     Args:
-        topology: the network; its switches must take in as much as they give out.
+        topology: the network. Where switches take in more than they give out, or less, the optimum is that of their
+            largest balanced use, which may be below the bound (`bounds.balancing`).
         collective: the operation.
+        ranks: which compute nodes take part, by their places among all from 0: integers, or a text such as
+            `0-7,16-23`; all if there are none. Idle ones serve as relays.
         root: of a broadcast or a reduce, the id of the compute node that data comes from or goes to.
         shards: of an allgather or a reduce-scatter, what part of the data each compute node has: numbers by node ids,
             0 for those left out, 1 together; equal parts if there are none.
@@ -50,12 +57,13 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
 
     Raises:
         InputError: `trees` or `max_trees` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or both are given;
-            or the collective, the root or the shards are not right.
-        NoSolutionError: the topology is one-port, or a switch is not balanced or becomes so when bandwidths are rounded
-            to `trees`.
+            or the collective, the ranks, the root or the shards are not right, or one that takes part cannot reach
+            another.
+        NoSolutionError: the topology is one-port, a switch becomes unbalanced for good when bandwidths are rounded to
+            `trees`, or how unbalanced ones can be used could not be computed exactly.
     """
     trees, max_trees = _counts(trees, max_trees)
-    search = _search(topology, Demand.of(topology, collective, root, shards), progress)
+    search = _search(topology, Demand.of(topology, collective, root, shards, ranks), progress)
     if trees is not None:
         progress.begin("finding the best bandwidth for the number of trees")
         return search.restricted(trees, progress)
@@ -69,6 +77,7 @@ def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
     collective: Collective | str = Collective.ALLGATHER,
     *,
     most: int,
+    ranks: RanksLike | None = None,
     root: NodeId | None = None,
     shards: ShardsByNode | None = None,
     progress: Progress = SILENT,
@@ -79,10 +88,11 @@ def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
 
     Raises:
         InputError: `most` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or what is asked is not right.
-        NoSolutionError: the topology is one-port, a switch is not balanced, or none of the numbers can be had.
+        NoSolutionError: the topology is one-port, how unbalanced switches can be used could not be computed exactly, or
+            none of the numbers can be had.
     """
     most = _count("max_trees", most)
-    search = _search(topology, Demand.of(topology, collective, root, shards), progress)
+    search = _search(topology, Demand.of(topology, collective, root, shards, ranks), progress)
     return spanning.by_trees(search.best, search.restricted, most, progress)
 
 
@@ -93,10 +103,20 @@ def best_of(candidates: Iterable[Optimum]) -> Optimum:
 
 @dataclass(frozen=True)
 class _Forest:
-    """The search for one forest: `found` is the optimum of out-trees on `scaled`."""
+    """The search for one forest.
+
+    Attributes:
+        scaled: the network that trees may use, all its switches balanced, its links turned round where data is reduced.
+        found: the optimum of out-trees on it.
+        whole: the whole network, turned round likewise.
+        bound: algbw that no schedule on the whole network can beat, and the cut that proves it, where that may be more
+            than the optimum on what can be used.
+    """
 
     scaled: ScaledTopology
     found: Optimum
+    whole: Topology
+    bound: tuple[Fraction, tuple[int, ...]] | None = None
 
     @property
     def best(self) -> Optimum:
@@ -107,7 +127,11 @@ class _Forest:
         return self._turned(spanning.with_trees(self.scaled, self.found, trees))
 
     def _turned(self, found: Optimum) -> Optimum:
-        return found.transposed() if self.scaled.backwards else found
+        used = self.scaled.topology
+        lifted = replace(found, topology=self.whole, part=None if used is self.whole else used)
+        if self.bound is not None:
+            lifted = replace(lifted, optimal_algbw=self.bound[0], cut=self.bound[1])
+        return lifted.transposed() if self.scaled.backwards else lifted
 
 
 @dataclass(frozen=True)
@@ -115,6 +139,7 @@ class _Pair:
     """The search for the two forests of an allreduce, and the cut that bounds them together."""
 
     phases: tuple[_Forest, _Forest]
+    part: Topology
     bound: Fraction
     cut: tuple[int, ...]
 
@@ -137,29 +162,42 @@ class _Pair:
             optimal_algbw=self.bound,
             cut=self.cut,
             phases=(reduces, gathers),
+            ranks=gathers.ranks,
+            part=None if self.part is gathers.topology else self.part,
         )
 
 
 def _search(topology: Topology, demand: Demand, progress: Progress) -> _Forest | _Pair:
     require_all_ports(topology)
-    require_balanced_switches(topology)
+    part = usable_part(topology, demand.members(topology))
     if demand.collective is not Collective.ALLREDUCE:
-        return _forest(topology, demand, progress)
-    gathers = _forest(topology, Demand(Collective.ALLGATHER), progress)
-    if is_its_own_transpose(topology):
-        back = topology.transposed()
-        reduces = _Forest(replace(gathers.scaled, topology=back, backwards=True), replace(gathers.found, topology=back))
+        return _forest(topology, part, demand, progress)
+    gathers = _forest(topology, part, replace(demand, collective=Collective.ALLGATHER), progress)
+    if is_its_own_transpose(part):
+        back = part.transposed()
+        scaled = replace(gathers.scaled, topology=back, backwards=True)
+        whole = back if part is topology else topology.transposed()
+        reduces = _Forest(scaled, replace(gathers.found, topology=back), whole)
     else:
-        reduces = _forest(topology, Demand(Collective.REDUCE_SCATTER), progress)
-    return _Pair((reduces, gathers), *_least_exit(topology, progress))
+        reduces = _forest(topology, part, replace(demand, collective=Collective.REDUCE_SCATTER), progress)
+    return _Pair((reduces, gathers), part, *_least_exit(part, progress))
 
 
-def _forest(topology: Topology, demand: Demand, progress: Progress) -> _Forest:
-    weights, backwards = demand.weights(topology), demand.collective.only_reduces
+def _forest(whole: Topology, part: Topology, demand: Demand, progress: Progress) -> _Forest:
+    """Return the search for a forest on `part` of the `whole` network."""
+    backwards = demand.collective.only_reduces
     if backwards:
-        topology, demand = topology.transposed(), replace(demand, collective=demand.collective.dual)
-    scaled = ScaledTopology.of(topology, weights, backwards=backwards)
-    return _Forest(scaled, spanning.unrestricted(scaled, demand, progress))
+        is_all = part is whole
+        part, demand = part.transposed(), replace(demand, collective=demand.collective.dual)
+        whole = part if is_all else whole.transposed()
+    scaled = ScaledTopology.of(part, demand.weights(part), backwards=backwards)
+    if unbalanced_switch(part, scaled.capacities) is None:
+        return _Forest(scaled, spanning.unrestricted(scaled, demand, progress), whole)
+    ratio, cut = spanning.bottleneck(scaled, progress)
+    used = balanced_use(scaled, progress).topology
+    balanced = ScaledTopology.of(used, demand.weights(used), backwards=backwards)
+    found = spanning.unrestricted(balanced, demand, progress)
+    return _Forest(balanced, found, whole, (scaled.whole * scaled.unit / ratio, cut))
 
 
 def is_its_own_transpose(topology: Topology) -> bool:

@@ -23,9 +23,11 @@ from forestcoll.errors import InputError
 from forestcoll.generation.growing import Forest
 from forestcoll.generation.loads import achieved_algbw
 from forestcoll.generation.memory import can_fit, check_memory
+from forestcoll.generation.relays import stop_at_relays
 from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
 from forestcoll.progress import SILENT, Progress
+from forestcoll.ranks import RanksLike
 from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
 from forestcoll.schedule.expansion import distinct_rows
 from forestcoll.schedule.model import row_starts
@@ -42,6 +44,7 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
     topology: Topology,
     collective: Collective | str = Collective.ALLGATHER,
     *,
+    ranks: RanksLike | None = None,
     root: NodeId | None = None,
     shards: ShardsByNode | None = None,
     trees: int | None = None,
@@ -54,14 +57,25 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
 
     The same arguments give the same schedule. They and the errors are those of `bounds.optimum` and `schedule_for`.
     """
-    best = optimum(topology, collective, root=root, shards=shards, trees=trees, max_trees=max_trees, progress=progress)
+    best = optimum(
+        topology,
+        collective,
+        ranks=ranks,
+        root=root,
+        shards=shards,
+        trees=trees,
+        max_trees=max_trees,
+        progress=progress,
+    )
     return schedule_for(best, method=method, compact=compact, progress=progress)
 
 
 def schedule_for(
     best: Optimum, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
 ) -> Schedule:
-    """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`; an allreduce may exceed it.
+    """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`.
+
+    An allreduce may exceed it, and so may trees that save traffic by copies at relays.
 
     If `compact`, or if a list of all trees would be too long to be kept or read, it holds base trees and a symmetry of
     the network where there is one that moves every root. Large symmetric networks get all trees by way of base trees as
@@ -78,8 +92,8 @@ def schedule_for(
     outward = [phase.transposed() if phase.collective.only_reduces else phase for phase in phases]
     forests = [Forest.of(each, progress) for each in (outward[-1:] if _are_alike(outward) else outward)]
     trees = sum(weight > 0 for phase in phases for weight in phase.weights)
-    edges = trees * (len(best.topology.compute) - 1)
-    listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.topology, trees)
+    edges = trees * (len(best.network.compute) - 1)
+    listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.network, trees)
     if way is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
         base = grow_base_trees(forests, progress)
         if base is not None:
@@ -89,14 +103,14 @@ def schedule_for(
             if not compact:
                 progress.remark(f"{best.topology.name}: a list of all trees is too long; base trees stand for them")
             return schedule
-    _check_size(best.topology, trees, progress)
+    _check_size(best.network, trees, progress)
     return _schedule(best, [forest.found(way, progress) for forest in forests], None)
 
 
 def _are_alike(outward: Sequence[Optimum]) -> bool:
     """Return whether the trees of the last are trees of all: whether the network is its own transpose."""
     asked = [
-        ([(link.source, link.target) for link in each.topology.links], each.tree_capacities(), each.trees_per_root)
+        ([(link.source, link.target) for link in each.network.links], each.tree_capacities(), each.trees_per_root)
         for each in outward
     ]
     return all(each == asked[-1] for each in asked)
@@ -124,7 +138,7 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
     if len(parts) > 1:
         routes, forests = _joined(parts)
     algbw = best.algbw
-    if best.collective is Collective.ALLREDUCE:
+    if best.collective is Collective.ALLREDUCE or any(phase.part is not None for phase in phases):
         algbw = achieved_algbw(best.topology, routes, forests, symmetry)
     return Schedule(
         topology=best.topology,
@@ -137,20 +151,25 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
         trees_per_root=best.trees_per_root,
         symmetry=symmetry,
         shards=best.shards,
+        ranks=best.ranks,
     )
 
 
 def _part(best: Optimum, routed: RoutedTrees) -> tuple[Rows, Phase]:
     """Return the routes and the phase that `routed` out-trees are, turned round where data is reduced."""
-    nodes = len(best.topology.compute)
+    edges = len(best.network.compute) - 1
     routes, numbers = _used_routes(Rows(routed.path_starts, routed.path_nodes), routed.paths)
+    trees = Rows(np.arange(len(routed.roots) + 1, dtype=np.int64) * edges, numbers)
+    idle = sorted(set(best.topology.compute).difference(best.members))
+    if idle:
+        routes, trees = stop_at_relays(routes, trees, idle, len(best.topology.nodes))
     demand = sum(best.weights) * best.trees_per_root
     shares = {multiplicity: Fraction(multiplicity, demand) for multiplicity in set(routed.multiplicities)}
     phase = Phase(
         op=PhaseOp.BROADCAST,
         roots=tuple(routed.roots),
         shares=tuple(shares[multiplicity] for multiplicity in routed.multiplicities),
-        routes=Rows(np.arange(len(routed.roots) + 1, dtype=np.int64) * (nodes - 1), numbers),
+        routes=trees,
     )
     if not best.collective.only_reduces:
         return routes, phase

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.bounds import Optimum
 from forestcoll.core import RoutedTrees
 from forestcoll.generation.growing import Forest
 from forestcoll.progress import Progress
@@ -25,8 +26,7 @@ def grow_base_trees(forests: Sequence[Forest], progress: Progress) -> tuple[tupl
     of a network is one of its transposed network as well.
     """
     progress.begin("looking for a symmetry")
-    symmetry = find_symmetry(forests[0].best.topology)
-    for group in _groups(symmetry):
+    for group in _groups(_symmetry(forests[0].best)):
         progress.begin("growing trees")
         grown = [_grown(forest, group, progress) for forest in forests]
         if all(routed is not None for routed in grown):
@@ -34,12 +34,21 @@ def grow_base_trees(forests: Sequence[Forest], progress: Progress) -> tuple[tupl
     return None
 
 
+def _symmetry(best: Optimum) -> Symmetry:
+    """Return symmetries of what trees use that are symmetries of the whole network and of the ranks as well."""
+    if best.network.links != best.topology.links:
+        return Symmetry(())
+    idle = np.array(sorted(set(best.topology.compute).difference(best.members)), dtype=np.int64)
+    shifts = find_symmetry(best.network).shifts
+    return Symmetry(tuple(shift for shift in shifts if np.isin(shift.image[idle], idle).all()))
+
+
 def _grown(forest: Forest, group: Symmetry, progress: Progress) -> RoutedTrees | None:
     routed, counters = forest.core.grow_base_trees(
         forest.problem,
         forest.best.trees_per_root,
         [shift.image.tolist() for shift in group.shifts],
-        link_orbits(forest.best.topology, group).tolist(),
+        link_orbits(forest.best.network, group).tolist(),
         group.order,
         progress.advance,
     )

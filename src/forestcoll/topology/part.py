@@ -1,0 +1,49 @@
+"""The part of a network that a collective over some of its compute nodes can use.
+
+Node numbers stay as they are: an idle compute node becomes a switch, one that can copy and add up, or loses its links.
+Links that no way from one of the ranks to another takes are left out.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from forestcoll.topology.model import Node, NodeKind, Topology
+from forestcoll.topology.reach import reached_from
+
+
+def usable_part(topology: Topology, ranks: Collection[int]) -> Topology:
+    """Return `topology` with idle nodes as switches, without links that lead nowhere; itself if that is all of it."""
+    idle = set(topology.compute).difference(ranks)
+    if idle:
+        nodes = tuple(as_relay(node) if number in idle else node for number, node in enumerate(topology.nodes))
+        topology = replace(topology, nodes=nodes)
+    return _without_dead_ends(topology)
+
+
+def part_without(topology: Topology, ranks: Collection[int]) -> Topology:
+    """Return the usable part of `topology` that is left when the idle nodes are taken away with their links."""
+    idle = set(topology.compute).difference(ranks)
+    links = tuple(link for link in topology.links if link.source not in idle and link.target not in idle)
+    return usable_part(replace(topology, links=links), ranks)
+
+
+def as_relay(node: Node) -> Node:
+    """Return an idle compute node as the switch that it can serve as."""
+    return replace(node, kind=NodeKind.SWITCH, multicast=True, aggregation=True)
+
+
+def with_terminals(topology: Topology, relays: Collection[int]) -> Topology:
+    """Return `topology` with the switches numbered `relays` as compute nodes again."""
+    chosen = frozenset(relays)
+    nodes = tuple(
+        replace(node, kind=NodeKind.COMPUTE, multicast=False, aggregation=False) if number in chosen else node
+        for number, node in enumerate(topology.nodes)
+    )
+    return replace(topology, nodes=nodes)
+
+
+def _without_dead_ends(topology: Topology) -> Topology:
+    fed = reached_from(topology, topology.compute)
+    feeding = reached_from(topology, topology.compute, backwards=True)
+    links = tuple(link for link in topology.links if link.source in fed and link.target in feeding)
+    return topology if len(links) == len(topology.links) else replace(topology, links=links)
