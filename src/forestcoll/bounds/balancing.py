@@ -24,7 +24,7 @@ from fractions import Fraction
 from math import lcm
 
 from forestcoll.bounds.linear_program import Floats, LinearProgram, Row
-from forestcoll.bounds.scaling import ScaledTopology
+from forestcoll.bounds.scaling import ScaledTopology, unbalanced_switch
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
@@ -108,6 +108,8 @@ def balanced_use(scaled: ScaledTopology, progress: Progress = SILENT) -> Balance
     Raises:
         NoSolutionError: the linear program could not be solved in fractions.
     """
+    if unbalanced_switch(scaled.topology, scaled.capacities) is None:
+        return _as_it_is(scaled)
     progress.begin("balancing switches")
     program = _Program(scaled, progress)
     rate, unused = program.best_rate()
@@ -120,6 +122,15 @@ def balanced_use(scaled: ScaledTopology, progress: Progress = SILENT) -> Balance
         if link.bandwidth > scaled.unit * spare
     )
     return BalancedUse(replace(scaled.topology, links=links), rate * scaled.unit, proof)
+
+
+def _as_it_is(scaled: ScaledTopology) -> BalancedUse:
+    """Return a network whose switches are balanced: its bottleneck cut is the proof."""
+    core, problem = scaled.problem(scaled.capacities, scaled.whole * scaled.total)
+    held, leaving, inside = core.bottleneck(problem)
+    potentials = (Fraction(0),) * len(scaled.topology.nodes)
+    proof = BalanceProof(((frozenset(inside), Fraction(1)),), potentials)
+    return BalancedUse(scaled.topology, Fraction(leaving, held) * scaled.unit, proof)
 
 
 class _Program:
@@ -325,5 +336,5 @@ class _Program:
             if isinstance(meaning, frozenset) and price:
                 cuts.append((meaning, max(price, Fraction(0))))
             elif isinstance(meaning, int):
-                potentials[meaning] = price
+                potentials[meaning] = -price
         return BalanceProof(tuple(cuts), tuple(potentials))

@@ -13,9 +13,9 @@ from fractions import Fraction
 from numbers import Integral
 
 from forestcoll.bounds import spanning
-from forestcoll.bounds.balancing import balanced_use
 from forestcoll.bounds.demand import Demand
 from forestcoll.bounds.optimum import Optimum
+from forestcoll.bounds.relays import best_use
 from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, unbalanced_switch
 from forestcoll.collective import Collective, ShardsByNode
 from forestcoll.errors import InputError, shown
@@ -23,7 +23,7 @@ from forestcoll.exact import MAX_TREES_DIGITS
 from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
 from forestcoll.topology import NodeId, Topology
-from forestcoll.topology.part import usable_part
+from forestcoll.topology.part import usable_part, widened
 
 
 def optimum(  # noqa: PLR0913 (what is asked, and how)
@@ -129,8 +129,10 @@ class _Forest:
     def _turned(self, found: Optimum) -> Optimum:
         used = self.scaled.topology
         lifted = replace(found, topology=self.whole, part=None if used is self.whole else used)
-        if self.bound is not None:
-            lifted = replace(lifted, optimal_algbw=self.bound[0], cut=self.bound[1])
+        optimal, cut = self.bound or (found.optimal_algbw, found.cut)
+        if used is not self.whole:
+            cut = widened(self.whole, lifted.members, cut)
+        lifted = replace(lifted, optimal_algbw=optimal, cut=cut)
         return lifted.transposed() if self.scaled.backwards else lifted
 
 
@@ -180,7 +182,8 @@ def _search(topology: Topology, demand: Demand, progress: Progress) -> _Forest |
         reduces = _Forest(scaled, replace(gathers.found, topology=back), whole)
     else:
         reduces = _forest(topology, part, replace(demand, collective=Collective.REDUCE_SCATTER), progress)
-    return _Pair((reduces, gathers), part, *_least_exit(part, progress))
+    bound, cut = _least_exit(part, progress)
+    return _Pair((reduces, gathers), part, bound, cut if part is topology else widened(topology, part.compute, cut))
 
 
 def _forest(whole: Topology, part: Topology, demand: Demand, progress: Progress) -> _Forest:
@@ -194,7 +197,8 @@ def _forest(whole: Topology, part: Topology, demand: Demand, progress: Progress)
     if unbalanced_switch(part, scaled.capacities) is None:
         return _Forest(scaled, spanning.unrestricted(scaled, demand, progress), whole)
     ratio, cut = spanning.bottleneck(scaled, progress)
-    used = balanced_use(scaled, progress).topology
+    relays = set(whole.compute).difference(part.compute)
+    used = best_use(part, demand, sorted(relays), scaled.unit / ratio, progress)
     balanced = ScaledTopology.of(used, demand.weights(used), backwards=backwards)
     found = spanning.unrestricted(balanced, demand, progress)
     return _Forest(balanced, found, whole, (scaled.whole * scaled.unit / ratio, cut))

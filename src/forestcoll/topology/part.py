@@ -42,6 +42,18 @@ def with_terminals(topology: Topology, relays: Collection[int]) -> Topology:
     return replace(topology, nodes=nodes)
 
 
+def widened(topology: Topology, ranks: Collection[int], cut: Collection[int]) -> tuple[int, ...]:
+    """Return `cut` as a set of the whole `topology` that no more leaves than leaves it in the usable part.
+
+    Nodes from which no rank can be reached go inside, if anything reaches them, and nodes that no rank reaches outside:
+    so no link that was left out leaves the set.
+    """
+    fed = reached_from(topology, ranks)
+    feeding = reached_from(topology, ranks, backwards=True)
+    inside = (fed - feeding) | (fed & set(cut))
+    return tuple(sorted(inside))
+
+
 def _without_dead_ends(topology: Topology) -> Topology:
     fed = reached_from(topology, topology.compute)
     feeding = reached_from(topology, topology.compute, backwards=True)
