@@ -104,13 +104,13 @@ def best_scale_of(topology: Topology, supplies: Mapping[int, int]) -> Fraction:
     return next(scale for scale in scales if can_feed(nodes, rounded(topology, scale), topology.compute, supplies))
 
 
-def unbalanced_switches(topology: Topology, capacities: Mapping[Arc, int]) -> set[int]:
-    """Return the switches whose sums of `capacities` in and out differ."""
+def overdrawn_switches(topology: Topology, capacities: Mapping[Arc, int]) -> set[int]:
+    """Return the switches whose `capacities` out add up to more than those in."""
     surplus = dict.fromkeys(range(len(topology.nodes)), 0)
     for (tail, head), capacity in capacities.items():
         surplus[tail] -= capacity
         surplus[head] += capacity
-    return {switch for switch in topology.switches if surplus[switch]}
+    return {switch for switch in topology.switches if surplus[switch] < 0}
 
 
 def most_split(

@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from forestcoll.bounds import Optimum, optima_by_trees, optimum
+    from forestcoll.bounds import Optimum, optima_by_trees, optimum, optimum_without_relays
     from forestcoll.bounds.all_to_all import AllToAllOptimum, all_to_all_optimum
     from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
     from forestcoll.bounds.limits import AllreduceRate, Bounds, CollectiveBound, Operation
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Imported on first use: the command line must start before NumPy has loaded.
 _HOMES = {
-    "forestcoll.bounds": "Optimum optima_by_trees optimum",
+    "forestcoll.bounds": "Optimum optima_by_trees optimum optimum_without_relays",
     "forestcoll.bounds.all_to_all": "AllToAllOptimum all_to_all_optimum",
     "forestcoll.bounds.allreduce": "AllreduceOptimum allreduce_optimum",
     "forestcoll.bounds.limits": "AllreduceRate Bounds CollectiveBound Operation",
@@ -90,6 +90,7 @@ __all__ = [
     "load_topology",
     "optima_by_trees",
     "optimum",
+    "optimum_without_relays",
     "read_schedule",
     "read_topology",
     "reduce_bound",

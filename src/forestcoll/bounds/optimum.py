@@ -32,6 +32,7 @@ class Optimum:
         shards: of each compute node that takes part, in the order of their numbers, where they are not all equal.
         phases: of an allreduce, the optimum of its reduce-scatter and that of its allgather.
         ranks: the numbers of the compute nodes that take part, rising; None if all do.
+        usable_algbw: what trees reach at most on what switches can use, where that may be less than `optimal_algbw`.
         part: what trees use of the topology, with the same numbers of nodes: idle nodes are switches there, and what
             unbalanced switches cannot use is missing from links; None if it is the topology itself.
     """
@@ -48,6 +49,7 @@ class Optimum:
     shards: tuple[Fraction, ...] | None = None
     phases: tuple["Optimum", ...] = ()
     ranks: tuple[int, ...] | None = None
+    usable_algbw: Fraction | None = None
     part: Topology | None = None
 
     @property
@@ -59,6 +61,11 @@ class Optimum:
     def members(self) -> tuple[int, ...]:
         """The numbers of the compute nodes that take part, rising."""
         return members_of(self.topology, self.ranks)
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether some number of trees is known to reach `optimal_algbw`."""
+        return not self.phases and self.usable_algbw in {None, self.optimal_algbw}
 
     @property
     def demand(self) -> Demand:

@@ -17,8 +17,8 @@ from operator import sub
 
 from forestcoll.bounds.demand import Demand
 from forestcoll.bounds.optimum import Optimum
-from forestcoll.bounds.scaling import ScaledTopology, unbalanced_switch
-from forestcoll.bounds.trimming import trimmed
+from forestcoll.bounds.scaling import ScaledTopology
+from forestcoll.bounds.trimming import excess_of, trimmed
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT, Progress
 
@@ -89,10 +89,22 @@ def _fewest_trees(
 def _unused(scaled: ScaledTopology, scale: Fraction, trees: int) -> tuple[int, ...] | None:
     """Return what of floor(scale * b) must stay unused for balance: empty if nothing must, None if there is no way."""
     capacities = scaled.whole_trees(scale)
-    balanced = trimmed(scaled.topology, capacities, lambda fewer: _fits(scaled, fewer, trees))
+    spare = _spare(scaled, capacities, trees)
+    balanced = trimmed(scaled.topology, capacities, spare, lambda fewer: _fits(scaled, fewer, trees))
     if balanced is None:
         return None
     return tuple(map(sub, capacities, balanced)) if balanced != capacities else ()
+
+
+def _spare(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> list[int]:
+    """Return of each compute node how much more leads into it than the trees of all others; 0 of switches."""
+    spare = [0] * len(scaled.topology.nodes)
+    for node, weight in zip(scaled.topology.compute, scaled.weights, strict=True):
+        spare[node] = -trees * (scaled.whole - weight)
+    for link, capacity in zip(scaled.topology.links, capacities, strict=True):
+        if scaled.topology.nodes[link.target].is_compute:
+            spare[link.target] += capacity
+    return spare
 
 
 def _multiples(sufficient: int) -> Iterator[int]:
@@ -151,12 +163,12 @@ def with_trees(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
 def _unbalanced(scaled: ScaledTopology, restricted: Optimum) -> NoSolutionError:
     """Return the refusal of a number of trees that unbalances a switch for good."""
     topology, trees = restricted.topology, restricted.trees_per_root
-    switch, surplus = unbalanced_switch(topology, restricted.tree_capacities()) or (0, 0)
-    takes_more = (surplus > 0) != scaled.backwards
+    excess = excess_of(topology, restricted.tree_capacities())
+    switch = next(each for each in topology.switches if excess[each] > 0)
     return NoSolutionError(
         f"{topology.name}: with {trees} tree{'s' * (trees != 1)} per root, switch "
-        f"{topology.nodes[switch].id!r} would take in {abs(surplus)} {'more' if takes_more else 'fewer'} "
-        "than it gives out, and no link of it can spare as many; ask for another number of trees"
+        f"{topology.nodes[switch].id!r} would take in {excess[switch]} {'more' if scaled.backwards else 'fewer'} "
+        "than it gives out, and no way over it can spare as many; ask for another number of trees"
     )
 
 

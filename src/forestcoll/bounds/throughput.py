@@ -18,12 +18,13 @@ from forestcoll.bounds.optimum import Optimum
 from forestcoll.bounds.relays import best_use
 from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, unbalanced_switch
 from forestcoll.collective import Collective, ShardsByNode
-from forestcoll.errors import InputError, shown
+from forestcoll.errors import InputError, NoSolutionError, shown
 from forestcoll.exact import MAX_TREES_DIGITS
 from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
 from forestcoll.topology import NodeId, Topology
-from forestcoll.topology.part import usable_part, widened
+from forestcoll.topology.part import part_without, usable_part, widened
+from forestcoll.topology.reach import unreachable_pair
 
 
 def optimum(  # noqa: PLR0913 (what is asked, and how)
@@ -64,6 +65,10 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
     """
     trees, max_trees = _counts(trees, max_trees)
     search = _search(topology, Demand.of(topology, collective, root, shards, ranks), progress)
+    return _asked(search, trees, max_trees, progress)
+
+
+def _asked(search: "_Forest | _Pair", trees: int | None, max_trees: int | None, progress: Progress) -> Optimum:
     if trees is not None:
         progress.begin("finding the best bandwidth for the number of trees")
         return search.restricted(trees, progress)
@@ -94,6 +99,23 @@ def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
     most = _count("max_trees", most)
     search = _search(topology, Demand.of(topology, collective, root, shards, ranks), progress)
     return spanning.by_trees(search.best, search.restricted, most, progress)
+
+
+def optimum_without_relays(
+    best: Optimum, *, trees: int | None = None, max_trees: int | None = None, progress: Progress = SILENT
+) -> Optimum | None:
+    """Return the optimum of what `best` was asked on the network without its idle nodes and their links.
+
+    None where nodes that take part do not all reach each other then, or where so many trees cannot be had. `trees` and
+    `max_trees` are as in `optimum`.
+    """
+    bare = part_without(best.topology, best.members)
+    if unreachable_pair(bare, best.members) is not None:
+        return None
+    try:
+        return _asked(_search(bare, replace(best.demand, ranks=None), progress), trees, max_trees, progress)
+    except NoSolutionError:
+        return None
 
 
 def best_of(candidates: Iterable[Optimum]) -> Optimum:
@@ -130,9 +152,10 @@ class _Forest:
         used = self.scaled.topology
         lifted = replace(found, topology=self.whole, part=None if used is self.whole else used)
         optimal, cut = self.bound or (found.optimal_algbw, found.cut)
+        usable = None if self.bound is None else found.optimal_algbw
         if used is not self.whole:
             cut = widened(self.whole, lifted.members, cut)
-        lifted = replace(lifted, optimal_algbw=optimal, cut=cut)
+        lifted = replace(lifted, optimal_algbw=optimal, cut=cut, usable_algbw=usable)
         return lifted.transposed() if self.scaled.backwards else lifted
 
 

@@ -18,6 +18,7 @@ from forestcoll.method import Method
 
 if TYPE_CHECKING:
     from forestcoll.bounds import Optimum
+    from forestcoll.cli.part_wording import RelayGain
     from forestcoll.cli.watching import Watch
     from forestcoll.schedule import Schedule, Shape
 
@@ -52,35 +53,37 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     The optimum is that of a collective on TOPOLOGY; a schedule that the verifier refuses is never written.
     """
-    from forestcoll.cli import wording
+    from forestcoll.cli import part_wording, wording
     from forestcoll.cli.watching import Watch
     from forestcoll.generation import schedule_for
     from forestcoll.schedule import shape_of, write_schedule
-    from forestcoll.topology.registry import load_topology
 
     asked = Asked(**options)
     asked.check()
     with Watch() as watch:
         watch.begin("reading the topology")
-        network = load_topology(topology)
+        network = asked.network(topology)
         best, by_trees = asked.optimum(network, watch)
         schedule = schedule_for(best, method=method, compact=compact, progress=watch)
         watch.begin("verifying")
         _check(schedule)
         shape = shape_of(schedule)
         best = _achieved(best, schedule)
+        gain = asked.without_relays(best, watch)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
     err = is_standard_output(output)
     if as_json:
-        wording.print_json(_document(best, shape, output, watch) | wording.by_trees_document(by_trees), err=err)
+        document = _document(best, shape, output, watch) | part_wording.part_document(best, gain)
+        wording.print_json(document | wording.by_trees_document(by_trees), err=err)
         return
     lines = [
         wording.title(best),
-        *wording.table(_rows(best, shape, output, watch, verbose=verbose)),
+        *wording.table(_rows(best, gain, shape, output, watch, verbose=verbose)),
         *wording.by_trees_lines(by_trees),
         *wording.bottleneck_lines(best),
+        *part_wording.unused_lines(best),
     ]
     wording.print_lines(lines, err=err)
 
@@ -119,13 +122,20 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
     }
 
 
-def _rows(
-    best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch", *, verbose: bool
+def _rows(  # noqa: PLR0913 (one parameter a result)
+    best: "Optimum",
+    gain: "RelayGain | None",
+    shape: "Shape",
+    output: Path | None,
+    watch: "Watch",
+    *,
+    verbose: bool,
 ) -> list[tuple[str, str]]:
-    from forestcoll.cli import wording
+    from forestcoll.cli import part_wording, wording
 
     rows = [
         *wording.optimum_rows(best),
+        *part_wording.relay_rows(best, gain),
         *wording.shape_rows(shape),
         ("verified", "delivery, loads, algbw and the bottleneck cut"),
         ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in watch.seconds.items())),

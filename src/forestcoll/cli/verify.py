@@ -66,7 +66,7 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
         "valid": True,
         "collective": schedule.collective.value,
         "topology": schedule.topology.name,
-        "compute_nodes": len(schedule.topology.compute),
+        "compute_nodes": len(schedule.members),
         "algbw": str(report.algbw),
         "optimal_algbw": None if schedule.optimal_algbw is None else str(schedule.optimal_algbw),
         "optimal": report.optimal,
@@ -77,6 +77,8 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
         "greatest_height": shape.greatest_height,
         "mean_height": shape.mean_height,
     }
+    if schedule.ranks is not None:
+        document["ranks"] = schedule.topology.ids(schedule.ranks)
     if schedule.collective.has_root:
         document["root"] = _root(schedule)
     return document
@@ -91,7 +93,7 @@ def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
     from forestcoll.schedule import shape_of
 
     topology, unit = schedule.topology, schedule.topology.bandwidth_unit
-    place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
+    place = f"{wording.printable(topology.name)}, {wording.counted(topology, schedule.ranks)}"
     rows = [] if report.algbw is None else [("algbw", wording.bandwidth(report.algbw, unit))]
     if schedule.optimal_algbw is None:
         rows.append(("optimum", "not claimed"))

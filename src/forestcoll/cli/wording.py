@@ -7,6 +7,7 @@ from fractions import Fraction
 import click
 
 from forestcoll.bounds import Optimum
+from forestcoll.ranks import members_of
 from forestcoll.schedule import Shape
 from forestcoll.topology import Link, Topology
 
@@ -37,7 +38,7 @@ def optimum_document(best: Optimum) -> dict[str, object]:
     document: dict[str, object] = {
         "topology": best.topology.name,
         "collective": best.collective.value,
-        "compute_nodes": len(best.topology.compute),
+        "compute_nodes": len(best.members),
         "algbw": str(best.algbw),
         "algbw_float": float(best.algbw),
         "optimal_algbw": str(best.optimal_algbw),
@@ -50,7 +51,7 @@ def optimum_document(best: Optimum) -> dict[str, object]:
             "exit_bandwidth": str(best.exit_bandwidth),
         },
     }
-    ids = best.topology.ids(best.topology.compute)
+    ids = best.topology.ids(best.members)
     if best.root is not None:
         document["root"] = best.topology.nodes[best.root].id
     if best.shards is not None:
@@ -88,7 +89,7 @@ def by_trees_lines(by_trees: Sequence[Optimum]) -> list[str]:
         )
         for each in by_trees
     ]
-    end = ["  More trees add nothing."] if last.algbw == last.optimal_algbw else []
+    end = ["  More trees add nothing."] if last.algbw == (last.usable_algbw or last.optimal_algbw) else []
     return ["Trees per root:", *table(rows), *end]
 
 
@@ -98,28 +99,40 @@ def title(best: Optimum) -> str:
     if best.root is not None:
         way = "to" if best.collective.only_reduces else "from"
         root = f" {way} {printable(best.topology.nodes[best.root].id)}"
-    what = f"{best.collective.value}{root} over {len(best.topology.compute)} compute nodes"
+    what = f"{best.collective.value}{root} over {counted(best.topology, best.ranks)}"
     return f"{printable(best.topology.name)}: {what}"
 
 
+def counted(topology: Topology, ranks: tuple[int, ...] | None) -> str:
+    """Return how many compute nodes take part, in words."""
+    count = len(topology.compute)
+    return f"{count} compute nodes" if ranks is None else f"{len(ranks)} of {count} compute nodes"
+
+
 def _goal(best: Optimum) -> str:
-    """Return what `optimal_algbw` is called: an allreduce need not reach it."""
-    return "bound" if best.phases else "optimum"
+    """Return what `optimal_algbw` is called: an allreduce need not reach it, nor unbalanced switches."""
+    return "optimum" if best.is_reachable else "bound"
 
 
 def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
     """Return the rows that state an optimum."""
     unit = best.topology.bandwidth_unit
     rows = [("algbw", bandwidth(best.algbw, unit))]
+    if best.usable_algbw is not None and best.algbw < best.usable_algbw < best.optimal_algbw:
+        rows.append(("usable", _part_of(best, best.usable_algbw, "with more trees")))
     if best.algbw != best.optimal_algbw:
-        share = float(best.algbw / best.optimal_algbw)
-        how = "at most" if best.phases else "with more trees"
-        rows.append((_goal(best), f"{bandwidth(best.optimal_algbw, unit)} {how}; this is {share:.1%} of it"))
+        rows.append(
+            (_goal(best), _part_of(best, best.optimal_algbw, "with more trees" if best.is_reachable else "at most"))
+        )
     if unit in _BYTES_PER_SECOND:
         milliseconds = float(10**9 * 1000 / (best.algbw * _BYTES_PER_SECOND[unit]))
         rows.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
     rows.append(("trees", f"{_trees(best)}, {bandwidth(best.tree_bandwidth, unit)} each"))
     return rows
+
+
+def _part_of(best: Optimum, goal: Fraction, how: str) -> str:
+    return f"{bandwidth(goal, best.topology.bandwidth_unit)} {how}; this is {float(best.algbw / goal):.1%} of it"
 
 
 def _trees(best: Optimum) -> str:
@@ -142,15 +155,15 @@ def bandwidth(value: Fraction, unit: str) -> str:
 def bottleneck_lines(best: Optimum) -> list[str]:
     """Say the bottleneck cut in words: which nodes, which links, how much must cross."""
     topology, inside = best.topology, set(best.cut)
-    kept = [number for number in topology.compute if number in inside]
-    fed = [number for number in topology.compute if number not in inside]
+    kept = [number for number in best.members if number in inside]
+    fed = [number for number in best.members if number not in inside]
     links = [link for link in topology.links if link.source in inside and link.target not in inside]
     unit = topology.bandwidth_unit
     if len(fed) <= len(kept):
-        story = f"What {node_names(topology, fed)} must receive from {_others(kept)}"
+        story = f"What {node_names(topology, fed, best.ranks)} must receive from {_others(kept)}"
         crossing = "must come in over"
     else:
-        story = f"What {node_names(topology, kept)} must send to {_others(fed)}"
+        story = f"What {node_names(topology, kept, best.ranks)} must send to {_others(fed)}"
         crossing = "must go out over"
     share, leaving = best.must_leave, best.exit_bandwidth
     divided = str(leaving) if leaving.denominator == 1 else f"({leaving})"
@@ -171,20 +184,24 @@ def printable(text: object) -> str:
     return "".join(each if each.isprintable() else "?" for each in str(text))
 
 
-def node_names(topology: Topology, numbers: Sequence[int]) -> str:
-    """Name compute nodes: whole boxes by their number where the nodes have one, else by their ids."""
-    boxes = _whole_boxes(topology, numbers)
+def node_names(topology: Topology, numbers: Sequence[int], ranks: tuple[int, ...] | None = None) -> str:
+    """Name compute nodes: whole boxes by their number where the nodes have one, else by their ids.
+
+    Of `ranks`, if only these take part, a box is whole when all its ranks are named.
+    """
+    what = "compute node" if ranks is None else "rank"
+    boxes = _whole_boxes(topology, numbers, members_of(topology, ranks))
     if boxes:
         names = _listed([printable(box) for box in boxes])
-        return f"the {len(numbers)} compute nodes of box{'es' * (len(boxes) > 1)} {names}"
+        return f"the {len(numbers)} {what}s of box{'es' * (len(boxes) > 1)} {names}"
     ids = _listed([printable(each) for each in topology.ids(numbers)])
-    return f"compute node {ids}" if len(numbers) == 1 else f"the {len(numbers)} compute nodes {ids}"
+    return f"{what} {ids}" if len(numbers) == 1 else f"the {len(numbers)} {what}s {ids}"
 
 
-def _whole_boxes(topology: Topology, numbers: Sequence[int]) -> list[object]:
-    """Return the boxes that `numbers` are all the compute nodes of, or none if they are not whole boxes."""
+def _whole_boxes(topology: Topology, numbers: Sequence[int], among: Sequence[int]) -> list[object]:
+    """Return the boxes that `numbers` are all the nodes of, of those `among`, or none if they are not whole boxes."""
     members: dict[str, list[int]] = {}
-    for number in topology.compute:
+    for number in among:
         members.setdefault(repr(topology.nodes[number].attributes.get("box")), []).append(number)
     chosen = set(numbers)
     whole = [nodes for box, nodes in members.items() if box != "None" and chosen.issuperset(nodes)]

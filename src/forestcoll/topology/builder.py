@@ -217,4 +217,3 @@ def _quantity(value: object, what: str) -> Fraction:
         return to_fraction(value)
     except ValueError as error:
         raise ValueError(f": {what} {shown(value)} {error}; write a number such as 25 or '25/3'") from None
-

@@ -1,7 +1,7 @@
 """The part of a network that a collective over some of its compute nodes can use.
 
 Node numbers stay as they are: an idle compute node becomes a switch, one that can copy and add up, or loses its links.
-Links that no way from one of the ranks to another takes are left out.
+Links that lead into a dead end, or away from where nothing arrives, are left out.
 """
 
 from collections.abc import Collection
@@ -45,8 +45,8 @@ def with_terminals(topology: Topology, relays: Collection[int]) -> Topology:
 def widened(topology: Topology, ranks: Collection[int], cut: Collection[int]) -> tuple[int, ...]:
     """Return `cut` as a set of the whole `topology` that no more leaves than leaves it in the usable part.
 
-    Nodes from which no rank can be reached go inside, if anything reaches them, and nodes that no rank reaches outside:
-    so no link that was left out leaves the set.
+    Nodes that ranks reach but which reach none go inside, and nodes that no rank reaches go outside: so no link that
+    was left out leaves the set.
     """
     fed = reached_from(topology, ranks)
     feeding = reached_from(topology, ranks, backwards=True)
@@ -57,5 +57,5 @@ def widened(topology: Topology, ranks: Collection[int], cut: Collection[int]) ->
 def _without_dead_ends(topology: Topology) -> Topology:
     fed = reached_from(topology, topology.compute)
     feeding = reached_from(topology, topology.compute, backwards=True)
-    links = tuple(link for link in topology.links if link.source in fed and link.target in feeding)
+    links = tuple(link for link in topology.links if (link.source in fed) == (link.target in feeding))
     return topology if len(links) == len(topology.links) else replace(topology, links=links)

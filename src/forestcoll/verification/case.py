@@ -65,7 +65,7 @@ class Case:
 
     @cached_property
     def shards(self) -> tuple[Fraction, ...]:
-        """Of each compute node that takes part, by number: the part of M that starts at it, or ends on it where data is reduced."""
+        """Of each compute node that takes part the part of M that starts at it, or ends on it where data is reduced."""
         schedule = self.schedule
         if schedule.collective.has_root:
             root = schedule.phases[0].roots[0]

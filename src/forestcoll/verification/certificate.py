@@ -57,7 +57,8 @@ def nothing_leaves(case: Case) -> str | None:
     if case.schedule.cut is None or _must_leave(case) > 0:
         return None
     side = "outside" if case.schedule.collective.only_reduces else "inside"
-    return f"cut: none of the {wording.members(case)} {side} has a shard, so that nothing must leave it; expected one or more"
+    empty = f"none of the {wording.members(case)} {side} has a shard, so that nothing must leave it"
+    return f"cut: {empty}; expected one or more"
 
 
 def no_exit(case: Case) -> str | None:

@@ -51,8 +51,8 @@ _FORM = (
     ),
     Rule(
         "ranks-wrong",
-        "Ranks, where they are given, are numbers of compute nodes, two or more, rising; below, compute nodes that take "
-        "part are these, and others are idle.",
+        "Ranks, where they are given, are numbers of compute nodes, two or more, rising. They take part, other compute "
+        "nodes are idle.",
         shares.ranks_wrong,
     ),
 )
@@ -65,8 +65,8 @@ _SYMMETRY = (
     Rule("symmetry-image", "A shift sends each node to a node, and no two to the same.", symmetry.image_wrong),
     Rule(
         "symmetry-kind",
-        "A shift sends a compute node to a compute node, an idle one to an idle one, a switch to a switch that can do the "
-        "same.",
+        "A shift sends a compute node that takes part to one that does, an idle one to an idle one, a switch to one that "
+        "can do the same.",
         symmetry.kind_wrong,
     ),
     Rule("symmetry-link", "A shift sends each link to a link of the same bandwidth.", symmetry.link_wrong),

@@ -100,7 +100,9 @@ def shards_wrong(case: Case) -> str | None:
     if not collective.has_shards:
         return f"shards are given; expected none, for nodes of {collective} have no shards of their own sizes"
     if len(shards) != len(case.compute):
-        return f"there are {len(shards)} shards; expected one for each of the {len(case.compute)} {wording.members(case)}"
+        return (
+            f"there are {len(shards)} shards; expected one for each of the {len(case.compute)} {wording.members(case)}"
+        )
     for node, shard in zip(case.compute, shards, strict=True):
         if shard < 0:
             return f"the shard of {wording.node(case, node)} is {wording.number(shard)}; expected 0 or more"
