@@ -65,8 +65,8 @@ _SYMMETRY = (
     Rule("symmetry-image", "A shift sends each node to a node, and no two to the same.", symmetry.image_wrong),
     Rule(
         "symmetry-kind",
-        "A shift sends a compute node that takes part to one that does, an idle one to an idle one, a switch to one that "
-        "can do the same.",
+        "A shift sends a node that takes part to one that does, an idle node to an idle one, a switch to one that can "
+        "do the same.",
         symmetry.kind_wrong,
     ),
     Rule("symmetry-link", "A shift sends each link to a link of the same bandwidth.", symmetry.link_wrong),
