@@ -7,6 +7,7 @@ from types import MappingProxyType
 from forestcoll.bounds import all_to_all, allreduce
 from forestcoll.bounds.all_to_all import all_to_all_optimum
 from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
+from forestcoll.bounds.allreduce_proof import Roles
 from forestcoll.bounds.latency import latency_bound
 from forestcoll.bounds.limits import (
     AllreduceRate,
@@ -17,6 +18,7 @@ from forestcoll.bounds.limits import (
     Operation,
     ProgramLimit,
     ReceiptLimit,
+    receipt_limit,
 )
 from forestcoll.bounds.orbits import Orbits
 from forestcoll.bounds.rooted import RootedBound, broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
@@ -141,7 +143,7 @@ class _Collector:
     def _allreduce(self, orbits: Orbits) -> AllreduceRate:
         worst = self._extremes[Operation.BROADCAST][0]
         cut_set = self._cut(set(worst.cut), Fraction(1))
-        corollary = self._corollary()
+        corollary = receipt_limit(self._topology)
         found = self._allreduce_program(orbits, in_network=False)
         plan = None if found is None else found.plan
         halves = self._one_after_the_other()
@@ -155,7 +157,8 @@ class _Collector:
         if needed > allreduce.MOST_COLUMNS:
             self._too_large[Operation.ALLREDUCE] = _refusal(needed, allreduce.MOST_COLUMNS)
             return None
-        return allreduce_optimum(self._topology, in_network=in_network, orbits=orbits, progress=self._progress)
+        roles = Roles.in_network(self._topology) if in_network else Roles.of(self._topology)
+        return allreduce_optimum(self._topology, roles, orbits=orbits, progress=self._progress)
 
     def _bound_allreduce(
         self,
@@ -179,12 +182,6 @@ class _Collector:
             return best
         plan = allreduce_optimum(self._topology, equal_roots=True, orbits=orbits, progress=self._progress).plan
         return None if plan is None else plan.rate
-
-    def _corollary(self) -> ReceiptLimit:
-        topology = self._topology
-        into = sum((topology.ingress[node] for node in topology.compute), Fraction(0))
-        out = sum((topology.egress[node] for node in topology.compute), Fraction(0))
-        return ReceiptLimit(len(topology.compute) - 1, min(into, out))
 
     def _one_after_the_other(self) -> Fraction | None:
         """Return what a reduce-scatter and then an allgather reach, or None where they may not reach their optima."""

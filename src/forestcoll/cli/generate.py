@@ -104,7 +104,7 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
     from forestcoll.cli import wording
 
     return wording.optimum_document(best) | {
-        "optimal": best.algbw == best.optimal_algbw,
+        "optimal": best.algbw == best.bound,
         "verified": True,
         "output": None if output is None else str(output),
         "trees": shape.trees,
