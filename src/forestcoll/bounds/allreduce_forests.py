@@ -173,6 +173,9 @@ class AllreduceSearch:
         cut: the set of nodes that proves it.
         tree_bound: no schedule of trees is faster.
         ways: the ways to choose the forests; never empty.
+        plain: the optimum of trees if switches only pass data on, where its linear program was solved.
+        in_network: the bound of trees if switches do what they can, where there are such and it was sought.
+        columns_missing: of a linear program that was too large how many columns it would have had, else 0.
     """
 
     topology: Topology
@@ -180,24 +183,46 @@ class AllreduceSearch:
     cut: tuple[int, ...]
     tree_bound: Fraction
     ways: tuple[Halves | Split, ...]
+    plain: AllreduceOptimum | None
+    in_network: AllreduceOptimum | None
+    columns_missing: int
 
     @staticmethod
-    def of(topology: Topology, progress: Progress) -> "AllreduceSearch":
-        """Return the search on `topology`.
+    def of(topology: Topology, progress: Progress, orbits: Orbits | None = None) -> "AllreduceSearch":
+        """Return the search on `topology`, by linear programs of at most `MOST_COLUMNS` columns.
+
+        `orbits` are those of a group of symmetries, to save a search for it.
 
         Raises:
             NoSolutionError: a switch is not balanced, and the linear program is too large or was not solved exactly.
         """
-        is_balanced = all(topology.ingress[switch] == topology.egress[switch] for switch in topology.switches)
-        halves = Halves.of(topology, progress) if is_balanced else None
-        bound = _TreeBound.of(topology, progress)
+        halves = Halves.of(topology, progress) if topology.has_balanced_switches else None
+        bound = _TreeBound.of(topology, progress, orbits)
         reached = Fraction(0) if halves is None else halves.forests()[0]
         if reached < bound.tree_bound:
             bound.solve(reached)
         ways = [way for way in (halves, bound.split) if way is not None]
         if not ways:
             require_balanced_switches(topology)
-        return AllreduceSearch(topology, bound.cut_bound, bound.cut, bound.tree_bound, tuple(ways))
+        return AllreduceSearch(
+            topology=topology,
+            cut_bound=bound.cut_bound,
+            cut=bound.cut,
+            tree_bound=bound.tree_bound,
+            ways=tuple(ways),
+            plain=bound.plain,
+            in_network=bound.in_network,
+            columns_missing=bound.columns_missing,
+        )
+
+    def remark(self, progress: Progress) -> None:
+        """Let `progress` know if the linear program was too large."""
+        if self.columns_missing:
+            progress.remark(
+                f"{self.topology.name}: the linear program of allreduce has {self.columns_missing:,} columns, and "
+                f"{MOST_COLUMNS:,} are solved on the way to a schedule; a reduce-scatter and an allgather are taken "
+                "one after the other"
+            )
 
     @property
     def best(self) -> Optimum:
@@ -246,38 +271,40 @@ class _TreeBound:
 
     topology: Topology
     progress: Progress
+    orbits: Orbits | None
     cut_bound: Fraction
     cut: tuple[int, ...]
     tree_bound: Fraction
     split: Split | None = None
+    plain: AllreduceOptimum | None = None
+    in_network: AllreduceOptimum | None = None
+    columns_missing: int = 0
 
     @staticmethod
-    def of(topology: Topology, progress: Progress) -> "_TreeBound":
+    def of(topology: Topology, progress: Progress, orbits: Orbits | None) -> "_TreeBound":
         """Return what is bounded without a linear program. Switches that copy and add take no part in Corollary 2.1."""
         bandwidth, cut = _least_exit(topology, progress)
         least = bandwidth if topology.able_switches else min(bandwidth, receipt_limit(topology).algbw)
-        return _TreeBound(topology, progress, bandwidth, cut, least)
+        return _TreeBound(topology, progress, orbits, bandwidth, cut, least)
 
     def solve(self, reached: Fraction) -> None:
         """Solve the linear program, and keep its plan if it is faster than what is `reached` without."""
-        self.progress.begin("looking for a symmetry")
-        orbits = Orbits.of(self.topology)
-        needed = allreduce.columns_needed(self.topology, orbits)
+        if self.orbits is None:
+            self.progress.begin("looking for a symmetry")
+            self.orbits = Orbits.of(self.topology)
+        needed = allreduce.columns_needed(self.topology, self.orbits)
         if needed > MOST_COLUMNS:
-            self.progress.remark(
-                f"{self.topology.name}: the linear program of allreduce has {needed:,} columns, and {MOST_COLUMNS:,} "
-                "are solved on the way to a schedule; a reduce-scatter and an allgather are taken one after the other"
-            )
+            self.columns_missing = needed
             return
         if self.topology.able_switches:
-            bound = self._solved(orbits, Roles.in_network(self.topology))
-            self.tree_bound = min(self.tree_bound, bound.upper)
-            reached = self._enlist(orbits, reached)
+            self.in_network = self._solved(self.orbits, Roles.in_network(self.topology))
+            self.tree_bound = min(self.tree_bound, self.in_network.upper)
+            reached = self._enlist(self.orbits, reached)
         if reached < self.tree_bound:
-            found = self._solved(orbits, Roles.of(self.topology))
+            self.plain = self._solved(self.orbits, Roles.of(self.topology))
             if not self.topology.able_switches:
-                self.tree_bound = min(self.tree_bound, found.upper)
-            self._keep(found, Roles.of(self.topology), reached)
+                self.tree_bound = min(self.tree_bound, self.plain.upper)
+            self._keep(self.plain, Roles.of(self.topology), reached)
 
     def _enlist(self, orbits: Orbits, reached: Fraction) -> Fraction:
         """Let switches copy and add; those that all data cannot get to fast enough are let go, a few times."""

@@ -155,9 +155,10 @@ class AllreducePlan:
 
     def _cut_off(self, topology: Topology, phase: Phase, roles: Roles) -> Iterator[str]:
         network, whole = flow_network(topology, phase, self.roots, self.of_phase(phase))
-        for target in sorted(roles.receivers[phase]):
-            if network.least_cut(len(topology.nodes), target).capacity < self.rate * whole:
-                yield f"what the {phase} needs does not get past a cut that misses {topology.nodes[target].id!r}"
+        cut = network.least_cut_from(len(topology.nodes), roles.receivers[phase])
+        if cut.capacity < self.rate * whole:
+            missed = min(roles.receivers[phase].difference(cut.inside))
+            yield f"what the {phase} needs does not get past a cut that misses {topology.nodes[missed].id!r}"
 
 
 def flow_network(

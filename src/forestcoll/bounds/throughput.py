@@ -11,6 +11,7 @@ from numbers import Integral
 from forestcoll.bounds import spanning
 from forestcoll.bounds.allreduce_forests import AllreduceSearch
 from forestcoll.bounds.demand import Demand
+from forestcoll.bounds.enlisting import EnlistedSearch
 from forestcoll.bounds.forest_search import ForestSearch
 from forestcoll.bounds.optimum import Optimum
 from forestcoll.bounds.scaling import require_all_ports, require_balanced_switches
@@ -89,10 +90,16 @@ def best_of(candidates: Iterable[Optimum]) -> Optimum:
     return max(candidates, key=lambda candidate: candidate.algbw)
 
 
-def _search(topology: Topology, demand: Demand, progress: Progress) -> ForestSearch | AllreduceSearch:
+def _search(topology: Topology, demand: Demand, progress: Progress) -> ForestSearch | EnlistedSearch | AllreduceSearch:
     require_all_ports(topology)
     if demand.collective is Collective.ALLREDUCE:
-        return AllreduceSearch.of(topology, progress)
+        search = AllreduceSearch.of(topology, progress)
+        search.remark(progress)
+        return search
+    if not topology.has_balanced_switches and topology.able_switches:
+        enlisted = EnlistedSearch.of(topology, demand, progress)
+        if enlisted is not None:
+            return enlisted
     require_balanced_switches(topology)
     return ForestSearch.of(topology, demand, progress)
 

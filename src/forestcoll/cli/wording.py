@@ -7,7 +7,8 @@ from fractions import Fraction
 import click
 
 from forestcoll.bounds import Optimum
-from forestcoll.schedule import Shape
+from forestcoll.collective import Collective
+from forestcoll.schedule import Shape, Traffic
 from forestcoll.topology import Link, Topology
 
 _BYTES_PER_SECOND = {"GB/s": 10**9, "MB/s": 10**6, "GiB/s": 2**30, "Gb/s": 10**9 // 8, "Gbit/s": 10**9 // 8}
@@ -55,7 +56,7 @@ def optimum_document(best: Optimum) -> dict[str, object]:
         document["root"] = best.topology.nodes[best.root].id
     if best.shards is not None:
         document["shards"] = {str(id_): str(shard) for id_, shard in zip(ids, best.shards, strict=True)}
-    if best.phases:
+    if _is_pair(best):
         document["tree_bound"] = str(best.bound)
         document["phases"] = [
             {"collective": each.collective.value, "algbw": str(each.algbw), "trees_per_root": each.trees_per_root}
@@ -103,6 +104,10 @@ def title(best: Optimum) -> str:
     return f"{printable(best.topology.name)}: {what}"
 
 
+def _is_pair(best: Optimum) -> bool:
+    return best.collective is Collective.ALLREDUCE
+
+
 def _goal(best: Optimum) -> str:
     """Return what `bound` is called: an allreduce need not reach it."""
     return "bound" if best.phases else "optimum"
@@ -114,9 +119,9 @@ def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
     rows = [("algbw", bandwidth(best.algbw, unit))]
     if best.algbw != best.bound:
         share = float(best.algbw / best.bound)
-        how = "at most along trees" if best.phases else "with more trees"
+        how = "at most along trees" if _is_pair(best) else "at most" if best.phases else "with more trees"
         rows.append((_goal(best), f"{bandwidth(best.bound, unit)} {how}; this is {share:.2%} of it"))
-    elif best.phases:
+    elif _is_pair(best):
         rows.append((_goal(best), "reached: no schedule of trees is faster"))
     if unit in _BYTES_PER_SECOND:
         milliseconds = float(10**9 * 1000 / (best.algbw * _BYTES_PER_SECOND[unit]))
@@ -126,7 +131,7 @@ def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
 
 
 def _trees(best: Optimum) -> str:
-    if best.phases:
+    if _is_pair(best):
         reduces, gathers = (_trees_of_phase(phase) for phase in best.phases)
         return f"{reduces} to reduce and {gathers} to gather"
     if best.root is not None:
@@ -225,6 +230,17 @@ def _listed(names: Sequence[str]) -> str:
     if len(names) <= _MOST_NAMED:
         return ", ".join(names)
     return f"{', '.join(names[: _MOST_NAMED - 1])}, … {names[-1]}"
+
+
+def traffic_document(traffic: Traffic) -> dict[str, object]:
+    """Return the JSON keys that state how much a schedule sends, in multiples of M."""
+    return {"sent_per_node": str(traffic.sent), "sent_on_all_links": str(traffic.wire)}
+
+
+def traffic_rows(traffic: Traffic) -> list[tuple[str, str]]:
+    """Return the row that states how much a schedule sends."""
+    sent, wire = float(traffic.sent), float(traffic.wire)
+    return [("traffic", f"a compute node sends {sent:.4g} M on average; all links together carry {wire:.5g} M")]
 
 
 def shape_rows(shape: Shape) -> list[tuple[str, str]]:

@@ -155,6 +155,11 @@ class Topology:
         )
         return replace(self, nodes=nodes, links=tuple(links))
 
+    def without_abilities(self) -> "Topology":
+        """Return the network with switches that only pass data on."""
+        nodes = (replace(node, multicast=False, aggregation=False) for node in self.nodes)
+        return replace(self, nodes=tuple(nodes)) if self.able_switches else self
+
     def sharing(self, bandwidths: Sequence[Fraction], enlisted: Collection[int] = ()) -> "Topology":
         """Return the network with these bandwidths on its links, those of none left out.
 
@@ -192,6 +197,11 @@ class Topology:
         for end, link in zip(ends, self.links, strict=True):
             sums[end] += link.bandwidth
         return tuple(sums)
+
+    @cached_property
+    def has_balanced_switches(self) -> bool:
+        """Whether every switch takes in as much as it gives out."""
+        return all(self.ingress[switch] == self.egress[switch] for switch in self.switches)
 
     @staticmethod
     def from_networkx(graph: "nx.Graph") -> "Topology":
