@@ -11,6 +11,7 @@ from forestcoll.cli.wording import (
     bandwidth,
     link_lines,
     node_names,
+    percent,
     printable,
     table,
 )
@@ -58,7 +59,7 @@ def _row(bound: CollectiveBound) -> tuple[str, str, str, str]:
 
 
 def _reached(achieved: Fraction, upper: Fraction) -> str:
-    return "all of it" if achieved == upper else f"{_number(achieved)}, {float(achieved / upper):.1%} of it"
+    return "all of it" if achieved == upper else f"{_number(achieved)}, {percent(achieved / upper)} of it"
 
 
 def _number(value: Fraction) -> str:
@@ -177,8 +178,7 @@ def _rate_rows(found: Bounds) -> list[tuple[str, str]]:
     ways = {"  allgather after reduce-scatter": rate.one_after_the_other, "  both at once": rate.equal_roots}
     for way, reached in ways.items():
         if reached is not None and rate.tree_lower is not None:
-            share = float(reached / rate.tree_lower)
-            less = f"{bandwidth(reached, unit)}, {share:.1%} of that"
+            less = f"{bandwidth(reached, unit)}, {percent(reached / rate.tree_lower)} of that"
             rows.append((way, "the same" if reached == rate.tree_lower else less))
     return rows
 
