@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from forestcoll.bounds.all_to_all import AllToAllOptimum
 from forestcoll.bounds.allreduce import AllreduceOptimum
-from forestcoll.bounds.allreduce_proof import AllreducePlan, AllreduceProof, Phase
+from forestcoll.bounds.allreduce_proof import PHASES, AllreducePlan, AllreduceProof
 from forestcoll.bounds.limits import Bounds, CollectiveBound, CutLimit, Operation, ProgramLimit, ReceiptLimit
 from forestcoll.cli.wording import (
     bandwidth,
@@ -270,7 +270,7 @@ def _proof_document(topology: Topology, proof: AllreduceProof) -> dict[str, obje
     cuts = [
         {"phase": each.phase.value, "cut": topology.ids(each.inside), "weight": str(each.weight)} for each in shown.cuts
     ]
-    potentials = {phase.value: _by_id(topology, proof.potentials[phase]) for phase in Phase}
+    potentials = {phase.value: _by_id(topology, proof.potentials[phase]) for phase in PHASES}
     shifts = [[int(node) for node in shift.image] for shift in shown.symmetry.shifts]
     return {"kind": "weighted-cuts", "cuts": cuts, "potentials": potentials, "shifts": shifts}
 
