@@ -65,13 +65,14 @@ class Demand:
         """Return the numbers of the compute nodes that take part."""
         return members_of(topology, self.ranks)
 
-    def weights(self, topology: Topology) -> tuple[int, ...]:
-        """Return of each compute node its shard as a count of 1/D, D being the sum of these counts; 0 of idle ones."""
-        members = self.members(topology)
-        weight = dict(zip(members, self._of_members(members), strict=True))
-        return tuple(weight.get(node, 0) for node in topology.compute)
+    def parts(self, topology: Topology) -> tuple[Fraction, ...]:
+        """Return of each compute node its part of the data; these add up to 1."""
+        weights = self.weights(topology)
+        return tuple(Fraction(weight, sum(weights)) for weight in weights)
 
-    def _of_members(self, members: tuple[int, ...]) -> tuple[int, ...]:
+    def weights(self, topology: Topology) -> tuple[int, ...]:
+        """Return of each compute node that takes part its shard as a count of 1/D, D being the sum of these counts."""
+        members = self.members(topology)
         if self.root is not None:
             return tuple(int(node == self.root) for node in members)
         if self.shards is None:

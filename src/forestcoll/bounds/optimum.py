@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import floor
 from operator import sub
 
@@ -9,6 +10,7 @@ from forestcoll.bounds.demand import Demand
 from forestcoll.collective import Collective
 from forestcoll.ranks import members_of
 from forestcoll.topology import Link, Topology
+from forestcoll.topology.part import usable_part
 
 
 @dataclass(frozen=True)
@@ -26,15 +28,15 @@ class Optimum:
         optimal_algbw: what no schedule can beat, with any number of trees; `algbw` unless k was asked for. Of an
             allreduce it is a bound that need not be reached.
         cut: the bottleneck cut, node numbers, rising: data must leave it, and its links bound `optimal_algbw`.
-        unused: of each link of `network`, how many more trees would fit on it but must not use it, so that switches
-            stay balanced; empty if all may.
+        unused: of each link, how many more trees would fit on it but must not use it, so that switches stay balanced;
+            empty if all may.
         root: the number of the node that data comes from or goes to, where the collective has one.
         shards: of each compute node that takes part, in the order of their numbers, where they are not all equal.
-        phases: of an allreduce, the optimum of its reduce-scatter and that of its allgather.
+        phases: of an allreduce, the optimum of its reduce-scatter and that of its allgather, each on the part of the
+            network that it gets; of others the optimum on a part of the network, if trees use no more. Idle compute
+            nodes are switches in a part, and switches that copy or add may be compute nodes.
+        tree_bound: what no schedule of trees can beat, where that is known to be less than `optimal_algbw`.
         ranks: the numbers of the compute nodes that take part, rising; None if all do.
-        usable_algbw: what trees reach at most on what switches can use, where that may be less than `optimal_algbw`.
-        part: what trees use of the topology, with the same numbers of nodes: idle nodes are switches there, and what
-            unbalanced switches cannot use is missing from links; None if it is the topology itself.
     """
 
     topology: Topology
@@ -48,24 +50,18 @@ class Optimum:
     root: int | None = None
     shards: tuple[Fraction, ...] | None = None
     phases: tuple["Optimum", ...] = ()
+    tree_bound: Fraction | None = None
     ranks: tuple[int, ...] | None = None
-    usable_algbw: Fraction | None = None
-    part: Topology | None = None
-
-    @property
-    def network(self) -> Topology:
-        """What trees use of the topology."""
-        return self.topology if self.part is None else self.part
 
     @property
     def members(self) -> tuple[int, ...]:
         """The numbers of the compute nodes that take part, rising."""
         return members_of(self.topology, self.ranks)
 
-    @property
-    def is_reachable(self) -> bool:
-        """Whether some number of trees is known to reach `optimal_algbw`."""
-        return not self.phases and self.usable_algbw in {None, self.optimal_algbw}
+    @cached_property
+    def network(self) -> Topology:
+        """The topology as trees can use it: idle compute nodes are switches that copy and add; no dead ends."""
+        return usable_part(self.topology, self.members)
 
     @property
     def demand(self) -> Demand:
@@ -74,8 +70,13 @@ class Optimum:
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """Of each compute node of `network` its shard, as a count of the 1/D that they add up to; D is their sum."""
-        return self.demand.weights(self.network)
+        """Of each compute node that takes part its shard, as a count of the 1/D that they add up to; D is their sum."""
+        return self.demand.weights(self.topology)
+
+    @property
+    def bound(self) -> Fraction:
+        """What no schedule of trees can beat, with any number of trees."""
+        return self.optimal_algbw if self.tree_bound is None else self.tree_bound
 
     @property
     def compute_inside(self) -> int:
@@ -93,7 +94,7 @@ class Optimum:
         inside, weights = set(self.cut), self.weights
         leaves = (
             weight
-            for node, weight in zip(self.network.compute, weights, strict=True)
+            for node, weight in zip(self.members, weights, strict=True)
             if (node in inside) != self.collective.only_reduces
         )
         return Fraction(sum(leaves), sum(weights))
@@ -106,19 +107,31 @@ class Optimum:
         return sum((link.bandwidth for link in leaving), Fraction(0))
 
     def tree_capacities(self) -> tuple[int, ...]:
-        """Return of each link of `network` how many trees may use it: its bandwidth by `tree_bandwidth`, rounded."""
-        whole = tuple(floor(link.bandwidth / self.tree_bandwidth) for link in self.network.links)
+        """Return of each link how many trees may use it: its bandwidth by `tree_bandwidth`, rounded down."""
+        whole = tuple(floor(link.bandwidth / self.tree_bandwidth) for link in self.topology.links)
         return tuple(map(sub, whole, self.unused)) if self.unused else whole
 
     @property
+    def is_reachable(self) -> bool:
+        """Whether some number of trees is known to reach `bound`."""
+        if self.collective is Collective.ALLREDUCE:
+            return self.algbw == self.bound
+        return all(phase.optimal_algbw == self.bound for phase in self.phases)
+
+    @property
     def kept_back(self) -> tuple[Link, ...]:
-        """What must stay unused so that switches stay balanced: links with as much bandwidth as trees do not get."""
-        usable = {(link.source, link.target): link.bandwidth for link in self.network.links}
-        spare = (
-            replace(link, bandwidth=link.bandwidth - usable.get((link.source, link.target), Fraction(0)))
-            for link in self.topology.links
-        )
-        return tuple(link for link in spare if link.bandwidth)
+        """What must stay unused so that switches give out what they take in: links, with the bandwidth that is left.
+
+        None where all switches are balanced as they are.
+        """
+        if self.network is self.topology and self.topology.has_balanced_switches:
+            return ()
+        spare = {(link.source, link.target): link for link in self.topology.links}
+        for phase in self.phases:
+            for link in phase.topology.links:
+                ends = link.source, link.target
+                spare[ends] = replace(spare[ends], bandwidth=spare[ends].bandwidth - link.bandwidth)
+        return tuple(link for link in spare.values() if link.bandwidth > 0)
 
     def transposed(self) -> "Optimum":
         """Return the same of the dual collective on the transposed network: all data flows backwards.
@@ -126,12 +139,11 @@ class Optimum:
         What left the cut there enters it here, so that it leaves the other nodes: these are the cut here.
         """
         inside = set(self.cut)
-        ends = [(link.target, link.source) for link in self.network.links]
+        ends = [(link.target, link.source) for link in self.topology.links]
         order = sorted(range(len(ends)), key=ends.__getitem__)
         return replace(
             self,
             topology=self.topology.transposed(),
-            part=None if self.part is None else self.part.transposed(),
             collective=self.collective.dual,
             cut=tuple(node for node in range(len(self.topology.nodes)) if node not in inside),
             unused=tuple(self.unused[link] for link in order) if self.unused else (),

@@ -18,7 +18,6 @@ from forestcoll.method import Method
 
 if TYPE_CHECKING:
     from forestcoll.bounds import Optimum
-    from forestcoll.cli.part_wording import RelayGain
     from forestcoll.cli.watching import Watch
     from forestcoll.schedule import Schedule, Shape
 
@@ -56,7 +55,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.cli import part_wording, wording
     from forestcoll.cli.watching import Watch
     from forestcoll.generation import schedule_for
-    from forestcoll.schedule import shape_of, write_schedule
+    from forestcoll.schedule import shape_of, traffic_of, write_schedule
 
     asked = Asked(**options)
     asked.check()
@@ -67,7 +66,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         schedule = schedule_for(best, method=method, compact=compact, progress=watch)
         watch.begin("verifying")
         _check(schedule)
-        shape = shape_of(schedule)
+        shape, traffic = shape_of(schedule), traffic_of(schedule)
         best = _achieved(best, schedule)
         gain = asked.without_relays(best, watch)
         if output is not None:
@@ -75,12 +74,25 @@ def command(  # noqa: PLR0913 (one parameter an option)
             write_schedule(schedule, output)
     err = is_standard_output(output)
     if as_json:
-        document = _document(best, shape, output, watch) | part_wording.part_document(best, gain)
-        wording.print_json(document | wording.by_trees_document(by_trees), err=err)
+        wording.print_json(
+            _document(best, shape, output, watch)
+            | part_wording.part_document(best, gain)
+            | wording.traffic_document(traffic)
+            | wording.by_trees_document(by_trees),
+            err=err,
+        )
         return
     lines = [
         wording.title(best),
-        *wording.table(_rows(best, gain, shape, output, watch, verbose=verbose)),
+        *wording.table(
+            [
+                *wording.optimum_rows(best),
+                *part_wording.relay_rows(best, gain),
+                *wording.shape_rows(shape),
+                *wording.traffic_rows(traffic),
+                *_run_rows(output, watch, verbose=verbose),
+            ]
+        ),
         *wording.by_trees_lines(by_trees),
         *wording.bottleneck_lines(best),
         *part_wording.unused_lines(best),
@@ -107,7 +119,7 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
     from forestcoll.cli import wording
 
     return wording.optimum_document(best) | {
-        "optimal": best.algbw == best.optimal_algbw,
+        "optimal": best.algbw == best.bound,
         "verified": True,
         "output": None if output is None else str(output),
         "trees": shape.trees,
@@ -122,21 +134,8 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
     }
 
 
-def _rows(  # noqa: PLR0913 (one parameter a result)
-    best: "Optimum",
-    gain: "RelayGain | None",
-    shape: "Shape",
-    output: Path | None,
-    watch: "Watch",
-    *,
-    verbose: bool,
-) -> list[tuple[str, str]]:
-    from forestcoll.cli import part_wording, wording
-
+def _run_rows(output: Path | None, watch: "Watch", *, verbose: bool) -> list[tuple[str, str]]:
     rows = [
-        *wording.optimum_rows(best),
-        *part_wording.relay_rows(best, gain),
-        *wording.shape_rows(shape),
         ("verified", "delivery, loads, algbw and the bottleneck cut"),
         ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in watch.seconds.items())),
     ]

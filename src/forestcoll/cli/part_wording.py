@@ -1,6 +1,5 @@
 """What is said of a collective over a part of the network, and of capacity that must stay unused."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -52,14 +51,10 @@ def part_document(best: Optimum, gain: RelayGain | None) -> dict[str, object]:
         document["ranks"] = best.topology.ids(best.ranks)
     if gain is not None:
         document["relays"] = gain.document()
-    if best.usable_algbw is not None:
-        document["usable_algbw"] = str(best.usable_algbw)
-    phases = best.phases or (best,)
-    if any(phase.kept_back for phase in phases):
-        document["unused"] = [
-            {"collective": phase.collective.value, "links": [_link(best.topology, link) for link in phase.kept_back]}
-            for phase in phases
-        ]
+    if best.tree_bound is not None:
+        document["tree_bound"] = str(best.tree_bound)
+    if best.kept_back:
+        document["unused"] = [_link(best.topology, link) for link in best.kept_back]
     return document
 
 
@@ -75,18 +70,12 @@ def relay_rows(best: Optimum, gain: RelayGain | None) -> list[tuple[str, str]]:
 
 def unused_lines(best: Optimum) -> list[str]:
     """Return the lines about capacity that must stay unused so that switches give out what they take in."""
-    lines: list[str] = []
-    for phase in best.phases or (best,):
-        lines += _unused(best.topology, phase.kept_back, f" by the {phase.collective}" if best.phases else "")
-    return lines
-
-
-def _unused(topology: Topology, links: Sequence[Link], whose: str) -> list[str]:
+    links = best.kept_back
     if not links:
         return []
     total = sum((link.bandwidth for link in links), Fraction(0))
-    amount = bandwidth(total, topology.bandwidth_unit)
+    amount = bandwidth(total, best.topology.bandwidth_unit)
     return [
-        f"Unused{whose}, so that what cannot copy gives out no more than it takes in: {amount} in all, of",
-        *(f"  {line}" for line in link_lines(topology, links)),
+        f"Unused, so that what cannot copy gives out just what it takes in: {amount} in all, of",
+        *(f"  {line}" for line in link_lines(best.topology, links)),
     ]

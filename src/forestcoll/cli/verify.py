@@ -59,7 +59,8 @@ def _refusal(rule: str | None, message: str) -> dict[str, object]:
 def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
     if report.fault is not None:
         return _refusal(report.fault.rule, report.fault.message)
-    from forestcoll.schedule import shape_of
+    from forestcoll.cli import wording
+    from forestcoll.schedule import shape_of, traffic_of
 
     shape = shape_of(schedule)
     document: dict[str, object] = {
@@ -77,6 +78,7 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
         "greatest_height": shape.greatest_height,
         "mean_height": shape.mean_height,
     }
+    document |= wording.traffic_document(traffic_of(schedule))
     if schedule.ranks is not None:
         document["ranks"] = schedule.topology.ids(schedule.ranks)
     if schedule.collective.has_root:
@@ -90,7 +92,7 @@ def _root(schedule: "Schedule") -> "NodeId":
 
 def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
     from forestcoll.cli import wording
-    from forestcoll.schedule import shape_of
+    from forestcoll.schedule import shape_of, traffic_of
 
     topology, unit = schedule.topology, schedule.topology.bandwidth_unit
     place = f"{wording.printable(topology.name)}, {wording.counted(topology, schedule.ranks)}"
@@ -102,7 +104,7 @@ def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
     else:
         name = "bound" if schedule.collective is Collective.ALLREDUCE else "optimum"
         rows.append((name, f"{wording.bandwidth(schedule.optimal_algbw, unit)}, proven by the cut in the file"))
-    table = wording.table([*rows, *wording.shape_rows(shape_of(schedule))])
+    table = wording.table([*rows, *wording.shape_rows(shape_of(schedule)), *wording.traffic_rows(traffic_of(schedule))])
     way = {Collective.BROADCAST: " from ", Collective.REDUCE: " to "}.get(schedule.collective)
     root = "" if way is None else f"{way}{wording.printable(_root(schedule))}"
     wording.print_lines([f"{file}: right: {schedule.collective.value}{root} on {place}", *table])

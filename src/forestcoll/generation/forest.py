@@ -6,7 +6,8 @@ complete is left to the paper's way, which is proven to end: switches are split 
 nodes, spanning trees are packed into these, and each tree edge is routed back over the links that its capacity came
 from. Every step is exact; `docs/method.md` walks through them.
 
-Trees that reduce are trees of the transposed network, turned round (§5.7).
+Trees that reduce are trees of the transposed network, turned round (§5.7). In the end, switches that can copy or add up
+take over what is redundant (`in_network`).
 """
 
 from collections.abc import Sequence
@@ -21,9 +22,10 @@ from forestcoll.collective import Collective, ShardsByNode
 from forestcoll.core import RoutedTrees
 from forestcoll.errors import InputError
 from forestcoll.generation.growing import Forest
+from forestcoll.generation.in_network import joined_at_switches
 from forestcoll.generation.loads import achieved_algbw
 from forestcoll.generation.memory import can_fit, check_memory
-from forestcoll.generation.relays import stop_at_relays
+from forestcoll.generation.relays import stopped_at
 from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
 from forestcoll.progress import SILENT, Progress
@@ -75,7 +77,7 @@ def schedule_for(
 ) -> Schedule:
     """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`.
 
-    An allreduce may exceed it, and so may trees that save traffic by copies at relays.
+    An allreduce may exceed it, and so may trees that save traffic by copies on switches and relays.
 
     If `compact`, or if a list of all trees would be too long to be kept or read, it holds base trees and a symmetry of
     the network where there is one that moves every root. Large symmetric networks get all trees by way of base trees as
@@ -95,7 +97,7 @@ def schedule_for(
     edges = trees * (len(best.network.compute) - 1)
     listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.network, trees)
     if way is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
-        base = grow_base_trees(forests, progress)
+        base = grow_base_trees(best, forests, progress)
         if base is not None:
             schedule = _schedule(best, base[0], base[1])
             if listed:
@@ -110,10 +112,14 @@ def schedule_for(
 def _are_alike(outward: Sequence[Optimum]) -> bool:
     """Return whether the trees of the last are trees of all: whether the network is its own transpose."""
     asked = [
-        ([(link.source, link.target) for link in each.network.links], each.tree_capacities(), each.trees_per_root)
+        (_ends(each.topology), each.topology.compute, each.tree_capacities(), each.weights, each.trees_per_root)
         for each in outward
     ]
     return all(each == asked[-1] for each in asked)
+
+
+def _ends(topology: Topology) -> list[tuple[int, int]]:
+    return [(link.source, link.target) for link in topology.links]
 
 
 def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
@@ -133,12 +139,16 @@ def _method(name: Method | str) -> Method:
 
 def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None) -> Schedule:
     phases = best.phases or (best,)
-    parts = [_part(phase, routed[min(place, len(routed) - 1)]) for place, phase in enumerate(phases)]
+    idle = set(best.topology.compute).difference(best.members)
+    parts = []
+    for place, phase in enumerate(phases):
+        part = joined_at_switches(best.network, *_part(phase, routed[min(place, len(routed) - 1)]))
+        parts.append(stopped_at(idle, len(best.topology.nodes), *part))
     routes, forests = parts[0][0], tuple(part[1] for part in parts)
     if len(parts) > 1:
         routes, forests = _joined(parts)
     algbw = best.algbw
-    if best.collective is Collective.ALLREDUCE or any(phase.part is not None for phase in phases):
+    if best.phases or best.topology.able_switches:
         algbw = achieved_algbw(best.topology, routes, forests, symmetry)
     return Schedule(
         topology=best.topology,
@@ -157,19 +167,15 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
 
 def _part(best: Optimum, routed: RoutedTrees) -> tuple[Rows, Phase]:
     """Return the routes and the phase that `routed` out-trees are, turned round where data is reduced."""
-    edges = len(best.network.compute) - 1
+    nodes = len(best.topology.compute)
     routes, numbers = _used_routes(Rows(routed.path_starts, routed.path_nodes), routed.paths)
-    trees = Rows(np.arange(len(routed.roots) + 1, dtype=np.int64) * edges, numbers)
-    idle = sorted(set(best.topology.compute).difference(best.members))
-    if idle:
-        routes, trees = stop_at_relays(routes, trees, idle, len(best.topology.nodes))
     demand = sum(best.weights) * best.trees_per_root
     shares = {multiplicity: Fraction(multiplicity, demand) for multiplicity in set(routed.multiplicities)}
     phase = Phase(
         op=PhaseOp.BROADCAST,
         roots=tuple(routed.roots),
         shares=tuple(shares[multiplicity] for multiplicity in routed.multiplicities),
-        routes=trees,
+        routes=Rows(np.arange(len(routed.roots) + 1, dtype=np.int64) * (nodes - 1), numbers),
     )
     if not best.collective.only_reduces:
         return routes, phase

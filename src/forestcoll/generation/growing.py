@@ -28,7 +28,7 @@ class Forest:
     def of(best: Optimum, progress: Progress) -> "Forest":
         """Return the forest that reaches `best`."""
         capacities, weights = best.tree_capacities(), best.weights
-        scaled = ScaledTopology.of(best.network, weights)
+        scaled = ScaledTopology.of(best.topology, weights)
         bound = sum(capacities) + 2 * sum(weights) * best.trees_per_root
         scaled.remark_on_width(bound, progress)
         return Forest(best, *scaled.problem(capacities, bound))

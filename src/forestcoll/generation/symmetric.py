@@ -15,18 +15,21 @@ from forestcoll.bounds import Optimum
 from forestcoll.core import RoutedTrees
 from forestcoll.generation.growing import Forest
 from forestcoll.progress import Progress
-from forestcoll.topology import Symmetry, Topology
+from forestcoll.topology import Shift, Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry
 
 
-def grow_base_trees(forests: Sequence[Forest], progress: Progress) -> tuple[tuple[RoutedTrees, ...], Symmetry] | None:
-    """Return base trees of each of `forests`, and the group whose images they are of; None if they could not be grown.
+def grow_base_trees(
+    best: Optimum, forests: Sequence[Forest], progress: Progress
+) -> tuple[tuple[RoutedTrees, ...], Symmetry] | None:
+    """Return base trees of each of `forests` for `best`, and the group whose images they are of.
 
-    The group is that which `find_symmetry` finds or, where its base trees run into dead ends, a smaller one. A symmetry
-    of a network is one of its transposed network as well.
+    None if they could not be grown. The group is that which `find_symmetry` finds or, where its base trees run into
+    dead ends, a smaller one. A symmetry of a network is one of its transposed network as well.
     """
     progress.begin("looking for a symmetry")
-    for group in _groups(_symmetry(forests[0].best)):
+    parts = [forest.best.topology for forest in forests]
+    for group in _groups(_symmetry(best, parts)):
         progress.begin("growing trees")
         grown = [_grown(forest, group, progress) for forest in forests]
         if all(routed is not None for routed in grown):
@@ -34,13 +37,31 @@ def grow_base_trees(forests: Sequence[Forest], progress: Progress) -> tuple[tupl
     return None
 
 
-def _symmetry(best: Optimum) -> Symmetry:
+def _symmetry(best: Optimum, parts: Sequence[Topology]) -> Symmetry:
     """Return symmetries of what trees use that are symmetries of the whole network and of the ranks as well."""
-    if best.network.links != best.topology.links:
-        return Symmetry(())
-    idle = np.array(sorted(set(best.topology.compute).difference(best.members)), dtype=np.int64)
-    shifts = find_symmetry(best.network).shifts
-    return Symmetry(tuple(shift for shift in shifts if np.isin(shift.image[idle], idle).all()))
+    takes_part = np.isin(np.arange(len(best.topology.nodes)), best.members)
+    others = [best.topology, *(part for part in parts[1:] if part is not parts[0])]
+    return Symmetry(
+        tuple(
+            shift
+            for shift in find_symmetry(parts[0]).shifts
+            if np.array_equal(takes_part, takes_part[shift.image]) and all(_keeps(part, shift) for part in others)
+        )
+    )
+
+
+def _keeps(topology: Topology, shift: Shift) -> bool:
+    """Return whether a shift sends nodes to nodes of the same kind, and links to links of the same bandwidth."""
+    image, nodes = shift.image.tolist(), topology.nodes
+    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
+    return all(
+        (node.kind, node.multicast, node.aggregation)
+        == (nodes[other].kind, nodes[other].multicast, nodes[other].aggregation)
+        for node, other in zip(nodes, image, strict=True)
+    ) and all(
+        bandwidths.get((image[source], image[target])) == bandwidth
+        for (source, target), bandwidth in bandwidths.items()
+    )
 
 
 def _grown(forest: Forest, group: Symmetry, progress: Progress) -> RoutedTrees | None:
@@ -48,7 +69,7 @@ def _grown(forest: Forest, group: Symmetry, progress: Progress) -> RoutedTrees |
         forest.problem,
         forest.best.trees_per_root,
         [shift.image.tolist() for shift in group.shifts],
-        link_orbits(forest.best.network, group).tolist(),
+        link_orbits(forest.best.topology, group).tolist(),
         group.order,
         progress.advance,
     )
