@@ -166,6 +166,7 @@ class _Program:
         self._meaning: list[int | frozenset[int] | None] = []
         self._limited: set[int] = set()
         self._known: set[frozenset[int]] = set()
+        self._alone = False  # whether floating point has failed
         self.proof = BalanceProof((), ())
         self._add_balances()
         everything = frozenset(range(len(topology.nodes)))
@@ -250,16 +251,43 @@ class _Program:
             NoSolutionError: there are none to be had.
         """
         for _ in range(_MOST_ROUNDS):
-            solution = self._program.solve()
             self._progress.advance(len(self._program.rows), 0)
-            if self._add_broken(solution.values):
+            if (exact := self._attempt()) is None:
                 continue
-            exact = self._program.exact(solution)
-            if exact is None or min(exact[0], default=Fraction(0)) < 0:
-                break
             if not self._add_exactly_broken(exact[0]):
                 return exact
         raise self._unsolved()
+
+    def _attempt(self) -> tuple[list[Fraction], list[Fraction]] | None:
+        """Return exact values and prices for the conditions found so far, or None if there are more now.
+
+        Raises:
+            NoSolutionError: there are none to be had.
+        """
+        if not self._alone:
+            solution = self._program.solve()
+            if self._add_broken(solution.values):
+                return None
+            exact = self._program.exact(solution)
+            if exact is not None and min(exact[0], default=Fraction(0)) >= 0 and self._is_optimal(*exact):
+                return exact
+            self._alone = True
+        exact = self._program.exact_alone()
+        if exact is None:
+            raise self._unsolved()
+        return exact
+
+    def _is_optimal(self, values: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
+        """Return whether values break no row and prices prove that none are better: floating point may err."""
+        rows = self._program.rows
+        sums = [sum(factor * values[column] for column, factor in row.coefficients.items()) for row in rows]
+        if any(row.upper is not None and total > row.upper for row, total in zip(rows, sums, strict=True)):
+            return False
+        if any(row.lower is not None and total < row.lower for row, total in zip(rows, sums, strict=True)):
+            return False
+        worth = sum(each * value for each, value in zip(self._program.objective, values, strict=True))
+        paid = sum(price * (row.upper or 0) for row, price in zip(rows, prices, strict=True))
+        return worth == paid and all(price >= 0 for row, price in zip(rows, prices, strict=True) if row.lower is None)
 
     def _unsolved(self) -> NoSolutionError:
         topology = self._scaled.topology

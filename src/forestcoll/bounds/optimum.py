@@ -120,11 +120,11 @@ class Optimum:
 
     @property
     def kept_back(self) -> tuple[Link, ...]:
-        """What must stay unused so that switches give out what they take in: links, with the bandwidth that is left.
+        """What stays unused so that switches give out what they take in: links, with the bandwidth that is left.
 
-        None where all switches are balanced as they are.
+        None where all switches are balanced as they are; of an allreduce what its two phases leave together.
         """
-        if self.network is self.topology and self.topology.has_balanced_switches:
+        if len(self.network.links) == len(self.topology.links) and self.network.has_balanced_switches:
             return ()
         spare = {(link.source, link.target): link for link in self.topology.links}
         for phase in self.phases:

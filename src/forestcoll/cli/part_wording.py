@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from forestcoll.bounds import Optimum
 from forestcoll.cli.wording import bandwidth, link_lines
+from forestcoll.collective import Collective
 from forestcoll.topology import Link, Topology
 
 
@@ -75,7 +76,8 @@ def unused_lines(best: Optimum) -> list[str]:
         return []
     total = sum((link.bandwidth for link in links), Fraction(0))
     amount = bandwidth(total, best.topology.bandwidth_unit)
+    why = "by both phases" if best.collective is Collective.ALLREDUCE else "so that switches give out what they take in"
     return [
-        f"Unused, so that what cannot copy gives out just what it takes in: {amount} in all, of",
+        f"Unused, {why}: {amount} in all, of",
         *(f"  {line}" for line in link_lines(best.topology, links)),
     ]

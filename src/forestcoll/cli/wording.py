@@ -128,7 +128,7 @@ def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
         share = percent(best.algbw / best.bound)
         how = "at most along trees" if _is_pair(best) else "with more trees" if best.is_reachable else "at most"
         rows.append((_goal(best), f"{bandwidth(best.bound, unit)} {how}; this is {share} of it"))
-    elif best.bound < best.optimal_algbw:
+    elif _is_pair(best) or best.bound < best.optimal_algbw:
         rows.append((_goal(best), "reached: no schedule of trees is faster"))
     if best.bound < best.optimal_algbw and not _is_pair(best):
         rows.append(("of the cut", f"{percent(best.bound / best.optimal_algbw)}: switches give out what they take in"))

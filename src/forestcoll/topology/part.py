@@ -50,7 +50,7 @@ def widened(topology: Topology, ranks: Collection[int], cut: Collection[int]) ->
     """
     fed = reached_from(topology, ranks)
     feeding = reached_from(topology, ranks, backwards=True)
-    inside = (fed - feeding) | (fed & set(cut))
+    inside = (set(cut) | (fed - feeding)) - (feeding - fed)
     return tuple(sorted(inside))
 
 
