@@ -32,7 +32,7 @@ def least_ratio(topology: Topology) -> Fraction:
     )
 
 
-@examples(150)
+@examples(80)
 @given(uneven_networks())
 def test_both_halves_of_the_proof(topology: Topology) -> None:
     """What can be used is balanced and within the network, has the rate, and the dual allows no more."""

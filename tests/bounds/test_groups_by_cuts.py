@@ -38,7 +38,7 @@ def check_proof(best: Optimum) -> None:
 
 
 @pytest.mark.parametrize("collective", Collective)
-@examples(120)
+@examples(60)
 @given(duplex_networks(most=7), st.data())
 def test_relays_of_duplex_networks_reach_the_least_cut(
     collective: Collective, topology: Topology, data: st.DataObject
@@ -53,7 +53,7 @@ def test_relays_of_duplex_networks_reach_the_least_cut(
 
 
 @pytest.mark.parametrize("collective", Collective)
-@examples(120)
+@examples(50)
 @given(st.one_of(networks(most=7), uneven_networks(kinds=ANY_KIND)), st.data())
 def test_the_bound_is_the_least_cut_of_any_network(
     collective: Collective, topology: Topology, data: st.DataObject

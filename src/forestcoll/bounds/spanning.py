@@ -25,6 +25,9 @@ from forestcoll.progress import SILENT, Progress
 _MOST_TRIED = 256
 """How many multiples are tried one by one for the fewest trees."""
 
+_MOST_DOUBLED = 8
+"""How often the scale is doubled until rounded bandwidths can be trimmed."""
+
 
 def unrestricted(
     scaled: ScaledTopology, demand: Demand, progress: Progress, *, algbw: Fraction | None = None
@@ -163,6 +166,39 @@ def with_trees(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
     if unused is None:
         raise _unbalanced(scaled, restricted)
     return replace(restricted, unused=unused)
+
+
+def with_trees_trimmed(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
+    """Return the best that is found for `trees` trees per root on a network some of whose switches are not balanced.
+
+    `best` is the optimum on what of the network can be used. Bandwidths are rounded to trees and then trimmed, at the
+    least scale at which trimming does it; as that is no complete search, a smaller one might do.
+
+    Raises:
+        NoSolutionError: trimming does it at no scale that was tried.
+    """
+
+    def trimmed_at(scale: Fraction) -> tuple[int, ...] | None:
+        fits = _fits(scaled, scaled.whole_trees(scale), trees)
+        return _unused(scaled, scale, trees) if fits else None
+
+    ideal = _ideal_scale(scaled, best, trees)
+    enough = next(
+        (scale for scale in (ideal * 2**each for each in range(_MOST_DOUBLED)) if trimmed_at(scale) is not None), None
+    )
+    if enough is None:
+        raise _unbalanced(scaled, replace(best, topology=scaled.topology, unused=()))
+    bandwidths = sorted(set(scaled.capacities))
+    scale = _narrow_down(bandwidths, ideal / 2, enough, lambda each: trimmed_at(each) is not None)
+    bandwidth = scaled.unit / scale
+    return replace(
+        best,
+        topology=scaled.topology,
+        algbw=scaled.whole * trees * bandwidth,
+        trees_per_root=trees,
+        tree_bandwidth=bandwidth,
+        unused=trimmed_at(scale) or (),
+    )
 
 
 def _unbalanced(scaled: ScaledTopology, restricted: Optimum) -> NoSolutionError:

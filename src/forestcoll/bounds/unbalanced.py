@@ -15,12 +15,15 @@ trees where nothing can copy.
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
+from forestcoll.bounds import spanning
 from forestcoll.bounds.balancing import balanced_use
 from forestcoll.bounds.demand import Demand
 from forestcoll.bounds.forest_search import ForestSearch, exit_bound
 from forestcoll.bounds.optimum import Optimum
 from forestcoll.bounds.scaling import ScaledTopology
+from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 
@@ -69,12 +72,31 @@ class UnbalancedSearch:
         return self._on_network(self.search.best)
 
     def restricted(self, trees: int, progress: Progress = SILENT) -> Optimum:
-        """Return the best that `trees` trees for each weight of 1 allow on what is used.
+        """Return the best that is found for `trees` trees for each weight of 1.
+
+        Rounded is what can be used with any number of trees, or the network itself, which is then trimmed.
 
         Raises:
-            NoSolutionError: a switch becomes unbalanced for good when bandwidths are rounded to so many trees.
+            NoSolutionError: neither is possible with so many trees.
         """
-        return self._on_network(self.search.restricted(trees, progress))
+        found: list[Optimum] = []
+        refusals: list[NoSolutionError] = []
+        for attempt in (partial(self.search.restricted, trees, progress), partial(self._trimmed, trees)):
+            try:
+                found.append(attempt())
+            except NoSolutionError as error:
+                refusals.append(error)
+        if not found:
+            raise refusals[0]
+        return self._on_network(max(found, key=lambda each: each.algbw))
+
+    def _trimmed(self, trees: int) -> Optimum:
+        used, backwards = self.search.scaled, self.search.scaled.backwards
+        nodes = used.topology.nodes
+        whole = replace(self.topology.transposed() if backwards else self.topology, nodes=nodes)
+        scaled = ScaledTopology.of(whole, used.weights, backwards=backwards)
+        found = spanning.with_trees_trimmed(scaled, self.search.found, trees)
+        return found.transposed() if backwards else found
 
     def _on_network(self, found: Optimum) -> Optimum:
         return replace(
