@@ -134,3 +134,15 @@ def test_the_words_of_a_failed_half_link(tmp_path: Path) -> None:
     assert "algbw <= 11 / (3/4) = 44/3 GB/s." in out
     fewer = run_command("optimum", broken_link(tmp_path), "--trees", "1").out
     assert "with more trees; this is" in fewer
+
+
+def test_the_bounds_of_a_group() -> None:
+    found = run_command("bounds", "ring:nodes=6", "--ranks", "0,2-3", "--json").document()
+    best = run_command("optimum", "ring:nodes=6", "--ranks", "0,2-3", "--json").document()
+    assert found["ranks"] == best["ranks"] == [0, 2, 3]
+    collectives = found["collectives"]
+    assert isinstance(collectives, dict)
+    assert collectives["allgather"]["upper_algbw"] == collectives["allgather"]["achieved_algbw"] == best["algbw"]
+    assert "3 of 6 compute nodes" in run_command("bounds", "ring:nodes=6", "--ranks", "0,2-3").out
+    complaint = run_command("bounds", "ring:nodes=6", "--ranks", "0,2", "--root", "1").complaint()
+    assert complaint == "ring:nodes=6: root 1 is not among the ranks; name it too"

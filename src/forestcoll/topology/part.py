@@ -13,11 +13,16 @@ from forestcoll.topology.reach import reached_from
 
 def usable_part(topology: Topology, ranks: Collection[int]) -> Topology:
     """Return `topology` with idle nodes as switches, without links that lead nowhere; itself if that is all of it."""
+    return _without_dead_ends(relayed(topology, ranks))
+
+
+def relayed(topology: Topology, ranks: Collection[int]) -> Topology:
+    """Return `topology` with idle nodes as switches that can copy and add up; itself if there are none."""
     idle = set(topology.compute).difference(ranks)
-    if idle:
-        nodes = tuple(as_relay(node) if number in idle else node for number, node in enumerate(topology.nodes))
-        topology = replace(topology, nodes=nodes)
-    return _without_dead_ends(topology)
+    if not idle:
+        return topology
+    nodes = tuple(as_relay(node) if number in idle else node for number, node in enumerate(topology.nodes))
+    return replace(topology, nodes=nodes)
 
 
 def part_without(topology: Topology, ranks: Collection[int]) -> Topology:
@@ -30,16 +35,6 @@ def part_without(topology: Topology, ranks: Collection[int]) -> Topology:
 def as_relay(node: Node) -> Node:
     """Return an idle compute node as the switch that it can serve as."""
     return replace(node, kind=NodeKind.SWITCH, multicast=True, aggregation=True)
-
-
-def with_terminals(topology: Topology, relays: Collection[int]) -> Topology:
-    """Return `topology` with the switches numbered `relays` as compute nodes again."""
-    chosen = frozenset(relays)
-    nodes = tuple(
-        replace(node, kind=NodeKind.COMPUTE, multicast=False, aggregation=False) if number in chosen else node
-        for number, node in enumerate(topology.nodes)
-    )
-    return replace(topology, nodes=nodes)
 
 
 def widened(topology: Topology, ranks: Collection[int], cut: Collection[int]) -> tuple[int, ...]:
