@@ -1,4 +1,4 @@
-"""By which way trees are found; apart from the ways themselves, so that the command line can name them unloaded."""
+"""By which way schedules are found; apart from the ways themselves, so that the command line can name them unloaded."""
 
 from enum import StrEnum
 
@@ -12,3 +12,10 @@ class Method(StrEnum):
     """The fast way alone."""
     PROVEN = "proven"
     """The paper's way: edge splitting and tree packing."""
+
+
+class StepMethod(StrEnum):
+    """How steps are found, on networks without switches."""
+
+    BFB = "bfb"
+    """Breadth-first broadcast: the fewest steps, and the least bandwidth time over shortest paths."""
