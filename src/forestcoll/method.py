@@ -19,3 +19,11 @@ class StepMethod(StrEnum):
 
     BFB = "bfb"
     """Breadth-first broadcast: the fewest steps, and the least bandwidth time over shortest paths."""
+    RING = "ring"
+    """Around rings of links, as on a ring or on shifted rings."""
+    TORUS_RINGS = "torus-rings"
+    """Around the rings of a torus, one dimension after another: the traditional torus algorithm."""
+    HALVING_DOUBLING = "halving-doubling"
+    """Recursive halving and doubling, on a hypercube."""
+    DOUBLE_BINARY_TREE = "double-binary-tree"
+    """An allreduce along two binary trees, in a pipeline."""

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     default=Method.AUTO.value,
     show_default=True,
     help="How trees are found: grown, packed by the paper's way, or grown and, if need be, packed; or steps, on a "
-    "network without switches: breadth-first broadcast.",
+    "network without switches: breadth-first broadcast (bfb), or a well-known algorithm.",
 )
 @click.option(
     "--chunks",
     type=click.IntRange(min=1),
     metavar="P",
-    help="Of bfb: cut shards into P equal chunks, not anywhere.",
+    help="Of bfb: cut shards into P equal chunks, not anywhere; of double-binary-tree: pieces in the pipeline.",
 )
 @click.option(
     "--size",
@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         generate_and_report(steps, output, as_json=as_json)
         return
     if chunks is not None or data_size is not None:
-        raise click.UsageError("--chunks and --size are for --method bfb; leave them out for trees")
+        raise click.UsageError("--chunks and --size are for methods of steps; leave them out for trees")
     asked = Asked(**options)
     asked.check()
     with Watch() as watch:

@@ -6,20 +6,27 @@ from typing import TypeAlias
 
 from forestcoll.collective import Collective, collective_named
 from forestcoll.errors import InputError, shown
+from forestcoll.generation.baselines.double_binary_tree import double_binary_tree_schedule
+from forestcoll.generation.baselines.halving_doubling import halving_doubling_schedule
+from forestcoll.generation.baselines.rings import ring_schedule
+from forestcoll.generation.baselines.torus_rings import torus_ring_schedule
 from forestcoll.generation.bfb import bfb
+from forestcoll.generation.bfb.allgather import checked_chunks
 from forestcoll.method import StepMethod
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology
 
-StepGenerator: TypeAlias = Callable[[Topology, Collective, Progress], StepSchedule]
+StepGenerator: TypeAlias = Callable[[Topology, Collective], StepSchedule]
 
-
-def _bfb(topology: Topology, collective: Collective, progress: Progress) -> StepSchedule:
-    return bfb(topology, collective, progress=progress)
-
-
-STEP_GENERATORS: Mapping[StepMethod, StepGenerator] = MappingProxyType({StepMethod.BFB: _bfb})
+BASELINES: Mapping[StepMethod, StepGenerator] = MappingProxyType(
+    {
+        StepMethod.RING: ring_schedule,
+        StepMethod.TORUS_RINGS: torus_ring_schedule,
+        StepMethod.HALVING_DOUBLING: halving_doubling_schedule,
+        StepMethod.DOUBLE_BINARY_TREE: double_binary_tree_schedule,
+    }
+)
 
 
 def generate_steps(  # noqa: PLR0913 (what is asked, and how)
@@ -39,8 +46,8 @@ def generate_steps(  # noqa: PLR0913 (what is asked, and how)
         topology: the network.
         collective: allgather, reduce-scatter or allreduce.
         method: by which way.
-        chunks: of BFB, as `bfb` takes it.
-        data_size: likewise.
+        chunks: of BFB as `bfb` takes it; of a double binary tree, the pieces of each half in the pipeline, 1 if None.
+        data_size: of BFB, as `bfb` takes it.
         progress: is told how far the work is.
 
     Raises:
@@ -50,9 +57,13 @@ def generate_steps(  # noqa: PLR0913 (what is asked, and how)
     way, kind = _method(method), collective_named(collective)
     if way is StepMethod.BFB:
         return bfb(topology, kind, chunks=chunks, data_size=data_size, progress=progress)
-    if chunks is not None or data_size is not None:
-        raise InputError(f"chunks and data_size are for the method 'bfb'; leave them out for {way.value!r}")
-    return STEP_GENERATORS[way](topology, kind, progress)
+    if data_size is not None:
+        raise InputError(f"a data size is for the method 'bfb'; leave it out for {way.value!r}")
+    if way is StepMethod.DOUBLE_BINARY_TREE:
+        return double_binary_tree_schedule(topology, kind, checked_chunks(chunks) or 1)
+    if chunks is not None:
+        raise InputError(f"chunks are for 'bfb' and 'double-binary-tree'; leave them out for {way.value!r}")
+    return BASELINES[way](topology, kind)
 
 
 def _method(name: StepMethod | str) -> StepMethod:

@@ -2,7 +2,8 @@
 
 The contract lists the steps one behind the other. What an allreduce does at each is said by the optional key `phases`,
 `[{"op": "reduce", "steps": 3}, {"op": "broadcast", "steps": 3}]`; without it an allreduce reduces in the first half of
-its steps. Reading checks types and ranges; whether a schedule is *right* is for `verify_steps` to say.
+its steps. Where shards are not equal, `shards` says of each node its part of the data. Reading checks types and ranges;
+whether a schedule is *right* is for `verify_steps` to say.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from forestcoll.collective import Collective, collective_named
+from forestcoll.collective import Collective, collective_named, shards_of
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS, json_text, to_fraction
 from forestcoll.files import read_document, write_text
@@ -45,6 +46,9 @@ def steps_text(schedule: StepSchedule) -> Iterator[str]:
         "collective": schedule.collective.value,
         "topology": topology_to_document(schedule.topology),
     }
+    if schedule.shards is not None:
+        ids = schedule.topology.ids(schedule.topology.compute)
+        head["shards"] = {str(id_): str(shard) for id_, shard in zip(ids, schedule.shards, strict=True)}
     if len(schedule.phases) > 1:
         head["phases"] = [{"op": each.op.value, "steps": each.transfers.steps} for each in schedule.phases]
     yield json_text(head)[:-1]
@@ -98,6 +102,7 @@ def steps_from_document(document: Mapping[str, object], *, where: str) -> StepSc
     steps = document["steps"]
     if not isinstance(steps, list):
         raise InputError(f"{where}: steps is {shown(steps)}; expected a list of steps")
+    shards = document.get("shards")
     phases = _phases(document.get("phases"), collective, len(steps), where)
     ends = accumulate((count for _, count in phases), initial=0)
     return StepSchedule(
@@ -107,6 +112,7 @@ def steps_from_document(document: Mapping[str, object], *, where: str) -> StepSc
             StepPhase(op, _transfers(steps[begin:end], topology, f"{where}: steps", begin))
             for (op, _), (begin, end) in zip(phases, pairwise(ends), strict=True)
         ),
+        None if shards is None else shards_of(topology, shards, where=f"{where}: shards", digits=MAX_RESULT_DIGITS),
     )
 
 

@@ -12,9 +12,9 @@ from forestcoll.bounds.scaling import ScaledTopology, require_all_ports
 from forestcoll.collective import Collective, collective_named
 from forestcoll.core import StepTransfers
 from forestcoll.errors import InputError, shown
+from forestcoll.generation.step_duality import by_allgathers
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.model import PhaseOp
-from forestcoll.schedule.step_composition import combined, is_own_transpose, reversed_steps
 from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology
 from forestcoll.units import bytes_per_microsecond
@@ -44,20 +44,22 @@ def bfb(
         NoSolutionError: nodes may not use all their links at once.
     """
     kind = collective_named(collective)
-    if kind.has_root:
-        raise InputError(f"breadth-first broadcast starts from every node, a {kind} has one root; ask for an allgather")
     require_direct(topology)
-    for name, value in (("chunks", chunks), ("data_size", data_size)):
-        if value is not None and (type(value) is not int or value < 1):
-            raise InputError(f"{name} is {shown(value)}; expected an integer of 1 or more")
-    forwards = _Request(topology, chunks or 0, data_size)
-    backwards = _Request(topology.transposed(), chunks or 0, data_size)
-    if kind is Collective.ALLGATHER:
-        return forwards.allgather(progress)
-    if kind is Collective.REDUCE_SCATTER:
-        return reversed_steps(backwards.allgather(progress))
-    gather = forwards.allgather(progress)
-    return combined(reversed_steps(gather if is_own_transpose(topology) else backwards.allgather(progress)), gather)
+    checked_chunks(chunks)
+    if data_size is not None and (type(data_size) is not int or data_size < 1):
+        raise InputError(f"data_size is {shown(data_size)}; expected an integer of 1 or more")
+    return by_allgathers(topology, kind, lambda network: _Request(network, chunks or 0, data_size).allgather(progress))
+
+
+def checked_chunks(chunks: int | None) -> int | None:
+    """Return `chunks`.
+
+    Raises:
+        InputError: it is neither None nor an integer of 1 or more.
+    """
+    if chunks is not None and (type(chunks) is not int or chunks < 1):
+        raise InputError(f"chunks is {shown(chunks)}; expected an integer of 1 or more")
+    return chunks
 
 
 def require_direct(topology: Topology) -> None:

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.topology import Topology
 from forestcoll.verification.report import Fault
 from forestcoll.verification.steps.case import StepCase
 from forestcoll.verification.steps.rules import RULES, step_rules
@@ -63,16 +62,20 @@ def verify_steps(schedule: StepSchedule) -> StepReport:
         fault=None,
         step_times=times,
         bandwidth_factor=sum(times, Fraction(0)) * egress,
-        least_factor=_least_time(schedule.topology, schedule.collective) * egress,
+        least_factor=_least_time(schedule) * egress,
     )
 
 
-def _least_time(topology: Topology, collective: Collective) -> Fraction:
-    """Return the time for one unit of M that the slowest node needs to receive the shards of all others, or to send."""
-    nodes = topology.compute
-    part = Fraction(len(nodes) - 1, len(nodes))
-    receiving = part / min(topology.ingress[node] for node in nodes)
-    sending = part / min(topology.egress[node] for node in nodes)
-    if collective is Collective.ALLREDUCE:
-        return receiving + sending
-    return sending if collective.only_reduces else receiving
+def _least_time(schedule: StepSchedule) -> Fraction:
+    """Return a time for one unit of M that no schedule of this collective, with these shards, is faster than.
+
+    Every node must receive the shards of all others, or send its part of these (Theorem 4). In an allreduce, whatever
+    its shards, 2(N - 1) vectors cross links altogether (appendix C.3), and a vector each enters and leaves every node.
+    """
+    topology, sizes = schedule.topology, schedule.shard_sizes
+    nodes, ingress, egress = topology.compute, topology.ingress, topology.egress
+    if schedule.collective is Collective.ALLREDUCE:
+        slowest = min(*(ingress[node] for node in nodes), *(egress[node] for node in nodes))
+        return max(2 * (len(nodes) - 1) / sum(egress, Fraction(0)), 1 / slowest)
+    rates = egress if schedule.collective.only_reduces else ingress
+    return max((1 - sizes[node]) / rates[node] for node in nodes)

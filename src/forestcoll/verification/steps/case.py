@@ -31,11 +31,10 @@ class StepCase:
         return tuple(time for of_phase in times for time in of_phase)
 
     def _times(self, transfers: Transfers) -> list[Fraction]:
-        loads, links, steps, denominator = self._loads(transfers)
+        loads, links, steps, whole = self._loads(transfers)
         distinct, class_of = self.network.bandwidths
         greatest = np.zeros((transfers.steps, len(distinct)), dtype=loads.dtype)
         np.maximum.at(greatest, (steps, class_of[links]), loads)
-        whole = denominator * len(self.schedule.topology.compute)
         return [
             max(int(load) / bandwidth / whole for load, bandwidth in zip(row, distinct, strict=True))
             for row in greatest.tolist()
@@ -43,13 +42,20 @@ class StepCase:
 
     def _loads(self, transfers: Transfers) -> tuple[ExactArray, IntArray, IntArray, int]:
         """Return the load of each link that is used at a step, the link, the step, and what a load is counted in."""
-        denominator = lcm(*(point.denominator for point in transfers.points))
-        fits = denominator * max(len(transfers), 1) <= np.iinfo(np.int64).max
-        points = np.array([int(point * denominator) for point in transfers.points], dtype=np.int64 if fits else object)
+        shards = self.schedule.shard_sizes
+        parts, unit = (
+            lcm(*(point.denominator for point in transfers.points)),
+            lcm(*(each.denominator for each in shards)),
+        )
+        fits = parts * unit * max(len(transfers), 1) <= np.iinfo(np.int64).max
+        points, weights = (
+            np.array([int(value * whole) for value in values], dtype=np.int64 if fits else object)
+            for values, whole in ((transfers.points, parts), (shards, unit))
+        )
         links = self.network.find_links(transfers.sources, transfers.targets)
         codes = transfers.step_of.astype(np.int64) * len(self.network.sources) + links
         order = np.argsort(codes)
         codes, begins = np.unique(codes[order], return_index=True)
-        sizes = (points[transfers.highs] - points[transfers.lows])[order]
+        sizes = ((points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards])[order]
         loads = np.add.reduceat(sizes, begins) if len(begins) else sizes
-        return loads, codes % len(self.network.sources), codes // len(self.network.sources), denominator
+        return loads, codes % len(self.network.sources), codes // len(self.network.sources), parts * unit

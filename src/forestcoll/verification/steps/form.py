@@ -1,5 +1,6 @@
 """Rules about the form of a step schedule. Each returns the message of the first offender, or None."""
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ from forestcoll.verification.network import BoolArray
 from forestcoll.verification.search import first_true
 from forestcoll.verification.steps import wording
 from forestcoll.verification.steps.case import StepCase
+from forestcoll.verification.wording import number
 
 _PHASES = {
     Collective.ALLGATHER: (PhaseOp.BROADCAST,),
@@ -57,6 +59,19 @@ def phases_wrong(case: StepCase) -> str | None:
     return f"phases are [{', '.join(found)}]; expected [{', '.join(expected)}] for {case.schedule.collective}"
 
 
+def shards_wrong(case: StepCase) -> str | None:
+    """Find shards that are not a division of the data among the compute nodes."""
+    shards, nodes = case.schedule.shards, len(case.schedule.topology.compute)
+    if shards is None:
+        return None
+    if len(shards) != nodes:
+        return f"there are {len(shards)} shards; expected one for each of {nodes} compute nodes"
+    if min(shards) < 0:
+        return f"a shard is {number(min(shards))}; expected 0 or more"
+    total = sum(shards, Fraction(0))
+    return None if total == 1 else f"the shards add up to {number(total)}; expected exactly 1"
+
+
 def node_wrong(case: StepCase) -> str | None:
     """Find a transfer from, to or of what is no compute node."""
     nodes, is_compute = len(case.network.is_compute), case.network.is_compute
@@ -67,9 +82,9 @@ def node_wrong(case: StepCase) -> str | None:
             wrong |= ~is_compute[np.where(wrong, 0, column)]
             transfer = first_true(wrong)
             if transfer is not None:
-                number = int(column[transfer])
+                node = int(column[transfer])
                 where = wording.place(case, sent, transfer)
-                return f"{where}: {role} is {number}, which is not the number of a compute node"
+                return f"{where}: {role} is {node}, which is not the number of a compute node"
     return None
 
 

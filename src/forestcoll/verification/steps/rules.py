@@ -41,6 +41,9 @@ RULES = (
         form.phases_wrong,
     ),
     StepRule(
+        "step-shards", "Shards, where they are given, are 0 or more for each node and add up to 1.", form.shards_wrong
+    ),
+    StepRule(
         "transfer-node", "Sources, targets and nodes that have shards are numbers of compute nodes.", form.node_wrong
     ),
     StepRule("transfer-part", "A transfer sends a part of a shard that is not empty, from 0 to 1.", form.part_wrong),
