@@ -43,8 +43,8 @@ def torus_sizes(topology: Topology) -> tuple[int, ...]:
         if len(links) == 2 * len(pairs) and pairs | {(other, one) for one, other in pairs} == links:
             return sizes
     raise InputError(
-        f"{topology.name}: no torus whose nodes are numbered row by row; the traditional torus algorithm needs one, such "
-        "as torus:dims=4x4"
+        f"{topology.name}: no torus whose nodes are numbered row by row; the traditional torus algorithm needs one, "
+        "such as torus:dims=4x4"
     )
 
 
