@@ -226,7 +226,7 @@ class _Columns:
             if not isinstance(interval, list) or len(interval) != 2:
                 where = f"{self._place(place)}.interval"
                 raise InputError(f'{where} is {shown(interval)}; expected two rationals, such as ["0", "2/3"]')
-            ends += interval if type(interval[0]) is type(interval[1]) is str else map(shown, interval)
+            ends += (end if type(end) is str else shown(end) for end in interval)
         return ends
 
     def _value(self, text: str, place: int) -> Fraction:
