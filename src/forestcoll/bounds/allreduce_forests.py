@@ -33,7 +33,7 @@ from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule import PhaseOp
 from forestcoll.topology import Topology
 
-MOST_COLUMNS = 1200
+MOST_COLUMNS = 2000
 """The most columns of a linear program that is solved on the way to a schedule: a minute, and mostly far less."""
 
 MOST_PARTS = 2**96

@@ -3,16 +3,18 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import click
 
 from forestcoll.bounds import Optimum
+from forestcoll.cli.options import is_standard_output
 from forestcoll.collective import Collective
 from forestcoll.ranks import members_of
 from forestcoll.schedule import Shape, Traffic
 from forestcoll.topology import Link, Topology
+from forestcoll.units import bytes_per_microsecond, has_known_size
 
-_BYTES_PER_SECOND = {"GB/s": 10**9, "MB/s": 10**6, "GiB/s": 2**30, "Gb/s": 10**9 // 8, "Gbit/s": 10**9 // 8}
 _MOST_NAMED = 4
 _MOST_GROUPS = 6
 
@@ -132,8 +134,8 @@ def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
         rows.append((_goal(best), "reached: no schedule of trees is faster"))
     if best.bound < best.optimal_algbw and not _is_pair(best):
         rows.append(("of the cut", f"{percent(best.bound / best.optimal_algbw)}: switches give out what they take in"))
-    if unit in _BYTES_PER_SECOND:
-        milliseconds = float(10**9 * 1000 / (best.algbw * _BYTES_PER_SECOND[unit]))
+    if has_known_size(unit):
+        milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
         rows.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
     rows.append(("trees", f"{_trees(best)}, {bandwidth(best.tree_bandwidth, unit)} each"))
     return rows
@@ -194,6 +196,13 @@ def bottleneck_lines(best: Optimum) -> list[str]:
 
 def _others(numbers: Sequence[int]) -> str:
     return "the other" if len(numbers) == 1 else f"the {len(numbers)} others"
+
+
+def place(output: Path | None) -> str:
+    """Say where a schedule was written."""
+    if output is None:
+        return "nowhere; -o FILE writes it"
+    return "to standard output" if is_standard_output(output) else str(output)
 
 
 def printable(text: object) -> str:
