@@ -1,8 +1,10 @@
 """The optimum of a collective as a value: how fast, by how many trees, and the cut that proves it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from math import floor
 from operator import sub
 
@@ -37,6 +39,7 @@ class Optimum:
             nodes are switches in a part, and switches that copy or add may be compute nodes.
         tree_bound: what no schedule of trees can beat, where that is known to be less than `optimal_algbw`.
         ranks: the numbers of the compute nodes that take part, rising; None if all do.
+        spare: of switches that are not balanced what must stay unused: links, with the bandwidth that is left.
     """
 
     topology: Topology
@@ -52,6 +55,7 @@ class Optimum:
     phases: tuple["Optimum", ...] = ()
     tree_bound: Fraction | None = None
     ranks: tuple[int, ...] | None = None
+    spare: tuple[Link, ...] = ()
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -124,14 +128,10 @@ class Optimum:
 
         None where all switches are balanced as they are; of an allreduce what its two phases leave together.
         """
-        if len(self.network.links) == len(self.topology.links) and self.network.has_balanced_switches:
-            return ()
-        spare = {(link.source, link.target): link for link in self.topology.links}
-        for phase in self.phases:
-            for link in phase.topology.links:
-                ends = link.source, link.target
-                spare[ends] = replace(spare[ends], bandwidth=spare[ends].bandwidth - link.bandwidth)
-        return tuple(link for link in spare.values() if link.bandwidth > 0)
+        if self.collective is Collective.ALLREDUCE and not self.network.has_balanced_switches:
+            return unused_links(self.topology, [phase.topology for phase in self.phases])
+        usable = {(link.source, link.target) for link in self.network.links}
+        return (*self.spare, *(link for link in self.topology.links if (link.source, link.target) not in usable))
 
     def transposed(self) -> "Optimum":
         """Return the same of the dual collective on the transposed network: all data flows backwards.
@@ -148,4 +148,14 @@ class Optimum:
             cut=tuple(node for node in range(len(self.topology.nodes)) if node not in inside),
             unused=tuple(self.unused[link] for link in order) if self.unused else (),
             phases=tuple(phase.transposed() for phase in reversed(self.phases)),
+            spare=tuple(replace(link, source=link.target, target=link.source) for link in self.spare),
         )
+
+
+def unused_links(topology: Topology, used: Iterable[Topology]) -> tuple[Link, ...]:
+    """Return the links of `topology` with what is left of their bandwidth beside that of all networks `used`."""
+    left = {(link.source, link.target): link for link in topology.links}
+    for link in chain.from_iterable(network.links for network in used):
+        ends = link.source, link.target
+        left[ends] = replace(left[ends], bandwidth=left[ends].bandwidth - link.bandwidth)
+    return tuple(link for link in left.values() if link.bandwidth > 0)

@@ -21,7 +21,7 @@ from forestcoll.bounds import spanning
 from forestcoll.bounds.balancing import balanced_use
 from forestcoll.bounds.demand import Demand
 from forestcoll.bounds.forest_search import ForestSearch, exit_bound
-from forestcoll.bounds.optimum import Optimum
+from forestcoll.bounds.optimum import Optimum, unused_links
 from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT, Progress
@@ -108,6 +108,7 @@ class UnbalancedSearch:
             shards=self.demand.shards,
             phases=(found,),
             tree_bound=found.optimal_algbw if self.is_proven else None,
+            spare=unused_links(self.topology, [self.search.best.topology]),
         )
 
 
