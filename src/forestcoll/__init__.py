@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from forestcoll.generation import generate, schedule_for
     from forestcoll.method import Method
     from forestcoll.progress import Progress
+    from forestcoll.ranks import without_relays
     from forestcoll.schedule import (
         Phase,
         PhaseOp,
@@ -57,6 +58,7 @@ _HOMES = {
     "forestcoll.generation": "generate schedule_for",
     "forestcoll.method": "Method",
     "forestcoll.progress": "Progress",
+    "forestcoll.ranks": "without_relays",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Traffic Tree "
     "read_schedule shape_of traffic_of write_schedule",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
@@ -112,6 +114,7 @@ __all__ = [
     "shape_of",
     "traffic_of",
     "verify",
+    "without_relays",
     "write_schedule",
     "write_topology",
 ]

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from forestcoll.errors import InputError, shown
 from forestcoll.topology import Topology
+from forestcoll.topology.part import without_links_of_idle
 from forestcoll.topology.reach import unreachable_pair
 
 RanksLike: TypeAlias = str | Iterable[int]
@@ -82,6 +83,26 @@ def _range(part: str) -> range:
     if last < first:
         raise InputError(f"the range {shown(part)} runs backwards; write {last}-{first}")
     return range(first, last + 1)
+
+
+def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
+    """Return `topology` without the links of compute nodes that take no part: nothing is sent over these.
+
+    Raises:
+        InputError: as `ranks_of`, or one that takes part cannot reach another then.
+    """
+    members = ranks_of(topology, ranks)
+    if members is None:
+        return topology
+    bare = without_links_of_idle(topology, members)
+    require_reach(topology, members)
+    pair = unreachable_pair(bare, members)
+    if pair is not None:
+        one, other = (shown(node) for node in topology.ids(pair))
+        raise InputError(
+            f"{topology.name}: rank {one} cannot reach rank {other} without relays; let idle nodes be some"
+        )
+    return bare
 
 
 def members_of(topology: Topology, ranks: tuple[int, ...] | None) -> tuple[int, ...]:

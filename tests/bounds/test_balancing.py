@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 
 from forestcoll.bounds import optimum
 from forestcoll.bounds.balancing import balanced_use
+from forestcoll.bounds.linear_program import LinearProgram
 from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.bounds.trimming import trimmed
+from forestcoll.errors import NoSolutionError
 from forestcoll.generation import schedule_for
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -156,6 +159,24 @@ def test_half_a_link_of_a_machine(spec: str) -> None:
     assert verify(schedule).ok
 
 
+def test_idle_nodes_apart_from_all_ranks_are_left_alone() -> None:
+    builder = TopologyBuilder("funnel")
+    for node in ("root", "idle", "apart", "from it"):
+        builder.add_compute(node)
+    builder.add_switch("switch")
+    builder.add_duplex("apart", "from it", 3)
+    builder.add_duplex("root", "idle", 1)
+    builder.add_link("root", "switch", 6)
+    for node in "ab":
+        builder.add_compute(node)
+        builder.add_link("switch", node, 6)
+        builder.add_link(node, "root", 1)
+    best = optimum(builder.build(connected=False), "broadcast", root="root", ranks=[0, 4, 5])
+    assert best.algbw == 3
+    assert best.optimal_algbw == 6
+    assert verify(schedule_for(best)).ok
+
+
 def cycle_of_switches(capacity: int) -> Topology:
     """Two compute nodes and a cycle of three switches between them, each with a wide link to the next."""
     builder = TopologyBuilder("cycle")
@@ -191,3 +212,36 @@ def test_trimming_hands_nothing_round_a_cycle() -> None:
         topology, {(link.source, link.target): each for link, each in zip(topology.links, balanced, strict=True)}
     )
     assert len(asked) < 50
+
+
+@examples(40)
+@given(uneven_networks(most=6, kinds=st.just(SMALL)))
+def test_programs_solved_in_fractions_alone_have_the_same_optimum(topology: Topology) -> None:
+    scaled = ScaledTopology.of(topology)
+    expected = balanced_use(scaled).rate
+    with mock.patch.object(LinearProgram, "exact", return_value=None):
+        found = balanced_use(scaled)
+    assert found.rate == expected == least_ratio(found.topology)
+
+
+def test_what_cannot_be_solved_exactly_is_refused() -> None:
+    with (
+        mock.patch.object(LinearProgram, "exact", return_value=None),
+        mock.patch.object(LinearProgram, "exact_alone", return_value=None),
+        pytest.raises(NoSolutionError) as caught,
+    ):
+        optimum(broken_box(Fraction(40)))
+    assert str(caught.value) == (
+        "broken: how much of its unbalanced switches can be used is a linear program that could not be solved in "
+        "fractions; give bandwidths of fewer digits, or make each switch take in as much as it gives out"
+    )
+
+
+def test_an_allreduce_whose_program_is_too_large_goes_by_halves() -> None:
+    topology = broken_box(Fraction(40))
+    plan = optimum(topology, "allreduce")
+    with mock.patch("forestcoll.bounds.allreduce_forests.MOST_COLUMNS", 1):
+        halves = optimum(topology, "allreduce")
+    gathers, scatters = optimum(topology), optimum(topology, "reduce-scatter")
+    assert halves.algbw == 1 / (1 / gathers.algbw + 1 / scatters.algbw) <= plan.algbw
+    assert verify(schedule_for(halves)).ok

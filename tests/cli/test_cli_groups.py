@@ -146,3 +146,20 @@ def test_the_bounds_of_a_group() -> None:
     assert "3 of 6 compute nodes" in run_command("bounds", "ring:nodes=6", "--ranks", "0,2-3").out
     complaint = run_command("bounds", "ring:nodes=6", "--ranks", "0,2", "--root", "1").complaint()
     assert complaint == "ring:nodes=6: root 1 is not among the ranks; name it too"
+
+
+def test_idle_nodes_that_must_not_be_relays(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    made = run_command("generate", *HALF, "--no-relays", "-o", path, "--json").document()
+    judged = run_command("verify", path, "--json").document()
+    assert made["algbw"] == judged["algbw"] == "208"
+    assert made["optimal"] is judged["optimal"] is True
+    assert "relays" not in made
+    document = json.loads(path.read_text())
+    idle = {node["id"] for node in document["topology"]["nodes"]} - {"ib"} - set(made["ranks"])  # type: ignore[call-overload]
+    assert len(idle) == 16
+    assert not any(edge["source"] in idle or edge["target"] in idle for edge in document["topology"]["edges"])
+    complaint = run_command("optimum", "ring:nodes=6", "--ranks", "0,2", "--no-relays").complaint()
+    assert complaint == "ring:nodes=6: rank 0 cannot reach rank 2 without relays; let idle nodes be some"
+    complaint = run_command("optimum", "ring:nodes=6", "--no-relays").complaint(2)
+    assert complaint.startswith("--no-relays is about compute nodes that take no part; give --ranks too")

@@ -26,9 +26,13 @@ from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
+from forestcoll.topology.reach import reached_from
 
 MOST_TRIED = 64
-"""How many choices of nodes that copy are tried, each a linear program."""
+"""How many choices of nodes that copy are tried at most, each a linear program."""
+
+_MOST_LINKS = 16_000
+"""Of large networks so many fewer are tried that the links of all programs together are no more, but two at least."""
 
 
 @dataclass(frozen=True)
@@ -117,16 +121,18 @@ def _whole(topology: Topology, demand: Demand) -> int:
 
 
 def _able(topology: Topology, demand: Demand) -> tuple[int, ...]:
-    """Return the linked switches that can do what trees need: add where data is reduced, else copy.
+    """Return the switches on the way that can do what trees need: add where data is reduced, else copy.
 
     Those of which most comes out for what goes in are first.
     """
     reduces = demand.collective.only_reduces
-    linked = {end for link in topology.links for end in (link.source, link.target)}
+    fed = reached_from(topology, topology.compute)
+    on_the_way = fed & reached_from(topology, topology.compute, backwards=True)
     able = [
         switch
         for switch in topology.switches
-        if switch in linked and (topology.nodes[switch].aggregation if reduces else topology.nodes[switch].multicast)
+        if switch in on_the_way
+        and (topology.nodes[switch].aggregation if reduces else topology.nodes[switch].multicast)
     ]
     surplus = {switch: topology.egress[switch] - topology.ingress[switch] for switch in able}
     return tuple(sorted(able, key=lambda switch: (surplus[switch] if reduces else -surplus[switch], switch)))
@@ -155,6 +161,7 @@ class _Choice:
     def __init__(self, topology: Topology, demand: Demand, bound: Fraction, progress: Progress) -> None:
         self._topology, self._demand, self._bound, self._progress = topology, demand, bound, progress
         self._tried: set[frozenset[int]] = set()
+        self._most = max(2, min(MOST_TRIED, _MOST_LINKS // max(1, len(topology.links))))
         self._best = _Use(frozenset(), topology, Fraction(0))
 
     def best_of(self, able: Collection[int]) -> _Use:
@@ -173,7 +180,7 @@ class _Choice:
 
     @property
     def _wants_more(self) -> bool:
-        return self._best.rate < self._bound and len(self._tried) < MOST_TRIED
+        return self._best.rate < self._bound and len(self._tried) < self._most
 
     def _try(self, switches: Collection[int]) -> None:
         enlisted = frozenset(switches)

@@ -124,6 +124,13 @@ def collective_options(command: Command) -> Command:
             metavar="ID",
             help="Of a broadcast or a reduce: the node that data comes from or goes to.",
         ),
+        click.option(
+            "--no-relays",
+            "relays",
+            flag_value=False,
+            default=True,
+            help="With --ranks: send nothing over compute nodes that take no part.",
+        ),
         ranks_option,
         click.option(
             "--collective",
@@ -149,6 +156,7 @@ class Asked:
     Attributes:
         collective: the name of the operation.
         ranks: the ranks that take part, as they were typed.
+        relays: whether others may serve as relays.
         root: the id of its root, as it was typed.
         shards: the file that says what part of the data each node has.
         trees: how many trees per root, exactly.
@@ -158,6 +166,7 @@ class Asked:
 
     collective: str
     ranks: str | None
+    relays: bool
     root: str | None
     shards: Path | None
     trees: int | None
@@ -174,6 +183,8 @@ class Asked:
             raise click.UsageError(f"{named} needs a root; give --root ID, the id of a compute node")
         if self.shards is not None and not collective.has_shards:
             raise click.UsageError(f"{named} has no shards of different sizes; leave --shards out")
+        if not self.relays and self.ranks is None:
+            raise click.UsageError("--no-relays is about compute nodes that take no part; give --ranks too")
         if self.trees is not None and self.max_trees is not None:
             raise click.UsageError("--trees and --max-trees exclude each other; give one of them")
 
@@ -185,7 +196,7 @@ class Asked:
 
     def without_relays(self, best: "Optimum", progress: "Progress") -> "RelayGain | None":
         """Return what idle nodes gain as relays, None if there are none."""
-        if len(best.members) == len(best.topology.compute):
+        if not self.relays or len(best.members) == len(best.topology.compute):
             return None
         from forestcoll.bounds import optimum_without_relays
         from forestcoll.cli.part_wording import RelayGain
@@ -196,9 +207,12 @@ class Asked:
     def optimum(self, network: "Topology", progress: "Progress") -> "tuple[Optimum, tuple[Optimum, ...]]":
         """Return the optimum that is asked for, and with `--max-trees` those of all numbers of trees."""
         from forestcoll.bounds import best_of, optima_by_trees, optimum
+        from forestcoll.ranks import without_relays
 
         if not self.in_network:
             network = network.without_abilities()
+        if not self.relays:
+            network = without_relays(network, self.ranks or ())
         name = Collective(self.collective)
         asked: dict[str, Any] = {"root": self.root, "shards": self._shards(network), "ranks": self.ranks}
         if self.max_trees is None:

@@ -27,9 +27,14 @@ def relayed(topology: Topology, ranks: Collection[int]) -> Topology:
 
 def part_without(topology: Topology, ranks: Collection[int]) -> Topology:
     """Return the usable part of `topology` that is left when the idle nodes are taken away with their links."""
+    return usable_part(without_links_of_idle(topology, ranks), ranks)
+
+
+def without_links_of_idle(topology: Topology, ranks: Collection[int]) -> Topology:
+    """Return `topology` with its idle nodes, but without their links."""
     idle = set(topology.compute).difference(ranks)
     links = tuple(link for link in topology.links if link.source not in idle and link.target not in idle)
-    return usable_part(replace(topology, links=links), ranks)
+    return replace(topology, links=links)
 
 
 def as_relay(node: Node) -> Node:
