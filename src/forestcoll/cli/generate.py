@@ -132,10 +132,4 @@ def _rows(
     ]
     if verbose:
         rows.append(("run", ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in watch.counters.items())))
-    return [*rows, ("written", _place(output))]
-
-
-def _place(output: Path | None) -> str:
-    if output is None:
-        return "nowhere; -o FILE writes it"
-    return "to standard output" if is_standard_output(output) else str(output)
+    return [*rows, ("written", wording.place(output))]

@@ -17,6 +17,7 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 """The environment variable that asks for the traceback of a defect."""
 
 _COMMANDS = {
+    "broadcast-series": "Broadcast message after message from one node, as many as possible in time.",
     "bounds": "Say what no schedule can beat, and why.",
     "generate": "Write a schedule that reaches the optimum, verified.",
     "optimum": "Say how fast a collective can run, exactly, and why.",
@@ -25,6 +26,11 @@ _COMMANDS = {
     "verify": "Check a schedule that anyone wrote.",
 }
 """Each command and its summary: so that --help need not import them. `tests/cli` holds them against the commands."""
+
+
+def module_of(command: str) -> str:
+    """Return the name of the file that holds a command."""
+    return command.replace("-", "_")
 
 
 class _LazyGroup(click.Group):
@@ -36,7 +42,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"forestcoll.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"forestcoll.cli.{module_of(cmd_name)}").command
         return command
 
     def invoke(self, ctx: click.Context) -> object:

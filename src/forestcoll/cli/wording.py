@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import click
 
 from forestcoll.bounds import Optimum
+from forestcoll.cli.options import is_standard_output
 from forestcoll.schedule import Shape
 from forestcoll.topology import Link, Topology
 
@@ -18,6 +20,13 @@ _MOST_GROUPS = 6
 def print_json(document: Mapping[str, object], *, err: bool = False) -> None:
     """Print one JSON object, on standard error where `err` says so."""
     click.echo(json.dumps(document, indent=1), err=err)
+
+
+def place(output: Path | None) -> str:
+    """Return where a result was written to, in words."""
+    if output is None:
+        return "nowhere; -o FILE writes it"
+    return "to standard output" if is_standard_output(output) else str(output)
 
 
 def print_lines(lines: Iterable[str], *, err: bool = False) -> None:

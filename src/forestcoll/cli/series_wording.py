@@ -1,0 +1,116 @@
+"""A series of broadcasts in words and figures."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from forestcoll.cli import wording
+from forestcoll.oneport.comparison import SeriesComparison
+from forestcoll.schedule.periodic import PeriodicSchedule
+from forestcoll.schedule.periodic_document import series_document
+
+_MOST_DIGITS = 30
+"""The most digits of a number that the report shows; JSON has them all."""
+
+_MOST_BUSY = 6
+
+
+def document(compared: SeriesComparison, schedule: PeriodicSchedule, seconds: Mapping[str, float]) -> dict[str, object]:
+    """Return the JSON of a series: the schedule, and what a tree and a DAG reach."""
+    topology, tree, dag = schedule.topology, compared.tree, compared.dag
+    return {
+        "topology": topology.name,
+        "compute_nodes": len(topology.compute),
+        "links": len(topology.links),
+        "port_model": topology.port_model,
+        "unit": topology.bandwidth_unit,
+        "throughput_float": float(schedule.throughput),
+        "optimal": schedule.throughput == compared.best.throughput,
+        "verified": True,
+        **series_document(schedule),
+        "initialisation": str(schedule.initialisation),
+        "clean_up": str(schedule.initialisation),
+        "height": schedule.height,
+        "best_tree_throughput": str(tree.throughput),
+        "best_tree": {"optimal": tree.optimal, "edges": [topology.ids(ends) for ends in tree.tree.edges]},
+        "best_dag_throughput": str(dag.throughput),
+        "best_dag": {"optimal": dag.optimal, "order": topology.ids(dag.dag.order)},
+        "seconds": {stage: round(passed, 6) for stage, passed in seconds.items()},
+    }
+
+
+def lines(
+    compared: SeriesComparison, schedule: PeriodicSchedule, seconds: Mapping[str, float], output: Path | None
+) -> list[str]:
+    """Return the report of a series."""
+    topology = schedule.topology
+    source = wording.printable(topology.nodes[schedule.source].id)
+    rows = [
+        ("throughput", _rate(schedule.throughput)),
+        ("optimum", _of(schedule.throughput, compared.best.throughput)),
+        ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
+        ("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
+        ("rounds", f"{len(schedule.rounds)} a period"),
+        ("start and end", f"{number(schedule.initialisation)} each: {schedule.height - 1} periods"),
+        ("best DAG", _restricted(compared.dag.throughput, compared.best.throughput, optimal=compared.dag.optimal)),
+        ("best tree", _restricted(compared.tree.throughput, compared.best.throughput, optimal=compared.tree.optimal)),
+        ("verified", "ports, trees, whole messages, throughput and the proof of the optimum"),
+        ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())),
+        ("written", wording.place(output)),
+    ]
+    how = "one port" if topology.port_model else "all links at once"
+    return [
+        (
+            f"{wording.printable(topology.name)}: series of broadcasts from {source} over "
+            f"{len(topology.compute)} compute nodes, {how}"
+        ),
+        *wording.table(rows),
+        *_proof_lines(compared),
+    ]
+
+
+def _rate(value: Fraction) -> str:
+    return f"{number(value)} messages in a unit of time"
+
+
+def number(value: Fraction) -> str:
+    """Return `value`, exactly if that is short, else about."""
+    if max(len(str(value.numerator)), len(str(value.denominator))) > _MOST_DIGITS:
+        return about(value)
+    return str(value) if value.denominator == 1 else f"{value} ({float(value):.6g})"
+
+
+def about(value: Fraction) -> str:
+    """Return a positive number about, however large it is."""
+    digits = len(str(value.numerator // value.denominator))
+    return f"about {float(value):.6g}" if digits < 300 else f"about 10^{digits - 1}"
+
+
+def _of(value: Fraction, best: Fraction) -> str:
+    if value == best:
+        return "reached; no schedule is faster"
+    return f"{number(best)} over all links; this is {float(value / best):.2%} of it"
+
+
+def _restricted(value: Fraction, best: Fraction, *, optimal: bool) -> str:
+    known = "" if optimal else "; the best one found, there may be better ones"
+    return f"{number(value)}, {float(value / best):.2%} of the optimum{known}"
+
+
+def _proof_lines(compared: SeriesComparison) -> list[str]:
+    """Say why there is no more: which ports are busy all the time, whatever the schedule."""
+    certificate, topology = compared.best.certificate, compared.best.platform.topology
+    weight = sum((each for each, _ in certificate.cuts), Fraction(0))
+    priced = sorted(certificate.prices, key=lambda each: (-each[1], each[0]))
+    shown = []
+    for port, price in priced[:_MOST_BUSY]:
+        node = "" if port.kind == "link" else wording.printable(topology.nodes[port.number].id)
+        link = topology.links[port.number] if port.kind == "link" else None
+        ends = "" if link is None else " -> ".join(map(wording.printable, topology.ids([link.source, link.target])))
+        what = {"send": f"what {node} sends", "receive": f"what {node} receives", "link": ends}[port.kind.value]
+        shown.append(f"{what} ({number(price / weight)})")
+    rest = [f"{len(priced) - _MOST_BUSY} more"] if len(priced) > _MOST_BUSY else []
+    return [
+        "Bottleneck: at these prices every tree's time at ports costs 1 a message at least; all their time is used:",
+        *(f"  {line}" for line in [*shown, *rest]),
+    ]
