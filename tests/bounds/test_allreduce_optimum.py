@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forestcoll.bounds import optimum
 from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
-from forestcoll.bounds.allreduce_proof import AllreduceProof, Phase, WeightedCut
+from forestcoll.bounds.allreduce_proof import AllreduceProof, Phase, Roles, WeightedCut
 from forestcoll.bounds.orbits import Orbits
 from forestcoll.topology import Symmetry, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -21,10 +21,11 @@ ALONE = Symmetry(())
 
 def solved(topology: Topology, *, in_network: bool = False) -> AllreduceOptimum:
     """The optimum with both halves of its proof checked anew, the dual without its symmetry."""
-    found = allreduce_optimum(topology, in_network=in_network)
+    roles = Roles.in_network(topology) if in_network else Roles.of(topology)
+    found = allreduce_optimum(topology, roles)
     assert found.plan is not None
-    assert found.plan.fault(topology, in_network=in_network) is None
-    assert found.proof.expanded(topology).bound(topology, in_network=in_network) == found.upper
+    assert found.plan.fault(topology, roles) is None
+    assert found.proof.expanded(topology).bound(topology, roles) == found.upper
     assert found.plan.rate == found.upper
     assert found.exact
     return found

@@ -40,7 +40,7 @@ def test_figure_1_in_json(figure_1: Path) -> None:
 
 def test_rounds_are_matchings_that_carry_the_weights(figure_1: Path) -> None:
     found = answer(figure_1, "--source", "s")
-    costs = {(each["source"], each["target"]): 1 / Fraction(each["bandwidth"]) for each in FIGURE_1}
+    costs = {(each["source"], each["target"]): 1 / Fraction(str(each["bandwidth"])) for each in FIGURE_1}
     busy: dict[tuple[str, str, int], Fraction] = {}
     for each in found["rounds"]:
         transfers = each["transfers"]
@@ -135,12 +135,12 @@ def test_a_picture_of_a_period(figure_1: Path, tmp_path: Path) -> None:
         (
             [*FIGURE_1, edge("3", "4", 0)],
             "s",
-            "edges[6]: edge '3' -> '4': bandwidth 0 must be greater than 0; leave a dead link out",
+            "network.json: edge '3' -> '4': bandwidth 0 must be greater than 0; leave a dead link out",
         ),
         (
             [*FIGURE_1, edge("3", "4", -2)],
             "s",
-            "edges[6]: edge '3' -> '4': bandwidth -2 must be greater than 0; leave a dead link out",
+            "network.json: edge '3' -> '4': bandwidth -2 must be greater than 0; leave a dead link out",
         ),
     ],
 )

@@ -50,15 +50,8 @@ def test_the_readme_shows_runs() -> None:
 
 
 def test_the_readme_lists_every_command() -> None:
-    assert re.findall(r"^\| `forestcoll ([a-z-]+)", README.read_text(), re.MULTILINE) == [
-        "optimum",
-        "bounds",
-        "generate",
-        "verify",
-        "topologies",
-        "topology",
-    ]
-    assert len(_COMMANDS) == 6
+    listed = re.findall(r"^\| `forestcoll ([a-z-]+)", README.read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(_COMMANDS)
 
 
 @pytest.mark.parametrize("document", [README, ROOT / "docs" / "python.md", ROOT / "docs" / "bounds.md"])

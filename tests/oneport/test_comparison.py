@@ -28,7 +28,7 @@ def test_the_two_trees_of_figures_3_and_4(routes: tuple[tuple[int, ...], ...], t
 def test_figure_1_is_better_than_its_best_dag_which_is_better_than_its_best_tree() -> None:
     compared = compare_series(figure_1(), "s")
     assert (compared.best.throughput, compared.dag.throughput, compared.tree.throughput) == (
-        1,
+        Fraction(1),
         Fraction(4, 5),
         Fraction(2, 3),
     )

@@ -8,7 +8,15 @@ import pytest
 from oneport_platforms import figure_1, platform_of_costs
 
 from forestcoll.oneport import compare_series
-from forestcoll.schedule.periodic import PeriodicSchedule, Port, PortKind, Round, SeriesTree, SteadyCertificate, Transfer
+from forestcoll.schedule.periodic import (
+    PeriodicSchedule,
+    Port,
+    PortKind,
+    Round,
+    SeriesTree,
+    SteadyCertificate,
+    Transfer,
+)
 from forestcoll.verification.series import verify_series
 
 GOOD = compare_series(figure_1(), "s").schedule()
@@ -144,7 +152,7 @@ def test_a_weaker_certificate_proves_less_and_the_schedule_is_not_called_optimal
 
 def test_without_a_certificate_nothing_is_proven() -> None:
     report = verify_series(replace(GOOD, certificate=None, optimal_throughput=None))
-    assert (report.ok, report.optimal, report.throughput) == (True, False, 1)
+    assert (report.ok, report.optimal, str(report.throughput)) == (True, False, "1")
 
 
 def test_a_receiver_of_two_messages_at_once_is_found() -> None:

@@ -23,11 +23,10 @@ from forestcoll.bounds.allreduce_proof import (
     AllreducePlan,
     AllreduceProof,
     Phase,
+    Roles,
     WeightedCut,
-    can_be_root,
     crossings,
     flow_network,
-    must_balance,
 )
 from forestcoll.bounds.cuts import FlowNetwork
 from forestcoll.bounds.linear_program import Floats, LinearProgram, Row, Solution
@@ -42,10 +41,10 @@ MOST_COLUMNS = 4000
 """The most columns that the program may have: one for each orbit of roots, two for each of links. Minutes."""
 
 _ENOUGH = 4
-"""Times N times the cut-set bound: more than this no link needs, which keeps the numbers of the program alike.
+"""Times all nodes times the cut-set bound: more no link needs, which keeps the numbers of the program alike.
 
-Each of the N - 1 routes of a tree takes a link once at most, so at any rate up to the cut-set bound both phases
-together load a link with less than half of this; prices of links that have it are therefore 0, and so proofs hold for
+A tree has fewer routes than there are nodes, and each takes a link once at most, so at any rate up to the cut-set bound
+both phases together load a link with less than half of this. So prices of links that have it are 0, and proofs hold for
 the links' own bandwidths.
 """
 
@@ -88,8 +87,8 @@ def columns_needed(topology: Topology, orbits: Orbits) -> int:
 
 def allreduce_optimum(
     topology: Topology,
+    roles: Roles | None = None,
     *,
-    in_network: bool = False,
     equal_roots: bool = False,
     orbits: Orbits | None = None,
     progress: Progress = SILENT,
@@ -98,10 +97,10 @@ def allreduce_optimum(
 
     Args:
         topology: the network; its switches may take in more or less than they give out.
-        in_network: switches use what they can multicast and add up. Then the optimum is a bound that schedules are
-            not known to reach; else it is reached.
-        equal_roots: every compute node is the root of as much as every other, and no switch of anything: the best that
-            a reduce-scatter and an allgather can do together, links being shared between them as is best.
+        roles: what the nodes do; switches only pass data on unless they are given. The optimum is reached by trees
+            for `Roles.of` anything; for `Roles.in_network` it is a bound that schedules are not known to reach.
+        equal_roots: every compute node is the root of as much as every other: the best that a reduce-scatter and an
+            allgather can do together, links being shared between them as is best.
         orbits: of a group of symmetries, to save a search for it.
         progress: is told of stages.
 
@@ -109,25 +108,25 @@ def allreduce_optimum(
         InternalError: a defect.
     """
     progress.begin("solving the linear program of allreduce")
-    program = _Program(topology, orbits or Orbits.of(topology), in_network=in_network, equal_roots=equal_roots)
-    return program.run(progress)
+    roles = roles or Roles.of(topology)
+    return _Program(topology, orbits or Orbits.of(topology), roles, equal_roots=equal_roots).run(progress)
 
 
 class _Program:
     """The program with the conditions found so far. Columns: roots, then reduce, then broadcast, one an orbit."""
 
-    def __init__(self, topology: Topology, orbits: Orbits, *, in_network: bool, equal_roots: bool) -> None:
-        self._topology, self._orbits, self._in_network, self._equal_roots = topology, orbits, in_network, equal_roots
+    def __init__(self, topology: Topology, orbits: Orbits, roles: Roles, *, equal_roots: bool) -> None:
+        self._topology, self._orbits, self._roles, self._equal_roots = topology, orbits, roles, equal_roots
         self._scaled = ScaledTopology.of(topology)
-        able = in_network and not equal_roots
-        roots = [node for node in orbits.first_nodes if can_be_root(topology.nodes[node], in_network=able)]
+        able = frozenset(topology.compute) if equal_roots else roles.roots
+        roots = [node for node in orbits.first_nodes if node in able]
         self._root_column = {orbits.of_node[node]: 0 if equal_roots else place for place, node in enumerate(roots)}
         columns = 1 if equal_roots else len(roots)
         self._first = {Phase.REDUCE: columns, Phase.BROADCAST: columns + len(orbits.link_sizes)}
         objective = [0] * (columns + 2 * len(orbits.link_sizes))
         for orbit, column in self._root_column.items():
             objective[column] += orbits.node_sizes[orbit]
-        enough = _ENOUGH * len(topology.compute) * cut_set_capacity(self._scaled)
+        enough = _ENOUGH * len(topology.nodes) * cut_set_capacity(self._scaled)
         self._capacities = [min(capacity, enough) for capacity in self._scaled.capacities]
         self._program = LinearProgram(objective, scale=max(self._capacities))
         self._meaning: list[tuple[Phase, tuple[int, ...]] | tuple[Phase, int] | None] = []
@@ -142,10 +141,9 @@ class _Program:
             self._add(Row(columns, None, self._capacities[link]), None)
 
     def _add_balances(self) -> None:
-        nodes = self._topology.nodes
         for phase in Phase:
             for switch in self._orbits.first_nodes:
-                if must_balance(nodes[switch], phase, in_network=self._in_network):
+                if switch in self._roles.passive[phase]:
                     self._add(Row(self._surplus(phase, switch), 0, 0), (phase, switch))
 
     def _surplus(self, phase: Phase, switch: int) -> dict[int, int]:
@@ -158,10 +156,14 @@ class _Program:
 
     def _add_first_cuts(self) -> None:
         everything = range(len(self._topology.nodes))
-        for node in self._orbits.first_compute(self._topology):
-            for phase in Phase:
+        for phase in Phase:
+            for node in self._receivers(phase):
                 self._add_cut(phase, tuple(each for each in everything if each != node))
                 self._add_cut(phase, (node,))
+
+    def _receivers(self, phase: Phase) -> list[int]:
+        """Return one receiver of each orbit."""
+        return [node for node in self._orbits.first_nodes if node in self._roles.receivers[phase]]
 
     def _add(self, row: Row, meaning: tuple[Phase, tuple[int, ...]] | tuple[Phase, int] | None) -> None:
         self._program.add(row)
@@ -228,7 +230,7 @@ class _Program:
         added = False
         source = len(self._topology.nodes)
         for phase, network, enough in questions:
-            for target in self._orbits.first_compute(self._topology):
+            for target in self._receivers(phase):
                 cut = network.least_cut(source, target)
                 if cut.capacity < enough:
                     added |= self._add_cut(phase, tuple(node for node in cut.inside if node != source))
@@ -279,7 +281,7 @@ class _Program:
 
     def _answer(self, plan: AllreducePlan, proof: AllreduceProof) -> AllreduceOptimum:
         """Return what the two halves say, each checked by itself."""
-        fault = plan.fault(self._topology, in_network=self._in_network)
+        fault = plan.fault(self._topology, self._roles)
         return AllreduceOptimum(self._proven(proof), proof, plan if fault is None else None)
 
     def _numerical(self, solution: Solution) -> AllreduceOptimum:
@@ -293,7 +295,7 @@ class _Program:
         return AllreduceOptimum(upper, proof, None, residual=abs(float(upper / self._scaled.unit) / rate - 1))
 
     def _proven(self, proof: AllreduceProof) -> Fraction:
-        upper = proof.bound(self._topology, in_network=self._in_network, equal_roots=self._equal_roots)
+        upper = proof.bound(self._topology, self._roles, equal_roots=self._equal_roots)
         if upper is None:
             raise InternalError("the dual of an allreduce's linear program proves nothing")
         return upper

@@ -17,8 +17,9 @@ c_RE must besides enter each switch with as much as they leave it:
 
 So this program has the optimum of the appendix, which routes each logical link through the switches as a commodity of
 its own; it only takes fewer columns. A switch that can multicast need not be balanced by the broadcast, nor one that
-can aggregate by the reduce, and one that does both may be a root: with these the optimum bounds all schedules of trees,
-but is not known to be reached.
+can aggregate by the reduce, and one that does both may be a root: with these `Roles` the optimum bounds all schedules
+of trees, but is not known to be reached. It is reached where each such switch either is *enlisted*, so that all data of
+the phase must get to it as to a compute node (a tree may then leave it out), or passes data on like any other.
 
 The dual. Weights y_S >= 0 on sets, each for one of the phases, and potentials of switches in each phase, give each
 link a price in each phase, and the greater of the two counts:
@@ -36,7 +37,7 @@ import numpy as np
 
 from forestcoll.bounds.cuts import FlowNetwork
 from forestcoll.bounds.orbits import Orbits
-from forestcoll.topology import Node, Symmetry, Topology
+from forestcoll.topology import Symmetry, Topology
 
 _NO_SYMMETRY = Symmetry(())
 
@@ -51,18 +52,50 @@ class Phase(StrEnum):
     """Data flows along out-trees from the roots."""
 
 
-def must_balance(node: Node, phase: Phase, *, in_network: bool) -> bool:
-    """Return whether a node must pass on in `phase` just what it takes in.
+@dataclass(frozen=True)
+class Roles:
+    """What the nodes of a network do in an allreduce.
 
-    `in_network`: switches use their abilities to copy and to add.
+    Attributes:
+        roots: nodes that sums may be rooted at.
+        receivers: of each phase the nodes that all its data must get to, or come from.
+        passive: of each phase the nodes that pass on just what they take in.
     """
-    able = node.multicast if phase is Phase.BROADCAST else node.aggregation
-    return not node.is_compute and not (in_network and able)
+
+    roots: frozenset[int]
+    receivers: Mapping[Phase, frozenset[int]]
+    passive: Mapping[Phase, frozenset[int]]
+
+    @staticmethod
+    def of(topology: Topology, enlisted: Iterable[int] = ()) -> "Roles":
+        """Return the roles in which a plan can be reached.
+
+        `enlisted` switches copy or add, in the phases for which they are able to; the others pass data on.
+        """
+        compute, numbers = frozenset(topology.compute), frozenset(enlisted)
+        receivers = {phase: compute | _able(topology, phase) & numbers for phase in Phase}
+        return Roles(compute, receivers, {phase: _others(topology, receivers[phase]) for phase in Phase})
+
+    @staticmethod
+    def in_network(topology: Topology) -> "Roles":
+        """Return the roles that bound all schedules: switches do what they can, and need not get all data for it."""
+        compute = frozenset(topology.compute)
+        able = {phase: _able(topology, phase) for phase in Phase}
+        passive = {phase: _others(topology, compute | able[phase]) for phase in Phase}
+        roots = compute | able[Phase.REDUCE] & able[Phase.BROADCAST]
+        return Roles(roots, dict.fromkeys(Phase, compute), passive)
 
 
-def can_be_root(node: Node, *, in_network: bool) -> bool:
-    """Return whether data can be added up on a node and then be sent from it to all."""
-    return node.is_compute or (in_network and node.multicast and node.aggregation)
+def _able(topology: Topology, phase: Phase) -> frozenset[int]:
+    """Return the switches that can copy in a broadcast, or add in a reduce."""
+    nodes = enumerate(topology.nodes)
+    return frozenset(number for number, node in nodes if node.multicast and phase is Phase.BROADCAST) | frozenset(
+        number for number, node in enumerate(topology.nodes) if node.aggregation and phase is Phase.REDUCE
+    )
+
+
+def _others(topology: Topology, nodes: frozenset[int]) -> frozenset[int]:
+    return frozenset(range(len(topology.nodes))) - nodes
 
 
 @dataclass(frozen=True)
@@ -88,40 +121,44 @@ class AllreducePlan:
         """Return of each link the bandwidth that `phase` gets."""
         return self.reduce if phase is Phase.REDUCE else self.broadcast
 
-    def fault(self, topology: Topology, *, in_network: bool = False) -> str | None:
-        """Return what is wrong with the plan on `topology`, in words, or None if it is feasible."""
-        return next(self._faults(topology, in_network=in_network), None)
+    def fault(self, topology: Topology, roles: Roles | None = None) -> str | None:
+        """Return what is wrong with the plan on `topology`, in words, or None if it is feasible.
 
-    def _faults(self, topology: Topology, *, in_network: bool) -> Iterator[str]:
+        `roles`: of its nodes; switches only pass data on unless they are given.
+        """
+        return next(self._faults(topology, roles or Roles.of(topology)), None)
+
+    def _faults(self, topology: Topology, roles: Roles) -> Iterator[str]:
         if len(self.roots) != len(topology.nodes) or {len(self.reduce), len(self.broadcast)} != {len(topology.links)}:
             yield "it is of another network"
             return
         if min((*self.roots, *self.reduce, *self.broadcast)) < 0:
             yield "a number is negative"
-        for node, rooted in zip(topology.nodes, self.roots, strict=True):
-            if rooted and not can_be_root(node, in_network=in_network):
-                yield f"switch {node.id!r} is a root"
+        for number, rooted in enumerate(self.roots):
+            if rooted and number not in roles.roots:
+                yield f"switch {topology.nodes[number].id!r} is a root"
         for link, reduced, sent in zip(topology.links, self.reduce, self.broadcast, strict=True):
             if reduced + sent > link.bandwidth:
                 yield f"link {topology.ids([link.source, link.target])} is used more than it can be"
         for phase in Phase:
-            yield from self._unbalanced(topology, phase, in_network=in_network)
-            yield from self._cut_off(topology, phase)
+            yield from self._unbalanced(topology, phase, roles)
+            yield from self._cut_off(topology, phase, roles)
 
-    def _unbalanced(self, topology: Topology, phase: Phase, *, in_network: bool) -> Iterator[str]:
+    def _unbalanced(self, topology: Topology, phase: Phase, roles: Roles) -> Iterator[str]:
         surplus = [Fraction(0)] * len(topology.nodes)
         for link, used in zip(topology.links, self.of_phase(phase), strict=True):
             surplus[link.target] += used
             surplus[link.source] -= used
-        for node, excess in zip(topology.nodes, surplus, strict=True):
-            if excess and must_balance(node, phase, in_network=in_network):
-                yield f"switch {node.id!r} is not balanced in the {phase}"
+        for number in sorted(roles.passive[phase]):
+            if surplus[number]:
+                yield f"switch {topology.nodes[number].id!r} is not balanced in the {phase}"
 
-    def _cut_off(self, topology: Topology, phase: Phase) -> Iterator[str]:
+    def _cut_off(self, topology: Topology, phase: Phase, roles: Roles) -> Iterator[str]:
         network, whole = flow_network(topology, phase, self.roots, self.of_phase(phase))
-        for target in topology.compute:
-            if network.least_cut(len(topology.nodes), target).capacity < self.rate * whole:
-                yield f"what the {phase} needs does not get past a cut that misses {topology.nodes[target].id!r}"
+        cut = network.least_cut_from(len(topology.nodes), roles.receivers[phase])
+        if cut.capacity < self.rate * whole:
+            missed = min(roles.receivers[phase].difference(cut.inside))
+            yield f"what the {phase} needs does not get past a cut that misses {topology.nodes[missed].id!r}"
 
 
 def flow_network(
@@ -153,7 +190,7 @@ class WeightedCut:
 
     Attributes:
         phase: what must leave the set in a broadcast, and enter it in a reduce.
-        inside: its nodes, rising; at least one compute node is missing.
+        inside: its nodes, rising; at least one receiver of the phase is missing.
         weight: y_S, 0 or more.
     """
 
@@ -187,13 +224,14 @@ class AllreduceProof:
         )
         return AllreduceProof(cuts, self.potentials)
 
-    def bound(self, topology: Topology, *, in_network: bool = False, equal_roots: bool = False) -> Fraction | None:
+    def bound(self, topology: Topology, roles: Roles | None = None, *, equal_roots: bool = False) -> Fraction | None:
         """Return the rate that no plan on `topology` can beat, or None if this proves nothing.
 
         Sums are over the orbits of `symmetry`, taken on trust to be one; `expanded` needs no such trust. With
-        `equal_roots` the mean over compute nodes takes the place of the least.
+        `equal_roots` the mean over compute nodes takes the place of the least. `roles` are as for `AllreducePlan`.
         """
-        if not self._is_sound(topology, in_network=in_network):
+        roles = roles or Roles.of(topology)
+        if not self._is_sound(roles):
             return None
         orbits = Orbits.of(topology, self.symmetry)
         held = [Fraction(0)] * len(orbits.node_sizes)
@@ -204,7 +242,7 @@ class AllreduceProof:
             compute = {orbits.of_node[node] for node in topology.compute}
             least = sum((held[orbit] for orbit in compute), Fraction(0)) / len(topology.compute)
         else:
-            roots = [node for node in orbits.first_nodes if can_be_root(topology.nodes[node], in_network=in_network)]
+            roots = [node for node in orbits.first_nodes if node in roles.roots]
             least = min(held[orbits.of_node[node]] / orbits.node_sizes[orbits.of_node[node]] for node in roots)
         if least <= 0:
             return None
@@ -226,13 +264,12 @@ class AllreduceProof:
                     prices[orbit] += cut.weight * count
         return prices
 
-    def _is_sound(self, topology: Topology, *, in_network: bool) -> bool:
+    def _is_sound(self, roles: Roles) -> bool:
         """Return whether the numbers are what they must be for the inequality to hold."""
-        compute = set(topology.compute)
-        return all(cut.weight >= 0 and not compute <= set(cut.inside) for cut in self.cuts) and all(
-            must_balance(node, phase, in_network=in_network)
+        return all(cut.weight >= 0 and not roles.receivers[cut.phase] <= set(cut.inside) for cut in self.cuts) and all(
+            number in roles.passive[phase]
             for phase in Phase
-            for node, potential in zip(topology.nodes, self.potentials[phase], strict=True)
+            for number, potential in enumerate(self.potentials[phase])
             if potential
         )
 

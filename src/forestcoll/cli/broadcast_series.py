@@ -35,7 +35,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Broadcast message after message from one node, as many as possible in time.
+    """Broadcast message after message, as fast as can be.
 
     A message of 1 takes 1/bandwidth over a link. Where TOPOLOGY says "port_model": "one-port", a compute node sends to
     one neighbour at a time and receives from one; else it uses all its links at once. The throughput is the greatest

@@ -17,7 +17,7 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 """The environment variable that asks for the traceback of a defect."""
 
 _COMMANDS = {
-    "broadcast-series": "Broadcast message after message from one node, as many as possible in time.",
+    "broadcast-series": "Broadcast message after message, as fast as can be.",
     "bounds": "Say what no schedule can beat, and why.",
     "generate": "Write a schedule that reaches the optimum, verified.",
     "optimum": "Say how fast a collective can run, exactly, and why.",

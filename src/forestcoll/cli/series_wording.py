@@ -8,6 +8,7 @@ from forestcoll.cli import wording
 from forestcoll.oneport.comparison import SeriesComparison
 from forestcoll.schedule.periodic import PeriodicSchedule
 from forestcoll.schedule.periodic_document import series_document
+from forestcoll.verification.series import SeriesReport
 
 _MOST_DIGITS = 30
 """The most digits of a number that the report shows; JSON has them all."""
@@ -114,3 +115,40 @@ def _proof_lines(compared: SeriesComparison) -> list[str]:
         "Bottleneck: at these prices every tree's time at ports costs 1 a message at least; all their time is used:",
         *(f"  {line}" for line in [*shown, *rest]),
     ]
+
+
+def verified_document(schedule: PeriodicSchedule, report: SeriesReport) -> dict[str, object]:
+    """Return the JSON of a periodic schedule that is right."""
+    optimal = schedule.optimal_throughput
+    return {
+        "valid": True,
+        "topology": schedule.topology.name,
+        "compute_nodes": len(schedule.topology.compute),
+        "source": schedule.topology.nodes[schedule.source].id,
+        "throughput": str(report.throughput),
+        "optimal_throughput": None if optimal is None else str(optimal),
+        "optimal": report.optimal,
+        "period": str(schedule.period),
+        "messages_per_period": schedule.messages,
+        "trees": len(schedule.trees),
+        "rounds": len(schedule.rounds),
+    }
+
+
+def verified_lines(file: Path, schedule: PeriodicSchedule, report: SeriesReport) -> list[str]:
+    """Return what to say of a periodic schedule that is right."""
+    topology, optimal = schedule.topology, schedule.optimal_throughput
+    place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
+    source = wording.printable(topology.nodes[schedule.source].id)
+    if report.optimal:
+        optimum = "reached; the prices in the file prove that no schedule is faster"
+    else:
+        optimum = "not claimed" if optimal is None else f"{_rate(optimal)}, proven by the prices in the file"
+    rows = [
+        ("throughput", _rate(report.throughput)),
+        ("optimum", optimum),
+        ("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
+        ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
+        ("rounds", f"{len(schedule.rounds)} a period"),
+    ]
+    return [f"{file}: right: series of broadcasts from {source} on {place}", *wording.table(rows)]
