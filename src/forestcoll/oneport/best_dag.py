@@ -1,20 +1,20 @@
 """The best directed acyclic graph (§3.1.3): the order of the nodes in which SSBPDAG has the greatest optimum.
 
-Which order is best is a search: a mixed-integer program with a place for each node where the platform is small. Beyond
-that, orders are taken from the best tree, so that no DAG found is worse than that, and from what the optimum sends
-over each link (few of it should lead backwards; Eades, Lin and Smyth 1993), and improved by moving one node at a time.
-Every order's throughput is exact; the optimum of the series bounds them all.
+Which order is best is a search: a mixed-integer program with a place for each node where the platform is small and has
+no switches. Beyond that, orders are taken from the best tree, so that no DAG found is worse than that, and from what
+the optimum sends over each link (few of it should lead backwards; Eades, Lin and Smyth 1993), and improved by moving
+one node at a time. Every order's throughput is exact; the optimum of the series bounds them all.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from forestcoll.bounds.integer_program import IntegerProgram
-from forestcoll.errors import NoSolutionError
 from forestcoll.oneport.best_tree import BestTree
-from forestcoll.oneport.dag import DagOptimum, dag_optimum, dag_program, forward_links
+from forestcoll.oneport.dag import DagOptimum, dag_optimum, dag_program, forward_ways
+from forestcoll.oneport.logical import logical_arcs
 from forestcoll.oneport.optimum import SteadyOptimum
 from forestcoll.oneport.platform import Platform
 from forestcoll.progress import SILENT, Progress
@@ -60,7 +60,8 @@ def best_dag(best: SteadyOptimum, tree: BestTree, progress: Progress = SILENT) -
     complete = False
     if found.throughput < best.throughput:
         found = _moved(platform, found, best.throughput, progress)
-    if found.throughput < best.throughput and len(platform.topology.links) <= MOST_SEARCHED_LINKS:
+    searched = not platform.topology.switches and len(platform.topology.links) <= MOST_SEARCHED_LINKS
+    if found.throughput < best.throughput and searched:
         found, complete = _searched(best, found)
     return BestDag(found, best.throughput, optimal=complete or found.throughput == best.throughput)
 
@@ -68,38 +69,45 @@ def best_dag(best: SteadyOptimum, tree: BestTree, progress: Progress = SILENT) -
 def _orders(best: SteadyOptimum, tree: BestTree) -> Iterator[tuple[int, ...]]:
     """Yield orders to begin with: that of the tree, of mean depths, and one that little leads backwards in."""
     platform = best.platform
-    yield _fed(platform, [*[node for route in tree.tree.routes for node in route[1:]]])
+    after = _after(platform)
+    yield _fed(platform, after, [route[-1] for route in tree.tree.routes])
     depth = [Fraction(0)] * len(platform.topology.nodes)
     for each in best.trees:
         for place, (_, target) in zip(each.depths, each.edges, strict=True):
             depth[target] += place * each.weight
-    yield _fed(platform, sorted(range(len(depth)), key=lambda node: (depth[node], node)))
-    yield _fed(platform, _forward(best))
+    yield _fed(platform, after, sorted(platform.topology.compute, key=lambda node: (depth[node], node)))
+    yield _fed(platform, after, _forward(best))
 
 
-def _fed(platform: Platform, wish: Sequence[int]) -> tuple[int, ...]:
-    """Return all nodes in the order of `wish`, each put off until a link from a node before leads to it."""
+def _after(platform: Platform) -> dict[int, set[int]]:
+    """Return of each compute node those that it reaches without another on the way."""
+    after: dict[int, set[int]] = {node: set() for node in platform.topology.compute}
+    for tail, head in logical_arcs(platform, platform.costs).arcs:
+        after[tail].add(head)
+    return after
+
+
+def _fed(platform: Platform, after: Mapping[int, set[int]], wish: Sequence[int]) -> tuple[int, ...]:
+    """Return the compute nodes in the order of `wish`, each put off until a node before reaches it."""
     rank = {node: place for place, node in reversed(list(enumerate(wish)))}
-    leaving: list[list[int]] = [[] for _ in platform.topology.nodes]
-    for link in platform.topology.links:
-        leaving[link.source].append(link.target)
-    order, waiting = [platform.source], set(leaving[platform.source])
+    order, waiting = [platform.source], set(after[platform.source])
     placed = {platform.source}
     while waiting:
-        node = min(waiting, key=lambda each: (rank.get(each, len(leaving)), each))
+        node = min(waiting, key=lambda each: (rank[each], each))
         order.append(node)
         placed.add(node)
-        waiting = (waiting | set(leaving[node])) - placed
-    return (*order, *(node for node in range(len(leaving)) if node not in placed))
+        waiting = (waiting | after[node]) - placed
+    return tuple(order)
 
 
 def _forward(best: SteadyOptimum) -> list[int]:
     """Return an order by which little of what the optimum sends leads backwards: most surplus of sending first."""
     sent: dict[tuple[int, int], Fraction] = {}
     for tree in best.trees:
-        for ends in tree.edges:
+        for route in tree.routes:
+            ends = route[0], route[-1]
             sent[ends] = sent.get(ends, Fraction(0)) + tree.weight
-    left = [node for node in range(len(best.platform.topology.nodes)) if node != best.platform.source]
+    left = list(best.platform.destinations)
     order = [best.platform.source]
     while left:
         surplus = dict.fromkeys(left, Fraction(0))
@@ -135,12 +143,12 @@ def _moved(platform: Platform, found: DagOptimum, enough: Fraction, progress: Pr
 
 def _neighbours(platform: Platform, order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the orders in which one node has another place and that let all nodes receive."""
-    seen = {order}
+    seen, after = {order}, _after(platform)
     for place in range(1, len(order)):
         rest = (*order[:place], *order[place + 1 :])
         for other in range(1, len(order)):
             moved = (*rest[:other], order[place], *rest[other:])
-            candidate = _fed(platform, moved[1:])
+            candidate = _fed(platform, after, moved)
             if candidate not in seen:
                 seen.add(candidate)
                 yield candidate
@@ -148,7 +156,7 @@ def _neighbours(platform: Platform, order: tuple[int, ...]) -> Iterator[tuple[in
 
 def _guess(platform: Platform, order: tuple[int, ...]) -> float:
     """Return about what throughput an order has."""
-    program = dag_program(platform, forward_links(platform, order))
+    program = dag_program(platform, forward_ways(platform, order))
     return float(program.solve().values[0]) / float(min(platform.costs))
 
 
@@ -159,11 +167,9 @@ def _searched(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]
     if solution.values is None:
         return known, False
     places = [float(solution.values[column]) for column in search.places]
-    order = _fed(best.platform, sorted(range(len(places)), key=lambda node: (places[node], node)))
-    try:
-        found = max(known, dag_optimum(best.platform, order), key=lambda each: each.throughput)
-    except NoSolutionError:  # places as near as floating point cannot tell them apart
-        found = known
+    wish = sorted(range(len(places)), key=lambda node: (places[node], node))
+    order = _fed(best.platform, _after(best.platform), wish)
+    found = max(known, dag_optimum(best.platform, order), key=lambda each: each.throughput)
     reached = float(found.throughput / best.throughput)
     return found, solution.complete and -solution.bound <= reached * (1 + _CLOSE)
 
@@ -196,16 +202,14 @@ class _Search:
             after = {self.places[link.target]: 1.0, self.places[link.source]: -1.0, use: -float(nodes)}
             program.add_row(after, lower=1.0 - nodes)
             entered[link.target][messages] = 1.0
-            if not topology.nodes[link.source].is_compute:
-                entered[link.source][messages] = -1.0
             for port in platform.ports[number]:
                 ports.setdefault(port, {})[messages] = cost
             used[link.source, link.target] = use
         for port in sorted(ports):
             program.add_row(ports[port], upper=1.0)
-        for number, node in enumerate(topology.nodes):
-            if number != platform.source and entered[number]:
-                program.add_row(entered[number] | ({throughput: -1.0} if node.is_compute else {}), 0.0, 0.0)
+        for number in range(nodes):
+            if number != platform.source:
+                program.add_row(entered[number] | {throughput: -1.0}, 0.0, 0.0)
         for (one, other), use in used.items():
             if one < other and (other, one) in used:
                 program.add_row({use: 1.0, used[other, one]: 1.0}, upper=1.0)
