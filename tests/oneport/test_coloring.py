@@ -12,7 +12,7 @@ JOBS = st.lists(st.builds(Job, PORTS, PORTS, TIMES), max_size=30)
 
 
 @given(JOBS)
-@examples(400)
+@examples(200)
 def test_all_work_is_done_in_the_least_time_by_few_matchings(jobs: list[Job]) -> None:
     found = matchings(jobs)
     done: Counter[int] = Counter()

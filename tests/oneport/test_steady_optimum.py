@@ -9,6 +9,8 @@ from oneport_platforms import figure_1, optimum_by_cuts, optimum_by_trees, platf
 from forestcoll.bounds import optimum
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.oneport import Platform, SteadyOptimum, steady_optimum
+from forestcoll.oneport.optimum import optimum_by_prices
+from forestcoll.oneport.packing import packed_trees, rates_of
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples
@@ -76,7 +78,21 @@ def test_switches_pass_on_without_ports_of_their_own(topology: Topology) -> None
 @given(random_platforms(6, switches=2, duplex=True, skewed=True))
 @examples(80)
 def test_with_all_links_at_once_it_is_the_optimum_of_a_broadcast(topology: Topology) -> None:
-    assert solved(topology).throughput == optimum(topology, "broadcast", root=0).algbw
+    best, priced = solved(topology), optimum_by_prices(Platform.of(topology, 0))
+    assert best.throughput == priced.throughput == optimum(topology, "broadcast", root=0).algbw
+    assert best.certificate.bound == priced.certificate.bound == best.throughput
+    assert busiest(best) <= 1
+
+
+@given(random_platforms(6, switches=2))
+@examples(80)
+def test_the_core_packs_as_many_trees_into_what_links_carry(topology: Topology) -> None:
+    best = solved(topology)
+    rates = rates_of(best.platform, best.trees)
+    packed = packed_trees(best.platform, rates, best.throughput)
+    assert packed is not None
+    assert sum(tree.weight for tree in packed) == best.throughput
+    assert all(used <= rate for used, rate in zip(rates_of(best.platform, packed), rates, strict=True))
 
 
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2", "mi250:boxes=2,gpus=8", "torus:dims=4x4", "hypercube:dim=4"])

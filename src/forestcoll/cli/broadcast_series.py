@@ -21,6 +21,7 @@ from forestcoll.cli.options import is_standard_output, json_option, output_optio
     "--order", metavar="ID,ID,...", help="The order of all nodes whose DAG is compared; the best one known if left out."
 )
 @ports_option
+@click.option("--simulate", type=click.IntRange(min=1), metavar="K", help="Play K messages through the schedule.")
 @click.option("--picture", metavar="FILE", help="Draw a period as a Gantt chart: a .png, .svg or .pdf file.")
 @output_option
 @json_option
@@ -31,6 +32,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     along: str,
     order: str | None,
     ports: str | None,
+    simulate: int | None,
     picture: str | None,
     output: Path | None,
     as_json: bool,
@@ -46,6 +48,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.cli.watching import Watch
     from forestcoll.oneport.checking import checked
     from forestcoll.oneport.comparison import compare_series
+    from forestcoll.oneport.simulation import good_cuts, simulate_series
     from forestcoll.schedule.periodic_document import write_series
     from forestcoll.topology.registry import load_topology
 
@@ -58,6 +61,9 @@ def command(  # noqa: PLR0913 (one parameter an option)
         schedule = compared.schedule(along)
         watch.begin("verifying")
         checked(schedule)
+        run = None
+        if simulate is not None:
+            run = simulate_series(schedule, simulate, cuts=good_cuts(schedule, simulate), progress=watch)
         if picture is not None:
             from forestcoll.pictures.gantt import draw_period
 
@@ -68,6 +74,6 @@ def command(  # noqa: PLR0913 (one parameter an option)
             write_series(schedule, output)
     err = is_standard_output(output)
     if as_json:
-        wording.print_json(series_wording.document(compared, schedule, watch.seconds), err=err)
+        wording.print_json(series_wording.document(compared, schedule, run, watch.seconds), err=err)
         return
-    wording.print_lines(series_wording.lines(compared, schedule, watch.seconds, output), err=err)
+    wording.print_lines(series_wording.lines(compared, schedule, run, watch.seconds, output), err=err)

@@ -21,6 +21,7 @@ _COMMANDS = {
     "bounds": "Say what no schedule can beat, and why.",
     "generate": "Write a schedule that reaches the optimum, verified.",
     "optimum": "Say how fast a collective can run, exactly, and why.",
+    "pipelined-broadcast": "Send one large message from a node to all, in packets.",
     "topologies": "List the builders of networks and their parameters.",
     "topology": "Write a topology file.",
     "verify": "Check a schedule that anyone wrote.",

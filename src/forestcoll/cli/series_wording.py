@@ -6,17 +6,20 @@ from pathlib import Path
 
 from forestcoll.cli import wording
 from forestcoll.oneport.comparison import SeriesComparison
+from forestcoll.oneport.simulation import SeriesRun
 from forestcoll.schedule.periodic import PeriodicSchedule
 from forestcoll.schedule.periodic_document import series_document
 from forestcoll.verification.series import SeriesReport
 
-_MOST_DIGITS = 30
+_MOST_DIGITS = 12
 """The most digits of a number that the report shows; JSON has them all."""
 
 _MOST_BUSY = 6
 
 
-def document(compared: SeriesComparison, schedule: PeriodicSchedule, seconds: Mapping[str, float]) -> dict[str, object]:
+def document(
+    compared: SeriesComparison, schedule: PeriodicSchedule, run: SeriesRun | None, seconds: Mapping[str, float]
+) -> dict[str, object]:
     """Return the JSON of a series: the schedule, and what a tree and a DAG reach."""
     topology, tree, dag = schedule.topology, compared.tree, compared.dag
     return {
@@ -36,12 +39,29 @@ def document(compared: SeriesComparison, schedule: PeriodicSchedule, seconds: Ma
         "best_tree": {"optimal": tree.optimal, "edges": [topology.ids(ends) for ends in tree.tree.edges]},
         "best_dag_throughput": str(dag.throughput),
         "best_dag": {"optimal": dag.optimal, "order": topology.ids(dag.dag.order)},
+        **({} if run is None else {"simulation": _run_document(schedule, run)}),
         "seconds": {stage: round(passed, 6) for stage, passed in seconds.items()},
     }
 
 
+def _run_document(schedule: PeriodicSchedule, run: SeriesRun) -> dict[str, object]:
+    return {
+        "messages": run.messages,
+        "cycles": run.cycles,
+        "cycle": str(run.cycle),
+        "makespan": str(run.makespan),
+        "throughput": str(run.throughput),
+        "throughput_float": float(run.throughput),
+        "part_of_throughput": float(run.throughput / schedule.throughput),
+    }
+
+
 def lines(
-    compared: SeriesComparison, schedule: PeriodicSchedule, seconds: Mapping[str, float], output: Path | None
+    compared: SeriesComparison,
+    schedule: PeriodicSchedule,
+    run: SeriesRun | None,
+    seconds: Mapping[str, float],
+    output: Path | None,
 ) -> list[str]:
     """Return the report of a series."""
     topology = schedule.topology
@@ -56,6 +76,7 @@ def lines(
         ("best DAG", _restricted(compared.dag.throughput, compared.best.throughput, optimal=compared.dag.optimal)),
         ("best tree", _restricted(compared.tree.throughput, compared.best.throughput, optimal=compared.tree.optimal)),
         ("verified", "ports, trees, whole messages, throughput and the proof of the optimum"),
+        *([] if run is None else [("simulated", _run(schedule, run))]),
         ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())),
         ("written", wording.place(output)),
     ]
@@ -68,6 +89,14 @@ def lines(
         *wording.table(rows),
         *_proof_lines(compared),
     ]
+
+
+def _run(schedule: PeriodicSchedule, run: SeriesRun) -> str:
+    late = run.makespan - run.messages / schedule.throughput
+    return (
+        f"{run.messages} messages in {number(run.makespan)}: {float(run.throughput / schedule.throughput):.2%} of the "
+        f"throughput, {number(late)} for the start and the end"
+    )
 
 
 def _rate(value: Fraction) -> str:

@@ -4,7 +4,8 @@ A tree whose busiest port needs B for a message has throughput 1/B. Small platfo
 program, minimise B with a whole number of uses of each link, which has a condition for each set of nodes that a tree
 must enter; it starts with few and gets those that its solutions break. Beyond that there are heuristics: the trees of
 the optimum, trees grown link by link where the sender is free earliest, and then local search, hanging one node
-elsewhere. The optimum of the series bounds them all, so the gap is known.
+elsewhere. The optimum of the series bounds them all, so the gap is known. Where nodes use all their links at once and
+there are no switches, the best tree is the one whose slowest link is fastest, which is easy to find.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.bounds.integer_program import IntegerProgram, IntegerSolution
-from forestcoll.core import RoutedTrees, core_for
-from forestcoll.oneport.logical import logical_arcs
+from forestcoll.errors import InternalError
+from forestcoll.oneport.logical import logical_arcs, outwards
 from forestcoll.oneport.optimum import SteadyOptimum
+from forestcoll.oneport.packing import packed_trees
 from forestcoll.oneport.platform import Platform
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.periodic import Port, SeriesTree
@@ -53,15 +55,20 @@ class BestTree:
         return self.tree.weight
 
 
-def best_tree(best: SteadyOptimum, progress: Progress = SILENT) -> BestTree:
-    """Return the best single tree on the platform of `best`, or a good one and a bound."""
+def best_tree(best: SteadyOptimum, progress: Progress = SILENT, *, search: bool = True) -> BestTree:
+    """Return the best single tree on the platform of `best`, or a good one; without `search` one is found quickly."""
     platform = best.platform
     progress.begin("searching the best tree")
+    if not platform.is_one_port and not platform.topology.switches:
+        widest = _widest(platform)
+        throughput = _throughput(platform, widest)
+        return BestTree(SeriesTree(throughput, widest), throughput, optimal=True)
     found = _improved(platform, min((tree.routes for tree in best.trees), key=lambda each: _period(platform, each)))
     grown = _improved(platform, _grown(platform))
     found = min(found, grown, key=lambda each: _period(platform, each))
     complete = False
-    if _throughput(platform, found) < best.throughput and len(platform.topology.links) <= MOST_SEARCHED_LINKS:
+    search = search and len(platform.topology.links) <= MOST_SEARCHED_LINKS
+    if search and _throughput(platform, found) < best.throughput:
         found, complete = _searched(best, found, progress)
     throughput = _throughput(platform, found)
     return BestTree(SeriesTree(throughput, found), best.throughput, optimal=complete or throughput == best.throughput)
@@ -87,6 +94,26 @@ def _loads(platform: Platform, routes: Iterable[tuple[int, ...]]) -> dict[Port, 
             for port in platform.ports[link]:
                 loads[port] = loads.get(port, Fraction(0)) + platform.costs[link]
     return loads
+
+
+def _widest(platform: Platform) -> Routes:
+    """Return a tree whose slowest link is as fast as can be: each link has its port to itself."""
+    links = sorted(range(len(platform.costs)), key=lambda link: platform.costs[link])
+    leaving: dict[int, list[int]] = {}
+    parent: dict[int, int] = {platform.source: platform.source}
+    for link in links:
+        ends = platform.topology.links[link]
+        leaving.setdefault(ends.source, []).append(ends.target)
+        frontier = [ends.source] if ends.source in parent else []
+        while frontier:
+            node = frontier.pop()
+            for target in leaving.get(node, []):
+                if target not in parent:
+                    parent[target] = node
+                    frontier.append(target)
+        if len(parent) == len(platform.topology.nodes):
+            break
+    return outwards(((parent[node], node) for node in platform.destinations), platform.source)
 
 
 def _grown(platform: Platform) -> Routes:
@@ -134,7 +161,7 @@ def _improved(platform: Platform, routes: Routes) -> Routes:
         _put(platform, loads, current[change[-1]], -1)
         _put(platform, loads, change, 1)
         current[change[-1]] = change
-    return _outwards(current, platform.source)
+    return outwards(current.values(), platform.source)
 
 
 def _relief(
@@ -169,19 +196,6 @@ def _below(current: dict[int, tuple[int, ...]], node: int) -> set[int]:
             below.add(child)
             frontier.append(child)
     return below
-
-
-def _outwards(current: dict[int, tuple[int, ...]], source: int) -> Routes:
-    leaving: dict[int, list[tuple[int, ...]]] = {}
-    for _, route in sorted(current.items()):
-        leaving.setdefault(route[0], []).append(route)
-    ordered: list[tuple[int, ...]] = []
-    frontier = [source]
-    for node in frontier:
-        for route in leaving.get(node, []):
-            ordered.append(route)
-            frontier.append(route[-1])
-    return tuple(ordered)
 
 
 def _searched(best: SteadyOptimum, known: Routes, progress: Progress) -> tuple[Routes, bool]:
@@ -276,21 +290,8 @@ class _Search:
 
 
 def _tree_of(platform: Platform, uses: Sequence[int]) -> Routes:
-    """Return a tree within `uses`, which are balanced at switches; the core splits switches off (Edmonds)."""
-    topology = platform.topology
-    used = [number for number, count in enumerate(uses) if count and topology.links[number].target != platform.source]
-    core = core_for(4 * (sum(uses) + len(topology.nodes)))
-    problem = core.Problem(
-        len(topology.nodes),
-        [topology.links[number].source for number in used],
-        [topology.links[number].target for number in used],
-        [uses[number] for number in used],
-        list(topology.compute),
-        [int(node == platform.source) for node in topology.compute],
-    )
-    routed = RoutedTrees(*core.grow_trees(problem, 1)[0])
-    routes = [
-        tuple(routed.path_nodes[routed.path_starts[path] : routed.path_starts[path + 1]].tolist())
-        for path in routed.paths
-    ]
-    return _outwards({route[-1]: route for route in routes}, platform.source)
+    """Return a tree within `uses`, which are balanced at switches."""
+    found = packed_trees(platform, [Fraction(count) for count in uses], Fraction(1))
+    if found is None:
+        raise InternalError("a single tree needs longer integers than the native core has")
+    return found[0].routes

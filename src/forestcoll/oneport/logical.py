@@ -5,7 +5,7 @@ theirs: a cheapest tree over the cheapest path of each pair is a cheapest tree o
 """
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -77,3 +77,17 @@ def _cheapest_from(
                 best[target] = candidate
                 heapq.heappush(heap, candidate)
     return sorted(found)
+
+
+def outwards(routes: Iterable[tuple[int, ...]], source: int) -> tuple[tuple[int, ...], ...]:
+    """Return the routes of a tree in an order in which each begins where one before it ends, nearest first."""
+    leaving: dict[int, list[tuple[int, ...]]] = {}
+    for route in sorted(routes):
+        leaving.setdefault(route[0], []).append(route)
+    ordered: list[tuple[int, ...]] = []
+    frontier = [source]
+    for node in frontier:
+        for route in leaving.get(node, []):
+            ordered.append(route)
+            frontier.append(route[-1])
+    return tuple(ordered)

@@ -9,7 +9,8 @@ Its dual prices ports so that every tree costs 1 at least, and minimises the sum
 trees, but the cheapest one at given prices is found by Edmonds' algorithm, so trees join the program as they are
 found to be too cheap (Dantzig and Wolfe; cutting planes of the dual). Solved is the dual, with a price for each link
 beside those of ports, which keeps all coefficients short; a basis has at most as many trees as there are ports, 2|V|,
-where §5.3 has |V|^3 + |E|.
+where §5.3 has |V|^3 + |E|. Where nodes use all their links at once, the rest of the project knows the trees
+(`all_ports`).
 
 Prices are smoothed towards the best ones so far (Wentges 1997), which takes fewer rounds. When floating point sees
 nothing more to gain, the basis is solved in fractions, and what follows is exact: rates are checked to be 0 or more
@@ -28,8 +29,9 @@ import numpy as np
 from forestcoll.bounds.exact_packing import packing_optimum
 from forestcoll.bounds.linear_program import Floats, LinearProgram, Row, Solution
 from forestcoll.errors import InternalError
+from forestcoll.oneport.all_ports import trees_by_links
 from forestcoll.oneport.arborescence import CheapestTree, cheapest_tree
-from forestcoll.oneport.logical import LogicalArcs, logical_arcs
+from forestcoll.oneport.logical import LogicalArcs, logical_arcs, outwards
 from forestcoll.oneport.platform import Platform
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.periodic import SeriesTree, SteadyCertificate
@@ -50,7 +52,7 @@ class SteadyOptimum:
         throughput: messages in a unit of time, exact.
         trees: trees whose weights add up to it and that keep no port busy more than all the time.
         certificate: why there is no more.
-        rounds: how many linear programs were solved.
+        rounds: how many linear programs were solved, 0 where none was needed.
     """
 
     platform: Platform
@@ -64,7 +66,19 @@ def steady_optimum(platform: Platform, progress: Progress = SILENT) -> SteadyOpt
     """Return the optimum of `platform`: SSB(G) of §5.2 and trees as in §5.3.
 
     Raises:
-        InternalError: a defect, or numbers so far apart that floating point misleads.
+        InternalError: a defect.
+    """
+    if not platform.is_one_port and (found := trees_by_links(platform, progress)) is not None:
+        trees, certificate = found
+        return SteadyOptimum(platform, certificate.bound, trees, certificate, 0)
+    return optimum_by_prices(platform, progress)
+
+
+def optimum_by_prices(platform: Platform, progress: Progress = SILENT) -> SteadyOptimum:
+    """Return the optimum by linear programming, also where nodes use all their links at once.
+
+    Raises:
+        InternalError: a defect.
     """
     progress.begin("solving the linear program of the series")
     return _Program(platform, progress).run()
@@ -201,8 +215,8 @@ class _Program:
     def _without_floats(self) -> "_Weighed":
         """Return the same of the best basis, found in whole numbers: slow where there are many ports."""
         self._progress.remark(
-            f"{self._platform.topology.name}: bandwidths differ so much that floating point cannot tell what is best; "
-            "whole numbers go on, which takes longer"
+            f"{self._platform.topology.name}: floating point cannot tell which trees are best; whole numbers go on, "
+            "which takes longer"
         )
         trees = list(self._trees)
         values, prices = packing_optimum([self._times(routes) for routes in trees], len(self._ports))
@@ -220,7 +234,7 @@ class _Program:
     def _optimum(self, weighed: "_Weighed", cuts: Cuts, rounds: int) -> SteadyOptimum:
         prices = zip(self._ports, weighed.prices, strict=True)
         trees = tuple(
-            SeriesTree(rate / self._unit, _outwards(routes, self._platform.source))
+            SeriesTree(rate / self._unit, outwards(routes, self._platform.source))
             for routes, rate in sorted(weighed.rates.items(), key=lambda each: (-each[1], each[0]))
         )
         throughput = sum((tree.weight for tree in trees), Fraction(0))
@@ -249,17 +263,3 @@ def _spanning(platform: Platform, listed: LogicalArcs) -> CheapestTree:  # type:
 
 def _routes(listed: LogicalArcs, tree: CheapestTree) -> Routes:  # type: ignore[type-arg]
     return tuple(sorted(listed.routes[place] for place in tree.arcs))
-
-
-def _outwards(routes: Routes, source: int) -> Routes:
-    """Return the routes in an order in which each begins where one before it ends, nearest the source first."""
-    leaving: dict[int, list[tuple[int, ...]]] = {}
-    for route in routes:
-        leaving.setdefault(route[0], []).append(route)
-    ordered: list[tuple[int, ...]] = []
-    frontier = [source]
-    for node in frontier:
-        for route in leaving.get(node, []):
-            ordered.append(route)
-            frontier.append(route[-1])
-    return tuple(ordered)

@@ -133,11 +133,11 @@ def _label_axes(axes: "Axes", schedule: PeriodicSchedule, names: list[str]) -> N
 
     trees = len(schedule.trees)
     axes.set_yticks(range(len(names)), names, fontsize=8)
-    axes.invert_yaxis()
+    axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlim(0, 1)
     axes.set_xlabel(f"part of the period{_length(schedule)}")
     axes.set_title(
-        f"{schedule.topology.name}: one period, {float(schedule.throughput):.6g} messages in a unit of time",
+        f"{schedule.topology.name}\none period, {float(schedule.throughput):.6g} messages in a unit of time",
         fontsize=10,
     )
     axes.grid(axis="x", linewidth=0.3)
