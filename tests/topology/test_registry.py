@@ -47,6 +47,7 @@ NAMES = [
     "rail",
     "rail-only",
     "ring",
+    "tiers",
     "torus",
 ]
 
