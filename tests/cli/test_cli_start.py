@@ -8,7 +8,16 @@ from cli_run import completed, process, run_command
 import forestcoll.cli
 from forestcoll.cli.main import _COMMANDS, module_of
 
-SHARED = {"bounds_wording", "main", "options", "pipeline_wording", "series_wording", "watching", "wording"}
+SHARED = {
+    "bounds_wording",
+    "main",
+    "options",
+    "pipeline_wording",
+    "series_wording",
+    "step_generation",
+    "watching",
+    "wording",
+}
 
 
 def test_help_lists_every_command() -> None:

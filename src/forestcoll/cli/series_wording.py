@@ -150,7 +150,6 @@ def verified_document(schedule: PeriodicSchedule, report: SeriesReport) -> dict[
     """Return the JSON of a periodic schedule that is right."""
     optimal = schedule.optimal_throughput
     return {
-        "valid": True,
         "topology": schedule.topology.name,
         "compute_nodes": len(schedule.topology.compute),
         "source": schedule.topology.nodes[schedule.source].id,
@@ -164,7 +163,7 @@ def verified_document(schedule: PeriodicSchedule, report: SeriesReport) -> dict[
     }
 
 
-def verified_lines(file: Path, schedule: PeriodicSchedule, report: SeriesReport) -> list[str]:
+def verified_lines(schedule: PeriodicSchedule, report: SeriesReport, file: Path) -> list[str]:
     """Return what to say of a periodic schedule that is right."""
     topology, optimal = schedule.topology, schedule.optimal_throughput
     place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,10 @@ from forestcoll.errors import InputError
 if TYPE_CHECKING:
     from forestcoll.schedule import Schedule
     from forestcoll.schedule.periodic import PeriodicSchedule
+    from forestcoll.schedule.steps import StepSchedule
     from forestcoll.topology import NodeId
     from forestcoll.verification import Fault, Report
+    from forestcoll.verification.steps import StepReport
 
 
 @click.command("verify")
@@ -25,62 +28,85 @@ if TYPE_CHECKING:
 def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     """Check a schedule that anyone wrote.
 
-    FILE is a schedule of trees, or a periodic one of a series of broadcasts; - is standard input. Judged are delivery,
-    loads or ports, what it claims to achieve, and its proof of the optimum.
+    FILE is a schedule of trees or of steps, or a periodic one; - is standard input. Of trees are judged delivery,
+    loads, what they claim to achieve, and the proof of the optimum; of steps, that what is sent is held, that all
+    arrives, and loads; of a series of broadcasts, ports, trees, whole messages and the proof of the optimum.
 
     Exit status 1 and the first broken rule if it is not right. With --json the answer is one JSON object whatever FILE
     holds; "rule" is null where it is no schedule at all.
     """
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
-    from forestcoll.schedule.any_document import read_any
+    from forestcoll.schedule.any_document import read_any_schedule
 
     try:
         with Watch() as watch:
             watch.begin("reading")
-            schedule = read_any(file)
+            schedule = read_any_schedule(file)
             watch.begin("verifying")
-            judged = _judged(schedule)
+            judgement = _judgement(schedule)
     except InputError as error:
         if as_json:
             wording.print_json(_refusal(None, str(error)))
         raise
-    fault = judged.fault
-    if as_json:
-        wording.print_json(judged.document() if fault is None else _refusal(fault.rule, fault.message))
-    elif fault is not None:
-        click.echo(f"forestcoll: {file}: {fault.message} [{fault.rule}]", err=True)
+    fault = judgement.fault
+    if fault is None and as_json:
+        wording.print_json({"valid": True} | judgement.document())
+    elif fault is None:
+        wording.print_lines(judgement.lines(file))
+    elif as_json:
+        wording.print_json(_refusal(fault.rule, fault.message))
     else:
-        wording.print_lines(judged.lines(file))
+        click.echo(f"forestcoll: {file}: {fault.message} [{fault.rule}]", err=True)
     context.exit(0 if fault is None else 1)
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """What the judge found, and what to say of a schedule that is right."""
+class _Judgement:
+    """The first broken rule, or None and then what is said of the schedule, as JSON and in lines for a person."""
 
     fault: "Fault | None"
     document: Callable[[], dict[str, object]]
     lines: Callable[[Path], list[str]]
 
 
-def _judged(schedule: "Schedule | PeriodicSchedule") -> _Judged:
+def _judgement(schedule: "Schedule | StepSchedule | PeriodicSchedule") -> _Judgement:
     from forestcoll.schedule.periodic import PeriodicSchedule
-
-    if isinstance(schedule, PeriodicSchedule):
-        from forestcoll.cli import series_wording
-        from forestcoll.verification.series import verify_series
-
-        series = verify_series(schedule)
-        return _Judged(
-            series.fault,
-            lambda: series_wording.verified_document(schedule, series),
-            lambda file: series_wording.verified_lines(file, schedule, series),
-        )
+    from forestcoll.schedule.steps import StepSchedule
     from forestcoll.verification import verify
+    from forestcoll.verification.steps import verify_steps
 
+    if isinstance(schedule, StepSchedule):
+        judged = verify_steps(schedule)
+        return _Judgement(judged.fault, partial(_steps_document, schedule, judged), partial(_steps, schedule, judged))
+    if isinstance(schedule, PeriodicSchedule):
+        return _series_judgement(schedule)
     report = verify(schedule)
-    return _Judged(report.fault, lambda: _document(schedule, report), lambda file: _lines(file, schedule, report))
+    return _Judgement(report.fault, partial(_document, schedule, report), partial(_lines, schedule, report))
+
+
+def _series_judgement(schedule: "PeriodicSchedule") -> _Judgement:
+    from forestcoll.cli import series_wording
+    from forestcoll.verification.series import verify_series
+
+    report = verify_series(schedule)
+    document = partial(series_wording.verified_document, schedule, report)
+    return _Judgement(report.fault, document, partial(series_wording.verified_lines, schedule, report))
+
+
+def _steps_document(schedule: "StepSchedule", report: "StepReport") -> dict[str, object]:
+    from forestcoll.cli.step_generation import step_document
+
+    return step_document(schedule, report)
+
+
+def _steps(schedule: "StepSchedule", report: "StepReport", file: Path) -> list[str]:
+    from forestcoll.cli import wording
+    from forestcoll.cli.step_generation import step_rows
+
+    name, nodes = wording.printable(schedule.topology.name), len(schedule.topology.compute)
+    first = f"{file}: right: {schedule.collective.value} in steps on {name}, {nodes} compute nodes"
+    return [first, *wording.table(step_rows(schedule, report))]
 
 
 def _refusal(rule: str | None, message: str) -> dict[str, object]:
@@ -93,7 +119,6 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
 
     shape = shape_of(schedule)
     document: dict[str, object] = {
-        "valid": True,
         "collective": schedule.collective.value,
         "topology": schedule.topology.name,
         "compute_nodes": len(schedule.topology.compute),
@@ -117,7 +142,7 @@ def _root(schedule: "Schedule") -> "NodeId":
     return schedule.topology.nodes[schedule.phases[0].roots[0]].id
 
 
-def _lines(file: Path, schedule: "Schedule", report: "Report") -> list[str]:
+def _lines(schedule: "Schedule", report: "Report", file: Path) -> list[str]:
     from forestcoll.cli import wording
     from forestcoll.schedule import shape_of, traffic_of
 

@@ -12,8 +12,8 @@ from forestcoll.cli.options import is_standard_output
 from forestcoll.collective import Collective
 from forestcoll.schedule import Shape, Traffic
 from forestcoll.topology import Link, Topology
+from forestcoll.units import bytes_per_microsecond, has_known_size
 
-_BYTES_PER_SECOND = {"GB/s": 10**9, "MB/s": 10**6, "GiB/s": 2**30, "Gb/s": 10**9 // 8, "Gbit/s": 10**9 // 8}
 _MOST_NAMED = 4
 _MOST_GROUPS = 6
 
@@ -21,13 +21,6 @@ _MOST_GROUPS = 6
 def print_json(document: Mapping[str, object], *, err: bool = False) -> None:
     """Print one JSON object, on standard error where `err` says so."""
     click.echo(json.dumps(document, indent=1), err=err)
-
-
-def place(output: Path | None) -> str:
-    """Return where a result was written to, in words."""
-    if output is None:
-        return "nowhere; -o FILE writes it"
-    return "to standard output" if is_standard_output(output) else str(output)
 
 
 def print_lines(lines: Iterable[str], *, err: bool = False) -> None:
@@ -95,7 +88,7 @@ def by_trees_lines(by_trees: Sequence[Optimum]) -> list[str]:
     rows = [
         (
             str(each.trees_per_root),
-            f"{bandwidth(each.algbw, unit)}, {float(each.algbw / each.bound):.2%} of the {_goal(each)}",
+            f"{bandwidth(each.algbw, unit)}, {percent(each.algbw / each.bound)} of the {_goal(each)}",
         )
         for each in by_trees
     ]
@@ -127,13 +120,13 @@ def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
     unit = best.topology.bandwidth_unit
     rows = [("algbw", bandwidth(best.algbw, unit))]
     if best.algbw != best.bound:
-        share = float(best.algbw / best.bound)
+        share = percent(best.algbw / best.bound)
         how = "at most along trees" if _is_pair(best) else "at most" if best.phases else "with more trees"
-        rows.append((_goal(best), f"{bandwidth(best.bound, unit)} {how}; this is {share:.2%} of it"))
+        rows.append((_goal(best), f"{bandwidth(best.bound, unit)} {how}; this is {share} of it"))
     elif _is_pair(best):
         rows.append((_goal(best), "reached: no schedule of trees is faster"))
-    if unit in _BYTES_PER_SECOND:
-        milliseconds = float(10**9 * 1000 / (best.algbw * _BYTES_PER_SECOND[unit]))
+    if has_known_size(unit):
+        milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
         rows.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
     rows.append(("trees", f"{_trees(best)}, {bandwidth(best.tree_bandwidth, unit)} each"))
     return rows
@@ -155,6 +148,12 @@ def _trees_of_phase(phase: Optimum) -> str:
         return f"{phase.trees_per_root} per root"
     roots = sum(weight > 0 for weight in phase.weights)
     return f"{phase.trees_per_root * sum(phase.weights)} from {roots} root{'s' * (roots > 1)}"
+
+
+def percent(part: Fraction) -> str:
+    """Return a part of a whole in percent, rounded down: 100 % is all of it."""
+    hundredths = part * 10**4
+    return f"{hundredths.numerator // hundredths.denominator / 100:.2f}%"
 
 
 def bandwidth(value: Fraction, unit: str) -> str:
@@ -188,6 +187,13 @@ def bottleneck_lines(best: Optimum) -> list[str]:
 
 def _others(numbers: Sequence[int]) -> str:
     return "the other" if len(numbers) == 1 else f"the {len(numbers)} others"
+
+
+def place(output: Path | None) -> str:
+    """Say where a schedule was written."""
+    if output is None:
+        return "nowhere; -o FILE writes it"
+    return "to standard output" if is_standard_output(output) else str(output)
 
 
 def printable(text: object) -> str:
