@@ -75,18 +75,13 @@ def test_the_table_of_what_relays_are_worth_is_there() -> None:
 
 
 def test_the_readme_lists_every_command() -> None:
-    assert re.findall(r"^\| `forestcoll ([a-z-]+)", README.read_text(), re.MULTILINE) == [
-        "optimum",
-        "bounds",
-        "generate",
-        "verify",
-        "topologies",
-        "topology",
-    ]
-    assert len(_COMMANDS) == 6
+    listed = re.findall(r"^\| `forestcoll ([a-z-]+)", README.read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(_COMMANDS)
 
 
-@pytest.mark.parametrize("document", [README, ROOT / "docs" / "python.md", ROOT / "docs" / "bounds.md"])
+@pytest.mark.parametrize(
+    "document", [README, ROOT / "docs" / "python.md", ROOT / "docs" / "bounds.md", ROOT / "docs" / "one-port.md"]
+)
 def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program = "\n".join(blocks(document, "python"))

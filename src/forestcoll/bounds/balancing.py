@@ -269,25 +269,13 @@ class _Program:
             if self._add_broken(solution.values):
                 return None
             exact = self._program.exact(solution)
-            if exact is not None and min(exact[0], default=Fraction(0)) >= 0 and self._is_optimal(*exact):
+            if exact is not None and self._program.proves(*exact):
                 return exact
             self._alone = True
         exact = self._program.exact_alone()
         if exact is None:
             raise self._unsolved()
         return exact
-
-    def _is_optimal(self, values: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
-        """Return whether values break no row and prices prove that none are better: floating point may err."""
-        rows = self._program.rows
-        sums = [sum(factor * values[column] for column, factor in row.coefficients.items()) for row in rows]
-        if any(row.upper is not None and total > row.upper for row, total in zip(rows, sums, strict=True)):
-            return False
-        if any(row.lower is not None and total < row.lower for row, total in zip(rows, sums, strict=True)):
-            return False
-        worth = sum(each * value for each, value in zip(self._program.objective, values, strict=True))
-        paid = sum(price * (row.upper or 0) for row, price in zip(rows, prices, strict=True))
-        return worth == paid and all(price >= 0 for row, price in zip(rows, prices, strict=True) if row.lower is None)
 
     def _unsolved(self) -> NoSolutionError:
         topology = self._scaled.topology

@@ -64,6 +64,7 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
             `trees`, or how unbalanced ones can be used could not be computed exactly.
     """
     trees, max_trees = _counts(trees, max_trees)
+    require_all_ports(topology)
     search = _search(topology, Demand.of(topology, collective, root, shards, ranks), progress)
     return _asked(search, trees, max_trees, progress)
 
@@ -97,6 +98,7 @@ def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
             none of the numbers can be had.
     """
     most = _count("max_trees", most)
+    require_all_ports(topology)
     search = _search(topology, Demand.of(topology, collective, root, shards, ranks), progress)
     return spanning.by_trees(search.best, search.restricted, most, progress)
 
@@ -124,7 +126,6 @@ def best_of(candidates: Iterable[Optimum]) -> Optimum:
 
 
 def _search(topology: Topology, demand: Demand, progress: Progress) -> Search:
-    require_all_ports(topology)
     part = usable_part(topology, demand.members(topology))
     search = _search_on(part, replace(demand, ranks=None), progress)
     return search if part is topology and demand.ranks is None else GroupSearch(topology, demand.ranks, search)
