@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from forestcoll.bounds import Optimum, optima_by_trees, optimum
+    from forestcoll.bounds import Optimum, optima_by_trees, optimum, optimum_without_relays
     from forestcoll.bounds.all_to_all import AllToAllOptimum, all_to_all_optimum
     from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
     from forestcoll.bounds.limits import AllreduceRate, Bounds, CollectiveBound, Operation
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from forestcoll.oneport.pipelined import PipelinePlan, pipelined_broadcast
     from forestcoll.oneport.simulation import SeriesRun, simulate_series
     from forestcoll.progress import Progress
+    from forestcoll.ranks import without_relays
     from forestcoll.schedule import (
         Phase,
         PhaseOp,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
 # Imported on first use: the command line must start before NumPy has loaded.
 _HOMES = {
-    "forestcoll.bounds": "Optimum optima_by_trees optimum",
+    "forestcoll.bounds": "Optimum optima_by_trees optimum optimum_without_relays",
     "forestcoll.bounds.all_to_all": "AllToAllOptimum all_to_all_optimum",
     "forestcoll.bounds.allreduce": "AllreduceOptimum allreduce_optimum",
     "forestcoll.bounds.limits": "AllreduceRate Bounds CollectiveBound Operation",
@@ -66,6 +67,7 @@ _HOMES = {
     "forestcoll.oneport.pipelined": "PipelinePlan pipelined_broadcast",
     "forestcoll.oneport.simulation": "SeriesRun simulate_series",
     "forestcoll.progress": "Progress",
+    "forestcoll.ranks": "without_relays",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Traffic Tree "
     "read_schedule shape_of traffic_of write_schedule",
     "forestcoll.schedule.periodic": "PeriodicSchedule",
@@ -123,6 +125,7 @@ __all__ = [
     "load_topology",
     "optima_by_trees",
     "optimum",
+    "optimum_without_relays",
     "pipelined_broadcast",
     "read_schedule",
     "read_series",
@@ -134,6 +137,7 @@ __all__ = [
     "traffic_of",
     "verify",
     "verify_series",
+    "without_relays",
     "write_schedule",
     "write_series",
     "write_topology",

@@ -123,21 +123,21 @@ def _discover() -> None:
                 importlib.import_module(f"{package}.{name}")
 
 
-def load_topology(text: str | os.PathLike[str]) -> Topology:
+def load_topology(text: str | os.PathLike[str], *, connected: bool = True) -> Topology:
     """Return the topology that a command's TOPOLOGY argument means: a file, or a builder's spec string.
 
     It is a file if there is one of that name (or a folder, and no builder), or if it looks like one: its name ends in
     `.json` or `.gz`, or has a folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input. A
-    `Path` is a file in any case.
+    `Path` is a file in any case. The compute nodes of a file must reach each other if `connected`.
 
     Raises:
         InputError: as `read_topology` and `build_topology` do, or `text` is neither a text nor a path.
     """
     if isinstance(text, os.PathLike):
-        return read_topology(Path(text))
+        return read_topology(Path(text), connected=connected)
     if not isinstance(text, str):
         raise InputError(f"a topology is named by a text or a path, not by {shown(text)}")
-    return read_topology(path_of(text)) if _is_file(text) else build_topology(text)
+    return read_topology(path_of(text), connected=connected) if _is_file(text) else build_topology(text)
 
 
 def _is_file(text: str) -> bool:
