@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from forestcoll.collective import Collective
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
     from forestcoll.generation import generate, schedule_for
-    from forestcoll.method import Method
+    from forestcoll.generation.steps import generate_steps
+    from forestcoll.method import Method, StepMethod
     from forestcoll.progress import Progress
     from forestcoll.schedule import (
         Phase,
@@ -40,9 +41,13 @@ if TYPE_CHECKING:
         traffic_of,
         write_schedule,
     )
+    from forestcoll.schedule.step_cost import StepCost, cost_of
+    from forestcoll.schedule.step_document import read_steps, write_steps
+    from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfer, Transfers
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
     from forestcoll.topology.registry import build_topology, builders, load_topology
     from forestcoll.verification import Fault, Report, verify
+    from forestcoll.verification.steps import StepReport, verify_steps
 
 # Imported on first use: the command line must start before NumPy has loaded.
 _HOMES = {
@@ -55,13 +60,18 @@ _HOMES = {
     "forestcoll.collective": "Collective",
     "forestcoll.errors": "ForestcollError InputError InternalError NoSolutionError",
     "forestcoll.generation": "generate schedule_for",
-    "forestcoll.method": "Method",
+    "forestcoll.generation.steps": "generate_steps",
+    "forestcoll.method": "Method StepMethod",
     "forestcoll.progress": "Progress",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Traffic Tree "
     "read_schedule shape_of traffic_of write_schedule",
+    "forestcoll.schedule.step_cost": "StepCost cost_of",
+    "forestcoll.schedule.step_document": "read_steps write_steps",
+    "forestcoll.schedule.steps": "StepPhase StepSchedule Transfer Transfers",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
+    "forestcoll.verification.steps": "StepReport verify_steps",
 }
 
 __all__ = [
@@ -90,9 +100,16 @@ __all__ = [
     "Rows",
     "Schedule",
     "Shape",
+    "StepCost",
+    "StepMethod",
+    "StepPhase",
+    "StepReport",
+    "StepSchedule",
     "Topology",
     "TopologyBuilder",
     "Traffic",
+    "Transfer",
+    "Transfers",
     "Tree",
     "all_to_all_optimum",
     "allreduce_optimum",
@@ -100,18 +117,23 @@ __all__ = [
     "broadcast_bound",
     "build_topology",
     "builders",
+    "cost_of",
     "generate",
+    "generate_steps",
     "load_topology",
     "optima_by_trees",
     "optimum",
     "read_schedule",
+    "read_steps",
     "read_topology",
     "reduce_bound",
     "schedule_for",
     "shape_of",
     "traffic_of",
     "verify",
+    "verify_steps",
     "write_schedule",
+    "write_steps",
     "write_topology",
 ]
 
