@@ -107,7 +107,7 @@ def test_the_table_in_words() -> None:
 def test_a_better_allreduce_than_both_halves_is_told() -> None:
     out = run_command("bounds", "mi250:boxes=2,gpus=8").out
     assert "allreduce, along trees            128 GB/s at most, and reached\n" in out
-    assert "allgather after reduce-scatter  104 GB/s, 81.2% of that\n" in out
+    assert "allgather after reduce-scatter  104 GB/s, 81.25% of that\n" in out
     assert "both at once                    the same\n" in out
 
 
@@ -118,7 +118,7 @@ def test_a_bound_that_nothing_is_known_to_reach_is_marked(tmp_path: Path) -> Non
     network["nodes"][4:] = [each | {"multicast": True, "aggregation": True} for each in network["nodes"][4:]]
     path.write_text(json.dumps(network))
     out = run_command("bounds", path).out
-    assert re.search(r"allreduce .* \* .* 80\.0% of it", out)
+    assert re.search(r"allreduce .* \* .* 80\.00% of it", out)
     assert "* no schedule is known to reach this" in out
 
 

@@ -20,9 +20,9 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.bounds.allreduce_proof import (
+    PHASES,
     AllreducePlan,
     AllreduceProof,
-    Phase,
     Roles,
     WeightedCut,
     crossings,
@@ -35,6 +35,7 @@ from forestcoll.bounds.rooted import cut_set_capacity
 from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.errors import InternalError
 from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule import PhaseOp
 from forestcoll.topology import Topology
 
 MOST_COLUMNS = 4000
@@ -122,15 +123,15 @@ class _Program:
         roots = [node for node in orbits.first_nodes if node in able]
         self._root_column = {orbits.of_node[node]: 0 if equal_roots else place for place, node in enumerate(roots)}
         columns = 1 if equal_roots else len(roots)
-        self._first = {Phase.REDUCE: columns, Phase.BROADCAST: columns + len(orbits.link_sizes)}
+        self._first = {PhaseOp.REDUCE: columns, PhaseOp.BROADCAST: columns + len(orbits.link_sizes)}
         objective = [0] * (columns + 2 * len(orbits.link_sizes))
         for orbit, column in self._root_column.items():
             objective[column] += orbits.node_sizes[orbit]
         enough = _ENOUGH * len(topology.nodes) * cut_set_capacity(self._scaled)
         self._capacities = [min(capacity, enough) for capacity in self._scaled.capacities]
         self._program = LinearProgram(objective, scale=max(self._capacities))
-        self._meaning: list[tuple[Phase, tuple[int, ...]] | tuple[Phase, int] | None] = []
-        self._known: set[tuple[Phase, tuple[int, ...]]] = set()
+        self._meaning: list[tuple[PhaseOp, tuple[int, ...]] | tuple[PhaseOp, int] | None] = []
+        self._known: set[tuple[PhaseOp, tuple[int, ...]]] = set()
         self._add_capacities()
         self._add_balances()
         self._add_first_cuts()
@@ -141,12 +142,12 @@ class _Program:
             self._add(Row(columns, None, self._capacities[link]), None)
 
     def _add_balances(self) -> None:
-        for phase in Phase:
+        for phase in PHASES:
             for switch in self._orbits.first_nodes:
                 if switch in self._roles.passive[phase]:
                     self._add(Row(self._surplus(phase, switch), 0, 0), (phase, switch))
 
-    def _surplus(self, phase: Phase, switch: int) -> dict[int, int]:
+    def _surplus(self, phase: PhaseOp, switch: int) -> dict[int, int]:
         surplus: dict[int, int] = {}
         for link, orbit in zip(self._topology.links, self._orbits.of_link, strict=True):
             if switch in (link.source, link.target):
@@ -156,20 +157,20 @@ class _Program:
 
     def _add_first_cuts(self) -> None:
         everything = range(len(self._topology.nodes))
-        for phase in Phase:
+        for phase in PHASES:
             for node in self._receivers(phase):
                 self._add_cut(phase, tuple(each for each in everything if each != node))
                 self._add_cut(phase, (node,))
 
-    def _receivers(self, phase: Phase) -> list[int]:
+    def _receivers(self, phase: PhaseOp) -> list[int]:
         """Return one receiver of each orbit."""
         return [node for node in self._orbits.first_nodes if node in self._roles.receivers[phase]]
 
-    def _add(self, row: Row, meaning: tuple[Phase, tuple[int, ...]] | tuple[Phase, int] | None) -> None:
+    def _add(self, row: Row, meaning: tuple[PhaseOp, tuple[int, ...]] | tuple[PhaseOp, int] | None) -> None:
         self._program.add(row)
         self._meaning.append(meaning)
 
-    def _add_cut(self, phase: Phase, inside: tuple[int, ...]) -> bool:
+    def _add_cut(self, phase: PhaseOp, inside: tuple[int, ...]) -> bool:
         """Add the condition of a set, and return whether it is new."""
         if (phase, inside) in self._known:
             return False
@@ -213,19 +214,19 @@ class _Program:
 
     def _add_exactly_broken(self, plan: AllreducePlan) -> bool:
         network_parts = {
-            phase: flow_network(self._topology, phase, plan.roots, plan.of_phase(phase)) for phase in Phase
+            phase: flow_network(self._topology, phase, plan.roots, plan.of_phase(phase)) for phase in PHASES
         }
         return self._add_cuts((phase, network, plan.rate * whole) for phase, (network, whole) in network_parts.items())
 
-    def _add_less_than(self, roots: Sequence[int], uses: dict[Phase, list[int]], enough: int) -> bool:
+    def _add_less_than(self, roots: Sequence[int], uses: dict[PhaseOp, list[int]], enough: int) -> bool:
         exact_roots = [Fraction(each) for each in roots]
         networks = (
             (phase, flow_network(self._topology, phase, exact_roots, [Fraction(each) for each in uses[phase]])[0])
-            for phase in Phase
+            for phase in PHASES
         )
         return self._add_cuts((phase, network, Fraction(enough)) for phase, network in networks)
 
-    def _add_cuts(self, questions: Iterator[tuple[Phase, FlowNetwork, Fraction]]) -> bool:
+    def _add_cuts(self, questions: Iterator[tuple[PhaseOp, FlowNetwork, Fraction]]) -> bool:
         """Ask for one target of each orbit whether enough gets there; add the cuts where it does not."""
         added = False
         source = len(self._topology.nodes)
@@ -236,7 +237,7 @@ class _Program:
                     added |= self._add_cut(phase, tuple(node for node in cut.inside if node != source))
         return added
 
-    def _spread(self, values: Sequence[int]) -> tuple[list[int], dict[Phase, list[int]]]:
+    def _spread(self, values: Sequence[int]) -> tuple[list[int], dict[PhaseOp, list[int]]]:
         """Return of each node and each link the value of its orbit's column."""
         roots = [
             values[self._root_column[orbit]] if orbit in self._root_column else 0 for orbit in self._orbits.of_node
@@ -257,11 +258,11 @@ class _Program:
             phase: tuple(columns[first + orbit] for orbit in self._orbits.of_link)
             for phase, first in self._first.items()
         }
-        return AllreducePlan(tuple(roots), uses[Phase.REDUCE], uses[Phase.BROADCAST])
+        return AllreducePlan(tuple(roots), uses[PhaseOp.REDUCE], uses[PhaseOp.BROADCAST])
 
     def _proof(self, prices: Sequence[Fraction]) -> AllreduceProof:
         cuts = []
-        potentials = {phase: [Fraction(0)] * len(self._topology.nodes) for phase in Phase}
+        potentials = {phase: [Fraction(0)] * len(self._topology.nodes) for phase in PHASES}
         for meaning, price in zip(self._meaning, prices, strict=True):
             if meaning is None or not price:
                 continue

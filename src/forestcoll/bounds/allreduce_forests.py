@@ -19,7 +19,7 @@ from math import ceil, floor, lcm
 
 from forestcoll.bounds import allreduce
 from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
-from forestcoll.bounds.allreduce_proof import AllreducePlan, Phase, Roles
+from forestcoll.bounds.allreduce_proof import PHASES, AllreducePlan, Roles
 from forestcoll.bounds.balanced_rounding import rounded
 from forestcoll.bounds.demand import Demand
 from forestcoll.bounds.forest_search import ForestSearch, exit_bound
@@ -30,9 +30,10 @@ from forestcoll.bounds.scaling import require_balanced_switches
 from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule import PhaseOp
 from forestcoll.topology import Topology
 
-MOST_COLUMNS = 1200
+MOST_COLUMNS = 2000
 """The most columns of a linear program that is solved on the way to a schedule: a minute, and mostly far less."""
 
 MOST_PARTS = 2**96
@@ -117,7 +118,7 @@ class Split:
         rooted = [root / rate for root in self.plan.roots]
         reduces, gathers = (
             ForestSearch.of(*self._asked(phase, rooted, self.plan.of_phase(phase)), self.progress, algbw=rate).best
-            for phase in Phase
+            for phase in PHASES
         )
         return rate, (reduces, gathers)
 
@@ -130,7 +131,7 @@ class Split:
         rooted = [Fraction(count, total) for count in counts]
         finest = len(self.topology.links) * len(self.topology.nodes) * total / self.plan.rate
         forests, used = [], [Fraction(0)] * len(self.topology.links)
-        for phase in Phase:
+        for phase in PHASES:
             shared = self._rounded_links(phase, finest)
             network, demand = self._asked(phase, rooted, shared)
             search = ForestSearch.of(network, demand, self.progress)
@@ -139,17 +140,17 @@ class Split:
         too_much = max(use / link.bandwidth for use, link in zip(used, self.topology.links, strict=True))
         return min(each.algbw for each in forests) / max(too_much, Fraction(1)), (forests[0], forests[1])
 
-    def _rounded_links(self, phase: Phase, finest: Fraction) -> list[Fraction]:
+    def _rounded_links(self, phase: PhaseOp, finest: Fraction) -> list[Fraction]:
         ends = [(link.source, link.target) for link in self.topology.links]
         amounts = [amount * finest for amount in self.plan.of_phase(phase)]
         return [amount / finest for amount in rounded(ends, amounts, self.roles.passive[phase])]
 
-    def _asked(self, phase: Phase, rooted: Sequence[Fraction], shared: Sequence[Fraction]) -> tuple[Topology, Demand]:
+    def _asked(self, phase: PhaseOp, rooted: Sequence[Fraction], shared: Sequence[Fraction]) -> tuple[Topology, Demand]:
         """Return the network of a phase, and what it is asked for."""
         enlisted = self.roles.receivers[phase].difference(self.topology.compute)
         network = self.topology.sharing(shared, enlisted)
         shards = tuple(rooted[node] for node in network.compute)
-        collective = Collective.REDUCE_SCATTER if phase is Phase.REDUCE else Collective.ALLGATHER
+        collective = Collective.REDUCE_SCATTER if phase is PhaseOp.REDUCE else Collective.ALLGATHER
         return network, Demand(collective, shards=shards if len(set(shards)) > 1 else None)
 
 

@@ -29,7 +29,6 @@ link a price in each phase, and the greater of the two counts:
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from math import lcm
 
@@ -37,19 +36,14 @@ import numpy as np
 
 from forestcoll.bounds.cuts import FlowNetwork
 from forestcoll.bounds.orbits import Orbits
+from forestcoll.schedule import PhaseOp
 from forestcoll.topology import Symmetry, Topology
 
 _NO_SYMMETRY = Symmetry(())
 
 
-class Phase(StrEnum):
-    """A phase of an allreduce."""
-
-    REDUCE = "reduce"
-    """Data flows along in-trees towards the roots."""
-
-    BROADCAST = "broadcast"
-    """Data flows along out-trees from the roots."""
+PHASES = (PhaseOp.REDUCE, PhaseOp.BROADCAST)
+"""The phases of an allreduce, in their order: data flows towards the roots, then away from them."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +57,8 @@ class Roles:
     """
 
     roots: frozenset[int]
-    receivers: Mapping[Phase, frozenset[int]]
-    passive: Mapping[Phase, frozenset[int]]
+    receivers: Mapping[PhaseOp, frozenset[int]]
+    passive: Mapping[PhaseOp, frozenset[int]]
 
     @staticmethod
     def of(topology: Topology, enlisted: Iterable[int] = ()) -> "Roles":
@@ -73,24 +67,24 @@ class Roles:
         `enlisted` switches copy or add, in the phases for which they are able to; the others pass data on.
         """
         compute, numbers = frozenset(topology.compute), frozenset(enlisted)
-        receivers = {phase: compute | _able(topology, phase) & numbers for phase in Phase}
-        return Roles(compute, receivers, {phase: _others(topology, receivers[phase]) for phase in Phase})
+        receivers = {phase: compute | _able(topology, phase) & numbers for phase in PHASES}
+        return Roles(compute, receivers, {phase: _others(topology, receivers[phase]) for phase in PHASES})
 
     @staticmethod
     def in_network(topology: Topology) -> "Roles":
         """Return the roles that bound all schedules: switches do what they can, and need not get all data for it."""
         compute = frozenset(topology.compute)
-        able = {phase: _able(topology, phase) for phase in Phase}
-        passive = {phase: _others(topology, compute | able[phase]) for phase in Phase}
-        roots = compute | able[Phase.REDUCE] & able[Phase.BROADCAST]
-        return Roles(roots, dict.fromkeys(Phase, compute), passive)
+        able = {phase: _able(topology, phase) for phase in PHASES}
+        passive = {phase: _others(topology, compute | able[phase]) for phase in PHASES}
+        roots = compute | able[PhaseOp.REDUCE] & able[PhaseOp.BROADCAST]
+        return Roles(roots, dict.fromkeys(PHASES, compute), passive)
 
 
-def _able(topology: Topology, phase: Phase) -> frozenset[int]:
+def _able(topology: Topology, phase: PhaseOp) -> frozenset[int]:
     """Return the switches that can copy in a broadcast, or add in a reduce."""
     nodes = enumerate(topology.nodes)
-    return frozenset(number for number, node in nodes if node.multicast and phase is Phase.BROADCAST) | frozenset(
-        number for number, node in enumerate(topology.nodes) if node.aggregation and phase is Phase.REDUCE
+    return frozenset(number for number, node in nodes if node.multicast and phase is PhaseOp.BROADCAST) | frozenset(
+        number for number, node in enumerate(topology.nodes) if node.aggregation and phase is PhaseOp.REDUCE
     )
 
 
@@ -117,9 +111,9 @@ class AllreducePlan:
         """The rate of the whole: the algbw of an allreduce by this plan."""
         return sum(self.roots, Fraction(0))
 
-    def of_phase(self, phase: Phase) -> tuple[Fraction, ...]:
+    def of_phase(self, phase: PhaseOp) -> tuple[Fraction, ...]:
         """Return of each link the bandwidth that `phase` gets."""
-        return self.reduce if phase is Phase.REDUCE else self.broadcast
+        return self.reduce if phase is PhaseOp.REDUCE else self.broadcast
 
     def fault(self, topology: Topology, roles: Roles | None = None) -> str | None:
         """Return what is wrong with the plan on `topology`, in words, or None if it is feasible.
@@ -140,11 +134,11 @@ class AllreducePlan:
         for link, reduced, sent in zip(topology.links, self.reduce, self.broadcast, strict=True):
             if reduced + sent > link.bandwidth:
                 yield f"link {topology.ids([link.source, link.target])} is used more than it can be"
-        for phase in Phase:
+        for phase in PHASES:
             yield from self._unbalanced(topology, phase, roles)
             yield from self._cut_off(topology, phase, roles)
 
-    def _unbalanced(self, topology: Topology, phase: Phase, roles: Roles) -> Iterator[str]:
+    def _unbalanced(self, topology: Topology, phase: PhaseOp, roles: Roles) -> Iterator[str]:
         surplus = [Fraction(0)] * len(topology.nodes)
         for link, used in zip(topology.links, self.of_phase(phase), strict=True):
             surplus[link.target] += used
@@ -153,7 +147,7 @@ class AllreducePlan:
             if surplus[number]:
                 yield f"switch {topology.nodes[number].id!r} is not balanced in the {phase}"
 
-    def _cut_off(self, topology: Topology, phase: Phase, roles: Roles) -> Iterator[str]:
+    def _cut_off(self, topology: Topology, phase: PhaseOp, roles: Roles) -> Iterator[str]:
         network, whole = flow_network(topology, phase, self.roots, self.of_phase(phase))
         cut = network.least_cut_from(len(topology.nodes), roles.receivers[phase])
         if cut.capacity < self.rate * whole:
@@ -162,7 +156,7 @@ class AllreducePlan:
 
 
 def flow_network(
-    topology: Topology, phase: Phase, roots: Sequence[Fraction], used: Sequence[Fraction]
+    topology: Topology, phase: PhaseOp, roots: Sequence[Fraction], used: Sequence[Fraction]
 ) -> tuple[FlowNetwork, int]:
     """Return the network in which every compute node must receive all from a source before the roots.
 
@@ -171,7 +165,7 @@ def flow_network(
     """
     whole = lcm(*(each.denominator for each in (*roots, *used)))
     ends = np.array([(link.source, link.target) for link in topology.links])
-    tails, heads = (ends[:, 0], ends[:, 1]) if phase is Phase.BROADCAST else (ends[:, 1], ends[:, 0])
+    tails, heads = (ends[:, 0], ends[:, 1]) if phase is PhaseOp.BROADCAST else (ends[:, 1], ends[:, 0])
     source, nodes = len(topology.nodes), np.arange(len(topology.nodes))
     return (
         FlowNetwork(
@@ -194,7 +188,7 @@ class WeightedCut:
         weight: y_S, 0 or more.
     """
 
-    phase: Phase
+    phase: PhaseOp
     inside: tuple[int, ...]
     weight: Fraction
 
@@ -211,7 +205,7 @@ class AllreduceProof:
     """
 
     cuts: tuple[WeightedCut, ...]
-    potentials: Mapping[Phase, tuple[Fraction, ...]]
+    potentials: Mapping[PhaseOp, tuple[Fraction, ...]]
     symmetry: Symmetry = _NO_SYMMETRY
 
     def expanded(self, topology: Topology) -> "AllreduceProof":
@@ -246,12 +240,12 @@ class AllreduceProof:
             least = min(held[orbits.of_node[node]] / orbits.node_sizes[orbits.of_node[node]] for node in roots)
         if least <= 0:
             return None
-        prices = map(max, *(self._prices(topology, orbits, phase) for phase in Phase))
+        prices = map(max, *(self._prices(topology, orbits, phase) for phase in PHASES))
         bandwidths = (topology.links[link].bandwidth for link in orbits.first_links)
         paid = (bandwidth * max(price, Fraction(0)) for bandwidth, price in zip(bandwidths, prices, strict=True))
         return sum(paid, Fraction(0)) / least
 
-    def _prices(self, topology: Topology, orbits: Orbits, phase: Phase) -> list[Fraction]:
+    def _prices(self, topology: Topology, orbits: Orbits, phase: PhaseOp) -> list[Fraction]:
         """Return what the links of each orbit cost in `phase`: the weights of the sets they leave, and their falls."""
         potentials = self.potentials[phase]
         prices = [
@@ -268,18 +262,18 @@ class AllreduceProof:
         """Return whether the numbers are what they must be for the inequality to hold."""
         return all(cut.weight >= 0 and not roles.receivers[cut.phase] <= set(cut.inside) for cut in self.cuts) and all(
             number in roles.passive[phase]
-            for phase in Phase
+            for phase in PHASES
             for number, potential in enumerate(self.potentials[phase])
             if potential
         )
 
 
-def crossings(topology: Topology, orbits: Orbits, phase: Phase, inside: Iterable[int]) -> dict[int, int]:
+def crossings(topology: Topology, orbits: Orbits, phase: PhaseOp, inside: Iterable[int]) -> dict[int, int]:
     """Return of each orbit how many of its links a broadcast crosses out of a set, or a reduce into it."""
     members = frozenset(inside)
     counts: dict[int, int] = {}
     for link, orbit in zip(topology.links, orbits.of_link, strict=True):
-        source, target = (link.source, link.target) if phase is Phase.BROADCAST else (link.target, link.source)
+        source, target = (link.source, link.target) if phase is PhaseOp.BROADCAST else (link.target, link.source)
         if source in members and target not in members:
             counts[orbit] = counts.get(orbit, 0) + 1
     return counts

@@ -88,7 +88,7 @@ def by_trees_lines(by_trees: Sequence[Optimum]) -> list[str]:
     rows = [
         (
             str(each.trees_per_root),
-            f"{bandwidth(each.algbw, unit)}, {float(each.algbw / each.bound):.2%} of the {_goal(each)}",
+            f"{bandwidth(each.algbw, unit)}, {percent(each.algbw / each.bound)} of the {_goal(each)}",
         )
         for each in by_trees
     ]
@@ -120,9 +120,9 @@ def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
     unit = best.topology.bandwidth_unit
     rows = [("algbw", bandwidth(best.algbw, unit))]
     if best.algbw != best.bound:
-        share = float(best.algbw / best.bound)
+        share = percent(best.algbw / best.bound)
         how = "at most along trees" if _is_pair(best) else "at most" if best.phases else "with more trees"
-        rows.append((_goal(best), f"{bandwidth(best.bound, unit)} {how}; this is {share:.2%} of it"))
+        rows.append((_goal(best), f"{bandwidth(best.bound, unit)} {how}; this is {share} of it"))
     elif _is_pair(best):
         rows.append((_goal(best), "reached: no schedule of trees is faster"))
     if has_known_size(unit):
@@ -148,6 +148,12 @@ def _trees_of_phase(phase: Optimum) -> str:
         return f"{phase.trees_per_root} per root"
     roots = sum(weight > 0 for weight in phase.weights)
     return f"{phase.trees_per_root * sum(phase.weights)} from {roots} root{'s' * (roots > 1)}"
+
+
+def percent(part: Fraction) -> str:
+    """Return a part of a whole in percent, rounded down: 100 % is all of it."""
+    hundredths = part * 10**4
+    return f"{hundredths.numerator // hundredths.denominator / 100:.2f}%"
 
 
 def bandwidth(value: Fraction, unit: str) -> str:
