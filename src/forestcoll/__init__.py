@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from forestcoll.bounds import Optimum, optima_by_trees, optimum
-    from forestcoll.bounds.all_to_all import AllToAllOptimum, all_to_all_optimum
+    from forestcoll.bounds.all_to_all import AllToAllOptimum, all_to_all_optimum, all_to_all_rate
     from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
     from forestcoll.bounds.limits import AllreduceRate, Bounds, CollectiveBound, Operation
     from forestcoll.bounds.rooted import RootedBound, broadcast_bound, reduce_bound
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 # Imported on first use: the command line must start before NumPy has loaded.
 _HOMES = {
     "forestcoll.bounds": "Optimum optima_by_trees optimum",
-    "forestcoll.bounds.all_to_all": "AllToAllOptimum all_to_all_optimum",
+    "forestcoll.bounds.all_to_all": "AllToAllOptimum all_to_all_optimum all_to_all_rate",
     "forestcoll.bounds.allreduce": "AllreduceOptimum allreduce_optimum",
     "forestcoll.bounds.limits": "AllreduceRate Bounds CollectiveBound Operation",
     "forestcoll.bounds.rooted": "RootedBound broadcast_bound reduce_bound",
@@ -112,6 +112,7 @@ __all__ = [
     "Transfers",
     "Tree",
     "all_to_all_optimum",
+    "all_to_all_rate",
     "allreduce_optimum",
     "bounds_of",
     "broadcast_bound",
