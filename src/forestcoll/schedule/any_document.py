@@ -7,7 +7,7 @@ from forestcoll.files import parse_document, read_bytes
 from forestcoll.schedule.document import FORMAT, schedule_from_document
 from forestcoll.schedule.model import Schedule
 from forestcoll.schedule.scanning import scanned_document
-from forestcoll.schedule.step_document import STEPS_FORMAT, steps_from_document
+from forestcoll.schedule.step_document import STEPS_FORMAT, scanned_step_schedule, steps_from_document
 from forestcoll.schedule.steps import StepSchedule
 
 
@@ -18,6 +18,9 @@ def read_any_schedule(path: Path) -> Schedule | StepSchedule:
         InputError: the file cannot be read or breaks its format; the message names the file, the place and the value.
     """
     text = read_bytes(path)
+    steps = scanned_step_schedule(text, where=str(path))
+    if steps is not None:
+        return steps
     document = scanned_document(text)
     if document is None:
         document = parse_document(text, path)
