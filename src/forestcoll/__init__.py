@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from forestcoll.generation import generate, schedule_for
     from forestcoll.generation.steps import generate_steps
     from forestcoll.method import Method, StepMethod
+    from forestcoll.oneport.comparison import Along, SeriesComparison, compare_series
+    from forestcoll.oneport.pipelined import PipelinePlan, pipelined_broadcast
+    from forestcoll.oneport.simulation import SeriesRun, simulate_series
     from forestcoll.progress import Progress
     from forestcoll.schedule import (
         Phase,
@@ -41,12 +44,15 @@ if TYPE_CHECKING:
         traffic_of,
         write_schedule,
     )
+    from forestcoll.schedule.periodic import PeriodicSchedule
+    from forestcoll.schedule.periodic_document import read_series, write_series
     from forestcoll.schedule.step_cost import StepCost, cost_of
     from forestcoll.schedule.step_document import read_steps, write_steps
     from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfer, Transfers
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
     from forestcoll.topology.registry import build_topology, builders, load_topology
     from forestcoll.verification import Fault, Report, verify
+    from forestcoll.verification.series import SeriesReport, verify_series
     from forestcoll.verification.steps import StepReport, verify_steps
 
 # Imported on first use: the command line must start before NumPy has loaded.
@@ -62,15 +68,21 @@ _HOMES = {
     "forestcoll.generation": "generate schedule_for",
     "forestcoll.generation.steps": "generate_steps",
     "forestcoll.method": "Method StepMethod",
+    "forestcoll.oneport.comparison": "Along SeriesComparison compare_series",
+    "forestcoll.oneport.pipelined": "PipelinePlan pipelined_broadcast",
+    "forestcoll.oneport.simulation": "SeriesRun simulate_series",
     "forestcoll.progress": "Progress",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Traffic Tree "
     "read_schedule shape_of traffic_of write_schedule",
+    "forestcoll.schedule.periodic": "PeriodicSchedule",
+    "forestcoll.schedule.periodic_document": "read_series write_series",
     "forestcoll.schedule.step_cost": "StepCost cost_of",
     "forestcoll.schedule.step_document": "read_steps write_steps",
     "forestcoll.schedule.steps": "StepPhase StepSchedule Transfer Transfers",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
+    "forestcoll.verification.series": "SeriesReport verify_series",
     "forestcoll.verification.steps": "StepReport verify_steps",
 }
 
@@ -78,6 +90,7 @@ __all__ = [
     "AllToAllOptimum",
     "AllreduceOptimum",
     "AllreduceRate",
+    "Along",
     "Bounds",
     "Collective",
     "CollectiveBound",
@@ -92,13 +105,18 @@ __all__ = [
     "NodeKind",
     "Operation",
     "Optimum",
+    "PeriodicSchedule",
     "Phase",
     "PhaseOp",
+    "PipelinePlan",
     "Progress",
     "Report",
     "RootedBound",
     "Rows",
     "Schedule",
+    "SeriesComparison",
+    "SeriesReport",
+    "SeriesRun",
     "Shape",
     "StepCost",
     "StepMethod",
@@ -118,22 +136,28 @@ __all__ = [
     "broadcast_bound",
     "build_topology",
     "builders",
+    "compare_series",
     "cost_of",
     "generate",
     "generate_steps",
     "load_topology",
     "optima_by_trees",
     "optimum",
+    "pipelined_broadcast",
     "read_schedule",
+    "read_series",
     "read_steps",
     "read_topology",
     "reduce_bound",
     "schedule_for",
     "shape_of",
+    "simulate_series",
     "traffic_of",
     "verify",
+    "verify_series",
     "verify_steps",
     "write_schedule",
+    "write_series",
     "write_steps",
     "write_topology",
 ]
