@@ -76,6 +76,11 @@ class LinkBalance {
  private:
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
+  // How many parts the shards of a class are, all together.
+  Capacity supply(const ShardClass& it) const {
+    return checked_multiply(parts(), static_cast<Capacity>(it.shards.size()));
+  }
+
   // How many parts of a shard `link` brings in `time`.
   Capacity capacity(std::int32_t link, const Ratio<Capacity>& time) const {
     const auto& it = links_[index(link)];
@@ -145,13 +150,11 @@ class LinkBalance {
     const auto count = static_cast<NodeIndex>(classes_->size());
     const auto sink = static_cast<NodeIndex>(count + static_cast<NodeIndex>(links_.size()));
     Network<Capacity> network(sink + 1);
-    const Capacity each = parts();
     Capacity needed = 0;
+    for (const ShardClass& it : *classes_) needed = checked_add(needed, supply(it));
     for (NodeIndex from = 0; from < count; ++from) {
-      const auto& it = (*classes_)[index(from)];
-      const Capacity supply = checked_multiply(each, static_cast<Capacity>(it.shards.size()));
-      needed = checked_add(needed, supply);
-      for (const std::int32_t link : it.links) network.add_arc(from, count + link, supply);
+      // No such arc is ever full, so that the minimum cut holds all links of the classes in it.
+      for (const std::int32_t link : (*classes_)[index(from)].links) network.add_arc(from, count + link, needed + 1);
     }
     const ArcIndex first_of_links = network.arcs();
     for (std::size_t link = 0; link < links_.size(); ++link) {
@@ -159,9 +162,7 @@ class LinkBalance {
       network.add_arc(count + number, sink, capacity(number, time_));
     }
     Inflow<Capacity> inflow(network);
-    for (NodeIndex from = 0; from < count; ++from) {
-      inflow.set_supply(from, checked_multiply(each, static_cast<Capacity>((*classes_)[index(from)].shards.size())));
-    }
+    for (NodeIndex from = 0; from < count; ++from) inflow.set_supply(from, supply((*classes_)[index(from)]));
     const NodeIndex sinks[] = {sink};
     if (inflow.into(sinks, needed) < needed) {
       overloaded_.assign(classes_->size(), false);

@@ -103,7 +103,8 @@ def _unserved(
     arcs: dict[Arc, int] = {}
     for shard, nodes in bringers.items():
         arcs[0, node_of["shard", shard]] = int(unit)
-        arcs |= {(node_of["shard", shard], node_of["link", node]): int(unit) for node in nodes}
+        # never full, so that the minimum cut holds all links of the shards in it
+        arcs |= {(node_of["shard", shard], node_of["link", node]): int(unit) + 1 for node in nodes}
     arcs |= {(node_of["link", node], 1): int(capacity * unit) for node, capacity in capacities.items()}
     flow, source_side = max_flow_over(arcs, 0, 1)
     found = {
