@@ -67,15 +67,16 @@ def _least_time(topology: Topology, latencies: Sequence[int], chunks: int, targe
 
 def _least_of_links(links: Sequence[tuple[Fraction, int]], shards: int, chunks: int) -> Fraction:
     if not chunks:
-        sets = _subsets(range(len(links)))
-        return min(
-            (shards + sum(links[place][0] * links[place][1] for place in some)) / sum(links[place][0] for place in some)
-            for some in sets
-        )
+        sets = [[links[place] for place in some] for some in _subsets(range(len(links)))]
+        return min((shards + sum((rate * wait for rate, wait in some), Fraction(0))) / _rates(some) for some in sets)
     arrivals = sorted(
         latency + Fraction(count, chunks) / rate for rate, latency in links for count in range(1, shards * chunks + 1)
     )
     return arrivals[shards * chunks - 1]
+
+
+def _rates(links: Sequence[tuple[Fraction, int]]) -> Fraction:
+    return sum((rate for rate, _ in links), Fraction(0))
 
 
 @examples(120)

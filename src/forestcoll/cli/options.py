@@ -45,6 +45,19 @@ def _tree_count(_context: click.Context, parameter: click.Parameter, text: str |
     return int(digits)
 
 
+def size_of(_context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """Return the bytes that `text` says."""
+    if text is None:
+        return None
+    from forestcoll.errors import InputError
+    from forestcoll.units import data_size
+
+    try:
+        return data_size(text)
+    except InputError as error:
+        raise click.BadParameter(str(error), param=parameter) from None
+
+
 topology_argument = click.argument("topology", metavar="TOPOLOGY")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 file_argument = click.argument("file", metavar="FILE", callback=_path)

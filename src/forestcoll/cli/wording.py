@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import click
 
 from forestcoll.bounds import Optimum
+from forestcoll.cli.options import is_standard_output
 from forestcoll.schedule import Shape
 from forestcoll.topology import Link, Topology
 
@@ -164,6 +166,13 @@ def bottleneck_lines(best: Optimum) -> list[str]:
 
 def _others(numbers: Sequence[int]) -> str:
     return "the other" if len(numbers) == 1 else f"the {len(numbers)} others"
+
+
+def place(output: Path | None) -> str:
+    """Say where a schedule was written."""
+    if output is None:
+        return "nowhere; -o FILE writes it"
+    return "to standard output" if is_standard_output(output) else str(output)
 
 
 def printable(text: object) -> str:

@@ -19,7 +19,7 @@ from forestcoll.topology import Topology
 def reversed_steps(schedule: StepSchedule) -> StepSchedule:
     """Return `schedule` backwards (Aᵀ of Definition 5): the dual collective, on the transposed network."""
     phases = tuple(StepPhase(phase.op.dual, phase.transfers.backwards()) for phase in reversed(schedule.phases))
-    return StepSchedule(schedule.topology.transposed(), schedule.collective.dual, phases)
+    return StepSchedule(schedule.topology.transposed(), schedule.collective.dual, phases, schedule.shards)
 
 
 def carried_over(schedule: StepSchedule, topology: Topology, image: Sequence[int]) -> StepSchedule:
@@ -31,15 +31,19 @@ def carried_over(schedule: StepSchedule, topology: Topology, image: Sequence[int
     _check_isomorphism(schedule.topology, topology, image)
     numbers = np.array(image, dtype=np.int32)
     phases = tuple(replace(phase, transfers=phase.transfers.renamed(numbers)) for phase in schedule.phases)
-    return replace(schedule, topology=topology, phases=phases)
+    shards = schedule.shards
+    if shards is not None:
+        shard_of = dict(zip((image[node] for node in schedule.topology.compute), shards, strict=True))
+        shards = tuple(shard_of[node] for node in topology.compute)
+    return replace(schedule, topology=topology, phases=phases, shards=shards)
 
 
 def _check_isomorphism(source: Topology, target: Topology, image: Sequence[int]) -> None:
     if sorted(image) != list(range(len(target.nodes))) or len(image) != len(source.nodes):
         raise InputError(f"{source.name}: the image is no numbering of the nodes of {target.name}; list each node once")
-    bandwidths = {(link.source, link.target): link.bandwidth for link in target.links}
-    moved = {(image[link.source], image[link.target]): link.bandwidth for link in source.links}
-    if moved != bandwidths:
+    links = {(link.source, link.target): (link.bandwidth, link.latency_us) for link in target.links}
+    moved = {(image[link.source], image[link.target]): (link.bandwidth, link.latency_us) for link in source.links}
+    if moved != links or any(source.nodes[v].kind is not target.nodes[image[v]].kind for v in range(len(image))):
         raise InputError(f"{source.name}: the image does not send its links to those of {target.name}; mend the image")
 
 
@@ -59,4 +63,7 @@ def combined(reduce_scatter: StepSchedule, allgather: StepSchedule) -> StepSched
         raise InputError(f"an allreduce is a reduce-scatter and an allgather, not {kinds[0]} and {kinds[1]}")
     if reduce_scatter.topology.links != allgather.topology.links:
         raise InputError(f"{allgather.topology.name}: the two schedules are for different networks; take the same")
-    return StepSchedule(allgather.topology, Collective.ALLREDUCE, (*reduce_scatter.phases, *allgather.phases))
+    if reduce_scatter.shard_sizes != allgather.shard_sizes:
+        raise InputError(f"{allgather.topology.name}: the two schedules have different shards; make them the same")
+    phases = (*reduce_scatter.phases, *allgather.phases)
+    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, allgather.shards)

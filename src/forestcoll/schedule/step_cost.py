@@ -55,7 +55,7 @@ def cost_of(schedule: StepSchedule) -> StepCost:
     """
     times: list[Fraction] = []
     for phase in schedule.phases:
-        times.extend(_step_times(phase.transfers, schedule.topology))
+        times.extend(_step_times(phase.transfers, schedule))
     return StepCost(schedule.steps, tuple(times), max(schedule.topology.egress))
 
 
@@ -74,17 +74,21 @@ def link_numbers(topology: Topology, sources: IntArray, targets: IntArray) -> np
     return found
 
 
-def _step_times(transfers: Transfers, topology: Topology) -> list[Fraction]:
+def _step_times(transfers: Transfers, schedule: StepSchedule) -> list[Fraction]:
     """Return of each step the greatest load / bandwidth, a load being a fraction of M."""
     if not len(transfers):
         return [Fraction(0)] * transfers.steps
+    topology, shards = schedule.topology, schedule.shard_sizes
     denominator = lcm(*(point.denominator for point in transfers.points))
-    dtype = np.int64 if denominator * len(transfers) <= np.iinfo(np.int64).max else object
+    unit = lcm(*(shard.denominator for shard in shards))
+    whole = denominator * unit
+    dtype = np.int64 if whole * len(transfers) <= np.iinfo(np.int64).max else object
     points = np.array([int(point * denominator) for point in transfers.points], dtype=dtype)
+    weights = np.array([int(shard * unit) for shard in shards], dtype=dtype)
     links = link_numbers(topology, transfers.sources, transfers.targets)
     loads = np.zeros((transfers.steps, len(topology.links)), dtype=dtype)
-    np.add.at(loads, (transfers.step_of, links), points[transfers.highs] - points[transfers.lows])
-    whole = denominator * len(topology.compute)
+    sizes = (points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards]
+    np.add.at(loads, (transfers.step_of, links), sizes)
     bandwidths = [link.bandwidth for link in topology.links]
     return [greatest / whole for greatest in _greatest_times(loads, bandwidths)]
 

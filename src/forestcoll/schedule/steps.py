@@ -182,18 +182,30 @@ class StepPhase:
 class StepSchedule:
     """Steps for a collective on a network without switches. `verify_steps` says whether they are right.
 
-    All shards have the size M/N, N being the number of compute nodes, and M the data of the collective as in
-    `Collective`. In an allgather the shard of v starts on v; in a reduce-scatter it is what ends there.
+    In an allgather the shard of v starts on v, in a reduce-scatter it is what ends there, and in an allreduce it is
+    what v adds up and sends out. M is the data of the collective as in `Collective`.
 
     Attributes:
         topology: the network.
         collective: an allgather, a reduce-scatter or an allreduce.
         phases: one, after which an allreduce has another: it reduces first, and then broadcasts.
+        shards: of each compute node, in the order of their numbers, its part of M; None if all have 1/N.
     """
 
     topology: Topology
     collective: Collective
     phases: tuple[StepPhase, ...]
+    shards: tuple[Fraction, ...] | None = None
+
+    @property
+    def shard_sizes(self) -> tuple[Fraction, ...]:
+        """Of each node, compute node or not, its part of M."""
+        compute = self.topology.compute
+        shards = self.shards or (Fraction(1, len(compute)),) * len(compute)
+        sizes = [Fraction(0)] * len(self.topology.nodes)
+        for node, shard in zip(compute, shards, strict=True):
+            sizes[node] = shard
+        return tuple(sizes)
 
     @property
     def steps(self) -> int:
