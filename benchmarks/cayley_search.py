@@ -10,7 +10,6 @@ so that the same call prints the same lines; `src/forestcoll/design/tables/` hol
 
 import argparse
 import random
-import sys
 from collections.abc import Iterator
 from math import gcd
 
@@ -29,16 +28,17 @@ def main() -> None:
     parser.add_argument("--nodes", default="6..64", help="first..last")
     parser.add_argument("--candidates", type=int, default=2000, help="graphs to look at for each size")
     parser.add_argument("--bidirectional", action="store_true")
+    parser.add_argument("--seed", default="", help="another text draws others; lines of several runs may be joined")
     asked = parser.parse_args()
     first, last = map(int, asked.nodes.split(".."))
     for nodes in range(max(first, asked.degree + 2), last + 1):
-        for line in best_lines(nodes, asked.degree, asked.candidates, both_ways=asked.bidirectional):
+        for line in best_lines(nodes, asked.degree, asked.candidates, both_ways=asked.bidirectional, seed=asked.seed):
             print(line, flush=True)
 
 
-def best_lines(nodes: int, degree: int, candidates: int, *, both_ways: bool) -> Iterator[str]:
-    """Yield a line for each graph on the frontier: degree, nodes, group, generators, and its cost for the reader."""
-    draw = random.Random(f"{nodes} {degree} {both_ways}")  # noqa: S311 (a search, no secret)
+def best_lines(nodes: int, degree: int, candidates: int, *, both_ways: bool, seed: str = "") -> Iterator[str]:
+    """Yield a line for each graph on the frontier: nodes, group, generators, and what its allgather costs."""
+    draw = random.Random(f"{nodes} {degree} {both_ways}{seed}")  # noqa: S311 (a search, no secret)
     groups = list(groups_of(nodes))
     frontier: dict[Cost, tuple[Metacyclic, list[int]]] = {}
     for _ in range(-(-candidates // _SETS_PER_GROUP)):
@@ -52,8 +52,7 @@ def best_lines(nodes: int, degree: int, candidates: int, *, both_ways: bool) -> 
             break
     for cost, (group, generators) in sorted(frontier.items()):
         listed = "+".join(map(str, sorted(generators)))
-        way = "both-ways" if both_ways else "one-way"
-        yield f"{way} {degree} {nodes} {group.outer} {group.inner} {group.ratio} {listed} {cost.steps} {cost.bandwidth_factor}"
+        yield f"{nodes} {group.outer} {group.inner} {group.ratio} {listed} {cost.steps} {cost.bandwidth_factor}"
 
 
 def groups_of(nodes: int) -> Iterator[Metacyclic]:
@@ -111,4 +110,4 @@ def multiplied(group: Metacyclic, generators: list[int]) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -14,6 +14,7 @@ from math import isqrt
 from forestcoll.design.bases import base_wiring
 from forestcoll.design.constructions import Base
 from forestcoll.design.measure import MAX_DEGREE, Cost, least_factor
+from forestcoll.topology.families.cayley import Metacyclic
 from forestcoll.topology.families.distance_regular import GRAPHS
 
 _DISTANCE_REGULAR_STEPS = dict(zip(GRAPHS, (2, 2, 3, 3, 3, 4, 3, 3, 4, 3, 4, 7, 4, 6, 6), strict=True))
@@ -158,11 +159,12 @@ def _twisted_hypercube(nodes: int, degree: int) -> Iterator[Base]:
 
 def _cayley(nodes: int, degree: int) -> Iterator[Base]:
     for line in _cayley_table(degree).get(nodes, ()):
-        way, _, _, outer, inner, ratio, generators, steps, factor = line.split()
+        _, outer, inner, ratio, generators, steps, factor = line.split()
         spec = f"cayley:outer={outer},inner={inner},ratio={ratio},generators={generators}"
-        cost = Cost(int(steps), Fraction(factor))
-        name = f"Cayley({degree},{nodes})" if way == "one-way" else f"BiCayley({degree},{nodes})"
-        yield _base(name, spec, nodes, degree, cost, both_ways=way == "both-ways")
+        group, listed = Metacyclic(int(outer), int(inner), int(ratio)), set(map(int, generators.split("+")))
+        both_ways = {group.inverse(generator) for generator in listed} == listed
+        name = f"{'Bi' * both_ways}Cayley({degree},{nodes})"
+        yield _base(name, spec, nodes, degree, Cost(int(steps), Fraction(factor)), both_ways=both_ways)
 
 
 @cache
@@ -174,7 +176,7 @@ def _cayley_table(degree: int) -> dict[int, tuple[str, ...]]:
     found: dict[int, tuple[str, ...]] = {}
     for line in file.read_text(encoding="ascii").splitlines():
         if not line.startswith("#"):
-            nodes = int(line.split()[2])
+            nodes = int(line.split()[0])
             found[nodes] = (*found.get(nodes, ()), line)
     return found
 

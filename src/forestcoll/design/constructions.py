@@ -157,7 +157,7 @@ class LineGraph(Construction):
             cost=line_graph.line_graph_cost(base.cost, base.nodes),
             is_both_ways=False,
             is_breadth_first=base.is_breadth_first,
-            is_simple=base.is_simple,
+            is_simple=base.is_simple or not base.wiring.has_loops,  # parallel arcs become nodes apart
             base=base,
         )
 
@@ -280,7 +280,7 @@ class CartesianProduct(Construction):
         for factor in factors:
             nodes, degree = nodes * factor.nodes, degree + factor.degree
         return CartesianProduct(
-            name="□".join(_factor_name(factor) for factor in factors),
+            name=_product_name(factors),
             nodes=nodes,
             degree=degree,
             cost=product_cost([(factor.nodes, factor.cost) for factor in factors]),
@@ -393,6 +393,17 @@ def _factor_name(construction: Construction) -> str:
     """Return the name as it stands in a product: in parentheses if it is one itself."""
     joined = isinstance(construction, CartesianProduct | CartesianPower | DegreeExpansion)
     return f"({construction.name})" if joined else construction.name
+
+
+def _product_name(factors: Sequence[Construction]) -> str:
+    """Return the name of a product: equal factors that stand together are a power."""
+    runs: list[tuple[str, int]] = []
+    for name in map(_factor_name, factors):
+        if runs and runs[-1][0] == name:
+            runs[-1] = (name, runs[-1][1] + 1)
+        else:
+            runs.append((name, 1))
+    return "□".join(name if times == 1 else f"{name}□{times}" for name, times in runs)
 
 
 def _itself(nodes: int) -> IntArray:
