@@ -54,8 +54,12 @@ class Wiring:
         return Wiring(np.array(ports, dtype=np.int32).reshape(nodes, degree))
 
     @staticmethod
-    def of_topology(topology: Topology) -> "Wiring":
+    def of_topology(topology: Topology, *, fill_with_loops: bool = False) -> "Wiring":
         """Return the wiring of a network without switches: a link of k times the least bandwidth is k arcs.
+
+        Args:
+            topology: the network.
+            fill_with_loops: give nodes that send as much as they receive, but less than others, loops for the rest.
 
         Raises:
             InputError: there is a switch, a bandwidth is no multiple of the least, or nodes differ in degree.
@@ -74,6 +78,11 @@ class Wiring:
                     f"the least, {least}; give links of one bandwidth, or multiples of it"
                 )
             arcs.extend([(link.source, link.target)] * int(copies))
+        if fill_with_loops:
+            most = max(topology.egress)
+            arcs.extend(
+                (node, node) for node, sent in enumerate(topology.egress) for _ in range(int((most - sent) / least))
+            )
         try:
             return Wiring.of_arcs(len(topology.nodes), arcs)
         except InputError as error:
