@@ -268,12 +268,14 @@ nb::tuple grow_base_trees(const Problem<Capacity>& problem, Capacity supply, std
 
 template <class Capacity>
 nb::tuple broadcast_breadth_first(const Problem<Capacity>& problem, Capacity demand,
-                                  const std::vector<Capacity>& latencies, Capacity chunks, nb::object progress) {
+                                  const std::vector<Capacity>& latencies, Capacity chunks, IntList targets,
+                                  nb::object progress) {
   PythonObserver observer(std::move(progress));
+  if (targets.empty()) targets = problem.terminals;
   StepTransfers<Capacity> sent;
   {
     nb::gil_scoped_release unlocked;
-    sent = BreadthFirstBroadcast<Capacity>(problem.network, latencies, demand, chunks).run(observer);
+    sent = BreadthFirstBroadcast<Capacity>(problem.network, latencies, demand, chunks).run(targets, observer);
   }
   return nb::make_tuple(to_array(std::move(sent.steps)), to_array(std::move(sent.shards)),
                         to_array(std::move(sent.sources)), to_array(std::move(sent.targets)),
@@ -336,7 +338,7 @@ void bind(nb::module_ module) {
   module.def("route_trees", &route<Capacity>, "problem"_a, "logical"_a, "batches"_a, "progress"_a = nb::none(),
              "Return roots, multiplicities, path numbers of all trees, and the paths' starts and nodes.");
   module.def("broadcast_breadth_first", &broadcast_breadth_first<Capacity>, "problem"_a, "demand"_a, "latencies"_a,
-             "chunks"_a, "progress"_a = nb::none(),
+             "chunks"_a, "targets"_a = IntList{}, "progress"_a = nb::none(),
              "Return steps, shards, sources, targets, lows and highs of transfers, and the points that these name.");
 }
 

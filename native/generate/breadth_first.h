@@ -4,8 +4,8 @@
 // What a node receives at a step is a problem of its own, whose optimum `LinkBalance` finds: the greatest time over the
 // nodes is the step's, and no other breadth-first schedule is faster (Theorem 16).
 //
-// Cost: distances between all nodes, O(N E) time and 2 N^2 bytes; then every shard is looked at once by each node and
-// each link that enters it.
+// Cost: distances to all nodes that receive and to their neighbours, O(N E) time and 2 N^2 bytes if all receive; then
+// every shard is looked at once by each node and each link that enters it.
 #pragma once
 
 #include <cstdint>
@@ -45,11 +45,12 @@ class BreadthFirstBroadcast {
     point(1, 1);
   }
 
-  // Throws std::invalid_argument if some node cannot reach some other.
-  StepTransfers<Capacity> run(Observer& observer) {
-    find_distances(observer);
-    for (NodeIndex target = 0; target < network_.nodes(); ++target) {
-      observer.advance(target, network_.nodes());
+  // Returns what the `targets` receive. Throws std::invalid_argument if some node cannot reach one of them.
+  StepTransfers<Capacity> run(const std::vector<NodeIndex>& targets, Observer& observer) {
+    find_distances(targets, observer);
+    std::int64_t done = 0;
+    for (const NodeIndex target : targets) {
+      observer.advance(done++, static_cast<std::int64_t>(targets.size()));
       receive(target, observer);
     }
     return std::move(transfers_);
@@ -61,31 +62,43 @@ class BreadthFirstBroadcast {
 
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
   const Distance* distances_to(NodeIndex target) const {
-    return distances_.data() + index(target) * index(network_.nodes());
+    return distances_.data() + rows_[index(target)] * index(network_.nodes());
   }
 
-  // Fills, for every target, the distances of all nodes to it.
-  void find_distances(Observer& observer) {
+  // Finds the distances of all nodes to each of `targets` and to their neighbours.
+  void find_distances(const std::vector<NodeIndex>& targets, Observer& observer) {
     const std::size_t nodes = index(network_.nodes());
-    distances_.assign(nodes * nodes, unreached);
-    std::vector<NodeIndex> queue;
-    for (NodeIndex target = 0; target < network_.nodes(); ++target) {
-      observer.pulse();
-      Distance* to = distances_.data() + index(target) * nodes;
-      queue.assign(1, target);
-      to[target] = 0;
-      for (std::size_t next = 0; next < queue.size(); ++next) {
-        const Distance beyond = static_cast<Distance>(to[queue[next]] + 1);
-        for (const ArcIndex arc : network_.in(queue[next])) {
-          const NodeIndex node = network_.tail(arc);
-          if (to[node] != unreached) continue;
-          if (beyond == unreached) throw std::length_error("a distance is too great");
-          to[node] = beyond;
-          queue.push_back(node);
-        }
-      }
-      if (queue.size() < nodes) throw std::invalid_argument("some node cannot reach some other");
+    std::vector<bool> is_needed(nodes);
+    for (const NodeIndex target : targets) {
+      network_.require_node(target);
+      is_needed[index(target)] = true;
+      for (const ArcIndex arc : network_.in(target)) is_needed[index(network_.tail(arc))] = true;
     }
+    rows_.assign(nodes, 0);
+    std::size_t rows = 0;
+    for (std::size_t node = 0; node < nodes; ++node) rows_[node] = is_needed[node] ? rows++ : 0;
+    distances_.assign(rows * nodes, unreached);
+    for (NodeIndex node = 0; node < network_.nodes(); ++node) {
+      observer.pulse();
+      if (is_needed[index(node)]) find_distances_to(node);
+    }
+  }
+
+  void find_distances_to(NodeIndex target) {
+    Distance* to = distances_.data() + rows_[index(target)] * index(network_.nodes());
+    queue_.assign(1, target);
+    to[target] = 0;
+    for (std::size_t next = 0; next < queue_.size(); ++next) {
+      const Distance beyond = static_cast<Distance>(to[queue_[next]] + 1);
+      for (const ArcIndex arc : network_.in(queue_[next])) {
+        const NodeIndex node = network_.tail(arc);
+        if (to[node] != unreached) continue;
+        if (beyond == unreached) throw std::length_error("a distance is too great");
+        to[node] = beyond;
+        queue_.push_back(node);
+      }
+    }
+    if (queue_.size() < index(network_.nodes())) throw std::invalid_argument("some node cannot reach some other");
   }
 
   // Appends all that `target` receives.
@@ -175,7 +188,9 @@ class BreadthFirstBroadcast {
   const Network<Capacity>& network_;
   const std::vector<Capacity>& latencies_;
   Capacity demand_, chunks_;
+  std::vector<std::size_t> rows_;    // of each node that is needed, its row of distances
   std::vector<Distance> distances_;  // row by target, column by node
+  std::vector<NodeIndex> queue_;
   std::vector<ShardClass> classes_;
   std::map<std::pair<Capacity, Capacity>, std::int32_t> places_;
   StepTransfers<Capacity> transfers_;

@@ -27,6 +27,11 @@ _BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2*
 _SIZE = re.compile(r"\s*([0-9.]+(?:[eE][0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
+def has_known_size(unit: str) -> bool:
+    """Return whether `bytes_per_microsecond` knows `unit`."""
+    return unit in _BYTES_PER_SECOND
+
+
 def bytes_per_microsecond(unit: str) -> Fraction:
     """Return how many bytes one `unit` of bandwidth moves in a microsecond.
 

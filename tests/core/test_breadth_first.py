@@ -127,3 +127,19 @@ def test_what_cannot_be_is_refused(core: Core) -> None:
     problem = core.Problem(3, [0, 1], [1, 0], [1, 1], [0, 1, 2])
     with pytest.raises(ValueError, match="cannot reach"):
         core.broadcast_breadth_first(problem, 1, [0, 0], 0)
+
+
+@examples(40)
+@given(DIRECT, st.data())
+def test_what_some_nodes_receive_is_what_they_receive_among_all(topology: Topology, data: st.DataObject) -> None:
+    target = data.draw(st.sampled_from(topology.compute))
+    scaled = ScaledTopology.of(topology)
+    tails, heads = [link.source for link in topology.links], [link.target for link in topology.links]
+    for core in cores().values():
+        problem = core.Problem(len(topology.nodes), tails, heads, list(scaled.capacities), list(topology.compute))
+        among_all = _sent(core, topology, [0] * len(tails), 0)
+        alone = StepTransfers(*core.broadcast_breadth_first(problem, DEMAND, [0] * len(tails), 0, [target]))
+        chosen = among_all.targets == target
+        assert set(alone.targets.tolist()) == {target}
+        for name in ("steps", "shards", "sources"):
+            assert getattr(alone, name).tolist() == getattr(among_all, name)[chosen].tolist()

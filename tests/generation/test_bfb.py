@@ -115,6 +115,21 @@ def test_circulants_of_degree_4_are_optimal() -> None:
                 assert cost.bandwidth_factor == _best(nodes), (nodes, one, other)
 
 
+@pytest.mark.parametrize(
+    ("nodes", "offsets", "least"),
+    # In C(12, {1, 3, 4, 5}) nodes 2, 6 and 10 are at distance 2 from 0, and the neighbours 4 and 8 are next to none of
+    # them: six links bring three shards, 1/2 each, where eight would have to bring 3/8 each.
+    [(12, "1+3+4+5", Fraction(1) + Fraction(1, 2)), (15, "1+4+5", Fraction(1) + Fraction(3, 2))],
+)
+def test_conjecture_1_has_counterexamples(nodes: int, offsets: str, least: Fraction) -> None:
+    topology = build_topology(f"circulant:nodes={nodes},offsets={offsets}")
+    cost = cost_of(_right(bfb(topology)))
+    degree = 2 * len(offsets.split("+"))
+    assert cost.bandwidth_factor == least * degree / nodes > _best(nodes)
+    second = _least_time(topology, _distances(topology), 0, 2)  # HiGHS says so too
+    assert second == pytest.approx(float(cost.step_times[1] * nodes), rel=1e-9)
+
+
 DIRECT = st.one_of(networks(most=7, switches=False), one_way_networks(most=7, switches=False))
 
 

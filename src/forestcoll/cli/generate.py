@@ -73,7 +73,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
     from forestcoll.generation import schedule_for
-    from forestcoll.schedule import shape_of, write_schedule
+    from forestcoll.schedule import shape_of, traffic_of, write_schedule
     from forestcoll.topology.registry import load_topology
 
     if method in set(StepMethod):
@@ -92,18 +92,25 @@ def command(  # noqa: PLR0913 (one parameter an option)
         schedule = schedule_for(best, method=method, compact=compact, progress=watch)
         watch.begin("verifying")
         _check(schedule)
-        shape = shape_of(schedule)
+        shape, traffic = shape_of(schedule), traffic_of(schedule)
         best = _achieved(best, schedule)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
     err = is_standard_output(output)
     if as_json:
-        wording.print_json(_document(best, shape, output, watch) | wording.by_trees_document(by_trees), err=err)
+        wording.print_json(
+            _document(best, shape, output, watch)
+            | wording.traffic_document(traffic)
+            | wording.by_trees_document(by_trees),
+            err=err,
+        )
         return
     lines = [
         wording.title(best),
-        *wording.table(_rows(best, shape, output, watch, verbose=verbose)),
+        *wording.table(
+            [*_rows(best, shape), *wording.traffic_rows(traffic), *_run_rows(output, watch, verbose=verbose)]
+        ),
         *wording.by_trees_lines(by_trees),
         *wording.bottleneck_lines(best),
     ]
@@ -129,7 +136,7 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
     from forestcoll.cli import wording
 
     return wording.optimum_document(best) | {
-        "optimal": best.algbw == best.optimal_algbw,
+        "optimal": best.algbw == best.bound,
         "verified": True,
         "output": None if output is None else str(output),
         "trees": shape.trees,
@@ -144,14 +151,16 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
     }
 
 
-def _rows(
-    best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch", *, verbose: bool
-) -> list[tuple[str, str]]:
+def _rows(best: "Optimum", shape: "Shape") -> list[tuple[str, str]]:
+    from forestcoll.cli import wording
+
+    return [*wording.optimum_rows(best), *wording.shape_rows(shape)]
+
+
+def _run_rows(output: Path | None, watch: "Watch", *, verbose: bool) -> list[tuple[str, str]]:
     from forestcoll.cli import wording
 
     rows = [
-        *wording.optimum_rows(best),
-        *wording.shape_rows(shape),
         ("verified", "delivery, loads, algbw and the bottleneck cut"),
         ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in watch.seconds.items())),
     ]

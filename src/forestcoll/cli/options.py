@@ -92,6 +92,12 @@ def collective_options(command: Command) -> Command:
             help='Of an allgather or a reduce-scatter: a JSON object {"ID": "RATIONAL", ...} with each node\'s part.',
         ),
         click.option(
+            "--in-network/--no-in-network",
+            default=True,
+            show_default=True,
+            help="Whether switches copy and add up where the network says that they can.",
+        ),
+        click.option(
             "--root",
             metavar="ID",
             help="Of a broadcast or a reduce: the node that data comes from or goes to.",
@@ -123,6 +129,7 @@ class Asked:
         shards: the file that says what part of the data each node has.
         trees: how many trees per root, exactly.
         max_trees: how many trees per root at most.
+        in_network: whether switches copy and add up where they can.
     """
 
     collective: str
@@ -130,6 +137,7 @@ class Asked:
     shards: Path | None
     trees: int | None
     max_trees: int | None
+    in_network: bool
 
     def check(self) -> None:
         """Refuse options that do not go together, as wrong usage."""
@@ -148,6 +156,8 @@ class Asked:
         """Return the optimum that is asked for, and with `--max-trees` those of all numbers of trees."""
         from forestcoll.bounds import best_of, optima_by_trees, optimum
 
+        if not self.in_network:
+            network = network.without_abilities()
         name = Collective(self.collective)
         shards = self._shards(network)
         if self.max_trees is None:

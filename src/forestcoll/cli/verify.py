@@ -100,7 +100,8 @@ def _refusal(rule: str | None, message: str) -> dict[str, object]:
 
 
 def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
-    from forestcoll.schedule import shape_of
+    from forestcoll.cli import wording
+    from forestcoll.schedule import shape_of, traffic_of
 
     shape = shape_of(schedule)
     document: dict[str, object] = {
@@ -117,6 +118,7 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
         "greatest_height": shape.greatest_height,
         "mean_height": shape.mean_height,
     }
+    document |= wording.traffic_document(traffic_of(schedule))
     if schedule.collective.has_root:
         document["root"] = _root(schedule)
     return document
@@ -128,7 +130,7 @@ def _root(schedule: "Schedule") -> "NodeId":
 
 def _lines(schedule: "Schedule", report: "Report", file: Path) -> list[str]:
     from forestcoll.cli import wording
-    from forestcoll.schedule import shape_of
+    from forestcoll.schedule import shape_of, traffic_of
 
     topology, unit = schedule.topology, schedule.topology.bandwidth_unit
     place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
@@ -140,7 +142,7 @@ def _lines(schedule: "Schedule", report: "Report", file: Path) -> list[str]:
     else:
         name = "bound" if schedule.collective is Collective.ALLREDUCE else "optimum"
         rows.append((name, f"{wording.bandwidth(schedule.optimal_algbw, unit)}, proven by the cut in the file"))
-    table = wording.table([*rows, *wording.shape_rows(shape_of(schedule))])
+    table = wording.table([*rows, *wording.shape_rows(shape_of(schedule)), *wording.traffic_rows(traffic_of(schedule))])
     way = {Collective.BROADCAST: " from ", Collective.REDUCE: " to "}.get(schedule.collective)
     root = "" if way is None else f"{way}{wording.printable(_root(schedule))}"
     return [f"{file}: right: {schedule.collective.value}{root} on {place}", *table]

@@ -146,17 +146,18 @@ class Core(Protocol):
         for all, and `order` how large the group is. `counters["missing"]` counts the roots whose trees are missing.
         """
 
-    def broadcast_breadth_first(
+    def broadcast_breadth_first(  # noqa: PLR0913, PLR0917 (the network, three forms of the problem, and who receives)
         self,
         problem: AnyProblem,
         demand: int,
         latencies: Sequence[int],
         chunks: int,
+        targets: Sequence[int] = (),
         progress: ReportProgress = None,
     ) -> StepTransfers:
         """Return the columns of `StepTransfers` by which every node broadcasts its shard breadth first (BFB, §6).
 
         A capacity is a rate: a shard takes latency + `demand` / rate over an arc. If `chunks` is not 0, parts are whole
         multiples of 1/`chunks` of a shard. Each node's greatest time over its arcs is least at every step. All nodes
-        are terminals and reach each other.
+        are terminals and reach each other. With `targets` only what these receive is returned.
         """

@@ -10,8 +10,13 @@ from forestcoll.core.interface import ReportProgress, StepTransfers
 from forestcoll.core.reference.network import Arc, Problem, max_flow_over
 
 
-def broadcast_breadth_first(
-    problem: Problem, demand: int, latencies: Sequence[int], chunks: int, progress: ReportProgress = None
+def broadcast_breadth_first(  # noqa: PLR0913, PLR0917 (as in the interface)
+    problem: Problem,
+    demand: int,
+    latencies: Sequence[int],
+    chunks: int,
+    targets: Sequence[int] = (),
+    progress: ReportProgress = None,
 ) -> StepTransfers:
     """See `Core.broadcast_breadth_first`."""
     entering: list[dict[int, tuple[Fraction, int]]] = [{} for _ in range(problem.nodes)]
@@ -19,7 +24,8 @@ def broadcast_breadth_first(
         entering[head][tail] = (Fraction(rate, demand), latency)
     distances = [_distances_to(target, entering) for target in range(problem.nodes)]
     rows: list[tuple[int, int, int, int, Fraction, Fraction]] = []
-    for target in range(problem.nodes):
+    receivers = targets or range(problem.nodes)
+    for done, target in enumerate(receivers, start=1):
         for step in range(1, max(distances[target]) + 1):
             bringers = {
                 shard: [node for node in entering[target] if distances[node][shard] == step - 1]
@@ -29,7 +35,7 @@ def broadcast_breadth_first(
             parts = balanced_parts(bringers, entering[target], chunks)
             rows.extend((step - 1, shard, source, target, low, high) for shard, source, low, high in parts)
         if progress is not None:
-            progress(target + 1, problem.nodes)
+            progress(done, len(receivers))
     return _columns(rows)
 
 

@@ -93,7 +93,7 @@ class _Request:
         progress.begin("balancing the breadth-first broadcasts")
         scaled.remark_on_width(bound, progress)
         core, problem = scaled.problem(scaled.capacities, bound)
-        columns = core.broadcast_breadth_first(problem, demand, latencies, self.chunks, progress.advance)
+        columns = core.broadcast_breadth_first(problem, demand, latencies, self.chunks, (), progress.advance)
         phase = StepPhase(PhaseOp.BROADCAST, _transfers(StepTransfers(*columns)))
         return StepSchedule(self.topology, Collective.ALLGATHER, (phase,))
 

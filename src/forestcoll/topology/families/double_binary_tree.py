@@ -4,6 +4,7 @@ The first tree is numbered in order, so that every other node has no children, f
 moved on by one node, so that no node has children in both.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -23,15 +24,23 @@ class DoubleBinaryTree(Recipe):
 
     def size(self) -> Size:
         """As `Recipe.size`."""
-        return Size(self.nodes, 4 * (self.nodes - 1))
+        return Size(self.nodes, 2 * len({edge for edge, _ in self._edges()}))
 
     def fill(self, network: TopologyBuilder) -> None:
         """As `Recipe.fill`."""
         add_nodes(network, self.nodes)
-        for parents in double_tree(self.nodes):
-            for node, parent in enumerate(parents):
-                if parent is not None:
-                    network.add_duplex(node, parent, self.bandwidth)
+        for (one, other), trees in self._edges():
+            network.add_duplex(one, other, trees * self.bandwidth)
+
+    def _edges(self) -> list[tuple[tuple[int, int], int]]:
+        """Return the edges of the trees, and how many of the two have each."""
+        edges = Counter(
+            (min(node, parent), max(node, parent))
+            for parents in double_tree(self.nodes)
+            for node, parent in enumerate(parents)
+            if parent is not None
+        )
+        return sorted(edges.items())
 
 
 def double_tree(nodes: int) -> tuple[list[int | None], list[int | None]]:

@@ -23,7 +23,7 @@ class ShiftedRing(Recipe):
 
     def size(self) -> Size:
         """As `Recipe.size`."""
-        return Size(self.nodes, 4 * self.nodes)
+        return Size(self.nodes, (2 if second_stride(self.nodes) == 1 else 4) * self.nodes)
 
     def fill(self, network: TopologyBuilder) -> None:
         """As `Recipe.fill`."""
