@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from forestcoll.files import read_document
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    yield cache_folder()
+    return cache_folder()
 
 
 def test_a_frontier_is_read_back_from_its_document() -> None:
