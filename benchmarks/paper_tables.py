@@ -1,12 +1,14 @@
 """Print Tables 4, 5, 7 and 8 of the direct-connect paper, its figures beside ours, as they stand in docs/finder.md.
 
-    .venv/bin/python benchmarks/paper_tables.py
+    .venv/bin/python benchmarks/paper_tables.py [docs/finder.md]
 
 The paper: L. Zhao et al., *Efficient Direct-Connect Topologies for Collective Communications* (NSDI 2025).
 """
 
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
 from forestcoll.design.catalogue import bases
 from forestcoll.design.constructions import Construction
@@ -65,7 +67,11 @@ TABLE_8 = {6: 2, 9: 2, 10: 3, 14: 3, 15: 3, 16: 4, 21: 3, 26: 3, 32: 4, 35: 3, 4
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the tables, or renew them in a page that is named."""
+    if len(sys.argv) > 1:
+        page = Path(sys.argv[1])
+        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+        return
     print("\n".join(page_tables()))
 
 
@@ -76,6 +82,13 @@ def page_tables() -> Iterator[str]:
     yield from _table_five()
     yield ""
     yield from _table_eight()
+
+
+def renewed(page: str) -> str:
+    """Return the text of docs/finder.md with the tables as they are now."""
+    begin, end = "<!-- paper tables: begin -->\n", "\n<!-- paper tables: end -->"
+    head, _, rest = page.partition(begin)
+    return head + begin + "\n".join(page_tables()) + end + rest.partition(end)[2]
 
 
 def _table_seven() -> Iterator[str]:
@@ -90,8 +103,8 @@ def _table_seven() -> Iterator[str]:
         for finder, label in ((published, "the paper's, here"), (everything, "all, here")):
             for member in finder.find(nodes, 4).members:
                 yield f"| {nodes} | {label} | {_cells(member)} |"
-        steps, factor = moore_steps(nodes, 4), float(least_factor(nodes))
-        yield f"| {nodes} | no better | | {steps} | {factor:.3f} | {steps} | | |"
+        least = moore_steps(nodes, 4)
+        yield f"| {nodes} | no better | | {least} | {float(least_factor(nodes)):.3f} | {least} | | |"
 
 
 def _cells(member: Construction) -> str:
