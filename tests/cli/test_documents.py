@@ -55,10 +55,12 @@ def test_the_readme_lists_every_command() -> None:
         "bounds",
         "generate",
         "verify",
+        "find-topology",
+        "train-time",
         "topologies",
         "topology",
     ]
-    assert len(_COMMANDS) == 6
+    assert len(_COMMANDS) == 8
 
 
 @pytest.mark.parametrize("document", [README, ROOT / "docs" / "python.md", ROOT / "docs" / "bounds.md"])

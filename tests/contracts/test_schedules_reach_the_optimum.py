@@ -20,6 +20,7 @@ from networks import SMALL, duplex_networks, examples, networks, one_way_network
 from oracles import best_allgather
 
 SPECS = [
+    "cayley:outer=5,inner=2,ratio=4,generators=1+2+3",
     "circulant:nodes=5,offsets=1+2",
     "circulant:nodes=7,offsets=1+2,one_way=true",
     "circulant:nodes=8,offsets=1+3+4,one_way=true,bandwidth=25/3",
@@ -45,6 +46,7 @@ SPECS = [
     "diamond",
     "directed-circulant:degree=3",
     "distance-regular:nodes=10",
+    "double-binary-tree:nodes=5",
     "dragonfly:routers=2,nodes=1,global_links=1",
     "dragonfly:routers=3,nodes=2,global_links=1,global_bandwidth=5/2",
     "fat-tree:levels=1,arity=4",
@@ -71,6 +73,7 @@ SPECS = [
     "ring:nodes=2",
     "ring:nodes=9",
     "ring:nodes=6,one_way=true",
+    "shifted-ring:nodes=7",
     "torus:dims=3x4",
     "ring:nodes=4,one_way=true,parallel=2",
     "torus:dims=2x2x3",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import InputError
+from forestcoll.topology.families.cayley import Metacyclic
 from forestcoll.topology.families.distance_regular import GRAPHS
 from forestcoll.topology.registry import build_topology
 
@@ -235,6 +236,47 @@ def test_a_twisted_hypercube_has_a_diameter_less_by_one(dim: int) -> None:
 def test_parallel_links_of_a_ring_add_up(one_way: str, degree: int) -> None:
     ring = build_topology(f"ring:nodes=5,one_way={one_way},parallel=3")
     assert set(ring.egress) == set(ring.ingress) == {degree}
+
+
+@pytest.mark.parametrize(("outer", "inner", "ratio"), [(5, 4, 2), (8, 2, 7), (7, 3, 2), (9, 1, 1), (4, 4, 3)])
+def test_a_metacyclic_group_is_one(outer: int, inner: int, ratio: int) -> None:
+    group = Metacyclic(outer, inner, ratio)
+    assert group.is_group
+    elements = range(group.order)
+    for one in elements:
+        assert group.product(one, 0) == group.product(0, one) == one
+        assert group.product(one, group.inverse(one)) == group.product(group.inverse(one), one) == 0
+        for other in range(0, group.order, 3):
+            for third in range(0, group.order, 4):
+                assert group.product(group.product(one, other), third) == group.product(
+                    one, group.product(other, third)
+                )
+
+
+def test_a_cayley_graph_looks_alike_from_every_node() -> None:
+    found = graph("cayley")
+    assert regular_of(found, 4)
+    apart = distances(found)
+    assert len({tuple(sorted(row)) for row in apart.tolist()}) == 1
+    circulant = graph("circulant:nodes=9,offsets=1+4,one_way=true")
+    assert set(graph("cayley:outer=9,inner=1,ratio=1,generators=1+4").edges) == set(circulant.edges)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            "cayley:outer=7,inner=2,ratio=3,generators=1",
+            r"ratio\^inner is 2 modulo outer; choose ratio so that it is 1",
+        ),
+        ("cayley:outer=5,inner=2,ratio=4,generators=1+10", "generator 10 is too large; with 10 nodes"),
+        ("cayley:outer=5,inner=2,ratio=4,generators=1+1", "a generator is given twice"),
+        ("cayley:outer=6,inner=1,ratio=1,generators=2+4", "compute node 0 cannot reach compute node 1"),
+    ],
+)
+def test_a_cayley_graph_that_cannot_be_is_refused(spec: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build_topology(spec)
 
 
 def test_optimal_offsets_give_circulants_of_degree_four_the_least_diameter() -> None:

@@ -29,6 +29,7 @@ from forestcoll.topology.registry import (
 )
 
 NAMES = [
+    "cayley",
     "circulant",
     "complete",
     "complete-bipartite",

@@ -67,10 +67,11 @@ def _file(_context: click.Context, _parameter: click.Parameter, text: str | None
 @click.option("--jobs", type=click.IntRange(min=1), default=1, help="Processes for a sweep over A..B.")
 @json_option
 def command(**options: Any) -> None:
-    """Find networks of N nodes with D links each on which collectives take the fewest steps and the least bandwidth.
+    """Find networks built for collectives.
 
-    Prints the Pareto frontier: each network takes fewer steps (T_L, in units of alpha) than the next, which needs less
-    bandwidth (T_B, in units of M/B). Of a workload (--size) also the times, and which network is best.
+    Prints the Pareto frontier of networks of N nodes with D links each: each takes fewer steps (T_L, in units of alpha)
+    than the next, which needs less bandwidth (T_B, in units of M/B). Of a workload (--size) also the times, and which
+    network is best.
     """
     asked = _Asked(**options)
     asked.check()

@@ -52,7 +52,9 @@ def _picture(_context: click.Context, _parameter: click.Parameter, text: str | N
 def command(  # noqa: PLR0913 (one parameter an option)
     *, profile: str, network: str, alpha: Fraction, buckets: tuple[int, ...], picture: Path | None, as_json: bool
 ) -> None:
-    """Say how long an iteration of training takes on a network, and what it waits for.
+    """Say how long an iteration of training takes on a network.
+
+    And what it waits for: computing, all-to-alls, allreduces that nothing hides.
 
     PROFILE is a file (forestcoll.profile/1), or a sample: switch-base-256, switch-large-128 or switch-c-2048. NETWORK
     is a topology, on which allreduce goes breadth first, or the file of an allreduce schedule.
