@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from forestcoll.bounds.rooted import RootedBound, broadcast_bound, reduce_bound
     from forestcoll.bounds.table import bounds_of
     from forestcoll.collective import Collective
+    from forestcoll.design.finder import Frontier, TopologyFinder, find_topologies
+    from forestcoll.design.realisation import schedule_of, topology_of
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
     from forestcoll.generation import generate, schedule_for
     from forestcoll.method import Method
@@ -53,6 +55,8 @@ _HOMES = {
     "forestcoll.bounds.rooted": "RootedBound broadcast_bound reduce_bound",
     "forestcoll.bounds.table": "bounds_of",
     "forestcoll.collective": "Collective",
+    "forestcoll.design.finder": "Frontier TopologyFinder find_topologies",
+    "forestcoll.design.realisation": "schedule_of topology_of",
     "forestcoll.errors": "ForestcollError InputError InternalError NoSolutionError",
     "forestcoll.generation": "generate schedule_for",
     "forestcoll.method": "Method",
@@ -73,6 +77,7 @@ __all__ = [
     "CollectiveBound",
     "Fault",
     "ForestcollError",
+    "Frontier",
     "InputError",
     "InternalError",
     "Link",
@@ -92,6 +97,7 @@ __all__ = [
     "Shape",
     "Topology",
     "TopologyBuilder",
+    "TopologyFinder",
     "Traffic",
     "Tree",
     "all_to_all_optimum",
@@ -100,6 +106,7 @@ __all__ = [
     "broadcast_bound",
     "build_topology",
     "builders",
+    "find_topologies",
     "generate",
     "load_topology",
     "optima_by_trees",
@@ -108,7 +115,9 @@ __all__ = [
     "read_topology",
     "reduce_bound",
     "schedule_for",
+    "schedule_of",
     "shape_of",
+    "topology_of",
     "traffic_of",
     "verify",
     "write_schedule",

@@ -191,6 +191,20 @@ def random_wiring(nodes: int, degree: int, draw: object) -> Wiring:
     return Wiring.of_arcs(nodes, [(node, column[node]) for node in range(nodes) for column in columns])
 
 
+@pytest.mark.parametrize(("nodes", "name"), [(13, "Π(4,13)"), (17, "Π(4,17)"), (22, "Π(4,22)")])
+def test_the_reduce_scatter_of_a_line_graph_without_a_mirror_costs_what_its_bases_does(nodes: int, name: str) -> None:
+    line = LineGraph.of(LineGraph.of(base(nodes, 4, name)))
+    assert line.mirror() is None
+    assert line.reduce_scatter_cost == line.wiring.transposed().breadth_first_cost()
+
+
+def test_products_of_cayley_graphs_reduce_and_gather_at_the_predicted_cost() -> None:
+    cayley = next(each for each in bases(20, 4) if each.name.startswith("Cayley") and each.is_bandwidth_optimal)
+    product = CartesianProduct.of((PAIR, K3, cayley))
+    assert product.reduce_scatter_cost == product.wiring.transposed().breadth_first_cost()
+    schedule_of(product, "allreduce")
+
+
 def test_a_prediction_that_the_schedule_misses_is_a_defect() -> None:
     wrong = replace(base(5, 4, "K(5)"), cost=Cost(1, Fraction(3, 4)))
     with pytest.raises(InternalError, match="costs 1 steps and 4/5 M/B, not 1 and 3/4"):

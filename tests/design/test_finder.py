@@ -129,10 +129,7 @@ class Unpruned(TopologyFinder):
 
     def _frontier(self, nodes: int, degree: int) -> tuple[Construction, ...]:
         if (nodes, degree) not in self._frontiers:
-            found = tuple(self._candidates(nodes, degree))
-            self._frontiers[nodes, degree] = found
-            fit = [each for each in found if each.is_simple and each.is_breadth_first and each.is_bandwidth_optimal]
-            self._factors[nodes, degree] = min(fit, key=lambda each: each.cost, default=None)
+            self._frontiers[nodes, degree] = tuple(self._candidates(nodes, degree))
         return self._frontiers[nodes, degree]
 
 
@@ -172,6 +169,12 @@ def test_one_way_networks_are_there_for_every_size(degree: int) -> None:
     for nodes in (2, 3, 7, 11, 13):
         members = find_topologies(nodes, degree).members
         assert members[-1].is_bandwidth_optimal
+
+
+def test_large_degrees_are_costed_by_making_the_schedule() -> None:
+    member = find_topologies(200, 16).members[0]
+    assert (member.name, member.cost.steps) == ("Π(16,200)", 2)
+    schedule_of(member)
 
 
 def test_the_best_network_depends_on_the_workload() -> None:

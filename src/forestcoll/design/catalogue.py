@@ -12,6 +12,7 @@ from importlib.resources import files
 from math import isqrt
 
 from forestcoll.design.bases import base_wiring
+from forestcoll.design.breadth_first import breadth_first_cost_of
 from forestcoll.design.constructions import Base
 from forestcoll.design.measure import MAX_DEGREE, Cost, least_factor
 from forestcoll.topology.families.cayley import Metacyclic
@@ -20,18 +21,23 @@ from forestcoll.topology.families.distance_regular import GRAPHS
 _DISTANCE_REGULAR_STEPS = dict(zip(GRAPHS, (2, 2, 3, 3, 3, 4, 3, 3, 4, 3, 4, 7, 4, 6, 6), strict=True))
 _MODIFIED_STEPS = {(2, 3): 4, (2, 4): 5, (3, 2): 3, (4, 2): 3}
 _LARGEST_TWISTED_TORUS = 1024
+_MOST_ARCS_SCHEDULED = 2**15
+"""The most arcs of a base whose degree is too large for counting, so that its schedule is made to learn its cost."""
 
 
 @cache
-def bases(nodes: int, degree: int, *, published_only: bool = False) -> tuple[Base, ...]:
+def bases(nodes: int, degree: int, *, published_only: bool = False, for_products: bool = False) -> tuple[Base, ...]:
     """Return the base networks of this size and degree, those of the paper first.
 
     Args:
         nodes: N, 2 or more.
         degree: d, 1 or more.
         published_only: leave out what is not in the paper: Cayley graphs.
+        for_products: leave out families that are never bandwidth-optimal, which need not be counted then.
     """
-    families = _PUBLISHED if published_only else (*_PUBLISHED, _cayley)
+    families = _OPTIMAL if for_products else (*_OPTIMAL, _de_bruijn, _generalized_kautz)
+    if not published_only:
+        families = (*families, _cayley)
     return tuple(base for family in families for base in family(nodes, degree))
 
 
@@ -121,11 +127,9 @@ def _distance_regular(nodes: int, degree: int) -> Iterator[Base]:
 
 
 def _counted(name: str, spec: str, nodes: int, degree: int) -> Iterator[Base]:
-    if degree > MAX_DEGREE:
-        return
-    wiring = base_wiring(spec)
-    cost = wiring.breadth_first_cost()
-    if cost is not None:
+    if degree <= MAX_DEGREE or nodes * degree <= _MOST_ARCS_SCHEDULED:
+        wiring = base_wiring(spec)
+        cost = breadth_first_cost_of(wiring)
         yield _base(name, spec, nodes, degree, cost, both_ways=wiring.is_both_ways, simple=wiring.is_simple)
 
 
@@ -181,7 +185,7 @@ def _cayley_table(degree: int) -> dict[int, tuple[str, ...]]:
     return found
 
 
-_PUBLISHED: tuple[Callable[[int, int], Iterator[Base]], ...] = (
+_OPTIMAL: tuple[Callable[[int, int], Iterator[Base]], ...] = (
     _complete,
     _complete_bipartite,
     _hamming,
@@ -192,8 +196,6 @@ _PUBLISHED: tuple[Callable[[int, int], Iterator[Base]], ...] = (
     _circulant,
     _bidirectional_ring,
     _one_way_ring,
-    _de_bruijn,
-    _generalized_kautz,
     _twisted_torus,
     _twisted_hypercube,
 )

@@ -16,7 +16,7 @@ import numpy as np
 from forestcoll.design import cartesian_power, degree_expansion, line_graph
 from forestcoll.design.bases import base_mirror, base_sends, base_wiring
 from forestcoll.design.both_ways import both_ways, both_ways_sends
-from forestcoll.design.breadth_first import breadth_first_sends
+from forestcoll.design.breadth_first import breadth_first_cost_of, breadth_first_sends
 from forestcoll.design.cartesian_product import product_cost, product_mirror, product_wiring
 from forestcoll.design.measure import Cost, least_factor, moore_steps
 from forestcoll.design.sends import Sends
@@ -71,14 +71,14 @@ class Construction(ABC):
         """The longest of the shortest ways between two nodes."""
         if self.is_breadth_first:
             return self.cost.steps
-        return cost_of_wiring(self.wiring).steps
+        return breadth_first_cost_of(self.wiring).steps
 
     @cached_property
     def reduce_scatter_cost(self) -> Cost:
         """What the reduce-scatter costs: as much as the allgather where the transpose is alike (Theorem 2)."""
         if self.mirror() is not None:
             return self.cost
-        return cost_of_wiring(self.wiring.transposed())
+        return breadth_first_cost_of(self.wiring.transposed())
 
     @property
     def is_bandwidth_optimal(self) -> bool:
@@ -89,14 +89,6 @@ class Construction(ABC):
     def is_moore_optimal(self) -> bool:
         """Whether the Moore bound allows no fewer steps (Definition 10)."""
         return self.cost.steps == moore_steps(self.nodes, self.degree)
-
-
-def cost_of_wiring(wiring: Wiring) -> Cost:
-    """Return what the best breadth-first allgather costs on a network that hangs together."""
-    cost = wiring.breadth_first_cost()
-    if cost is None:
-        raise InternalError("a network that was constructed falls apart")
-    return cost
 
 
 @dataclass(frozen=True)
@@ -113,6 +105,11 @@ class Base(Construction):
     def wiring(self) -> Wiring:
         """As `Construction.wiring`."""
         return base_wiring(self.spec)
+
+    @cached_property
+    def reduce_scatter_cost(self) -> Cost:
+        """As `Construction.reduce_scatter_cost`; the tables hold Cayley graphs whose transpose costs the same."""
+        return self.cost if self.spec.startswith("cayley:") else super().reduce_scatter_cost
 
     def sends(self) -> Sends:
         """As `Construction.sends`."""
@@ -165,6 +162,13 @@ class LineGraph(Construction):
     def wiring(self) -> Wiring:
         """As `Construction.wiring`."""
         return line_graph.line_graph(self.base.wiring)
+
+    @cached_property
+    def reduce_scatter_cost(self) -> Cost:
+        """As `Construction.reduce_scatter_cost`; the transpose is the line graph of the base's (Theorem 10)."""
+        if self.is_breadth_first and self.base.wiring.transposed().branches:
+            return line_graph.line_graph_cost(self.base.reduce_scatter_cost, self.base.nodes)
+        return super().reduce_scatter_cost
 
     def sends(self) -> Sends:
         """As `Construction.sends`."""
@@ -295,6 +299,14 @@ class CartesianProduct(Construction):
         """As `Construction.wiring`."""
         return product_wiring([factor.wiring for factor in self.factors])
 
+    @cached_property
+    def reduce_scatter_cost(self) -> Cost:
+        """As `Construction.reduce_scatter_cost`; the transpose is the product of the factors' (Theorem 13)."""
+        costs = [(factor.nodes, factor.reduce_scatter_cost) for factor in self.factors]
+        if all(cost.bandwidth_factor == least_factor(nodes) for nodes, cost in costs):
+            return product_cost(costs)
+        return super().reduce_scatter_cost
+
     def sends(self) -> Sends:
         """As `Construction.sends`."""
         return breadth_first_sends(self.wiring)
@@ -364,7 +376,7 @@ class BreadthFirst(Construction):
             name=f"BFB({base.name})",
             nodes=base.nodes,
             degree=base.degree,
-            cost=cost_of_wiring(base.wiring),
+            cost=breadth_first_cost_of(base.wiring),
             is_both_ways=base.is_both_ways,
             is_breadth_first=True,
             is_simple=base.is_simple,

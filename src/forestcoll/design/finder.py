@@ -88,20 +88,35 @@ class TopologyFinder:
         key = (nodes, degree)
         if key not in self._frontiers:
             predicted = tuple(self._candidates(nodes, degree))
-            candidates = (*predicted, *_rescheduled(predicted))
-            self._frontiers[key] = pareto(candidates)
-            self._factors[key] = _best_factor(candidates)
+            self._frontiers[key] = pareto((*predicted, *_rescheduled(predicted)))
         return self._frontiers[key]
 
     def _factor(self, nodes: int, degree: int) -> Construction | None:
-        """Return the network of the fewest steps that a product takes (Theorem 13)."""
-        self._frontier(nodes, degree)
-        return self._factors[nodes, degree]
+        """Return the network of the fewest steps that a product takes (Theorem 13), or None."""
+        key = (nodes, degree)
+        if key not in self._factors:
+            predicted = [
+                *self._bases(nodes, degree, for_products=True),
+                *self._products(nodes, degree),
+                *self._expanded_factors(nodes, degree),
+            ]
+            fit = filter(_fits_products, (*predicted, *_rescheduled(predicted)))
+            self._factors[key] = min(fit, key=lambda each: each.cost, default=None)
+        return self._factors[key]
 
-    def _candidates(self, nodes: int, degree: int) -> Iterator[Construction]:
-        for base in bases(nodes, degree, published_only=self._published_only):
+    def _expanded_factors(self, nodes: int, degree: int) -> Iterator[Construction]:
+        for copies in _divisors(gcd(nodes, degree)):
+            base = self._factor(nodes // copies, degree // copies) if 1 < copies < nodes else None
+            if base is not None:
+                yield DegreeExpansion.of(base, copies)
+
+    def _bases(self, nodes: int, degree: int, *, for_products: bool = False) -> Iterator[Construction]:
+        for base in bases(nodes, degree, published_only=self._published_only, for_products=for_products):
             if base.is_both_ways or not self._bidirectional:
                 yield base
+
+    def _candidates(self, nodes: int, degree: int) -> Iterator[Construction]:
+        yield from self._bases(nodes, degree)
         if self._bidirectional:
             yield from self._made_both_ways(nodes, degree)
         else:
@@ -168,9 +183,8 @@ def pareto(candidates: Iterable[Construction]) -> tuple[Construction, ...]:
     return tuple(kept)
 
 
-def _best_factor(candidates: Iterable[Construction]) -> Construction | None:
-    fit = [each for each in candidates if each.is_simple and each.is_breadth_first and each.is_bandwidth_optimal]
-    return min(fit, key=lambda each: each.cost, default=None)
+def _fits_products(construction: Construction) -> bool:
+    return construction.is_simple and construction.is_breadth_first and construction.is_bandwidth_optimal
 
 
 def _rescheduled(predicted: Sequence[Construction]) -> Iterator[Construction]:
