@@ -199,7 +199,7 @@ def test_the_reduce_scatter_of_a_line_graph_without_a_mirror_costs_what_its_base
 
 
 def test_products_of_cayley_graphs_reduce_and_gather_at_the_predicted_cost() -> None:
-    cayley = next(each for each in bases(20, 4) if each.name.startswith("Cayley") and each.is_bandwidth_optimal)
+    cayley = next(each for each in bases(33, 4) if "Cayley" in each.name and each.is_bandwidth_optimal)
     product = CartesianProduct.of((PAIR, K3, cayley))
     assert product.reduce_scatter_cost == product.wiring.transposed().breadth_first_cost()
     schedule_of(product, "allreduce")
