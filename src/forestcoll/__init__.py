@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from forestcoll.bounds.rooted import RootedBound, broadcast_bound, reduce_bound
     from forestcoll.bounds.table import bounds_of
     from forestcoll.collective import Collective
+    from forestcoll.design.finder import Frontier, TopologyFinder, find_topologies
+    from forestcoll.design.realisation import schedule_of, topology_of
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
     from forestcoll.generation import generate, schedule_for
     from forestcoll.generation.steps import generate_steps
@@ -65,6 +67,8 @@ _HOMES = {
     "forestcoll.bounds.rooted": "RootedBound broadcast_bound reduce_bound",
     "forestcoll.bounds.table": "bounds_of",
     "forestcoll.collective": "Collective",
+    "forestcoll.design.finder": "Frontier TopologyFinder find_topologies",
+    "forestcoll.design.realisation": "schedule_of topology_of",
     "forestcoll.errors": "ForestcollError InputError InternalError NoSolutionError",
     "forestcoll.generation": "generate schedule_for",
     "forestcoll.generation.steps": "generate_steps",
@@ -98,6 +102,7 @@ __all__ = [
     "CollectiveBound",
     "Fault",
     "ForestcollError",
+    "Frontier",
     "InputError",
     "InternalError",
     "Link",
@@ -127,6 +132,7 @@ __all__ = [
     "StepSchedule",
     "Topology",
     "TopologyBuilder",
+    "TopologyFinder",
     "Traffic",
     "Transfer",
     "Transfers",
@@ -140,6 +146,7 @@ __all__ = [
     "builders",
     "compare_series",
     "cost_of",
+    "find_topologies",
     "generate",
     "generate_steps",
     "load_topology",
@@ -153,8 +160,10 @@ __all__ = [
     "read_topology",
     "reduce_bound",
     "schedule_for",
+    "schedule_of",
     "shape_of",
     "simulate_series",
+    "topology_of",
     "traffic_of",
     "verify",
     "verify_series",
