@@ -52,7 +52,7 @@ def _picture(_context: click.Context, _parameter: click.Parameter, text: str | N
 def command(  # noqa: PLR0913 (one parameter an option)
     *, profile: str, network: str, alpha: Fraction, buckets: tuple[int, ...], picture: Path | None, as_json: bool
 ) -> None:
-    """Say how long an iteration of training takes on a network.
+    """Say how long an iteration of training takes.
 
     And what it waits for: computing, all-to-alls, allreduces that nothing hides.
 

@@ -99,10 +99,11 @@ def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, pr
     return _of_schedule(schedule, alpha_us, exchanges=exchanges)
 
 
+_SCHEDULES = ("forestcoll.steps/", "forestcoll.schedule/", "forestcoll.broadcast-series/")
+
+
 def _holds_schedule(path: Path) -> bool:
-    return str(read_document(path).get("format", "")).startswith(
-        ("forestcoll.steps/", "forestcoll.schedule/", "forestcoll.series/")
-    )
+    return str(read_document(path).get("format", "")).startswith(_SCHEDULES)
 
 
 def _of_schedule(schedule: Schedule | StepSchedule, alpha_us: Fraction, *, exchanges: bool) -> Network:
