@@ -11,7 +11,8 @@ from forestcoll.schedule.step_cost import cost_of
 from forestcoll.topology.registry import build_topology, builders
 from forestcoll.verification.steps import verify_steps
 
-DIRECT = [each.name for each in builders() if not build_topology(each.name).switches]
+BUILT = [build_topology(each.name) for each in builders()]
+DIRECT = [topology.name for topology in BUILT if not topology.switches and topology.port_model is None]
 
 CODE = """
 import sys
