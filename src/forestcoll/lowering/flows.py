@@ -1,0 +1,96 @@
+"""Trees as the lowering sees them: which chunks go from which rank to which, switches left out.
+
+A *flow* is a tree with the chunks that it carries. Its edges lead from rank to rank; a route that begins or ends on a
+switch which multicasts or aggregates is joined with those that it meets there, so that each edge again has a rank at
+both ends.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from forestcoll.lowering.grid import Grid
+from forestcoll.lowering.options import Options
+from forestcoll.schedule import PhaseOp, Schedule, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Chunks that go along the edges of a tree.
+
+    Attributes:
+        op: from the root to all, or from all to the root.
+        phase: the number of the phase.
+        root: the rank of the root.
+        offset: the number of the first chunk, of all data.
+        count: how many chunks.
+        children: of each rank that has any, those one step further from the root, in the order of the schedule.
+        instance: which of the programs side by side it belongs to.
+        piece: which piece of the tree's part it is.
+        turn: the number of the tree among those of its root in the phase.
+    """
+
+    op: PhaseOp
+    phase: int
+    root: int
+    offset: int
+    count: int
+    children: Mapping[int, tuple[int, ...]]
+    instance: int = 0
+    piece: int = 0
+    turn: int = 0
+
+
+def flows_of(schedule: Schedule, grid: Grid, options: Options, most: int | None) -> tuple[Flow, ...]:
+    """Return the flows of `schedule`, which lists all trees, on `grid`; none has more than `most` chunks.
+
+    Every chunk of the grid becomes `instances` times `pieces` chunks of the program.
+    """
+    flows: list[Flow] = []
+    for flow in _trees(schedule, grid):
+        scaled = replace(flow, offset=flow.offset * options.scale, count=flow.count * options.scale)
+        for instance, part in enumerate(_split(scaled, options.instances)):
+            for piece, part_of_it in enumerate(_split(part, options.pieces)):
+                numbered = replace(part_of_it, instance=instance, piece=piece)
+                flows += _split(numbered, 1 if most is None else -(-numbered.count // most))
+    return tuple(flows)
+
+
+def _split(flow: Flow, parts: int) -> Iterator[Flow]:
+    """Yield `parts` flows of about equal sizes."""
+    for part in range(parts):
+        begin, end = flow.count * part // parts, flow.count * (part + 1) // parts
+        if end > begin:
+            yield replace(flow, offset=flow.offset + begin, count=end - begin)
+
+
+def _trees(schedule: Schedule, grid: Grid) -> Iterator[Flow]:
+    """Yield each tree that carries anything; those of a root lie one behind the other, from where its part begins."""
+    ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
+    paths = list(schedule.routes)
+    for number, (phase, counts) in enumerate(zip(schedule.phases, grid.trees, strict=True)):
+        begins = list(accumulate(grid.parts, initial=0))
+        turns = [0] * len(ranks)
+        for tree, count in zip(phase, counts, strict=True):
+            if not count:
+                continue
+            root = ranks[tree.root]
+            children = _children(tree, phase.op, paths, ranks)
+            yield Flow(phase.op, number, root, begins[root], count, children, turn=turns[root])
+            begins[root] += count
+            turns[root] += 1
+
+
+def _children(
+    tree: Tree, op: PhaseOp, paths: list[tuple[int, ...]], ranks: Mapping[int, int]
+) -> Mapping[int, tuple[int, ...]]:
+    """Return of each rank those that hang on it, directly or over switches that multicast or aggregate."""
+    ends = [(paths[route][0], paths[route][-1]) for route in tree.routes]
+    outward = ends if op is PhaseOp.BROADCAST else [(last, first) for first, last in reversed(ends)]
+    above: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
+    for upper, lower in outward:
+        above[lower] = upper if upper in ranks else above[upper]
+        if lower in ranks:
+            children.setdefault(ranks[above[lower]], []).append(ranks[lower])
+    return {rank: tuple(listed) for rank, listed in children.items()}
