@@ -38,7 +38,10 @@ class BlockTable:
 
 
 def block_table(chains: Sequence[Chain], ranks: int, copiers: Sequence[int], *, together: bool) -> BlockTable:
-    """Return the blocks that `chains` need, with one more at each of `copiers`; ends that are left are put `together`."""
+    """Return the blocks that `chains` need, and at each of `copiers` one that copies.
+
+    Those that need not be apart are put `together`: ends that are left with each other, the copies with block 0.
+    """
     mates = _mates(chains)
     ends = sorted(mates)
     if together:
@@ -54,8 +57,8 @@ def block_table(chains: Sequence[Chain], ranks: int, copiers: Sequence[int], *, 
             counts[end.rank] += 1
     local = {}
     for rank in copiers:
-        local[rank] = counts[rank]
-        counts[rank] += 1
+        local[rank] = 0 if together else counts[rank]
+        counts[rank] = max(counts[rank], local[rank] + 1)
     return BlockTable(tuple(counts), numbers, local)
 
 

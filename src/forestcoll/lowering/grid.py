@@ -9,6 +9,7 @@ chunks that add up to it, each within one chunk of its share (largest remainders
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 
 from forestcoll.collective import Collective
@@ -48,9 +49,11 @@ def grid_for(schedule: Schedule, chunks: int | None, most: int | None = None) ->
         bound = MAX_EXACT_CHUNKS if most is None else min(most, MAX_EXACT_CHUNKS)
         chunks = _chosen(_exact(schedule), unit, bound)
     if chunks % unit:
-        raise NoSolutionError(f"the shards are no whole numbers of 1/{chunks} of the data; use a multiple of {unit} chunks")
+        raise NoSolutionError(
+            f"the shards are no whole numbers of 1/{chunks} of the data; use a multiple of {unit} chunks"
+        )
     parts = _parts(schedule, chunks)
-    return Grid(chunks, parts, tuple(_of_phase(schedule, phase, chunks, parts) for phase in range(len(schedule.phases))))
+    return Grid(chunks, parts, tuple(_of_phase(schedule, phase, parts) for phase in range(len(schedule.phases))))
 
 
 def _unit(schedule: Schedule) -> int:
@@ -87,7 +90,7 @@ def _parts(schedule: Schedule, chunks: int) -> tuple[int, ...]:
     return rounded(totals, chunks)
 
 
-def _of_phase(schedule: Schedule, number: int, chunks: int, parts: Sequence[int]) -> tuple[int, ...]:
+def _of_phase(schedule: Schedule, number: int, parts: Sequence[int]) -> tuple[int, ...]:
     phase = schedule.phases[number]
     ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
     trees: dict[int, list[int]] = {}
@@ -131,7 +134,7 @@ def _link_loads(schedule: Schedule, grid: Grid) -> Mapping[tuple[int, int], int]
             for route in listed:
                 of_route[route] += count
         for path, load in zip(routes, of_route, strict=True):
-            for hop in zip(path, path[1:], strict=False):
+            for hop in pairwise(path):
                 loads[hop] = loads.get(hop, 0) + load
     return loads
 

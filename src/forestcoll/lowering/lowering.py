@@ -1,19 +1,22 @@
 """A schedule becomes a program that stays within its target's figures."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from forestcoll.errors import NoSolutionError
-from forestcoll.lowering.blocks import BlockTable, block_table
-from forestcoll.lowering.chains import Chain, chains_of
 from forestcoll.lowering.fitting import Excess, excess_of
-from forestcoll.lowering.flows import Flow, flows_of
+from forestcoll.lowering.flows import flows_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for
 from forestcoll.lowering.layout import Layout
-from forestcoll.lowering.options import COMFORTABLE_BLOCKS, Options
+from forestcoll.lowering.one_sided import one_sided
+from forestcoll.lowering.options import Options, Style
+from forestcoll.lowering.plans import plans
 from forestcoll.lowering.two_sided import two_sided
-from forestcoll.program import Program, Task
+from forestcoll.program import Program
 from forestcoll.program.limits import Limits
 from forestcoll.schedule import Phase, Schedule
 
@@ -48,20 +51,25 @@ def lower(schedule: Schedule, options: Options | None = None, limits: Limits = U
     """
     options = options or Options()
     schedule = schedule.expanded()
-    most = max(len(_of_root(phase, root)) for phase in schedule.phases for root in set(phase.roots))
     excess: Excess | None = None
-    kept = most
-    while True:
-        thinner = schedule if kept >= most else _thinned(schedule, kept)
+    for kept in _numbers_of_trees(schedule):
+        thinner = schedule if kept is None else _thinned(schedule, kept)
         grid = _grid(thinner, options, limits)
-        for program in _programs(thinner, grid, options, limits):
-            found = excess_of(program, limits)
-            if found is None:
-                return _lowering(schedule, thinner, grid, program)
+        for found in _programs(thinner, grid, options, limits):
+            if isinstance(found, Program):
+                return _lowering(schedule, thinner, grid, found)
             excess = excess or found
-        if kept == 1:
-            raise NoSolutionError(_misfit(schedule, limits, excess))
-        kept //= 2
+    name = schedule.topology.name
+    raise NoSolutionError(f"{name}: no program fits {limits.name}, not even with one tree per root: {excess}")
+
+
+def _numbers_of_trees(schedule: Schedule) -> Iterator[int | None]:
+    """Yield how many trees of each root are tried: all (None), and half as many each time, down to one."""
+    yield None
+    most = max(max(Counter(phase.roots).values()) for phase in schedule.phases)
+    while most > 1:
+        most //= 2
+        yield most
 
 
 def _lowering(schedule: Schedule, thinner: Schedule, grid: Grid, program: Program) -> Lowering:
@@ -70,19 +78,9 @@ def _lowering(schedule: Schedule, thinner: Schedule, grid: Grid, program: Progra
     return Lowering(
         program=program,
         algbw=algbw,
-        loss=max(Fraction(0), 1 - algbw / achieved_exactly(schedule)),
+        loss=1 - algbw / schedule.algbw,
         trees_left_out=sum(len(phase) for phase in schedule.phases) - carry,
     )
-
-
-def achieved_exactly(schedule: Schedule) -> Fraction:
-    """Return the algbw that a schedule which lists all trees states of itself."""
-    return schedule.algbw
-
-
-def _misfit(schedule: Schedule, limits: Limits, excess: Excess | None) -> str:
-    name = schedule.topology.name
-    return f"{name}: no program fits {limits.name}, not even with one tree per root: {excess}"
 
 
 def _grid(schedule: Schedule, options: Options, limits: Limits) -> Grid:
@@ -90,50 +88,25 @@ def _grid(schedule: Schedule, options: Options, limits: Limits) -> Grid:
     return grid_for(schedule, options.chunks, most)
 
 
-def _programs(schedule: Schedule, grid: Grid, options: Options, limits: Limits) -> Iterator[Program]:
-    """Yield programs that fit the blocks that may be used, the one that uses most of them first."""
+def _programs(schedule: Schedule, grid: Grid, options: Options, limits: Limits) -> Iterator[Program | Excess]:
+    """Yield programs that fit, the preferred one first, and what does not fit of others."""
     layout = Layout.of(schedule, grid, options)
+    if options.style is Style.ONE_SIDED:
+        boxes = [schedule.topology.nodes[node].attributes.get("box") for node in schedule.topology.compute]
+        flows = flows_of(schedule, grid, options, None)
+        yield one_sided(schedule.topology.name, layout, flows, limits, [str(box) for box in boxes])
+        return
     flows = flows_of(schedule, grid, options, limits.count)
-    for channels, table in _tables(layout, flows, options, limits):
-        yield two_sided(schedule.topology.name, layout, flows, channels, table)
-
-
-def _tables(
-    layout: Layout, flows: Sequence[Flow], options: Options, limits: Limits
-) -> Iterator[tuple[tuple[Chain, ...], BlockTable]]:
-    """Yield chains and blocks: with many channels before few, blocks apart before together, comfortable before not."""
-    turns = 1 + max(flow.turn for flow in flows)
-    widths = [options.channels] if options.channels else range(min(turns, 32), 0, -1)
-    by_width = {width: chains_of(flows, _channel_numbers(flows, width, options)) for width in widths}
-    copiers = sorted({flow.root for flow in flows}) if _copies(layout) else []
-    tried = []
-    for bound in _bounds(options, limits):
-        for width in widths:
-            for together in (False, True):
-                table = block_table(by_width[width], len(layout.parts), copiers, together=together)
-                if (width, together) not in tried and (bound is None or max(table.counts) <= bound):
-                    tried.append((width, together))
-                    yield by_width[width], table
-
-
-def _copies(layout: Layout) -> bool:
-    return layout.task in {Task.ALLGATHER, Task.BROADCAST} and layout.options.out_of_place
-
-
-def _bounds(options: Options, limits: Limits) -> Sequence[int | None]:
-    """Return how many blocks a rank may have: what is comfortable first, then what the target takes."""
-    if options.blocks is not None:
-        return [options.blocks]
-    return [min(COMFORTABLE_BLOCKS, limits.blocks or COMFORTABLE_BLOCKS), limits.blocks]
-
-
-def _channel_numbers(flows: Sequence[Flow], width: int, options: Options) -> list[int]:
-    """Return the channel number of each flow: apart by phase and instance, and by its place among those of its root."""
-    return [(flow.phase * options.instances + flow.instance) * width + flow.turn % width for flow in flows]
+    for plan in plans(layout, flows, limits):
+        if isinstance(plan, Excess):
+            yield plan
+        else:
+            program = two_sided(schedule.topology.name, layout, flows, plan)
+            yield excess_of(program, limits) or program
 
 
 def _thinned(schedule: Schedule, kept: int) -> Schedule:
-    """Return the schedule with only the `kept` greatest trees of each root in each phase, grown to what they all had."""
+    """Return the schedule with the `kept` greatest trees of each root in each phase, grown to what all of them had."""
     return replace(schedule, phases=tuple(_thinned_phase(phase, kept) for phase in schedule.phases))
 
 
@@ -142,10 +115,8 @@ def _thinned_phase(phase: Phase, kept: int) -> Phase:
     for root in dict.fromkeys(phase.roots):
         trees = _of_root(phase, root)
         greatest = sorted(trees, key=lambda tree: (-phase.shares[tree], tree))[:kept]
-        growth = sum(phase.shares[tree] for tree in trees) / sum(phase.shares[tree] for tree in greatest)
+        growth = _sum(phase, trees) / _sum(phase, greatest)
         chosen |= {tree: phase.shares[tree] * growth for tree in greatest}
-    import numpy as np
-
     order = sorted(chosen)
     return Phase(
         op=phase.op,
@@ -153,6 +124,10 @@ def _thinned_phase(phase: Phase, kept: int) -> Phase:
         shares=tuple(chosen[tree] for tree in order),
         routes=phase.routes.take(np.array(order, dtype=np.int64)),
     )
+
+
+def _sum(phase: Phase, trees: Sequence[int]) -> Fraction:
+    return sum((phase.shares[tree] for tree in trees), Fraction(0))
 
 
 def _of_root(phase: Phase, root: int) -> list[int]:

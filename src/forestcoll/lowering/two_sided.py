@@ -21,17 +21,17 @@ from forestcoll.lowering.chains import Chain
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.hazards import Hazards
 from forestcoll.lowering.layout import Layout
-from forestcoll.program import Block, Buffer, Channel, ChannelKind, Instruction, Message, Place, Program, Span, Task
+from forestcoll.lowering.plans import Plan, copies
+from forestcoll.program import Block, Buffer, Channel, ChannelKind, Instruction, Message, Place, Program, Span
 from forestcoll.schedule import PhaseOp
 
 
-def two_sided(
-    name: str, layout: Layout, flows: Sequence[Flow], chains: Sequence[Chain], table: BlockTable
-) -> Program:
-    """Return the program that does `chains`, the chains of `flows` in their order, on the blocks of `table`."""
-    emitter = _Emitter(layout, flows, table)
-    emitter.copies(flows)
-    for chain in chains:
+def two_sided(name: str, layout: Layout, flows: Sequence[Flow], plan: Plan) -> Program:
+    """Return the program that does the chains of `plan`, which are those of `flows`, on its blocks."""
+    emitter = _Emitter(layout, flows, plan.table)
+    if copies(layout):
+        emitter.copies(flows)
+    for chain in plan.chains:
         emitter.chain(chain)
     return emitter.program(name)
 
@@ -60,12 +60,10 @@ class _Emitter:
         return self.layout.program(name, blocks, self.scratch, self.channels)
 
     def copies(self, flows: Sequence[Flow]) -> None:
-        """Let each root copy what it broadcasts to its own output, unless that is where it lies.
+        """Let each root copy what it broadcasts to its own output.
 
         It reads what nobody writes and writes what nobody reads, so nothing waits for it.
         """
-        if self.layout.task not in {Task.ALLGATHER, Task.BROADCAST} or not self.layout.options.out_of_place:
-            return
         for flow in flows:
             own = self.layout.own(flow.root, flow.offset, flow.count)
             kept = self.layout.result(flow.root, flow.offset, flow.count)
@@ -128,4 +126,3 @@ class _Emitter:
         writes = [cell for each in targets if isinstance(each, Span) for cell in self.hazards.cells(each, flow.offset)]
         after = self.hazards.step(rank, block, len(listed), reads, writes)
         listed.append(Instruction(sources=tuple(sources), targets=tuple(targets), after=after))
-
