@@ -165,7 +165,9 @@ def _block(puts: Puts, rank: int, number: int, cells: Sequence[Cell], channels: 
     return Block(tuple(listed), tuple(loops))
 
 
-def _greeting(puts: Puts, rank: int, cells: Sequence[Cell], channel: Callable[[int, int], int]) -> Iterator[Instruction]:
+def _greeting(
+    puts: Puts, rank: int, cells: Sequence[Cell], channel: Callable[[int, int], int]
+) -> Iterator[Instruction]:
     """Yield what a block begins with: tell all that write here that they may, and hear it of all that it writes to."""
     writing = sorted({other for cell in cells for other in puts.writing_to(cell, rank)})
     written = sorted({other for cell in cells for other in puts.written_by(cell, rank)})

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from forestcoll.lowering.cells import Cell, Children, parents
 from forestcoll.lowering.layout import Layout
-from forestcoll.program import Buffer, ChannelKind, Instruction, Place, Span, Task
+from forestcoll.program import Buffer, ChannelKind, Instruction, Span, Task
 
 MOST_SUMMANDS = 9
 """How many spans one instruction adds up."""

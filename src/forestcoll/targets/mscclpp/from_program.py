@@ -178,12 +178,12 @@ class _Writer:
             yield from self._row(block.instructions[place : loop.first], place, self.rounds)
             place = loop.first + loop.length * loop.times
             inner = block.instructions[loop.first : loop.first + loop.length]
-            yield True, self._pipeline(inner, loop.first)
+            yield False, self._pipeline(inner, loop.first)
         yield from self._row(block.instructions[place:], place, self.rounds)
 
     def _pipeline(self, instructions: Sequence[Instruction], first: int) -> Operation:
         operations = tuple(_met(self._row(instructions, first, 1), within=True))
-        chunks = max((each.count for each in instructions), default=1)
+        chunks = max(each.count for each in instructions) or 1
         unit = self.unit_bytes * chunks
         return Operation(OperationName.PIPELINE, unit_bytes=unit, pipeline_chunks=chunks, operations=operations)
 
@@ -229,6 +229,8 @@ class _Writer:
             parts += self._flushes(flushes)
         if instruction.releases:
             parts.append(Operation(OperationName.RELEASE, semaphores=instruction.releases))
+        if not parts and not instruction.sources and meets:
+            parts.append(Operation(OperationName.NOTHING))
         yield from self._apart(parts, meets=meets)
 
     def _apart(self, operations: list[Operation], *, meets: bool) -> Iterator[tuple[bool, Operation]]:
@@ -336,12 +338,13 @@ def _order(rank: int, place: Place) -> tuple[bool, bool]:
 
 def _met(operations: Iterator[tuple[bool, Operation]], *, within: bool = False) -> Iterator[Operation]:
     """Yield operations with a `nop` before those where the threads meet; at a block's start they are together."""
+    meeting = {OperationName.NOTHING, OperationName.BARRIER}
     together = not within
     for meets, operation in operations:
-        if meets and not together and operation.name is not OperationName.BARRIER:
+        if meets and not together and operation.name not in meeting:
             yield Operation(OperationName.NOTHING)
         yield operation
-        together = operation.name is OperationName.BARRIER
+        together = operation.name in meeting
 
 
 _PAIRS = {
