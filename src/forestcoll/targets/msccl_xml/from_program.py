@@ -67,8 +67,6 @@ def _attributes(program: Program, dialect: Dialect) -> dict[str, str]:
         "minBytes": "0",
         "maxBytes": str(_LARGEST) if dialect.one_place else "0",
     }
-    if dialect.one_place:
-        del attributes["outofplace"]
     return attributes
 
 

@@ -3,7 +3,7 @@
 from forestcoll.targets.mscclpp.document import Plan
 from forestcoll.targets.mscclpp.from_program import from_program
 from forestcoll.targets.mscclpp.reading import plan_from_document, read_plan
-from forestcoll.targets.mscclpp.rules import plan_fault, remarks
+from forestcoll.targets.mscclpp.rules import limits, plan_fault, remarks
 from forestcoll.targets.mscclpp.to_program import to_program
 from forestcoll.targets.mscclpp.writing import emit
 
@@ -11,6 +11,7 @@ __all__ = [
     "Plan",
     "emit",
     "from_program",
+    "limits",
     "plan_fault",
     "plan_from_document",
     "read_plan",

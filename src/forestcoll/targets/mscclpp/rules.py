@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from forestcoll.program import Fault, Task
+from forestcoll.program.limits import Limits
 from forestcoll.targets.mscclpp.document import (
     Block,
     ChannelType,
@@ -47,6 +48,9 @@ MAX_THREADS = 1024
 SIXTEEN_BYTES = 16
 """What reductions and packets move at once: offsets are rounded down to it."""
 
+MAX_BLOCKS = 104
+"""The most blocks that are used: all must be on the GPU at once, one to a processor, and an MI250 has 104 of these."""
+
 TASKS = {
     "allgather": Task.ALLGATHER,
     "allreduce": Task.ALLREDUCE,
@@ -76,6 +80,11 @@ def plan_fault(plan: Plan) -> Fault | None:
         for spot, what in rule.find(plan):
             return spot.fault(rule.id, what)
     return None
+
+
+def limits() -> Limits:
+    """Return what a program must stay within to be written as a plan."""
+    return Limits(name="MSCCL++", blocks=MAX_BLOCKS, steps=MAX_OPERATIONS, channels_of_block=MAX_CHANNELS)
 
 
 def remarks(plan: Plan) -> Iterator[str]:
