@@ -38,8 +38,31 @@ MAX_VALUE_LENGTH = 255
 MAX_FUSED = 16
 """The most `re` steps in a row that a runtime may make one of."""
 
-SLOTS = 2
-"""How many messages a connection holds: 8 slots, of which a message takes 4 with the protocol Simple."""
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What a connection between two blocks holds, with a protocol.
+
+    Attributes:
+        slots: how many messages: it has 8 steps, of which one takes 4 with Simple, else 1.
+        slot_bytes: how much data a message has room for, with the buffers that NCCL takes unless told otherwise.
+    """
+
+    slots: int
+    slot_bytes: int
+
+
+CONNECTIONS: Mapping[str, Connection] = MappingProxyType(
+    {
+        "Simple": Connection(2, 2**21),
+        "LL": Connection(8, 2**15),
+        "LL128": Connection(8, 576_000),
+    }
+)
+"""What connections hold, by protocol."""
+
+DEFAULT_MAX_BYTES = 2**27
+"""`maxBytes` of a file that does not say it (microsoft/msccl; the others want it)."""
 
 
 MAX_CHANNELS = 32

@@ -16,7 +16,7 @@ from forestcoll.program import (
     Span,
 )
 from forestcoll.targets.msccl_xml import document
-from forestcoll.targets.msccl_xml.dialects import SLOTS, TASKS
+from forestcoll.targets.msccl_xml.dialects import CONNECTIONS, DEFAULT_MAX_BYTES, MAX_COUNT, TASKS
 from forestcoll.targets.msccl_xml.document import NOBODY, Algorithm, Step, StepType
 from forestcoll.targets.roots import with_root
 
@@ -47,9 +47,19 @@ def to_program(algorithm: Algorithm, *, root: int | None = None) -> Program:
         in_place=algorithm.in_place,
         out_of_place=_out_of_place(algorithm),
         protocol=Protocol(algorithm.attributes["proto"]),
-        slots=SLOTS,
+        slots=CONNECTIONS[algorithm.attributes["proto"]].slots,
+        slot_chunks=_slot_chunks(algorithm),
     )
     return with_root(program, root)
+
+
+def _slot_chunks(algorithm: Algorithm) -> int:
+    """Return how many chunks go as one message at the greatest size that the file is for; 0 stands for any size."""
+    most = int(algorithm.attributes.get("maxBytes", DEFAULT_MAX_BYTES))
+    if not most:
+        return 1
+    chunk = -(-most // algorithm.chunks_per_loop)
+    return min(max(1, CONNECTIONS[algorithm.attributes["proto"]].slot_bytes // chunk), MAX_COUNT)
 
 
 def _out_of_place(algorithm: Algorithm) -> bool:

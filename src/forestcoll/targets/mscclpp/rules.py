@@ -40,7 +40,7 @@ MAX_BARRIERS = 16
 """How many barriers a rank has."""
 
 MAX_SEMAPHORES = 16
-"""How many semaphores a rank has."""
+"""The most semaphores that an operation uses; a rank has any number."""
 
 MAX_THREADS = 1024
 """The most threads of a block."""
@@ -107,8 +107,8 @@ def _top(plan: Plan) -> Found:
 
 
 def _ranks(plan: Plan) -> Found:
-    if len(plan.gpus) < 2:
-        yield Spot(), f"has {len(plan.gpus)} gpus; expected 2 or more"
+    if not plan.gpus:
+        yield Spot(), "has no gpus; expected one for each rank"
     for place, gpu in enumerate(plan.gpus):
         if gpu.rank != place:
             yield Spot(gpu.rank), f"stands at place {place} of gpus; the executor takes number {place} for rank {place}"
@@ -121,7 +121,7 @@ def _sizes(plan: Plan) -> Found:
         pair = gpu.input_chunks, gpu.output_chunks
         if pair == (0, 0):
             yield Spot(gpu.rank), "input_chunks and output_chunks are both 0; the size of a chunk is unknown"
-        if not plan.in_place and 0 in pair:
+        if task is not None and not plan.in_place and 0 in pair:
             yield Spot(gpu.rank), f"input_chunks is {pair[0]} and output_chunks is {pair[1]}; expected 1 or more"
         fit = (
             {
@@ -156,8 +156,6 @@ def _channels(plan: Plan) -> Found:
         for buffer in gpu.remote_buffers:
             if buffer.rank == gpu.rank or buffer.rank >= len(plan.gpus):
                 yield Spot(gpu.rank), f"remote_buffers names rank {buffer.rank}; expected another that is there"
-        if len(gpu.semaphores) > MAX_SEMAPHORES:
-            yield Spot(gpu.rank), f"has {len(gpu.semaphores)} semaphores; the executor has {MAX_SEMAPHORES}"
 
 
 def _blocks(plan: Plan) -> Found:
@@ -355,6 +353,8 @@ def _sync(plan: Plan, gpu: Gpu, _block: Block, operation: Operation) -> Iterator
     if operation.name in {OperationName.ACQUIRE, OperationName.RELEASE}:
         if not operation.semaphores:
             yield f"{operation.name.value} has no semaphore_ids; it needs one or more"
+        if len(operation.semaphores) > MAX_SEMAPHORES:
+            yield f"uses {len(operation.semaphores)} semaphores; the executor takes {MAX_SEMAPHORES}"
         for number in operation.semaphores:
             if number >= len(gpu.semaphores):
                 yield f"uses semaphore {number}; the rank has {len(gpu.semaphores)}"
