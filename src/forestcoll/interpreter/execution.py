@@ -210,15 +210,17 @@ class _Execution:
                 message = f"writes {self.memory.name(cells.start)}; out of place, an input is only read"
                 self._stop("input-overwritten", message)
             if target.packets:
-                self._write_packets(actor, cells)
+                self._write_packets(actor, cells, values)
             elif (raced := self.accesses.writes(actor, cells)) is not None:
                 self._stop_race("writes", *raced[:3], read=raced[3])
             self.data.put(cells, values)
 
-    def _write_packets(self, actor: int, cells: slice) -> None:
-        """Packets need no order but that no two are written to one place: a reader could see either."""
+    def _write_packets(self, actor: int, cells: slice, values: Values) -> None:
+        """Packets need no order, but two that differ may not be written to one place: a reader could see either."""
         first = self.clocks.first_start
-        again = np.flatnonzero(self.accesses.writers[cells] < first)
+        held = self.data.at(cells)
+        other_data = (held.patterns != values.patterns) | (held.indices != values.indices)
+        again = np.flatnonzero((self.accesses.writers[cells] < first) & other_data)
         if len(again):
             cell = cells.start + int(again[0])
             place = self.places[int(self.accesses.writers[cell]), int(self.accesses.written[cell])]

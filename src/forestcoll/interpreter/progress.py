@@ -12,13 +12,14 @@ comes to an end there.
 """
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 
 from forestcoll.interpreter.memory import Memory
-from forestcoll.program import Barrier, Instruction, Message, Program, Span
+from forestcoll.program import Barrier, Instruction, Message, Multicast, Program, Span
 
 Place: TypeAlias = tuple[int, int, int]
 """The numbers of a rank, a block and an instruction."""
@@ -171,6 +172,15 @@ def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
     return need
 
 
+def _packets_written(run: Run, instruction: Instruction) -> Iterator[Span]:
+    for place in instruction.targets:
+        if isinstance(place, Span) and place.packets:
+            yield place
+        elif isinstance(place, Multicast) and place.packets:
+            for rank in run.program.groups[place.group]:
+                yield Span(rank, place.buffer, place.offset, place.count, packets=True)
+
+
 def _finish(run: Run, block: int, instruction: Instruction) -> None:
     rank, number = run.blocks[block]
     done = run.done[block]
@@ -181,10 +191,9 @@ def _finish(run: Run, block: int, instruction: Instruction) -> None:
         run.channels[channel].signals -= 1
     for semaphore in instruction.acquires:
         run.semaphores[rank][semaphore] -= 1
-    for span in instruction.targets:
-        if isinstance(span, Span) and span.packets:
-            run.packets[run.memory.of_span(span)] = True
-            _wake(run, ("packets", span.rank, -1, -1))
+    for span in _packets_written(run, instruction):
+        run.packets[run.memory.of_span(span)] = True
+        _wake(run, ("packets", span.rank, -1, -1))
     for channel in instruction.signals:
         run.channels[channel].signals += 1
         _wake(run, ("signal", channel, -1, -1))

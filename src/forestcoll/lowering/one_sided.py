@@ -10,8 +10,8 @@ contribute, which may lie there). A rank begins to write into another's memory o
 begun, at the start of each block; and before it ends, it has waited for all that comes to it, and for the helpers of
 PORT channels to be done with what it handed them.
 
-**Why it ends.** Signals wait for nobody. Of all cells that are not done, take the first in the order: every block on its
-trees has done all that comes before, so from its leaves to the root and back nothing keeps it from going on.
+**Why it ends.** Signals wait for nobody. Of all cells that are not done, take the first in the order: every block on
+its trees has done all that comes before, so from its leaves to the root and back nothing keeps it from going on.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -89,7 +89,7 @@ def _placed(puts: Puts, cells: Sequence[Cell], limits: Limits) -> list[list[Cell
 
 @dataclass(frozen=True, slots=True)
 class _Needs:
-    """What a cell takes of its blocks: of each rank, operations, and the ranks that it writes to or that write to it."""
+    """What a cell takes of its blocks: of each rank, operations, and the ranks that it reaches or that reach it."""
 
     operations: dict[int, int]
     peers: dict[int, frozenset[int]]

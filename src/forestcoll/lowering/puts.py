@@ -2,12 +2,12 @@
 
 - Spreading: it waits for the signal of the rank above it, puts the chunks into the outputs of those below it, and
   signals them.
-- Summing: it has room in its scratch buffer for what each rank below puts there. It waits for all of them, adds up their
-  sums and what it has itself, puts the sum into the room that it has above, and signals. The root puts it where the
-  result belongs.
+- Summing: it has room in its scratch buffer for what each rank below puts there. It waits for all of them, adds up
+  their sums and what it has itself, puts the sum into the room that it has above, and signals. The root puts it where
+  the result belongs.
 
-With packets nobody signals: data lies in scratch beside flags, and who reads it waits for these. A sum is then also kept
-where the rank has its result later, as operations on packets want a place for it.
+With packets nobody signals: data lies in scratch beside flags, and who reads it waits for these. A sum is then also
+kept where the rank has its result later, as operations on packets want a place for it.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ class Rooms:
 
 
 def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Iterator[tuple[int, int]]:
-    """Yield pairs of a rank and one that writes into its scratch buffer for `cell`; itself, before a helper reads it."""
+    """Yield pairs of a rank and who writes into its scratch buffer for `cell`: others; itself, for a helper to read."""
     for rank, below in cell.sums.items():
         yield from ((rank, other) for other in below)
     if not packets:

@@ -58,7 +58,7 @@ def from_program(program: Program, dialect: Dialect) -> Algorithm:
 
 def _attributes(program: Program, dialect: Dialect) -> dict[str, str]:
     in_place = program.in_place and not (dialect.one_place and program.out_of_place)
-    attributes = {
+    return {
         "name": program.name,
         "proto": program.protocol.value,
         "coll": dialect.spelling(program.task),
@@ -67,7 +67,6 @@ def _attributes(program: Program, dialect: Dialect) -> dict[str, str]:
         "minBytes": "0",
         "maxBytes": str(_LARGEST) if dialect.one_place else "0",
     }
-    return attributes
 
 
 def _check_expressible(program: Program, dialect: Dialect) -> None:
