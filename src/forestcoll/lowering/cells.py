@@ -7,13 +7,15 @@ broadcast as a whole. A rank can then do both for a cell in one block, so that n
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from forestcoll.lowering.flows import Flow
 from forestcoll.schedule import PhaseOp
 
-Children = Mapping[int, tuple[int, ...]]
+Children: TypeAlias = Mapping[int, tuple[int, ...]]
+Fans: TypeAlias = Mapping[int, tuple[tuple[int, ...], ...]]
 
-_NONE: Children = MappingProxyType({})
+_NONE: Mapping[int, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Cell:
         rounds: how many rounds there are, each on the chunks behind those of the one before.
         sums: of each rank, those that send it sums; empty if nothing is reduced.
         spreads: of each rank, those that it sends results to; empty if nothing is broadcast.
+        stores: of each rank, those that it sends results to which a switch reaches at once.
+        adds: of each rank, those that send it sums which a switch can add up.
         turn: the number of the tree among those of its root.
         instance: which of the programs side by side it belongs to.
     """
@@ -37,8 +41,20 @@ class Cell:
     rounds: int
     sums: Children
     spreads: Children
+    stores: Fans
+    adds: Fans
     turn: int
     instance: int
+
+    @property
+    def at_once(self) -> tuple[int, ...]:
+        """All ranks, the root first, if a switch can add up what all have and give all the result; else empty."""
+        star = (self.root, *self.spreads.get(self.root, ()))
+        whole = set(star[1:])
+        added = {rank: [set(fan) for fan in fans] for rank, fans in self.adds.items()}
+        stored = {rank: [set(fan) for fan in fans] for rank, fans in self.stores.items()}
+        alone = set(self.sums) == set(self.spreads) == {self.root} and bool(whole)
+        return star if alone and added == stored == {self.root: [whole]} else ()
 
     @property
     def ranks(self) -> frozenset[int]:
@@ -70,6 +86,7 @@ def _cut(flow: Flow, rounds: int, bounds: Iterable[int]) -> Iterator[tuple[int, 
 
 def _cell(root: int, begin: int, end: int, flows: Sequence[Flow], rounds: int) -> Cell:
     trees = {flow.op: flow.children for flow in flows}
+    fans = {flow.op: flow.fans for flow in flows}
     return Cell(
         root=root,
         offset=begin,
@@ -77,6 +94,8 @@ def _cell(root: int, begin: int, end: int, flows: Sequence[Flow], rounds: int) -
         rounds=rounds,
         sums=trees.get(PhaseOp.REDUCE, _NONE),
         spreads=trees.get(PhaseOp.BROADCAST, _NONE),
+        stores=fans.get(PhaseOp.BROADCAST, _NONE),
+        adds=fans.get(PhaseOp.REDUCE, _NONE),
         turn=min(flow.turn for flow in flows),
         instance=flows[0].instance,
     )

@@ -46,7 +46,9 @@ def one_sided(
     packets = layout.options.protocol is Protocol.LL
     _check_packets(layout, packets=packets)
     cells = cells_of(flows, layout.options.pieces)
-    puts = Puts(layout, Neighbours(tuple(boxes)), Rooms.of(cells, len(boxes), tuple(boxes), packets=packets))
+    groups: dict[tuple[int, ...], int] = {}
+    rooms = Rooms.of(cells, len(boxes), tuple(boxes), packets=packets)
+    puts = Puts(layout, Neighbours(tuple(boxes)), rooms, lambda ranks: groups.setdefault(ranks, len(groups)))
     placed = _placed(puts, cells, limits)
     if isinstance(placed, Excess):
         return placed
@@ -56,7 +58,7 @@ def one_sided(
         for rank in range(len(boxes))
     ]
     program = layout.program(name, blocks, puts.rooms.sizes, channels)
-    return replace(program, slots=None)
+    return replace(program, slots=None, groups=tuple(groups))
 
 
 def _check_packets(layout: Layout, *, packets: bool) -> None:
