@@ -107,7 +107,7 @@ def _fans(
     children: Mapping[int, tuple[int, ...]],
     paths: list[tuple[int, ...]],
 ) -> Mapping[int, tuple[tuple[int, ...], ...]]:
-    """Return the children of each rank that a switch alone is between: one that can multicast, or add up; by switches."""
+    """Return of each rank its children that one switch alone is between, if it can multicast, or add up."""
     nodes, compute = schedule.topology.nodes, schedule.topology.compute
     ranks = {node: rank for rank, node in enumerate(compute)}
     switches: dict[int, int] = {}
