@@ -184,6 +184,7 @@ class _Execution:
                 row[:] = 0
                 row[self.clocks.start_of(span.rank)] = 1
                 self.clocks.join(actor, row, at_once=True)
+                self.accesses.takes_over(actor, cells)
             elif (raced := self.accesses.reads(actor, cells)) is not None:
                 self._stop_race("reads", *raced, read=False)
             values = self.data.at(cells)
@@ -222,8 +223,7 @@ class _Execution:
             place = self.places[int(self.accesses.writers[cell]), int(self.accesses.written[cell])]
             other = instruction_name(self.program, *place)
             self._stop("packet-twice", f"writes a packet to {self.memory.name(cell)}, and so does {other}")
-        self.accesses.writers[cells] = actor
-        self.accesses.written[cells] = self.clocks.ticks[actor]
+        self.accesses.takes_over(actor, cells)
 
     def _tell(self, actor: int, rank: int, instruction: Instruction) -> None:
         for channel in instruction.signals:
