@@ -18,6 +18,8 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 
 _COMMANDS = {
     "bounds": "Say what no schedule can beat, and why.",
+    "check-program": "Check a program for a runtime that anyone wrote.",
+    "export": "Write a schedule as a program for a runtime.",
     "generate": "Write a schedule that reaches the optimum, verified.",
     "optimum": "Say how fast a collective can run, exactly, and why.",
     "topologies": "List the builders of networks and their parameters.",
@@ -36,7 +38,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"forestcoll.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"forestcoll.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def invoke(self, ctx: click.Context) -> object:

@@ -52,15 +52,13 @@ class Clocks:
         else:
             self._later[actor] = row.copy()
 
-    def told(self, actor: int, *, done: bool, relaxed: bool = False) -> Row:
-        """Return what others learn from `actor`: only which ranks have started if `relaxed`.
+    def told(self, actor: int, *, done: bool) -> Row:
+        """Return what others learn from `actor`.
 
         If `done`, what its present instruction does is before, provided that all threads are together for it.
         """
         row: Row = self.rows[actor].copy()
-        if relaxed:
-            row[: self.first_start] = 0
-        elif done and self.met[actor] == self.ticks[actor]:
+        if done and self.met[actor] == self.ticks[actor]:
             row[actor] = self.ticks[actor]
         return row
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from forestcoll.interpreter import symbols
-from forestcoll.interpreter.accesses import Accesses
+from forestcoll.interpreter.accesses import NOBODY, Accesses
 from forestcoll.interpreter.clocks import Clocks, Row
 from forestcoll.interpreter.progress import Place, Run
 from forestcoll.interpreter.symbols import MIXED, NOTHING, Patterns, Values, added
@@ -73,7 +73,10 @@ class _Execution:
             values = symbols.initial(self.program, rank, self.patterns)
             self.data.put(self.memory.cells(rank, Buffer.INPUT, 0, len(values.patterns)), values)
         self.messages: list[deque[tuple[Row, Values]]] = [deque() for _ in self.program.channels]
-        self.signals: list[deque[Row]] = [deque() for _ in self.program.channels]
+        self.signals: list[deque[tuple[Row, bool]]] = [deque() for _ in self.program.channels]
+        self.heard = np.zeros((len(self.program.ranks), self.clocks.rows.shape[1]), dtype=np.int32)
+        self.packed = np.full(self.memory.size, NOBODY, dtype=np.int64)
+        self.packets: list[Row] = []
         self.needed = _needed(self.program)
         self.kept: dict[Place, Row] = {}
         self.released: dict[tuple[int, int], list[tuple[int, Row]]] = {}
@@ -100,8 +103,9 @@ class _Execution:
         for dependency in instruction.after:
             self.clocks.join(actor, self._row_of((rank, dependency.block, dependency.instruction)), at_once=True)
         for channel in instruction.waits:
-            row = self.signals[channel].popleft()
-            if instruction.relaxed:
+            row, relaxed = self.signals[channel].popleft()
+            if relaxed or instruction.relaxed:
+                np.maximum(self.heard[rank], row, out=self.heard[rank])
                 row[: self.clocks.first_start] = 0
             self.clocks.join(actor, row, at_once=at_once)
         for semaphore in instruction.acquires:
@@ -180,11 +184,8 @@ class _Execution:
         for span in self._spans(source):
             cells = self.memory.of_span(span)
             if source.packets:
-                row = self.clocks.told(actor, done=False)
-                row[:] = 0
-                row[self.clocks.start_of(span.rank)] = 1
-                self.clocks.join(actor, row, at_once=True)
-                self.accesses.takes_over(actor, cells)
+                for number in np.unique(self.packed[cells]).tolist():
+                    self.clocks.join(actor, self.packets[number], at_once=True)
             elif (raced := self.accesses.reads(actor, cells)) is not None:
                 self._stop_race("reads", *raced, read=False)
             values = self.data.at(cells)
@@ -209,21 +210,36 @@ class _Execution:
                 message = f"writes {self.memory.name(cells.start)}; out of place, an input is only read"
                 self._stop("input-overwritten", message)
             if target.packets:
-                self._write_packets(actor, cells)
+                self._write_packets(actor, cells, values)
             elif (raced := self.accesses.writes(actor, cells)) is not None:
                 self._stop_race("writes", *raced[:3], read=raced[3])
             self.data.put(cells, values)
 
-    def _write_packets(self, actor: int, cells: slice) -> None:
-        """Packets need no order but that no two are written to one place: a reader could see either."""
+    def _write_packets(self, actor: int, cells: slice, values: Values) -> None:
+        """Packets need no order, but two that differ may not be written to one place: a reader could see either."""
         first = self.clocks.first_start
-        again = np.flatnonzero(self.accesses.writers[cells] < first)
+        held = self.data.at(cells)
+        other_data = (held.patterns != values.patterns) | (held.indices != values.indices)
+        again = np.flatnonzero((self.accesses.writers[cells] < first) & other_data)
         if len(again):
             cell = cells.start + int(again[0])
             place = self.places[int(self.accesses.writers[cell]), int(self.accesses.written[cell])]
             other = instruction_name(self.program, *place)
             self._stop("packet-twice", f"writes a packet to {self.memory.name(cell)}, and so does {other}")
         self.accesses.takes_over(actor, cells)
+        self.packed[cells] = len(self.packets)
+        self.packets.append(self._sent(actor, cells))
+
+    def _sent(self, actor: int, cells: slice) -> Row:
+        """Return what is before who reads packets: what each thread did before it wrote its part of them.
+
+        All that this instruction does with these chunks is among it, and what the threads did before. It is assumed
+        that the chunks are large enough for each thread to have a part.
+        """
+        row = self.clocks.told(actor, done=False)
+        row[actor] = self.clocks.ticks[actor]
+        row[self.clocks.start_of(self.memory.rank_of(cells.start))] = 1
+        return row
 
     def _tell(self, actor: int, rank: int, instruction: Instruction) -> None:
         for channel in instruction.signals:
@@ -231,8 +247,8 @@ class _Execution:
                 helper = self._hand_over(actor, channel)
                 row = self.clocks.told(helper, done=True)
             else:
-                row = self.clocks.told(actor, done=True, relaxed=instruction.relaxed)
-            self.signals[channel].append(row)
+                row = self.clocks.told(actor, done=True)
+            self.signals[channel].append((row, instruction.relaxed))
         for channel in instruction.flushes:
             row = self.clocks.told(self.clocks.helpers[channel], done=True)
             self.clocks.join(actor, row, at_once=bool(instruction.places))
@@ -284,6 +300,7 @@ class _Execution:
         for actor in actors:
             self.clocks.begin(actor, meets=True)
             np.maximum(known, self.clocks.rows[actor], out=known)
+        np.maximum(known, self.heard[rank], out=known)
         first, last = (int(each) for each in self.memory.rank_starts[rank : rank + 2])
         writers, written = self.accesses.writers[first:last], self.accesses.written[first:last]
         late = np.flatnonzero(known[writers] < written)

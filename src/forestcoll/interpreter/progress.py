@@ -5,19 +5,21 @@ Every instruction waits for things that, once there, stay there until it takes t
 next stays possible until it is done, and any two orders of doing things can be completed to a common one: if one order
 comes to the end, all do, and if one stops, all stop at the same instructions. One order therefore decides for all.
 
-Messages move chunk by chunk. A FIFO channel holds so many chunks; a sender waits for room, a receiver for chunks, and
-an instruction that receives and sends does both for each chunk in turn. Runtimes move several chunks at once where
-these are small; then fewer waits are needed, so what comes to an end here comes to an end there.
+Messages move piece by piece, each as many chunks as a slot has room for, or what is left. A FIFO channel holds so many
+pieces; a sender waits for room, a receiver for pieces, and an instruction that receives and sends does both for each
+piece in turn. Where chunks are smaller than slots have room for, fewer waits are needed, so what comes to an end here
+comes to an end there.
 """
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 
 from forestcoll.interpreter.memory import Memory
-from forestcoll.program import Barrier, Instruction, Message, Program, Span
+from forestcoll.program import Barrier, Instruction, Message, Multicast, Program, Span
 
 Place: TypeAlias = tuple[int, int, int]
 """The numbers of a rank, a block and an instruction."""
@@ -31,9 +33,9 @@ rank.
 
 @dataclass
 class Channel:
-    """What is on its way over a channel: chunks of messages, or signals."""
+    """What is on its way over a channel: pieces of messages, or signals."""
 
-    chunks: int = 0
+    pieces: int = 0
     signals: int = 0
 
 
@@ -48,7 +50,7 @@ class Run:
         number: the other way round.
         lists: the instructions of each block.
         done: how many of them are done.
-        moved: how many chunks the next one has moved already.
+        moved: how many pieces the next one has moved already.
         order: all that are done.
     """
 
@@ -146,23 +148,33 @@ def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
 
 
 def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
-    """Move as many chunks of the instruction's messages as can be moved; return what is missing, None if all moved."""
+    """Move as many pieces of the instruction's messages as can be moved; return what is missing, None if all moved."""
     came = next((each for each in instruction.sources if isinstance(each, Message)), None)
     goes = next((each for each in instruction.targets if isinstance(each, Message)), None)
-    steps, need = instruction.count - run.moved[block], None
-    if came is not None and run.channels[came.channel].chunks < steps:
-        steps, need = run.channels[came.channel].chunks, ("chunks", came.channel, -1, -1)
+    pieces = -(-instruction.count // run.program.slot_chunks)
+    steps, need = pieces - run.moved[block], None
+    if came is not None and run.channels[came.channel].pieces < steps:
+        steps, need = run.channels[came.channel].pieces, ("chunks", came.channel, -1, -1)
     slots = run.program.slots
-    if goes is not None and slots is not None and slots - run.channels[goes.channel].chunks < steps:
-        steps, need = slots - run.channels[goes.channel].chunks, ("room", goes.channel, -1, -1)
+    if goes is not None and slots is not None and slots - run.channels[goes.channel].pieces < steps:
+        steps, need = slots - run.channels[goes.channel].pieces, ("room", goes.channel, -1, -1)
     run.moved[block] += steps
     if came is not None and steps:
-        run.channels[came.channel].chunks -= steps
+        run.channels[came.channel].pieces -= steps
         _wake(run, ("room", came.channel, -1, -1))
     if goes is not None and steps:
-        run.channels[goes.channel].chunks += steps
+        run.channels[goes.channel].pieces += steps
         _wake(run, ("chunks", goes.channel, -1, -1))
     return need
+
+
+def _packets_written(run: Run, instruction: Instruction) -> Iterator[Span]:
+    for place in instruction.targets:
+        if isinstance(place, Span) and place.packets:
+            yield place
+        elif isinstance(place, Multicast) and place.packets:
+            for rank in run.program.groups[place.group]:
+                yield Span(rank, place.buffer, place.offset, place.count, packets=True)
 
 
 def _finish(run: Run, block: int, instruction: Instruction) -> None:
@@ -175,10 +187,9 @@ def _finish(run: Run, block: int, instruction: Instruction) -> None:
         run.channels[channel].signals -= 1
     for semaphore in instruction.acquires:
         run.semaphores[rank][semaphore] -= 1
-    for span in instruction.targets:
-        if isinstance(span, Span) and span.packets:
-            run.packets[run.memory.of_span(span)] = True
-            _wake(run, ("packets", span.rank, -1, -1))
+    for span in _packets_written(run, instruction):
+        run.packets[run.memory.of_span(span)] = True
+        _wake(run, ("packets", span.rank, -1, -1))
     for channel in instruction.signals:
         run.channels[channel].signals += 1
         _wake(run, ("signal", channel, -1, -1))

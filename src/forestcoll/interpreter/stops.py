@@ -47,7 +47,7 @@ def _need(run: Run, block: int) -> Need:
     if not run.moved[block] and (need := need_of(run, block, instruction)) is not None:
         return need
     for place in instruction.sources:
-        if isinstance(place, Message) and not run.channels[place.channel].chunks:
+        if isinstance(place, Message) and not run.channels[place.channel].pieces:
             return "chunks", place.channel, -1, -1
     sends = next(each for each in instruction.targets if isinstance(each, Message))
     return "room", sends.channel, -1, -1

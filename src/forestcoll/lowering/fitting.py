@@ -1,10 +1,9 @@
 """Whether a program stays within the figures of its target."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forestcoll.program import ChannelKind, Message, Program
+from forestcoll.program import Message, Program
 from forestcoll.program.limits import Limits
 
 
@@ -45,25 +44,8 @@ def _excesses(program: Program, limits: Limits) -> Iterator[Excess]:
         if steps:
             yield from _more("steps", steps[longest], limits.steps, f"{where}, block {longest}")
         yield from _more("steps and blocks", sum(steps) + len(steps), limits.steps_of_rank, where)
-        yield from _of_peers(program, number, limits)
         counts = [each.count for block in rank.blocks for each in block.instructions]
         yield from _more("chunks in one instruction", max(counts, default=0), limits.count, where)
-
-
-def _of_peers(program: Program, rank: int, limits: Limits) -> Iterator[Excess]:
-    if limits.channels_of_block is None:
-        return
-    for number, block in enumerate(program.ranks[rank].blocks):
-        used: set[tuple[ChannelKind, int, int]] = set()
-        for each in block.instructions:
-            handed = () if each.channel is None else (each.channel,)
-            for channel in (program.channels[place] for place in (*each.waits, *each.signals, *each.flushes, *handed)):
-                peer = channel.target if channel.source == rank else channel.source
-                used.add((channel.kind, peer, channel.number))
-        counts = Counter(kind for kind, *_ in used)
-        for kind, count in counts.items():
-            where = f"rank {rank}, block {number}"
-            yield from _more(f"{kind} channels", count, limits.channels_of_block, where)
 
 
 def _more(what: str, needed: int, allowed: int | None, where: str = "") -> Iterator[Excess]:
@@ -72,16 +54,10 @@ def _more(what: str, needed: int, allowed: int | None, where: str = "") -> Itera
 
 
 def _steps(program: Program, rank: int, block: int, limits: Limits) -> int:
-    """Return how many steps a block has: a loop's once, with those that only wait for one more dependency.
-
-    Where threads need a step of their own to meet, as `limits.meetings` says, that is one too.
-    """
+    """Return how many steps a block has, with those that only wait for one more dependency."""
     listed = program.ranks[rank].blocks[block].instructions
-    for loop in reversed(program.ranks[rank].blocks[block].loops):
-        listed = listed[: loop.first + loop.length] + listed[loop.first + loop.length * loop.times :]
-    more = 0 if limits.waits is None else sum(max(0, len(each.after) - limits.waits) for each in listed)
-    meetings = sum(each.meets for each in listed) if limits.meetings else 0
-    return len(listed) + more + meetings + len(program.ranks[rank].blocks[block].loops)
+    waits = len(listed) if limits.waits is None else limits.waits
+    return len(listed) + sum(max(0, len(each.after) - waits) for each in listed)
 
 
 def _of_channels(program: Program, limits: Limits) -> Iterator[Excess]:

@@ -25,8 +25,6 @@ class Flow:
         offset: the number of the first chunk, of all data.
         count: how many chunks.
         children: of each rank that has any, those one step further from the root, in the order of the schedule.
-        begin: the first chunk of the tree's part of which this is a piece, in its instance.
-        whole: how many chunks that part has.
         instance: which of the programs side by side it belongs to.
         piece: which piece of the tree's part it is.
         turn: the number of the tree among those of its root in the phase.
@@ -38,8 +36,6 @@ class Flow:
     offset: int
     count: int
     children: Mapping[int, tuple[int, ...]]
-    begin: int = 0
-    whole: int = 0
     instance: int = 0
     piece: int = 0
     turn: int = 0
@@ -55,7 +51,7 @@ def flows_of(schedule: Schedule, grid: Grid, options: Options, most: int | None)
         scaled = replace(flow, offset=flow.offset * options.scale, count=flow.count * options.scale)
         for instance, part in enumerate(_split(scaled, options.instances)):
             for piece, part_of_it in enumerate(_split(part, options.pieces)):
-                numbered = replace(part_of_it, begin=part.offset, whole=part.count, instance=instance, piece=piece)
+                numbered = replace(part_of_it, instance=instance, piece=piece)
                 flows += _split(numbered, 1 if most is None else -(-numbered.count // most))
     return tuple(flows)
 

@@ -13,7 +13,7 @@ from forestcoll.lowering.flows import flows_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.one_sided import one_sided
-from forestcoll.lowering.options import COMFORTABLE_BLOCKS, Options, Style
+from forestcoll.lowering.options import Options, Style
 from forestcoll.lowering.plans import plans
 from forestcoll.lowering.two_sided import two_sided
 from forestcoll.program import Program
@@ -91,29 +91,18 @@ def _grid(schedule: Schedule, options: Options, limits: Limits) -> Grid:
 def _programs(schedule: Schedule, grid: Grid, options: Options, limits: Limits) -> Iterator[Program | Excess]:
     """Yield programs that fit, the preferred one first, and what does not fit of others."""
     layout = Layout.of(schedule, grid, options)
-    flows = flows_of(schedule, grid, options, limits.count)
     if options.style is Style.ONE_SIDED:
         boxes = [schedule.topology.nodes[node].attributes.get("box") for node in schedule.topology.compute]
-        for lanes in _numbers_of_lanes(options, limits):
-            program = one_sided(schedule.topology.name, layout, flows, lanes, boxes)
-            yield excess_of(program, limits) or program
+        flows = flows_of(schedule, grid, options, None)
+        yield one_sided(schedule.topology.name, layout, flows, limits, [str(box) for box in boxes])
         return
+    flows = flows_of(schedule, grid, options, limits.count)
     for plan in plans(layout, flows, limits):
         if isinstance(plan, Excess):
             yield plan
         else:
             program = two_sided(schedule.topology.name, layout, flows, plan)
             yield excess_of(program, limits) or program
-
-
-def _numbers_of_lanes(options: Options, limits: Limits) -> Iterator[int]:
-    """Yield how many lanes are tried: a comfortable number, then twice as many each time."""
-    most = options.blocks or limits.blocks or 4 * COMFORTABLE_BLOCKS
-    lanes = min(most, COMFORTABLE_BLOCKS)
-    while lanes < most:
-        yield lanes
-        lanes *= 2
-    yield most
 
 
 def _thinned(schedule: Schedule, kept: int) -> Schedule:

@@ -1,192 +1,191 @@
-"""Flows as programs in which blocks write into the memory of other ranks and signal.
+"""Flows as programs whose blocks write into each other's memory and signal, as MSCCL++ has them.
 
-Every rank has as many blocks as there are *lanes*, and block number b of each rank does its part of the flows in lane
-b, all in one order. Who holds chunks that others wait for puts them where they belong and signals; who gets them waits
-for the signal and puts them further. Sums are put into scratch, a place for each child, and added up by the parent.
+Each cell (`cells`) has one block number; block b of every rank does that rank's part of the cells of number b, in one
+order, as `puts` says. Blocks n of two ranks are joined by a channel of number n each way.
 
-The flows of a root that share chunks, as the two phases of an allreduce do, are in one lane: so a block finds there
-what it made itself, and waits for other ranks only. No program deadlocks: of all parts of flows that are not done, the
-first one, in the order that all blocks keep, waits only for what comes before it.
+**Why it is right.** What a rank reads was written by itself in the same block, or by another one whose signal it waited
+for. What it writes elsewhere nobody uses before: room for sums has one writer; of an output, the chunks of a cell are
+written by one rank, once (in an allreduce, after the root has all sums, and so after all ranks have read what they
+contribute, which may lie there). A rank begins to write into another's memory only after that one has said that it has
+begun, at the start of each block; and before it ends, it has waited for all that comes to it, and for the helpers of
+PORT channels to be done with what it handed them.
 
-Before anything is put, each block tells those that will put something to its rank that the rank has started: its
-buffers are its own now. What goes over PORT channels is flushed at the end, as its sources may be used again then.
+**Why it ends.** Signals wait for nobody. Of all cells that are not done, take the first in the order: every block on
+its trees has done all that comes before, so from its leaves to the root and back nothing keeps it from going on.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
+from forestcoll.errors import NoSolutionError
+from forestcoll.lowering.cells import Cell, cells_of
+from forestcoll.lowering.fitting import Excess
 from forestcoll.lowering.flows import Flow
-from forestcoll.lowering.lanes import lanes_of
 from forestcoll.lowering.layout import Layout
-from forestcoll.lowering.plans import copies
-from forestcoll.program import Block, Buffer, Channel, ChannelKind, Instruction, Loop, Program, Span
-from forestcoll.schedule import PhaseOp
-
-MOST_ADDED = 8
-"""How many chunks of other ranks one instruction adds to a rank's own: MSCCL++ has room for ten sources."""
+from forestcoll.lowering.options import COMFORTABLE_BLOCKS
+from forestcoll.lowering.puts import Neighbours, Puts, Rooms, operations
+from forestcoll.program import Block, Channel, ChannelKind, Instruction, Loop, Message, Place, Program, Protocol, Task
+from forestcoll.program.limits import Limits
 
 
-def one_sided(name: str, layout: Layout, flows: Sequence[Flow], lanes: int, boxes: Sequence[object]) -> Program:
-    """Return the program that does `flows` in `lanes` lanes.
+def one_sided(
+    name: str, layout: Layout, flows: Sequence[Flow], limits: Limits, boxes: Sequence[Hashable]
+) -> Program | Excess:
+    """Return the program that does `flows`, or what of it does not fit.
 
     Args:
         name: what the program is called.
-        layout: where data lies.
-        flows: what goes where.
-        lanes: how many blocks each rank has at most.
-        boxes: of each rank, where it is; ranks in different boxes reach each other by PORT channels.
+        layout: where the data lies; its pieces are the rounds of loops.
+        flows: what goes where, each in as many pieces as the layout has and no other parts.
+        limits: figures of the target; `steps` counts operations, where `nop` is one.
+        boxes: of each rank, the box that it is in: MEMORY channels lead to ranks of the same, PORT channels to others.
+
+    Raises:
+        NoSolutionError: packets are asked for in loops, or of a collective whose ranks have no room for sums.
     """
-    emitter = _Emitter(layout, boxes)
-    blocks: list[list[Block]] = [[] for _ in layout.parts]
-    for number, lane in enumerate(lanes_of(flows, lanes)):
-        written = _Lane(emitter, number)
-        written.flows(lane)
-        for rank, block in enumerate(written.blocks(lane)):
-            blocks[rank].append(block)
-    return layout.program(name, blocks, emitter.scratch, emitter.channels)
+    packets = layout.options.protocol is Protocol.LL
+    _check_packets(layout, packets=packets)
+    cells = cells_of(flows, layout.options.pieces)
+    puts = Puts(layout, Neighbours(tuple(boxes)), Rooms.of(cells, len(boxes), tuple(boxes), packets=packets))
+    placed = _placed(puts, cells, limits)
+    if isinstance(placed, Excess):
+        return placed
+    channels: dict[Channel, int] = {}
+    blocks = [
+        [_block(puts, rank, number, listed, channels) for number, listed in enumerate(placed)]
+        for rank in range(len(boxes))
+    ]
+    program = layout.program(name, blocks, puts.rooms.sizes, channels)
+    return replace(program, slots=None)
+
+
+def _check_packets(layout: Layout, *, packets: bool) -> None:
+    if packets and layout.task in {Task.REDUCE, Task.REDUCE_SCATTER}:
+        raise NoSolutionError(f"packets (LL) leave no room for the sums of a {layout.task.value}; use Simple")
+    if packets and layout.options.pieces > 1:
+        raise NoSolutionError("packets (LL) cannot go in pieces; use 1")
+
+
+def _placed(puts: Puts, cells: Sequence[Cell], limits: Limits) -> list[list[Cell]] | Excess:
+    """Share the cells out among blocks: in turn, each to the next block that has room for it on every rank."""
+    most = puts.layout.options.blocks or limits.blocks
+    count = min(len(cells), COMFORTABLE_BLOCKS if most is None else min(most, COMFORTABLE_BLOCKS))
+    rooms = [_Number(limits) for _ in range(count)]
+    for place, cell in enumerate(cells):
+        needs = _needs(puts, cell)
+        turn = place % count
+        order = (*rooms[turn:count], *rooms[:turn], *rooms[count:])
+        chosen = next((each for each in order if each.excess(needs) is None), None)
+        if chosen is None:
+            chosen = _Number(limits)
+            if (excess := chosen.excess(needs)) is not None:
+                return excess
+            rooms.append(chosen)
+        chosen.add(cell, needs)
+    if most is not None and len(rooms) > most:
+        return Excess("thread blocks", len(rooms), most)
+    return [each.cells for each in rooms]
+
+
+@dataclass(frozen=True, slots=True)
+class _Needs:
+    """What a cell takes of its blocks: of each rank, operations, and the ranks that it reaches or that reach it."""
+
+    operations: dict[int, int]
+    peers: dict[int, frozenset[int]]
+
+
+def _needs(puts: Puts, cell: Cell) -> _Needs:
+    numbers: dict[int, int] = {}
+    peers: dict[int, frozenset[int]] = {}
+    for rank in sorted(cell.ranks):
+        parts = puts.parts(cell, rank, lambda _source, _target: 0)
+        numbers[rank] = sum(operations(part) + (cell.rounds > 1) for part in parts)
+        peers[rank] = frozenset((*puts.written_by(cell, rank), *puts.writing_to(cell, rank)))
+    return _Needs(numbers, peers)
 
 
 @dataclass
-class _Emitter:
-    """What all lanes share."""
+class _Number:
+    """A block number, the cells that it has, and what these take of its blocks."""
 
-    layout: Layout
-    boxes: Sequence[object]
-    channels: dict[Channel, int] = field(default_factory=dict)
-    slots: dict[tuple[int, ...], int] = field(default_factory=dict)
-    """Of a flow's phase, root, instance and turn and of a child: where its parent's scratch has room for it."""
+    limits: Limits
+    cells: list[Cell] = field(default_factory=list)
+    operations: dict[int, int] = field(default_factory=dict)
+    peers: dict[int, frozenset[int]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.scratch = [0] * len(self.layout.parts)
+    def excess(self, needs: _Needs) -> Excess | None:
+        """Return what would not fit if a cell with these needs came here."""
+        steps, channels = self.limits.steps, self.limits.channels_of_block
+        for rank, more in needs.operations.items():
+            peers = self.peers.get(rank, frozenset()) | needs.peers[rank]
+            if channels is not None and len(peers) > channels:
+                return Excess("channels of a block", len(peers), channels, f"rank {rank}")
+            taken = self.operations.get(rank, 0) + more + _around(len(peers))
+            if steps is not None and taken > steps:
+                return Excess("steps of a block", taken, steps, f"rank {rank}")
+        return None
 
-    def channel(self, source: int, target: int, number: int) -> int:
-        """Return the place of a channel, a new one if it is not there."""
-        kind = ChannelKind.MEMORY if self.boxes[source] == self.boxes[target] else ChannelKind.PORT
-        return self.channels.setdefault(Channel(kind, source, target, number), len(self.channels))
+    def add(self, cell: Cell, needs: _Needs) -> None:
+        """Let a cell come here."""
+        self.cells.append(cell)
+        for rank, more in needs.operations.items():
+            self.operations[rank] = self.operations.get(rank, 0) + more
+            self.peers[rank] = self.peers.get(rank, frozenset()) | needs.peers[rank]
 
 
-@dataclass
-class _Lane:
-    """The instructions of one lane, rank by rank."""
+def _around(peers: int) -> int:
+    """Return how many operations the start and the end of a block take at most: signals, waits, flushes, meetings."""
+    return 4 * -(-peers // 8) + 3
 
-    emitter: _Emitter
-    number: int
-    listed: dict[int, list[Instruction]] = field(default_factory=dict)
 
-    def flows(self, flows: Sequence[Flow]) -> None:
-        """Add what all ranks do for `flows`, in their order."""
-        for flow in flows:
-            parents = {child: rank for rank, children in flow.children.items() for child in children}
-            for rank in range(len(self.emitter.layout.parts)):
-                if flow.op is PhaseOp.BROADCAST:
-                    self._broadcast(flow, rank, parents.get(rank))
-                else:
-                    self._reduce(flow, rank, parents.get(rank))
+def _block(puts: Puts, rank: int, number: int, cells: Sequence[Cell], channels: dict[Channel, int]) -> Block:
+    """Return block `number` of a rank, and put the channels that it uses among `channels`."""
 
-    def _broadcast(self, flow: Flow, rank: int, parent: int | None) -> None:
-        layout = self.emitter.layout
-        if parent is not None:
-            self._add(rank, Instruction(waits=(self._channel(parent, rank),), meets=False))
-        kept = layout.result(rank, flow.offset, flow.count)
-        held = kept if parent is not None or flow.phase else layout.own(rank, flow.offset, flow.count)
-        targets = {child: layout.result(child, flow.offset, flow.count) for child in flow.children.get(rank, ())}
-        self._put(rank, held, targets)
-        if parent is None and held != kept and copies(layout):
-            self._add(rank, Instruction(sources=(held,), targets=(kept,), meets=False))
+    def channel(source: int, target: int) -> int:
+        kind = puts.neighbours.kind(source, target)
+        return channels.setdefault(Channel(kind, source, target, number), len(channels))
 
-    def _reduce(self, flow: Flow, rank: int, parent: int | None) -> None:
-        layout = self.emitter.layout
-        children = flow.children.get(rank, ())
-        held = layout.own(rank, flow.offset, flow.count)
-        slots = [self._slot(flow, child, rank) for child in children]
-        if children:
-            waits = tuple(self._channel(child, rank) for child in children)
-            self._add(rank, Instruction(waits=waits, meets=False))
-        goal = layout.result(rank, flow.offset, flow.count) if parent is None else None
-        target = None if parent is None else self._slot(flow, rank, parent)
-        if parent is not None and target is not None and (not slots or self._ports(rank, parent)):
-            self._put(rank, self._sum(rank, held, slots, slots[0]) if slots else held, {parent: target})
-            return
-        self._sum(rank, held, slots, goal or slots[0], target)
-        if parent is not None:
-            self._add(rank, Instruction(signals=(self._channel(rank, parent),)))
+    mine = [cell for cell in cells if rank in cell.ranks]
+    listed = [] if puts.packets else list(_greeting(puts, rank, mine, channel))
+    loops: list[Loop] = []
+    for cell in mine:
+        for part in puts.parts(cell, rank, channel):
+            if cell.rounds > 1:
+                loops.append(Loop(len(listed), len(part), cell.rounds))
+            for turn in range(cell.rounds):
+                listed += [_moved(each, turn) for each in part]
+    ports = sorted(
+        channel(rank, other)
+        for other in {other for cell in mine for other in puts.written_by(cell, rank)}
+        if puts.neighbours.kind(rank, other) is ChannelKind.PORT
+    )
+    if ports:
+        listed.append(Instruction(flushes=tuple(ports)))
+    return Block(tuple(listed), tuple(loops))
 
-    def _sum(self, rank: int, held: Span, slots: Sequence[Span], goal: Span, target: Span | None = None) -> Span:
-        """Add `slots` to what is `held` into `goal` and, with the last of them, into `target` on another rank too."""
-        for begin in range(0, len(slots), MOST_ADDED):
-            part = tuple(slots[begin : begin + MOST_ADDED])
-            last = begin + MOST_ADDED >= len(slots)
-            goes_on = (target,) if last and target is not None else ()
-            channel = self._channel(rank, goes_on[0].rank) if goes_on else None
-            self._add(rank, Instruction(sources=(held, *part), targets=(goal, *goes_on), channel=channel))
-            held = goal
-        return goal
 
-    def _put(self, rank: int, held: Span, targets: Mapping[int, Span]) -> None:
-        """Put what is `held` to other ranks, and signal each of them."""
-        memory = tuple(self._channel(rank, peer) for peer in targets if not self._ports(rank, peer))
-        for place, peer in enumerate(sorted(targets, key=lambda each: (self._ports(rank, each), each))):
-            channel = self._channel(rank, peer)
-            signals = () if channel in memory else (channel,)
-            target = (targets[peer],)
-            self._add(
-                rank, Instruction(sources=(held,), targets=target, channel=channel, signals=signals, meets=place == 0)
-            )
-        if memory:
-            self._add(rank, Instruction(signals=memory))
+def _greeting(
+    puts: Puts, rank: int, cells: Sequence[Cell], channel: Callable[[int, int], int]
+) -> Iterator[Instruction]:
+    """Yield what a block begins with: tell all that write here that they may, and hear it of all that it writes to."""
+    writing = sorted({other for cell in cells for other in puts.writing_to(cell, rank)})
+    written = sorted({other for cell in cells for other in puts.written_by(cell, rank)})
+    if writing:
+        yield Instruction(signals=tuple(channel(rank, other) for other in writing), relaxed=True, meets=False)
+    if written:
+        yield Instruction(waits=tuple(channel(other, rank) for other in written), relaxed=True, meets=False)
+    yield Instruction()
 
-    def _slot(self, flow: Flow, child: int, parent: int) -> Span:
-        key = flow.phase, flow.root, flow.instance, flow.turn, child
-        if key not in self.emitter.slots:
-            self.emitter.slots[key] = self.emitter.scratch[parent]
-            self.emitter.scratch[parent] += flow.whole
-        return Span(parent, Buffer.SCRATCH, self.emitter.slots[key] + flow.offset - flow.begin, flow.count)
 
-    def _ports(self, source: int, target: int) -> bool:
-        return self.emitter.boxes[source] != self.emitter.boxes[target]
+def _moved(instruction: Instruction, turn: int) -> Instruction:
+    """Return an instruction of round number `turn` by that of the first one."""
+    return replace(
+        instruction,
+        sources=tuple(_further(each, turn) for each in instruction.sources),
+        targets=tuple(_further(each, turn) for each in instruction.targets),
+    )
 
-    def _channel(self, source: int, target: int) -> int:
-        return self.emitter.channel(source, target, self.number)
 
-    def _add(self, rank: int, instruction: Instruction) -> None:
-        self.listed.setdefault(rank, []).append(instruction)
-
-    def blocks(self, flows: Sequence[Flow]) -> Iterator[Block]:
-        """Yield the block of each rank, with what comes before and after the flows."""
-        outward: dict[int, set[int]] = {}
-        for flow in flows:
-            for rank, children in flow.children.items():
-                for child in children:
-                    source, target = (rank, child) if flow.op is PhaseOp.BROADCAST else (child, rank)
-                    outward.setdefault(source, set()).add(target)
-        inward: dict[int, set[int]] = {}
-        for source, targets in outward.items():
-            for target in targets:
-                inward.setdefault(target, set()).add(source)
-        for rank in range(len(self.emitter.layout.parts)):
-            yield self._block(rank, sorted(inward.get(rank, ())), sorted(outward.get(rank, ())), flows)
-
-    def _block(self, rank: int, inward: Sequence[int], outward: Sequence[int], flows: Sequence[Flow]) -> Block:
-        before = [*self._greetings(rank, inward, outward)]
-        listed = self.listed.get(rank, [])
-        ports = tuple(self._channel(rank, peer) for peer in outward if self._ports(rank, peer))
-        after = [Instruction(flushes=ports)] if ports else []
-        return Block((*before, *listed, *after), loops=self._loops(len(before), listed, flows))
-
-    def _greetings(self, rank: int, inward: Sequence[int], outward: Sequence[int]) -> Iterator[Instruction]:
-        """Tell those that will put something here that this rank has started, and wait for the same."""
-        for ports in (False, True):
-            told = tuple(self._channel(rank, peer) for peer in inward if self._ports(rank, peer) == ports)
-            if told:
-                yield Instruction(signals=told, relaxed=not ports, meets=False)
-        for ports in (False, True):
-            heard = tuple(self._channel(peer, rank) for peer in outward if self._ports(rank, peer) == ports)
-            if heard:
-                yield Instruction(waits=heard, relaxed=not ports, meets=False)
-
-    def _loops(self, first: int, listed: Sequence[Instruction], flows: Sequence[Flow]) -> tuple[Loop, ...]:
-        """Return the loop over the pieces, if there are several and all move as many chunks."""
-        pieces = self.emitter.layout.options.pieces
-        if pieces == 1 or not listed or len({flow.count for flow in flows}) > 1:
-            return ()
-        return (Loop(first, len(listed) // pieces, pieces),)
+def _further(place: Place, turn: int) -> Place:
+    return place if isinstance(place, Message) else replace(place, offset=place.offset + turn * place.count)

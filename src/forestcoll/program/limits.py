@@ -19,8 +19,7 @@ class Limits:
             others take a step each, which `steps` counts.
         steps_of_rank: steps and blocks of a rank together, where a file's reader limits its elements.
         dependency_block: the highest number of a block that another may depend on.
-        channels_of_block: channels of one kind that a block uses, those to a rank and back being one.
-        meetings: whether a block's threads meet by a step of its own before each instruction that has `meets`.
+        channels_of_block: channels of one kind that a block uses.
     """
 
     name: str
@@ -34,4 +33,3 @@ class Limits:
     steps_of_rank: int | None = None
     dependency_block: int | None = None
     channels_of_block: int | None = None
-    meetings: bool = False

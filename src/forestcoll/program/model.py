@@ -171,7 +171,7 @@ class Instruction:
         sources: what is read and added up; all places have the same count.
         targets: where the sum goes.
         channel: the MEMORY or PORT channel that reaches the spans of another rank, from this rank to that one; None
-            where there are none.
+            where there are none. Where spans of several other ranks are reached at once, one of their MEMORY channels.
         after: instructions of other blocks of this rank that must be done before.
         waits: channels to this rank, of each of which one signal is waited for.
         signals: channels from this rank, over each of which one signal is given. What this block did before is seen by
@@ -180,7 +180,8 @@ class Instruction:
         acquires: semaphores of this rank, each of which is waited for until it is above 0, and lowered by 1.
         releases: semaphores of this rank, each raised by 1.
         barrier: a meeting; an instruction with one has nothing else but `meets`.
-        relaxed: `waits` and `signals` order time, but no memory: only that the other rank has come so far.
+        relaxed: `waits` and `signals` order time, but no memory: only that the other rank has come so far, as it must
+            have before this rank writes there at first, or ends.
         meets: all threads of the block meet before this instruction, so that all before it is done. Where it is False,
             the threads run through: what this instruction reads and writes may come before what those since the last
             meeting do, and what they waited for binds this one only after the next meeting.
@@ -280,7 +281,8 @@ class Program:
         in_place: whether it may be run with the input buffer inside the output buffer, or the other way round.
         out_of_place: whether it may be run with buffers apart.
         protocol: how bytes are moved.
-        slots: how many chunks a FIFO channel holds before its sender waits for the receiver; None for any number.
+        slots: how many messages a FIFO channel holds before its sender waits for the receiver; None for any number.
+        slot_chunks: the most chunks of one message; longer ones go as several.
     """
 
     name: str
@@ -295,6 +297,7 @@ class Program:
     out_of_place: bool = True
     protocol: Protocol = Protocol.SIMPLE
     slots: int | None = 2
+    slot_chunks: int = 1
 
     def instructions(self) -> Iterator[tuple[int, int, int, Instruction]]:
         """Yield each instruction with its rank, its block's place in the rank, and its own place in the block."""

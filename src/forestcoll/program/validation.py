@@ -67,7 +67,9 @@ def _of_program(program: Program) -> Complaints:
     if not (program.in_place or program.out_of_place):
         yield "placement-none", "the program is for use neither in place nor out of place; it needs one of them"
     if program.slots is not None and program.slots < 1:
-        yield "slots-none", f"FIFO channels hold {program.slots} chunks; they need 1 or more"
+        yield "slots-none", f"FIFO channels hold {program.slots} messages; they need 1 or more"
+    if program.slot_chunks < 1:
+        yield "slots-none", f"a message has room for {program.slot_chunks} chunks; it needs 1 or more"
     yield from _of_task(program)
     for number, channel in enumerate(program.channels):
         yield from _of_channel(program, number, channel)
@@ -206,8 +208,19 @@ def _of_span(program: Program, rank: int, instruction: Instruction, span: Span) 
     if span.rank == rank:
         return
     channel = None if instruction.channel is None else _channel(program, instruction.channel)
-    if channel is None or channel.kind is ChannelKind.FIFO or (channel.source, channel.target) != (rank, span.rank):
+    leads = channel is not None and channel.kind is not ChannelKind.FIFO
+    if channel is not None and leads and (channel.source, channel.target) == (rank, span.rank):
+        return
+    if channel is None or channel.kind is not ChannelKind.MEMORY or not _by_memory(program, rank, span.rank):
         yield "span-unreachable", f"it uses memory of rank {span.rank} without a channel that leads there"
+
+
+def _by_memory(program: Program, source: int, target: int) -> bool:
+    """Return whether a MEMORY channel leads from one rank to another, so that its memory can be reached."""
+    return any(
+        channel.kind is ChannelKind.MEMORY and (channel.source, channel.target) == (source, target)
+        for channel in program.channels
+    )
 
 
 def _of_range(program: Program, span: Span) -> Complaints:
