@@ -55,6 +55,11 @@ class Accesses:
         self.readers[cells] = NOBODY
         return None
 
+    def takes_over(self, actor: int, cells: slice) -> None:
+        """Note that what `cells` hold is there as soon as `actor` has done its present instruction."""
+        self.writers[cells] = actor
+        self.written[cells] = self._clocks.ticks[actor]
+
     def _unordered(
         self, actor: int, cells: slice, actors: npt.NDArray[np.int32], ticks: npt.NDArray[np.int32]
     ) -> int | None:

@@ -226,8 +226,7 @@ class _Execution:
             place = self.places[int(self.accesses.writers[cell]), int(self.accesses.written[cell])]
             other = instruction_name(self.program, *place)
             self._stop("packet-twice", f"writes a packet to {self.memory.name(cell)}, and so does {other}")
-        self.accesses.writers[cells] = actor
-        self.accesses.written[cells] = self.clocks.ticks[actor]
+        self.accesses.takes_over(actor, cells)
         self.packed[cells] = len(self.packets)
         self.packets.append(self._sent(actor, cells))
 

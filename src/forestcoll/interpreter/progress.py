@@ -72,7 +72,6 @@ class Run:
         self.semaphores = [list(rank.semaphores) for rank in ranks]
         self.packets = np.zeros(self.memory.size, dtype=np.bool_)
         self.met: dict[tuple[int, int], list[int]] = {}
-        self.passed = [False] * count
 
     @property
     def stuck(self) -> list[int]:
@@ -134,18 +133,15 @@ def need_of(run: Run, block: int, instruction: Instruction) -> Need | None:
 
 
 def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
-    """Return the meeting that the block has to wait for, or None if all are there."""
-    if run.passed[block]:
-        run.passed[block] = False
-        return None
+    """Come to a barrier. The last to come lets all others pass; return what `block` waits for if it is not the last."""
     met = run.met.setdefault((rank, barrier.number), [])
-    if block not in met:
-        met.append(block)
     need = ("barrier", rank, barrier.number, -1)
-    if len(met) < barrier.blocks:
+    if block not in met and len(met) + 1 < barrier.blocks:
+        met.append(block)
+    if block in met:
         return need
     for other in met:
-        run.passed[other] = other != block
+        _finish(run, other, run.lists[other][run.done[other]])
     met.clear()
     _wake(run, need)
     return None

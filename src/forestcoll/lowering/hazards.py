@@ -2,16 +2,19 @@
 
 Instructions are told in an order in which they could be done one at a time. One that reads a chunk depends on the last
 that wrote it, and one that writes a chunk on the last that wrote it and on all that read it since. Within a block the
-order is there already, and what a block has waited for once it need not wait for again.
+order is there already, and what a block has learnt to be done, from whomever, it need not wait for again.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from forestcoll.program import Buffer, Dependency, Span
 
 Cell: TypeAlias = tuple[int, Buffer | None, int]
+
+
+_NOTHING: Mapping[int, int] = {}
 
 
 class Hazards:
@@ -30,7 +33,7 @@ class Hazards:
         self._aliased = aliased
         self._written: dict[Cell, tuple[int, int]] = {}
         self._read: dict[Cell, dict[int, int]] = {}
-        self._waited: dict[tuple[int, int], dict[int, int]] = {}
+        self._known: dict[tuple[int, int], list[Mapping[int, int]]] = {}
 
     def cells(self, span: Span, data: int) -> list[Cell]:
         """Return the cells of `span`, which holds chunks of the data from number `data` on."""
@@ -63,13 +66,29 @@ class Hazards:
             needed[step[0]] = max(step[1], needed.get(step[0], -1))
 
     def _fresh(self, rank: int, block: int, needed: dict[int, int]) -> tuple[Dependency, ...]:
-        waited = self._waited.setdefault((rank, block), {})
-        fresh = {other: step for other, step in needed.items() if other != block and step > waited.get(other, -1)}
-        waited.update(fresh)
-        return tuple(Dependency(other, fresh[other]) for other in sorted(fresh))
+        """Return what of `needed` the block does not know to be done, nor will by the rest of it."""
+        known = self._known.setdefault((rank, block), [_NOTHING])
+        new = {other: step for other, step in needed.items() if other != block and step > known[-1].get(other, -1)}
+        learnt = {other: self._known[rank, other][step + 1] for other, step in new.items()}
+        fresh = sorted(
+            other
+            for other, step in new.items()
+            if all(step > each.get(other, -1) for third, each in learnt.items() if third != other)
+        )
+        known.append(_joined([known[-1], new, *learnt.values()]) if new else known[-1])
+        return tuple(Dependency(other, new[other]) for other in fresh)
 
     def forget(self, cells: Iterable[Cell]) -> None:
         """Forget what was done to `cells`: something else orders whatever comes after it."""
         for cell in cells:
             self._written.pop(cell, None)
             self._read.pop(cell, None)
+
+
+def _joined(steps: Iterable[Mapping[int, int]]) -> Mapping[int, int]:
+    """Return of each block the greatest step that any of `steps` has of it."""
+    joined: dict[int, int] = {}
+    for each in steps:
+        for block, step in each.items():
+            joined[block] = max(step, joined.get(block, -1))
+    return joined

@@ -67,7 +67,10 @@ class _Emitter:
         for flow in flows:
             own = self.layout.own(flow.root, flow.offset, flow.count)
             kept = self.layout.result(flow.root, flow.offset, flow.count)
-            self.blocks[flow.root][self.table.local[flow.root]].append(Instruction(sources=(own,), targets=(kept,)))
+            block = self.table.local[flow.root]
+            listed = self.blocks[flow.root][block]
+            self.hazards.step(flow.root, block, len(listed), [], [])
+            listed.append(Instruction(sources=(own,), targets=(kept,)))
 
     def chain(self, chain: Chain) -> None:
         """Add the instructions along a chain."""
