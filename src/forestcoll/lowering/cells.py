@@ -6,6 +6,7 @@ broadcast as a whole. A rank can then do both for a cell in one block, so that n
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -18,7 +19,7 @@ Fans: TypeAlias = Mapping[int, tuple[tuple[int, ...], ...]]
 _NONE: Mapping[int, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """A range of the data and its trees.
 
@@ -46,7 +47,17 @@ class Cell:
     turn: int
     instance: int
 
-    @property
+    @cached_property
+    def sums_go_to(self) -> Mapping[int, int]:
+        """Of each rank but the root, the rank that it sends sums to."""
+        return _parents(self.sums)
+
+    @cached_property
+    def results_come_from(self) -> Mapping[int, int]:
+        """Of each rank but the root, the rank that sends it results."""
+        return _parents(self.spreads)
+
+    @cached_property
     def at_once(self) -> tuple[int, ...]:
         """All ranks, the root first, if a switch can add up what all have and give all the result; else empty."""
         star = (self.root, *self.spreads.get(self.root, ()))
@@ -56,12 +67,14 @@ class Cell:
         alone = set(self.sums) == set(self.spreads) == {self.root} and bool(whole)
         return star if alone and added == stored == {self.root: [whole]} else ()
 
-    @property
+    @cached_property
     def ranks(self) -> frozenset[int]:
         """All ranks that have something to do."""
-        trees = (self.sums, self.spreads)
-        listed = [rank for tree in trees for upper, lower in tree.items() for rank in (upper, *lower)]
-        return frozenset(listed) | {self.root}
+        return frozenset((self.root, *self.sums_go_to, *self.results_come_from))
+
+
+def _parents(tree: Children) -> Mapping[int, int]:
+    return {lower: upper for upper, listed in tree.items() for lower in listed}
 
 
 def cells_of(flows: Sequence[Flow], rounds: int) -> tuple[Cell, ...]:
@@ -99,8 +112,3 @@ def _cell(root: int, begin: int, end: int, flows: Sequence[Flow], rounds: int) -
         turn=min(flow.turn for flow in flows),
         instance=flows[0].instance,
     )
-
-
-def parents(tree: Children) -> Mapping[int, int]:
-    """Return of each rank but the root the one above it in a tree."""
-    return {lower: upper for upper, listed in tree.items() for lower in listed}

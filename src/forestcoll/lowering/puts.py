@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from forestcoll.lowering.cells import Cell, Children, parents
+from forestcoll.lowering.cells import Cell
 from forestcoll.lowering.layout import Layout
 from forestcoll.program import Buffer, ChannelKind, Instruction, Multicast, Span, Task
 
@@ -82,7 +82,7 @@ def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Itera
         return
     for rank, below in cell.spreads.items():
         yield from ((other, rank) for other in below)
-    helped = {lower for lower, upper in parents(cell.sums).items() if boxes[upper] != boxes[lower]}
+    helped = {lower for lower, upper in cell.sums_go_to.items() if boxes[upper] != boxes[lower]}
     if any(boxes[other] != boxes[cell.root] for other in cell.spreads.get(cell.root, ())):
         helped.add(cell.root)
     yield from ((rank, rank) for rank in sorted(helped))
@@ -106,13 +106,13 @@ class Puts:
         """Return the ranks whose memory `rank` writes for `cell`."""
         if cell.at_once and not self.packets:
             return cell.at_once[1:] if rank == cell.root else ()
-        return (*cell.spreads.get(rank, ()), *_above(cell.sums, rank))
+        return (*cell.spreads.get(rank, ()), *_above(cell.sums_go_to, rank))
 
     def writing_to(self, cell: Cell, rank: int) -> tuple[int, ...]:
         """Return the ranks that write into the memory of `rank` for `cell`."""
         if cell.at_once and not self.packets:
             return () if rank == cell.root else (cell.root,)
-        return (*cell.sums.get(rank, ()), *_above(cell.spreads, rank))
+        return (*cell.sums.get(rank, ()), *_above(cell.results_come_from, rank))
 
     def parts(self, cell: Cell, rank: int, channel: ChannelTo) -> list[list[Instruction]]:
         """Return what `rank` does in the first round of `cell`; the root in one part, others sum first, then spread."""
@@ -122,9 +122,8 @@ class Puts:
         return [part for part in parts if part]
 
 
-def _above(tree: Children, rank: int) -> tuple[int, ...]:
-    upper = parents(tree).get(rank)
-    return () if upper is None else (upper,)
+def _above(parents: Mapping[int, int], rank: int) -> tuple[int, ...]:
+    return (parents[rank],) if rank in parents else ()
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ class _Node:
         if below:
             yield Instruction(waits=tuple(self.channel(other, self.rank) for other in below), meets=False)
         rooms = [self._room(self.rank, other) for other in below]
-        above = _above(self.cell.sums, self.rank)
+        above = _above(self.cell.sums_go_to, self.rank)
         if not above:
             yield from _sum([self._own(), *rooms], (self._result(self.rank),), None)
             return
@@ -172,7 +171,7 @@ class _Node:
             return
         source, fresh = self._result(self.rank), True
         if self.rank != self.cell.root:
-            upper = _above(self.cell.spreads, self.rank)[0]
+            upper = _above(self.cell.results_come_from, self.rank)[0]
             yield Instruction(waits=(self.channel(upper, self.rank),), meets=False)
         elif self.cell.at_once:
             yield Instruction(signals=tuple(self.channel(self.rank, other) for other in self.cell.at_once[1:]))
@@ -233,7 +232,7 @@ class _PacketNode(_Node):
             return
         rooms = [self._room(self.rank, other) for other in self.cell.sums.get(self.rank, ())]
         kept = self._result(self.rank)
-        above = _above(self.cell.sums, self.rank)
+        above = _above(self.cell.sums_go_to, self.rank)
         if not above:
             yield from _sum([self._own(), *rooms], (kept,), None)
             return
@@ -256,7 +255,7 @@ class _PacketNode(_Node):
         near = [other for other in below if not self.puts.neighbours.port(self.rank, other)]
         summed = bool(self.cell.sums)
         if self.rank != self.cell.root:
-            room = self._room(self.rank, _above(self.cell.spreads, self.rank)[0])
+            room = self._room(self.rank, _above(self.cell.results_come_from, self.rank)[0])
             yield from self._on(room, below)
             yield Instruction(sources=(room,), targets=(self._result(self.rank),), meets=summed)
             return
