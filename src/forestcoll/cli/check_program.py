@@ -26,7 +26,8 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     """Check a program for a runtime that anyone wrote.
 
     FILE is MSCCL's XML or an execution plan of MSCCL++ in JSON; - is standard input. It is held against the rules of
-    its runtimes, then run on data: every order of its steps that can happen leaves the right data, and none hangs.
+    its runtimes, then run on data: every order of its steps that can happen leaves the right data, and none hangs. Or
+    it is one of Chakra's traces, PREFIX.0.et: then those of all ranks must fit together.
 
     Exit status 1 and the rank, block and step of the first fault if it is not right. With --json the answer is one JSON
     object whatever FILE holds.

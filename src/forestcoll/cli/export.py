@@ -10,7 +10,7 @@ from forestcoll.cli.options import file_argument, is_standard_output, json_optio
 if TYPE_CHECKING:
     from forestcoll.cli.watching import Watch
     from forestcoll.lowering import Options
-    from forestcoll.targets.exporting import Export
+    from forestcoll.targets.exporting import Export, Target
 
 _COUNT = click.IntRange(1)
 
@@ -41,7 +41,7 @@ _COUNT = click.IntRange(1)
 @click.option("--instances", type=_COUNT, metavar="N", help="How often the program stands side by side.")
 @click.option("--blocks", type=_COUNT, metavar="N", help="How many thread blocks a rank may use.")
 @click.option("--snippet", metavar="PYTHON", help="Of a plan of MSCCL++: also write the Python code that registers it.")
-@click.option("--bytes", "size", metavar="SIZE", help="Of traces: the data M, such as 1GB.  [default: 1GB]")
+@click.option("--bytes", "size", metavar="SIZE", help="Of traces: the data M, such as 64KiB or 1GB.  [default: 1GB]")
 @output_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter an option)
@@ -65,46 +65,66 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.cli.watching import Watch
     from forestcoll.files import write_text
     from forestcoll.schedule import read_schedule
-    from forestcoll.targets.exporting import export
+    from forestcoll.targets.exporting import Target, export
 
-    _check_usage(target, dialect=dialect, snippet=snippet, size=size)
+    _check_usage(Target(target), output, dialect=dialect, snippet=snippet, size=size)
     with Watch() as watch:
         watch.begin("reading")
         schedule = read_schedule(file)
         watch.begin("lowering and checking")
-        done = export(schedule, target, dialect=dialect or "microsoft", options=_options(target, dialect, knobs))
+        name = dialect or "microsoft"
+        options = _options(Target(target), name, knobs)
+        done = export(schedule, target, dialect=name, size=_bytes(size or "1GB"), options=options)
         if output is not None:
             watch.begin("writing")
-            write_text(output, [done.text])
+            done.write(output)
+        if snippet is not None and output is not None:
+            write_text(Path(snippet), [done.snippet(output.name)])
     _report(done, output, watch, as_json=as_json)
 
 
-def _check_usage(target: str, *, dialect: str | None, snippet: str | None, size: str | None) -> None:
+def _check_usage(
+    target: "Target", output: Path | None, *, dialect: str | None, snippet: str | None, size: str | None
+) -> None:
     if dialect is not None and target != "msccl-xml":
         raise click.UsageError("only msccl-xml has dialects; leave --dialect out")
     if snippet is not None and target != "mscclpp-json":
         raise click.UsageError("only plans of MSCCL++ are registered by Python code; leave --snippet out")
+    if snippet is not None and (output is None or is_standard_output(output)):
+        raise click.UsageError("--snippet names the plan's file; give -o FILE too")
     if size is not None and target != "chakra":
         raise click.UsageError("only traces are of one size; leave --bytes out")
+    if target == "chakra" and is_standard_output(output):
+        raise click.UsageError("traces are one file a rank; give -o PREFIX")
 
 
-def _options(target: str, dialect: str | None, knobs: dict[str, Any]) -> "Options":
-    from forestcoll.lowering import Options, Placement
+def _bytes(text: str) -> int:
+    from forestcoll.exact import bytes_of
+
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise click.UsageError(f"--bytes {text}: {error}") from None
+
+
+def _options(target: "Target", dialect: str, knobs: dict[str, Any]) -> "Options":
+    """Return the knobs of the lowering: what the format usually has, and what was asked for."""
+    from dataclasses import replace
+
+    from forestcoll.lowering import Placement
     from forestcoll.program import Protocol
+    from forestcoll.targets.exporting import usual_options
 
-    both = target == "msccl-xml" and dialect in {"azure", "rccl"}
-    placement = Placement(knobs["placement"] or (Placement.BOTH if both else Placement.OUT_OF_PLACE))
+    usual = usual_options(target, dialect)
+    asked = {
+        name: value for name, value in knobs.items() if value is not None and name not in {"placement", "protocol"}
+    }
     protocol = Protocol(knobs["protocol"])
-    usual = 2 if target == "mscclpp-json" and protocol is Protocol.SIMPLE else 1
-    return Options(
-        placement=placement,
-        protocol=protocol,
-        chunks=knobs["chunks"],
-        pieces=knobs["pieces"] or usual,
-        channels=knobs["channels"],
-        instances=knobs["instances"] or 1,
-        blocks=knobs["blocks"],
-    )
+    if protocol is Protocol.LL and target == "mscclpp-json":
+        usual = replace(usual, pieces=1)
+    if knobs["placement"] is not None:
+        usual = replace(usual, placement=Placement(knobs["placement"]))
+    return replace(usual, protocol=protocol, **asked)
 
 
 def _report(done: "Export", output: Path | None, watch: "Watch", *, as_json: bool) -> None:
@@ -126,12 +146,12 @@ def _rows(done: "Export", output: Path | None) -> list[tuple[str, str]]:
     rows = [
         ("chunks", str(program.chunks)),
         ("thread blocks", f"{blocks} on a rank at most"),
-        ("checked", "read back and run on data"),
+        ("checked", "read back" if done.traces else "read back and run on data"),
     ]
     if lowering.loss:
         lost = f"{100 * float(lowering.loss):.3g} %"
         rows.insert(0, ("lost", f"{lost} of the algbw: {lowering.trees_left_out} trees left out, or shares rounded"))
-    where = "nowhere; -o FILE writes it" if output is None else str(output)
+    where = "nowhere; -o FILE writes it" if output is None else f"{output}.*.et" if done.traces else str(output)
     return [*rows, ("written", "to standard output" if is_standard_output(output) else where)]
 
 

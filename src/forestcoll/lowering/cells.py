@@ -6,17 +6,20 @@ broadcast as a whole. A rank can then do both for a cell in one block, so that n
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from forestcoll.lowering.flows import Flow
 from forestcoll.schedule import PhaseOp
 
-Children = Mapping[int, tuple[int, ...]]
+Children: TypeAlias = Mapping[int, tuple[int, ...]]
+Fans: TypeAlias = Mapping[int, tuple[tuple[int, ...], ...]]
 
-_NONE: Children = MappingProxyType({})
+_NONE: Mapping[int, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """A range of the data and its trees.
 
@@ -27,6 +30,8 @@ class Cell:
         rounds: how many rounds there are, each on the chunks behind those of the one before.
         sums: of each rank, those that send it sums; empty if nothing is reduced.
         spreads: of each rank, those that it sends results to; empty if nothing is broadcast.
+        stores: of each rank, those that it sends results to which a switch reaches at once.
+        adds: of each rank, those that send it sums which a switch can add up.
         turn: the number of the tree among those of its root.
         instance: which of the programs side by side it belongs to.
     """
@@ -37,15 +42,39 @@ class Cell:
     rounds: int
     sums: Children
     spreads: Children
+    stores: Fans
+    adds: Fans
     turn: int
     instance: int
 
-    @property
+    @cached_property
+    def sums_go_to(self) -> Mapping[int, int]:
+        """Of each rank but the root, the rank that it sends sums to."""
+        return _parents(self.sums)
+
+    @cached_property
+    def results_come_from(self) -> Mapping[int, int]:
+        """Of each rank but the root, the rank that sends it results."""
+        return _parents(self.spreads)
+
+    @cached_property
+    def at_once(self) -> tuple[int, ...]:
+        """All ranks, the root first, if a switch can add up what all have and give all the result; else empty."""
+        star = (self.root, *self.spreads.get(self.root, ()))
+        whole = set(star[1:])
+        added = {rank: [set(fan) for fan in fans] for rank, fans in self.adds.items()}
+        stored = {rank: [set(fan) for fan in fans] for rank, fans in self.stores.items()}
+        alone = set(self.sums) == set(self.spreads) == {self.root} and bool(whole)
+        return star if alone and added == stored == {self.root: [whole]} else ()
+
+    @cached_property
     def ranks(self) -> frozenset[int]:
         """All ranks that have something to do."""
-        trees = (self.sums, self.spreads)
-        listed = [rank for tree in trees for upper, lower in tree.items() for rank in (upper, *lower)]
-        return frozenset(listed) | {self.root}
+        return frozenset((self.root, *self.sums_go_to, *self.results_come_from))
+
+
+def _parents(tree: Children) -> Mapping[int, int]:
+    return {lower: upper for upper, listed in tree.items() for lower in listed}
 
 
 def cells_of(flows: Sequence[Flow], rounds: int) -> tuple[Cell, ...]:
@@ -70,6 +99,7 @@ def _cut(flow: Flow, rounds: int, bounds: Iterable[int]) -> Iterator[tuple[int, 
 
 def _cell(root: int, begin: int, end: int, flows: Sequence[Flow], rounds: int) -> Cell:
     trees = {flow.op: flow.children for flow in flows}
+    fans = {flow.op: flow.fans for flow in flows}
     return Cell(
         root=root,
         offset=begin,
@@ -77,11 +107,8 @@ def _cell(root: int, begin: int, end: int, flows: Sequence[Flow], rounds: int) -
         rounds=rounds,
         sums=trees.get(PhaseOp.REDUCE, _NONE),
         spreads=trees.get(PhaseOp.BROADCAST, _NONE),
+        stores=fans.get(PhaseOp.BROADCAST, _NONE),
+        adds=fans.get(PhaseOp.REDUCE, _NONE),
         turn=min(flow.turn for flow in flows),
         instance=flows[0].instance,
     )
-
-
-def parents(tree: Children) -> Mapping[int, int]:
-    """Return of each rank but the root the one above it in a tree."""
-    return {lower: upper for upper, listed in tree.items() for lower in listed}

@@ -6,7 +6,7 @@ both ends.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from forestcoll.lowering.grid import Grid
@@ -25,6 +25,8 @@ class Flow:
         offset: the number of the first chunk, of all data.
         count: how many chunks.
         children: of each rank that has any, those one step further from the root, in the order of the schedule.
+        fans: of each rank, those of its children, two or more, that one switch reaches at once: it multicasts to them,
+            or adds up what comes from them.
         instance: which of the programs side by side it belongs to.
         piece: which piece of the tree's part it is.
         turn: the number of the tree among those of its root in the phase.
@@ -36,6 +38,7 @@ class Flow:
     offset: int
     count: int
     children: Mapping[int, tuple[int, ...]]
+    fans: Mapping[int, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     instance: int = 0
     piece: int = 0
     turn: int = 0
@@ -90,7 +93,8 @@ def _trees(schedule: Schedule, grid: Grid) -> Iterator[Flow]:
                 continue
             root = ranks[tree.root]
             children = _children(tree, phase.op, paths, ranks)
-            yield Flow(phase.op, number, root, begins[root], count, children, turn=turns[root])
+            fans = _fans(schedule, tree, phase.op, children, paths)
+            yield Flow(phase.op, number, root, begins[root], count, children, fans, turn=turns[root])
             begins[root] += count
             turns[root] += 1
 
@@ -108,3 +112,31 @@ def _children(
         if lower in ranks:
             children.setdefault(ranks[above[lower]], []).append(ranks[lower])
     return {rank: tuple(listed) for rank, listed in children.items()}
+
+
+def _fans(
+    schedule: Schedule,
+    tree: Tree,
+    op: PhaseOp,
+    children: Mapping[int, tuple[int, ...]],
+    paths: list[tuple[int, ...]],
+) -> Mapping[int, tuple[tuple[int, ...], ...]]:
+    """Return of each rank its children that one switch alone is between, if it can multicast, or add up."""
+    nodes, compute = schedule.topology.nodes, schedule.topology.compute
+    ranks = {node: rank for rank, node in enumerate(compute)}
+    switches: dict[int, int] = {}
+    for route in tree.routes:
+        path = paths[route] if op is PhaseOp.BROADCAST else paths[route][::-1]
+        last = nodes[path[-2]]
+        able = last.multicast if op is PhaseOp.BROADCAST else last.aggregation
+        if path[-1] in ranks and able and (len(path) == 3 or path[0] not in ranks):
+            switches[ranks[path[-1]]] = path[-2]
+    fans: dict[int, tuple[tuple[int, ...], ...]] = {}
+    for rank, below in children.items():
+        by_switch: dict[int, list[int]] = {}
+        for child in below:
+            if child in switches:
+                by_switch.setdefault(switches[child], []).append(child)
+        if listed := tuple(tuple(fan) for fan in by_switch.values() if len(fan) > 1):
+            fans[rank] = listed
+    return fans

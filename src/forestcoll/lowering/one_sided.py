@@ -14,8 +14,10 @@ PORT channels to be done with what it handed them.
 its trees has done all that comes before, so from its leaves to the root and back nothing keeps it from going on.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from forestcoll.errors import NoSolutionError
 from forestcoll.lowering.cells import Cell, cells_of
@@ -24,7 +26,20 @@ from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.options import COMFORTABLE_BLOCKS
 from forestcoll.lowering.puts import Neighbours, Puts, Rooms, operations
-from forestcoll.program import Block, Channel, ChannelKind, Instruction, Loop, Message, Place, Program, Protocol, Task
+from forestcoll.program import (
+    Block,
+    Buffer,
+    Channel,
+    ChannelKind,
+    Instruction,
+    Loop,
+    Message,
+    Place,
+    Program,
+    Protocol,
+    Span,
+    Task,
+)
 from forestcoll.program.limits import Limits
 
 
@@ -46,7 +61,9 @@ def one_sided(
     packets = layout.options.protocol is Protocol.LL
     _check_packets(layout, packets=packets)
     cells = cells_of(flows, layout.options.pieces)
-    puts = Puts(layout, Neighbours(tuple(boxes)), Rooms.of(cells, len(boxes), tuple(boxes), packets=packets))
+    groups: dict[tuple[int, ...], int] = {}
+    rooms = Rooms.of(cells, len(boxes), tuple(boxes), packets=packets)
+    puts = Puts(layout, Neighbours(tuple(boxes)), rooms, lambda ranks: groups.setdefault(ranks, len(groups)))
     placed = _placed(puts, cells, limits)
     if isinstance(placed, Excess):
         return placed
@@ -56,7 +73,7 @@ def one_sided(
         for rank in range(len(boxes))
     ]
     program = layout.program(name, blocks, puts.rooms.sizes, channels)
-    return replace(program, slots=None)
+    return replace(program, slots=None, groups=tuple(groups))
 
 
 def _check_packets(layout: Layout, *, packets: bool) -> None:
@@ -87,22 +104,43 @@ def _placed(puts: Puts, cells: Sequence[Cell], limits: Limits) -> list[list[Cell
     return [each.cells for each in rooms]
 
 
+Peer: TypeAlias = tuple[ChannelKind, int]
+"""Another rank, and the kind of the channels to it."""
+Reached: TypeAlias = tuple[ChannelKind, int, Buffer]
+"""A buffer of another rank, and the kind of the channels to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Needs:
-    """What a cell takes of its blocks: of each rank, operations, and the ranks that it reaches or that reach it."""
+    """What a cell takes of its blocks, rank by rank.
+
+    Attributes:
+        operations: how many operations.
+        peers: the ranks that it reaches or that reach it.
+        buffers: the buffers of other ranks that it writes.
+    """
 
     operations: dict[int, int]
-    peers: dict[int, frozenset[int]]
+    peers: dict[int, frozenset[Peer]]
+    buffers: dict[int, frozenset[Reached]]
 
 
 def _needs(puts: Puts, cell: Cell) -> _Needs:
     numbers: dict[int, int] = {}
-    peers: dict[int, frozenset[int]] = {}
+    peers: dict[int, frozenset[Peer]] = {}
+    buffers: dict[int, frozenset[Reached]] = {}
     for rank in sorted(cell.ranks):
         parts = puts.parts(cell, rank, lambda _source, _target: 0)
         numbers[rank] = sum(operations(part) + (cell.rounds > 1) for part in parts)
-        peers[rank] = frozenset((*puts.written_by(cell, rank), *puts.writing_to(cell, rank)))
-    return _Needs(numbers, peers)
+        others = {*puts.written_by(cell, rank), *puts.writing_to(cell, rank)}
+        peers[rank] = frozenset((puts.neighbours.kind(rank, other), other) for other in others)
+        targets = [each for part in parts for instruction in part for each in instruction.targets]
+        buffers[rank] = frozenset(
+            (puts.neighbours.kind(rank, each.rank), each.rank, each.buffer)
+            for each in targets
+            if isinstance(each, Span) and each.rank != rank
+        )
+    return _Needs(numbers, peers, buffers)
 
 
 @dataclass
@@ -112,18 +150,22 @@ class _Number:
     limits: Limits
     cells: list[Cell] = field(default_factory=list)
     operations: dict[int, int] = field(default_factory=dict)
-    peers: dict[int, frozenset[int]] = field(default_factory=dict)
+    peers: dict[int, frozenset[Peer]] = field(default_factory=dict)
+    buffers: dict[int, frozenset[Reached]] = field(default_factory=dict)
 
     def excess(self, needs: _Needs) -> Excess | None:
         """Return what would not fit if a cell with these needs came here."""
-        steps, channels = self.limits.steps, self.limits.channels_of_block
         for rank, more in needs.operations.items():
             peers = self.peers.get(rank, frozenset()) | needs.peers[rank]
-            if channels is not None and len(peers) > channels:
-                return Excess("channels of a block", len(peers), channels, f"rank {rank}")
+            buffers = self.buffers.get(rank, frozenset()) | needs.buffers[rank]
+            for what, used in (("channels", peers), ("buffers of other ranks", buffers)):
+                for kind, count in Counter(each[0] for each in used).items():
+                    if self.limits.channels_of_block is not None and count > self.limits.channels_of_block:
+                        name = f"{kind.value} {what} of a block"
+                        return Excess(name, count, self.limits.channels_of_block, f"rank {rank}")
             taken = self.operations.get(rank, 0) + more + _around(len(peers))
-            if steps is not None and taken > steps:
-                return Excess("steps of a block", taken, steps, f"rank {rank}")
+            if self.limits.steps is not None and taken > self.limits.steps:
+                return Excess("steps of a block", taken, self.limits.steps, f"rank {rank}")
         return None
 
     def add(self, cell: Cell, needs: _Needs) -> None:
@@ -132,6 +174,7 @@ class _Number:
         for rank, more in needs.operations.items():
             self.operations[rank] = self.operations.get(rank, 0) + more
             self.peers[rank] = self.peers.get(rank, frozenset()) | needs.peers[rank]
+            self.buffers[rank] = self.buffers.get(rank, frozenset()) | needs.buffers[rank]
 
 
 def _around(peers: int) -> int:

@@ -6,6 +6,9 @@
   their sums and what it has itself, puts the sum into the room that it has above, and signals. The root puts it where
   the result belongs.
 
+- Where a switch reaches several of those below, one store writes to all of them, and to the rank's own output. Where it
+  can add up what all ranks have and give all the result, the root lets it do so, and signals.
+
 With packets nobody signals: data lies in scratch beside flags, and who reads it waits for these. A sum is then also
 kept where the rank has its result later, as operations on packets want a place for it.
 """
@@ -15,9 +18,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from forestcoll.lowering.cells import Cell, Children, parents
+from forestcoll.lowering.cells import Cell
 from forestcoll.lowering.layout import Layout
-from forestcoll.program import Buffer, ChannelKind, Instruction, Span, Task
+from forestcoll.program import Buffer, ChannelKind, Instruction, Multicast, Span, Task
 
 MOST_SUMMANDS = 9
 """How many spans one instruction adds up."""
@@ -63,6 +66,8 @@ class Rooms:
         spans: dict[tuple[int, int, int], Span] = {}
         sizes = [0] * ranks
         for cell in cells:
+            if cell.at_once and not packets:
+                continue
             for rank, writer in _writers(cell, boxes, packets=packets):
                 spans[rank, cell.offset, writer] = Span(rank, Buffer.SCRATCH, sizes[rank], cell.count, packets)
                 sizes[rank] += cell.count * cell.rounds
@@ -77,7 +82,7 @@ def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Itera
         return
     for rank, below in cell.spreads.items():
         yield from ((other, rank) for other in below)
-    helped = {lower for lower, upper in parents(cell.sums).items() if boxes[upper] != boxes[lower]}
+    helped = {lower for lower, upper in cell.sums_go_to.items() if boxes[upper] != boxes[lower]}
     if any(boxes[other] != boxes[cell.root] for other in cell.spreads.get(cell.root, ())):
         helped.add(cell.root)
     yield from ((rank, rank) for rank in sorted(helped))
@@ -90,6 +95,7 @@ class Puts:
     layout: Layout
     neighbours: Neighbours
     rooms: Rooms
+    group: Callable[[tuple[int, ...]], int]
 
     @property
     def packets(self) -> bool:
@@ -98,11 +104,15 @@ class Puts:
 
     def written_by(self, cell: Cell, rank: int) -> tuple[int, ...]:
         """Return the ranks whose memory `rank` writes for `cell`."""
-        return (*cell.spreads.get(rank, ()), *_above(cell.sums, rank))
+        if cell.at_once and not self.packets:
+            return cell.at_once[1:] if rank == cell.root else ()
+        return (*cell.spreads.get(rank, ()), *_above(cell.sums_go_to, rank))
 
     def writing_to(self, cell: Cell, rank: int) -> tuple[int, ...]:
         """Return the ranks that write into the memory of `rank` for `cell`."""
-        return (*cell.sums.get(rank, ()), *_above(cell.spreads, rank))
+        if cell.at_once and not self.packets:
+            return () if rank == cell.root else (cell.root,)
+        return (*cell.sums.get(rank, ()), *_above(cell.results_come_from, rank))
 
     def parts(self, cell: Cell, rank: int, channel: ChannelTo) -> list[list[Instruction]]:
         """Return what `rank` does in the first round of `cell`; the root in one part, others sum first, then spread."""
@@ -112,9 +122,8 @@ class Puts:
         return [part for part in parts if part]
 
 
-def _above(tree: Children, rank: int) -> tuple[int, ...]:
-    upper = parents(tree).get(rank)
-    return () if upper is None else (upper,)
+def _above(parents: Mapping[int, int], rank: int) -> tuple[int, ...]:
+    return (parents[rank],) if rank in parents else ()
 
 
 @dataclass(frozen=True)
@@ -128,13 +137,16 @@ class _Node:
 
     def sum_up(self) -> Iterator[Instruction]:
         """Yield what brings the sums of those below, and the rank's own, to the one above or to the result."""
-        if not self.cell.sums:
+        if not self.cell.sums or self.cell.at_once:
+            if self.cell.at_once and self.rank == self.cell.root:
+                own, result = self._multicast(self._own()), self._multicast(self._result(self.rank))
+                yield Instruction(sources=(own,), targets=(result,), meets=False)
             return
         below = self.cell.sums.get(self.rank, ())
         if below:
             yield Instruction(waits=tuple(self.channel(other, self.rank) for other in below), meets=False)
         rooms = [self._room(self.rank, other) for other in below]
-        above = _above(self.cell.sums, self.rank)
+        above = _above(self.cell.sums_go_to, self.rank)
         if not above:
             yield from _sum([self._own(), *rooms], (self._result(self.rank),), None)
             return
@@ -159,8 +171,11 @@ class _Node:
             return
         source, fresh = self._result(self.rank), True
         if self.rank != self.cell.root:
-            upper = _above(self.cell.spreads, self.rank)[0]
+            upper = _above(self.cell.results_come_from, self.rank)[0]
             yield Instruction(waits=(self.channel(upper, self.rank),), meets=False)
+        elif self.cell.at_once:
+            yield Instruction(signals=tuple(self.channel(self.rank, other) for other in self.cell.at_once[1:]))
+            return
         elif not self.cell.sums:
             source, fresh = self._own(), False
             yield from self._copy()
@@ -169,13 +184,18 @@ class _Node:
     def _puts(self, source: Span, *, fresh: bool) -> Iterator[Instruction]:
         """Yield puts to those below, other boxes first, and their signals; `fresh` data needs a meeting before."""
         below = self.cell.spreads.get(self.rank, ())
-        ports = [other for other in below if self.puts.neighbours.port(self.rank, other)]
+        stored = [other for fan in self.cell.stores.get(self.rank, ()) for other in fan]
+        for fan in self.cell.stores.get(self.rank, ()):
+            target = self._multicast(self._result(self.rank), fan)
+            yield Instruction(sources=(source,), targets=(target,), meets=fresh)
+            fresh = True
+        ports = [other for other in below if self.puts.neighbours.port(self.rank, other) and other not in stored]
         near = [other for other in below if other not in ports]
-        for other in ports + near:
+        for other in ports + [other for other in near if other not in stored]:
             channel = self.channel(self.rank, other)
             signals = (channel,) if other in ports else ()
-            target = (self._result(other),)
-            yield Instruction(sources=(source,), targets=target, channel=channel, signals=signals, meets=fresh)
+            result = (self._result(other),)
+            yield Instruction(sources=(source,), targets=result, channel=channel, signals=signals, meets=fresh)
             fresh = False
         if near:
             yield Instruction(signals=tuple(self.channel(self.rank, other) for other in near))
@@ -183,8 +203,15 @@ class _Node:
     def _copy(self) -> Iterator[Instruction]:
         """Yield what a root does with its own data that it has elsewhere than in its output."""
         layout = self.puts.layout
+        if self.cell.stores.get(self.rank) and not self.puts.packets:
+            return
         if layout.task in {Task.ALLGATHER, Task.BROADCAST} and layout.options.out_of_place:
             yield Instruction(sources=(self._own(),), targets=(self._result(self.rank),), meets=False)
+
+    def _multicast(self, span: Span, fan: tuple[int, ...] | None = None) -> Multicast:
+        """Return the chunks of `span` on the rank and on those of `fan`, or on all that have something to do."""
+        ranks = self.cell.at_once if fan is None else (self.rank, *fan)
+        return Multicast(self.puts.group(tuple(sorted(ranks))), span.buffer, span.offset, span.count)
 
     def _own(self) -> Span:
         return self.puts.layout.own(self.rank, self.cell.offset, self.cell.count)
@@ -205,7 +232,7 @@ class _PacketNode(_Node):
             return
         rooms = [self._room(self.rank, other) for other in self.cell.sums.get(self.rank, ())]
         kept = self._result(self.rank)
-        above = _above(self.cell.sums, self.rank)
+        above = _above(self.cell.sums_go_to, self.rank)
         if not above:
             yield from _sum([self._own(), *rooms], (kept,), None)
             return
@@ -228,7 +255,7 @@ class _PacketNode(_Node):
         near = [other for other in below if not self.puts.neighbours.port(self.rank, other)]
         summed = bool(self.cell.sums)
         if self.rank != self.cell.root:
-            room = self._room(self.rank, _above(self.cell.spreads, self.rank)[0])
+            room = self._room(self.rank, _above(self.cell.results_come_from, self.rank)[0])
             yield from self._on(room, below)
             yield Instruction(sources=(room,), targets=(self._result(self.rank),), meets=summed)
             return

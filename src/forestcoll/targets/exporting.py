@@ -4,14 +4,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forestcoll.errors import InputError, InternalError
-from forestcoll.files import parse_document
+from forestcoll.files import parse_document, write_text
 from forestcoll.interpreter import check
 from forestcoll.lowering import Lowering, Options, Placement, Style, lower
 from forestcoll.program import Fault, Program
 from forestcoll.schedule import Schedule
 from forestcoll.targets import msccl_xml, mscclpp
+
+if TYPE_CHECKING:
+    from forestcoll.targets.chakra import Trace
 
 _EXPORTED = Path("the exported file")
 
@@ -32,39 +36,81 @@ class Export:
         target: its format.
         dialect: of MSCCL's XML, the runtime that it is for; else None.
         lowering: the program, and what became of the schedule on the way.
-        text: the file.
+        text: the file, of a format that has one.
+        traces: the trace of each rank, of Chakra.
     """
 
     target: Target
     dialect: str | None
     lowering: Lowering
-    text: str
+    text: str = ""
+    traces: tuple["Trace", ...] = ()
+
+    def snippet(self, file: str) -> str:
+        """Return the Python code that registers the plan, which is kept beside it in `file`.
+
+        Raises:
+            InputError: the format is not MSCCL++'s.
+        """
+        if self.target is not Target.MSCCLPP_JSON:
+            raise InputError(f"only plans of MSCCL++ are registered by Python code, not {self.target.value}")
+        plan = mscclpp.from_program(self.lowering.program)
+        return mscclpp.snippet(plan, self.lowering.program, file)
+
+    def write(self, path: Path) -> None:
+        """Write the file to `path`, or the traces to `PATH.0.et` and so on. Raises `InputError` if that cannot be."""
+        if self.target is not Target.CHAKRA:
+            write_text(path, [self.text])
+            return
+        from forestcoll.targets.chakra import write_traces
+
+        write_traces(self.traces, path)
 
 
 def export(
-    schedule: Schedule, target: Target | str, *, dialect: str = "microsoft", options: Options | None = None
+    schedule: Schedule,
+    target: Target | str,
+    *,
+    dialect: str = "microsoft",
+    size: int = 10**9,
+    options: Options | None = None,
 ) -> Export:
-    """Return `schedule` as a file of one of the formats with one file, `msccl-xml` or `mscclpp-json`.
+    """Return `schedule` as a program for a runtime.
 
-    The text is read back, and what it says is run on data: a file that is wrong is never returned.
+    What is written is read back, and run on data where the format says what happens to it: what is wrong is never
+    returned.
 
     Args:
         schedule: what to write.
         target: the format.
         dialect: of MSCCL's XML, the runtime that loads the file.
-        options: knobs of the lowering; its style follows from the format, and without options its placement does too:
-            both, where one file can be for both, else out of place.
+        size: of traces, the data M in bytes.
+        options: knobs of the lowering; its style follows from the format.
 
     Raises:
-        InputError: there is no such format or dialect, or the format has no words for the collective or its shards.
+        InputError: there is no such format or dialect, the format has no words for the collective, its shards or the
+            placement, or a library is missing.
         NoSolutionError: no program of the schedule fits the runtime.
     """
     target = target_named(target)
-    if target is Target.CHAKRA:
-        raise InputError("traces of Chakra are one file a rank; forestcoll.targets.chakra writes them")
     if target is Target.MSCCLPP_JSON:
-        return _plan(schedule, options or Options(placement=Placement.OUT_OF_PLACE, pieces=2))
-    return _xml(schedule, msccl_xml.dialect_named(dialect), options)
+        return _plan(schedule, options or usual_options(target))
+    if target is Target.CHAKRA:
+        return _traces(schedule, size, options or usual_options(target))
+    return _xml(schedule, msccl_xml.dialect_named(dialect), options or usual_options(target, dialect))
+
+
+def usual_options(target: Target, dialect: str = "microsoft") -> Options:
+    """Return the knobs that a format has unless others are wanted: for in place and out of place where it can be both.
+
+    Plans have loops of pieces of 128 KiB; traces, which nobody cuts further, have pieces too.
+    """
+    if target is Target.MSCCLPP_JSON:
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=2)
+    if target is Target.CHAKRA:
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=8)
+    one_place = msccl_xml.dialect_named(dialect).one_place
+    return Options(placement=Placement.OUT_OF_PLACE if one_place else Placement.BOTH)
 
 
 def target_named(name: Target | str) -> Target:
@@ -75,9 +121,17 @@ def target_named(name: Target | str) -> Target:
         raise InputError(f"there is no format {name!r}; there are {', '.join(Target)}") from None
 
 
-def _xml(schedule: Schedule, dialect: msccl_xml.Dialect, options: Options | None) -> Export:
-    if options is None:
-        options = Options(placement=Placement.OUT_OF_PLACE if dialect.one_place else Placement.BOTH)
+def _traces(schedule: Schedule, size: int, options: Options) -> Export:
+    from forestcoll.targets import chakra
+
+    lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
+    written = [b"".join(chakra.emit(trace)) for trace in chakra.from_program(lowering.program, size)]
+    traces = tuple(chakra.parse_trace(data, rank=rank, where=str(_EXPORTED)) for rank, data in enumerate(written))
+    _certify(chakra.traces_fault(traces))
+    return Export(Target.CHAKRA, None, lowering, traces=traces)
+
+
+def _xml(schedule: Schedule, dialect: msccl_xml.Dialect, options: Options) -> Export:
     if dialect.one_place and options.placement is Placement.BOTH:
         raise InputError(f"the {dialect.name.value} dialect is for in place or for out of place; export two files")
     lowering = lower(schedule, options, msccl_xml.limits(dialect, len(schedule.topology.compute)))

@@ -1,5 +1,6 @@
 """Judges a file that anyone wrote for a runtime: by the rules of its format, then by running it on data."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,8 @@ from forestcoll.interpreter import check
 from forestcoll.program import Fault, Program
 from forestcoll.targets import msccl_xml, mscclpp
 
+_TRACE = re.compile(r"(.+)\.[0-9]+\.et\Z")
+
 MAX_BYTES = 512 * 2**20
 """The largest file that is read (512 MiB), some two million steps."""
 
@@ -20,7 +23,7 @@ class Judgement:
     """What was found out about a file.
 
     Attributes:
-        format: its format, `msccl-xml` or `mscclpp-json`.
+        format: its format, `msccl-xml`, `mscclpp-json` or `chakra`.
         collective: what it does.
         ranks: of how many ranks.
         fault: the first fault, or None if the file is right.
@@ -44,13 +47,18 @@ def judge_file(path: Path, *, dialect: str | None = None, root: int | None = Non
     """Return the judgement of the MSCCL XML or the MSCCL++ plan at `path`.
 
     Args:
-        path: the file; what it holds says which format it has.
+        path: the file; what it holds says which format it has. `PREFIX.0.et`, or that of another rank, stands for the
+            traces of all ranks.
         dialect: of MSCCL's XML, the runtime that must load it; without it, one of them must.
         root: of a broadcast or a reduce, the rank that is its root, where the file leaves that open.
 
     Raises:
         InputError: the file cannot be read, is in neither format, or its root cannot be told.
     """
+    if (match := _TRACE.match(path.name)) is not None:
+        if dialect is not None or root is not None:
+            raise InputError(f"{path}: traces of Chakra have neither dialects nor a root; leave both out")
+        return _judge_traces(path.with_name(match[1]))
     data = read_bytes(path, limit=MAX_BYTES)
     start = bytes(data[:4096]).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"<"):
@@ -60,6 +68,16 @@ def judge_file(path: Path, *, dialect: str | None = None, root: int | None = Non
             raise InputError(f"{path}: is no MSCCL XML, which alone has dialects; leave the dialect out")
         return _judge_plan(data, path, root)
     raise InputError(f"{path}: is neither MSCCL's XML nor an execution plan of MSCCL++ in JSON")
+
+
+def _judge_traces(prefix: Path) -> Judgement:
+    """Return whether the traces of all ranks fit together; which data goes where they do not say."""
+    from forestcoll.targets import chakra
+
+    traces = chakra.read_traces(prefix)
+    collective = traces[0].attributes.get("collective", "traces")
+    nodes = sum(len(trace.nodes) for trace in traces)
+    return Judgement("chakra", collective, len(traces), chakra.traces_fault(traces), instructions=nodes)
 
 
 def _judge_xml(data: bytearray, path: Path, dialect: str | None, root: int | None) -> Judgement:

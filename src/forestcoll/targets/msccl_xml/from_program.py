@@ -18,7 +18,7 @@ from forestcoll.program import (
     instruction_name,
 )
 from forestcoll.targets.msccl_xml import document
-from forestcoll.targets.msccl_xml.dialects import Dialect
+from forestcoll.targets.msccl_xml.dialects import MAX_VALUE_LENGTH, Dialect
 from forestcoll.targets.msccl_xml.document import NOBODY, Algorithm, Step, StepType, frozen_attributes
 
 _BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
@@ -59,7 +59,7 @@ def from_program(program: Program, dialect: Dialect) -> Algorithm:
 def _attributes(program: Program, dialect: Dialect) -> dict[str, str]:
     in_place = program.in_place and not (dialect.one_place and program.out_of_place)
     return {
-        "name": program.name,
+        "name": _name(program.name),
         "proto": program.protocol.value,
         "coll": dialect.spelling(program.task),
         "inplace": str(int(in_place)),
@@ -67,6 +67,12 @@ def _attributes(program: Program, dialect: Dialect) -> dict[str, str]:
         "minBytes": "0",
         "maxBytes": str(_LARGEST) if dialect.one_place else "0",
     }
+
+
+def _name(text: str) -> str:
+    """Return a name as the runtimes' own scanner can read it: no quotes, no marks of XML, not too long."""
+    plain = "".join(letter if letter.isprintable() and letter not in "<>&\"'" else "_" for letter in text)
+    return plain[: MAX_VALUE_LENGTH // 4]  # of four bytes each at most
 
 
 def _check_expressible(program: Program, dialect: Dialect) -> None:

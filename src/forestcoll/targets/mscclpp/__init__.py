@@ -4,6 +4,7 @@ from forestcoll.targets.mscclpp.document import Plan
 from forestcoll.targets.mscclpp.from_program import from_program
 from forestcoll.targets.mscclpp.reading import plan_from_document, read_plan
 from forestcoll.targets.mscclpp.rules import limits, plan_fault, remarks
+from forestcoll.targets.mscclpp.snippet import snippet
 from forestcoll.targets.mscclpp.to_program import to_program
 from forestcoll.targets.mscclpp.writing import emit
 
@@ -16,5 +17,6 @@ __all__ = [
     "plan_from_document",
     "read_plan",
     "remarks",
+    "snippet",
     "to_program",
 ]

@@ -132,6 +132,11 @@ class _Reading:
         self._plan = plan
         self._scale = _scale(plan)
         self._channels = _channel_numbers(plan)
+        self.numbers = {
+            (gpu.rank, kind): _numbers_to_peers(gpu.peers(kind))
+            for gpu in plan.gpus
+            for kind in (ChannelType.MEMORY, ChannelType.PORT)
+        }
         groups = sorted({tuple(sorted(switch.ranks)) for gpu in plan.gpus for switch in gpu.switches})
         self._groups = {group: number for number, group in enumerate(groups)}
 
@@ -297,7 +302,7 @@ class _Doing:
         if kind is None:
             return
         peers = self.gpu.peers(kind)
-        numbers = _numbers_to_peers(peers)
+        numbers = self.reading.numbers[self.gpu.rank, kind]
         for each in self.operation.channels:
             place = self.block.channels.of(kind)[each]
             pair = (peers[place], self.gpu.rank) if back else (self.gpu.rank, peers[place])
