@@ -9,8 +9,8 @@ import click
 from forestcoll.bounds import Optimum
 from forestcoll.schedule import Shape
 from forestcoll.topology import Link, Topology
+from forestcoll.units import BYTES_PER_SECOND
 
-_BYTES_PER_SECOND = {"GB/s": 10**9, "MB/s": 10**6, "GiB/s": 2**30, "Gb/s": 10**9 // 8, "Gbit/s": 10**9 // 8}
 _MOST_NAMED = 4
 _MOST_GROUPS = 6
 
@@ -115,8 +115,8 @@ def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
         share = float(best.algbw / best.optimal_algbw)
         how = "at most" if best.phases else "with more trees"
         rows.append((_goal(best), f"{bandwidth(best.optimal_algbw, unit)} {how}; this is {share:.1%} of it"))
-    if unit in _BYTES_PER_SECOND:
-        milliseconds = float(10**9 * 1000 / (best.algbw * _BYTES_PER_SECOND[unit]))
+    if unit in BYTES_PER_SECOND:
+        milliseconds = float(10**9 * 1000 / (best.algbw * BYTES_PER_SECOND[unit]))
         rows.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
     rows.append(("trees", f"{_trees(best)}, {bandwidth(best.tree_bandwidth, unit)} each"))
     return rows

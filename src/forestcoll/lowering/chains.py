@@ -12,7 +12,7 @@ first. All that it depends on comes before it and is done; each block on its way
 next instruction is this chain's, and the chunks can move along it from the first rank to the last.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -56,6 +56,16 @@ def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> tuple[Chain, ..
         for path, depth in _paths(flow, channel, joints)
     ]
     return tuple(sorted(chains, key=lambda chain: (*chain.key, chain.path)))
+
+
+def hops_of(flows: Sequence[Flow], channel: Callable[[Flow, int], int]) -> tuple[Chain, ...]:
+    """Return every edge of `flows` as a chain, by the `channel` of the flow and the edge's depth, in their order."""
+    hops = []
+    for flow in flows:
+        for upper, lower, depth in flow.edges():
+            path = (upper, lower) if flow.op is PhaseOp.BROADCAST else (lower, upper)
+            hops.append(Chain(flow, channel(flow, depth), path, depth))
+    return tuple(sorted(hops, key=lambda hop: (*hop.key, hop.path)))
 
 
 def _joints(flows: Sequence[Flow], channels: Sequence[int]) -> Joints:

@@ -43,6 +43,20 @@ class Flow:
     piece: int = 0
     turn: int = 0
 
+    def edges(self) -> Iterator[tuple[int, int, int]]:
+        """Yield each edge: its end nearer the root, the other one, and how far the first is from the root."""
+        waiting = [(self.root, 0)]
+        while waiting:
+            upper, depth = waiting.pop()
+            for lower in self.children.get(upper, ()):
+                yield upper, lower, depth
+                waiting.append((lower, depth + 1))
+
+    @property
+    def height(self) -> int:
+        """How many edges lead from the root to the rank that is furthest from it."""
+        return max((depth + 1 for *_, depth in self.edges()), default=0)
+
 
 def flows_of(schedule: Schedule, grid: Grid, options: Options, most: int | None) -> tuple[Flow, ...]:
     """Return the flows of `schedule`, which lists all trees, on `grid`; none has more than `most` chunks.

@@ -1,15 +1,24 @@
 """Which channels flows use, and which blocks follow from it: candidates, the one to be preferred first.
 
-More channels let trees go side by side and need more blocks; fewer blocks have more steps each. Preferred is what uses
-as many channels as a root has trees, or fewer, with a comfortable number of blocks; next, with as many blocks as the
-target takes; last, with more channels yet, so that blocks have fewer steps.
+There are two ways to spread flows over blocks:
+
+- *Apart*: every hop is a message of its own; one block receives it, another sends it on. Hops at different depths use
+  different channels, so that a block which sends what a rank has of its own is never held up by what is yet to come.
+  Blocks do what lies at less depth first (the other way round where data is reduced). That cannot deadlock: blocks that
+  receive wait for messages alone (or for other children of the same tree), so channels are always emptied, and a block
+  that sends waits only for what is sent at less depth.
+- *Through*: ranks receive and send on in one instruction where they can, as `chains` describes. That takes half the
+  blocks and steps, but a block that waits for a message sends nothing else meanwhile.
+
+Preferred is apart, over as many channels as trees are high, or fewer, with a comfortable number of blocks; then
+through; then the same with as many blocks as the target takes, and over more channels, so that blocks have fewer steps.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from forestcoll.lowering.blocks import BlockTable, End, block_table
-from forestcoll.lowering.chains import Chain, chains_of
+from forestcoll.lowering.chains import Chain, chains_of, hops_of
 from forestcoll.lowering.fitting import Excess
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.layout import Layout
@@ -29,23 +38,53 @@ class Plan:
     table: BlockTable
 
 
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """A way to spread flows.
+
+    Attributes:
+        levels: over how many channels hops are spread by their depth; 0 means through.
+        turns: over how many, by the place of the tree among those of its root.
+        together: whether blocks that need not be apart are put together.
+    """
+
+    levels: int
+    turns: int
+    together: bool = False
+
+
 def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Plan | Excess]:
     """Yield plans that fit as far as one can see yet, and what does not fit of others."""
     options = layout.options
     copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
     tried = set()
-    known: dict[int, tuple[Chain, ...]] = {}
     for bound in _bounds(options, limits):
-        for width in _widths(flows, options, limits):
-            chains = known.setdefault(width, chains_of(flows, _channel_numbers(flows, width, options)))
-            for together in (False, True):
-                table = block_table(chains, len(layout.parts), copiers, together=together)
-                excess = _excess(chains, table, bound, limits)
-                if excess is None and (width, together) not in tried:
-                    tried.add((width, together))
-                    yield Plan(chains, table)
-                elif excess is not None and bound == limits.blocks:
-                    yield excess
+        for spread in _spreads(flows, options, limits, crowded=bound == limits.blocks):
+            if spread in tried:
+                continue
+            chains = _chains(flows, spread, options)
+            table = block_table(chains, len(layout.parts), copiers, together=spread.together)
+            excess = _excess(chains, table, bound, limits)
+            if excess is None:
+                tried.add(spread)
+                yield Plan(chains, table)
+            elif bound == limits.blocks:
+                yield excess
+
+
+def _chains(flows: Sequence[Flow], spread: _Spread, options: Options) -> tuple[Chain, ...]:
+    width = max(1, spread.levels) * spread.turns
+    turns = 1 + max(flow.turn for flow in flows)
+
+    def turn(flow: Flow) -> int:
+        return (flow.turn + (flow.root if spread.turns > turns else 0)) % spread.turns
+
+    def first(flow: Flow) -> int:
+        return (flow.phase * options.instances + flow.instance) * width
+
+    if not spread.levels:
+        return chains_of(flows, [first(flow) + turn(flow) for flow in flows])
+    return hops_of(flows, lambda flow, depth: first(flow) + depth % spread.levels * spread.turns + turn(flow))
 
 
 def copies(layout: Layout) -> bool:
@@ -60,23 +99,22 @@ def _bounds(options: Options, limits: Limits) -> Sequence[int | None]:
     return [min(COMFORTABLE_BLOCKS, limits.blocks or COMFORTABLE_BLOCKS), limits.blocks]
 
 
-def _widths(flows: Sequence[Flow], options: Options, limits: Limits) -> Sequence[int]:
-    if options.channels is not None:
-        return [options.channels]
+def _spreads(flows: Sequence[Flow], options: Options, limits: Limits, *, crowded: bool) -> Iterator[_Spread]:
+    """Yield ways to spread flows, the preferred one first; `crowded` ones too if fewer steps a block are asked for."""
     groups = options.instances * (1 + max(flow.phase for flow in flows))
     most = max(1, (MOST_CHANNELS if limits.channels is None else min(MOST_CHANNELS, limits.channels)) // groups)
+    height = min(most, max(flow.height for flow in flows))
     turns = min(most, 1 + max(flow.turn for flow in flows))
-    return [*range(turns, 0, -1), *range(turns + 1, most + 1)]
-
-
-def _channel_numbers(flows: Sequence[Flow], width: int, options: Options) -> list[int]:
-    """Return the channel number of each flow: apart by phase and instance, and by its place among those of its root."""
-    turns = 1 + max(flow.turn for flow in flows)
-    return [
-        (flow.phase * options.instances + flow.instance) * width
-        + (flow.turn + (flow.root if width > turns else 0)) % width
-        for flow in flows
-    ]
+    if options.channels is not None:
+        height, turns = min(options.channels, height), options.channels
+        yield _Spread(height, max(1, options.channels // height))
+    else:
+        yield from (_Spread(levels, 1) for levels in range(height, 0, -1))
+    widths = [turns] if options.channels is not None else range(turns, 0, -1)
+    yield from (_Spread(0, width, together) for together in (False, True) for width in widths)
+    if crowded and options.channels is None:
+        yield from (_Spread(1, width) for width in range(2, most + 1))
+        yield from (_Spread(0, width, together=True) for width in range(turns + 1, most + 1))
 
 
 def _excess(chains: Sequence[Chain], table: BlockTable, bound: int | None, limits: Limits) -> Excess | None:

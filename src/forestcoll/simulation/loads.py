@@ -1,0 +1,82 @@
+"""How much of the data crosses each link, as floats: for times, not for proofs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule import Phase, Rows, Schedule
+from forestcoll.schedule.model import IntArray
+from forestcoll.topology import Symmetry, Topology
+from forestcoll.units import bytes_per_second
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Loads of the links of a network, in the order of its links.
+
+    Attributes:
+        topology: the network.
+        parts: the part of M that crosses each link.
+        seconds: how long each link is busy for a byte of M.
+    """
+
+    topology: Topology
+    parts: FloatArray
+    seconds: FloatArray
+
+    @staticmethod
+    def of(schedule: Schedule) -> "Loads":
+        """Add up what `schedule` sends, all images of base trees counted.
+
+        Raises:
+            InputError: nobody knows the unit of the network's bandwidths.
+        """
+        topology = schedule.topology
+        unit = bytes_per_second(topology.bandwidth_unit, where=topology.name)
+        bandwidths = np.array([float(link.bandwidth * unit) for link in topology.links])
+        parts = _parts(schedule)
+        return Loads(topology, parts, parts / bandwidths)
+
+    def utilisation(self, size: int, seconds: float) -> FloatArray:
+        """Return the part of the time that each link is busy, if M of `size` bytes takes so many `seconds`."""
+        return self.seconds * size / seconds
+
+
+def link_numbers(topology: Topology, sources: IntArray, targets: IntArray) -> IntArray:
+    """Return the number of the link from each of `sources` to each of `targets`."""
+    nodes = len(topology.nodes)
+    keys = np.array([link.source * nodes + link.target for link in topology.links], dtype=np.int64)
+    return np.searchsorted(keys, sources.astype(np.int64) * nodes + targets)
+
+
+def hops_of(routes: Rows) -> tuple[IntArray, IntArray, IntArray]:
+    """Return of each hop of each route its first node, its second node, and the route."""
+    inner = np.ones(len(routes.entries), dtype=np.bool_)
+    inner[routes.starts[1:] - 1] = False
+    places = np.flatnonzero(inner)
+    of_route = np.repeat(np.arange(len(routes)), np.diff(routes.starts) - 1)
+    return routes.entries[places].astype(np.int64), routes.entries[places + 1].astype(np.int64), of_route
+
+
+def shares_of(phase: Phase) -> FloatArray:
+    """Return the share of each tree as a float."""
+    known: dict[object, float] = {}
+    return np.array([known.setdefault(share, float(share)) for share in phase.shares])
+
+
+def _parts(schedule: Schedule) -> FloatArray:
+    topology = schedule.topology
+    per_route = np.zeros(len(schedule.routes))
+    for phase in schedule.phases:
+        sizes = np.diff(phase.routes.starts)
+        per_route += np.bincount(phase.routes.entries, np.repeat(shares_of(phase), sizes), len(per_route))
+    sources, targets, of_route = hops_of(schedule.routes)
+    weights = per_route[of_route]
+    parts = np.zeros(len(topology.links))
+    for element in (schedule.symmetry or Symmetry(())).elements(len(topology.nodes)):
+        links = link_numbers(topology, element[sources], element[targets])
+        parts += np.bincount(links, weights, len(parts))
+    return parts

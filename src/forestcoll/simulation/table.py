@@ -1,0 +1,92 @@
+"""The time of a schedule for many sizes of message, by either model."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+
+from forestcoll.errors import InputError
+from forestcoll.lowering import Options, lower
+from forestcoll.program import Program
+from forestcoll.schedule import Schedule
+from forestcoll.simulation.costs import Costs, Point
+from forestcoll.simulation.events import Timeline, run_in_time
+from forestcoll.simulation.paths import Paths
+from forestcoll.simulation.trees import TreeModel, point_of
+
+MOST_PIECES = 16
+"""The most pieces that a program is tried with; runtimes cut finer by themselves."""
+MOST_INSTRUCTIONS = 40_000
+"""The most instructions of a program that is run with several pieces."""
+MOST_SIZES = 1_000
+"""The most sizes of one table."""
+
+
+class Model(StrEnum):
+    """What is simulated."""
+
+    TREES = "trees"
+    """The trees, each link shared by what they send over it: the closed form."""
+    PROGRAM = "program"
+    """The program that the schedule is lowered to, event by event, links shared fairly by what is under way."""
+
+
+def simulate(
+    schedule: Schedule, sizes: Sequence[int], costs: Costs | None = None, model: Model | str = Model.TREES
+) -> tuple[Point, ...]:
+    """Return how long `schedule` takes for each of `sizes`, in bytes of the data M, with the best number of pieces.
+
+    Args:
+        schedule: a schedule that `verify` finds right.
+        sizes: of messages, in bytes.
+        costs: what sending costs.
+        model: what is simulated.
+
+    Raises:
+        InputError: nobody knows the unit of the network's bandwidths, or there are too many sizes.
+        NoSolutionError: the schedule cannot be lowered.
+    """
+    if len(sizes) > MOST_SIZES:
+        raise InputError(f"{len(sizes)} sizes are asked for; ask for at most {MOST_SIZES}")
+    costs = costs or Costs()
+    trees = TreeModel.of(schedule, costs)
+    if Model(model) is Model.TREES:
+        return tuple(trees.point(size) for size in sizes)
+    programs = ProgramModel(schedule, costs)
+    return tuple(programs.point(size) for size in sizes)
+
+
+class ProgramModel:
+    """The times of the program of a schedule."""
+
+    def __init__(self, schedule: Schedule, costs: Costs, options: Options | None = None) -> None:
+        """Lower `schedule` with `options`, in one piece to begin with."""
+        self._schedule, self._costs = schedule.expanded(), costs
+        self._options = options or Options()
+        self.paths = Paths.of(self._schedule)
+        self._share = max(float(max(phase.shares)) for phase in self._schedule.phases)
+        self._programs: dict[int, Program] = {}
+
+    def program(self, pieces: int) -> Program:
+        """Return the program whose trees' parts are cut into so many pieces."""
+        if pieces not in self._programs:
+            options = replace(self._options, pieces=pieces)
+            self._programs[pieces] = lower(self._schedule, options).program
+        return self._programs[pieces]
+
+    def point(self, size: int) -> Point:
+        """Return what M of `size` bytes takes with the best number of pieces: doubled as long as that helps."""
+        best, pieces = self._point(size, 1), 2
+        instructions = sum(1 for _ in self.program(1).instructions())
+        while pieces <= MOST_PIECES and pieces * instructions <= MOST_INSTRUCTIONS:
+            point = self._point(size, pieces)
+            if point.seconds >= best.seconds:
+                break
+            best, pieces = point, 2 * pieces
+        return best
+
+    def _point(self, size: int, pieces: int) -> Point:
+        return point_of(self._schedule, size, self.run(size, pieces).seconds, pieces, self._share)
+
+    def run(self, size: int, pieces: int) -> Timeline:
+        """Return the run of the program with so many pieces."""
+        return run_in_time(self.program(pieces), self.paths, size, self._costs)
