@@ -60,6 +60,9 @@ def test_a_plan_that_goes_through_a_program_does_the_same(make: Callable[[], dic
             assert moved == [(each.sources, each.targets, each.meets) for each in same.instructions if each.sources]
 
 
+YES, NO = True, False
+
+
 def _set(path: str, value: object) -> Change:
     def change(document: dict[str, Any]) -> None:
         here: Any = document
@@ -86,7 +89,7 @@ FIRST = "gpus/0/threadblocks/0"
         (_set("gpus/1", 7), r"gpus\[1\] is 7; expected an object"),
         (_set("gpus/0/id", -1), r"gpus\[0\]: id is -1; expected an integer of 0 or more"),
         (_set("gpus/0/input_chunks", 1.5), "input_chunks is 1.5; expected an integer"),
-        (_set("gpus/0/input_chunks", True), "input_chunks is true; expected an integer"),
+        (_set("gpus/0/input_chunks", YES), "input_chunks is true; expected an integer"),
         (_set(f"{FIRST}/ops/3/name", "putt"), r"ops\[3\]: name is 'putt'; expected one of nop, barrier, put"),
         (_set(f"{FIRST}/ops/3/src_buff/0/type", "x"), r"src_buff\[0\]: type is 'x'; expected one of i, o, s"),
         (_set(f"{FIRST}/ops/3/src_buff/0/size", None), 'has no "size"'),
@@ -118,13 +121,13 @@ def _both_packed_and_plain(document: dict[str, Any]) -> None:
     operations(document).append({"name": "copy", "src_buff": [local("i", 0)], "dst_buff": [local("s", 1)]})
 
 
-BROKEN: list[tuple[str, Callable[[], dict[str, Any]], Change, tuple[int | None, int | None, int | None]]] = [
+BROKEN: list[tuple[str, Callable[[], dict[str, Any]], Change, tuple[int | None, int | None, int | None] | None]] = [
     ("plan-top", plan, _set("protocol", "LL128"), (None, None, None)),
     ("plan-top", plan, _set("num_threads_per_block", 100), (None, None, None)),
     ("plan-top", plan, _set("min_message_size", 2**31), (None, None, None)),
     ("rank-numbers", plan, _set("gpus/0/id", 1), (1, None, None)),
     ("buffer-size", plan, _set("gpus/0/output_chunks", 3), (0, None, None)),
-    ("buffer-size", plan, _set("inplace", False), None),  # type: ignore[list-item]
+    ("buffer-size", plan, _set("inplace", NO), None),
     ("rank-channels", plan, _set("gpus/0/channels/0/connected_to", [0]), (0, None, None)),
     ("rank-channels", plan, _set("gpus/0/remote_buffers/0/rank", 2), (0, None, None)),
     ("block-form", plan, _set(f"{FIRST}/id", 1), (0, 1, None)),
@@ -272,6 +275,12 @@ def test_the_snippet_is_python_that_names_the_plan() -> None:
     assert "root 0 only" in code
     with pytest.raises(InputError, match="only plans"):
         export(schedule("ring:nodes=3"), "msccl-xml").snippet("ring.xml")
+
+
+def test_a_plan_is_for_messages_whose_places_fit_into_32_bits() -> None:
+    found = parsed(json.loads(export(schedule("ring:nodes=3", Collective.ALLREDUCE), "mscclpp-json").text))
+    chunks = max(max(gpu.output_chunks, gpu.scratch_chunks) for gpu in found.gpus)
+    assert found.most_bytes == (2**32 - 1) // chunks * found.gpus[0].input_chunks
 
 
 def test_a_plan_is_one_json_object() -> None:
