@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from forestcoll.method import Method
     from forestcoll.progress import Progress
     from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule, Shape, Tree, read_schedule, shape_of, write_schedule
+    from forestcoll.targets.exporting import Export, Target, export
+    from forestcoll.targets.judging import Judgement, judge_file
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
     from forestcoll.topology.registry import build_topology, builders, load_topology
     from forestcoll.verification import Fault, Report, verify
@@ -46,6 +48,8 @@ _HOMES = {
     "forestcoll.method": "Method",
     "forestcoll.progress": "Progress",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Tree read_schedule shape_of write_schedule",
+    "forestcoll.targets.exporting": "Export Target export",
+    "forestcoll.targets.judging": "Judgement judge_file",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
@@ -58,10 +62,12 @@ __all__ = [
     "Bounds",
     "Collective",
     "CollectiveBound",
+    "Export",
     "Fault",
     "ForestcollError",
     "InputError",
     "InternalError",
+    "Judgement",
     "Link",
     "Method",
     "NoSolutionError",
@@ -77,6 +83,7 @@ __all__ = [
     "Rows",
     "Schedule",
     "Shape",
+    "Target",
     "Topology",
     "TopologyBuilder",
     "Tree",
@@ -86,7 +93,9 @@ __all__ = [
     "broadcast_bound",
     "build_topology",
     "builders",
+    "export",
     "generate",
+    "judge_file",
     "load_topology",
     "optima_by_trees",
     "optimum",
