@@ -27,7 +27,19 @@ if TYPE_CHECKING:
     from forestcoll.generation import generate, schedule_for
     from forestcoll.method import Method
     from forestcoll.progress import Progress
-    from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule, Shape, Tree, read_schedule, shape_of, write_schedule
+    from forestcoll.schedule import (
+        Phase,
+        PhaseOp,
+        Rows,
+        Schedule,
+        Shape,
+        Traffic,
+        Tree,
+        read_schedule,
+        shape_of,
+        traffic_of,
+        write_schedule,
+    )
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
     from forestcoll.topology.registry import build_topology, builders, load_topology
     from forestcoll.verification import Fault, Report, verify
@@ -45,7 +57,8 @@ _HOMES = {
     "forestcoll.generation": "generate schedule_for",
     "forestcoll.method": "Method",
     "forestcoll.progress": "Progress",
-    "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Tree read_schedule shape_of write_schedule",
+    "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Traffic Tree "
+    "read_schedule shape_of traffic_of write_schedule",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
@@ -79,6 +92,7 @@ __all__ = [
     "Shape",
     "Topology",
     "TopologyBuilder",
+    "Traffic",
     "Tree",
     "all_to_all_optimum",
     "allreduce_optimum",
@@ -95,6 +109,7 @@ __all__ = [
     "reduce_bound",
     "schedule_for",
     "shape_of",
+    "traffic_of",
     "verify",
     "write_schedule",
     "write_topology",

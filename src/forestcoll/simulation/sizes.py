@@ -1,7 +1,7 @@
 """Sizes of messages, as the command line writes them."""
 
 from forestcoll.errors import InputError, shown
-from forestcoll.exact import bytes_of
+from forestcoll.units import data_size
 
 MAX_SIZE = 2**60
 """The largest message, in bytes (1 EiB)."""
@@ -39,10 +39,7 @@ def _range(first: str, last: str) -> list[int]:
 
 def size_of(text: str) -> int:
     """Return the bytes that `text` says. Raises `InputError` if that is none, or more than `MAX_SIZE`."""
-    try:
-        size = bytes_of(text.strip())
-    except ValueError as error:
-        raise InputError(f"size {shown(text)}: {error}") from None
-    if not 0 < size <= MAX_SIZE:
-        raise InputError(f"size {shown(text)} is not between 1 byte and 2^60")
+    size = data_size(text)
+    if size > MAX_SIZE:
+        raise InputError(f"{shown(text)} is more than 2^60 bytes, the greatest size")
     return size
