@@ -61,8 +61,13 @@ class Run:
 
 
 def generate(spec: str, folder: Path) -> Run:
-    """Run `forestcoll generate` as a process."""
-    words = [sys.executable, "-m", "forestcoll", "generate", spec, "-o", str(folder / "schedule.json"), "--json"]
+    """Run `forestcoll generate` as a process, which writes a file."""
+    return run_generate([spec, "-o", str(folder / "schedule.json")], folder)
+
+
+def run_generate(words: Sequence[str], folder: Path) -> Run:
+    """Run `forestcoll generate` with these words as a process."""
+    words = [sys.executable, "-m", "forestcoll", "generate", *words, "--json"]
     answer = folder / "answer.json"
     began = time.perf_counter()
     with answer.open("wb") as out, subprocess.Popen(words, stdout=out) as process:
@@ -70,7 +75,7 @@ def generate(spec: str, folder: Path) -> Run:
         process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.perf_counter() - began
     if process.returncode != 0:
-        raise SystemExit(f"{spec}: exit status {process.returncode}")
+        raise SystemExit(f"{' '.join(words)}: exit status {process.returncode}")
     unit = 1 if sys.platform == "darwin" else 1024
     return Run(json.loads(answer.read_bytes()), seconds, usage.ru_maxrss * unit)
 

@@ -14,6 +14,7 @@
 
 #include "bindings/wide_caster.h"
 #include "bounds/throughput.h"
+#include "generate/breadth_first.h"
 #include "generate/forest.h"
 #include "generate/routing.h"
 
@@ -266,6 +267,23 @@ nb::tuple grow_base_trees(const Problem<Capacity>& problem, Capacity supply, std
 }
 
 template <class Capacity>
+nb::tuple broadcast_breadth_first(const Problem<Capacity>& problem, Capacity demand,
+                                  const std::vector<Capacity>& latencies, Capacity chunks, IntList targets,
+                                  nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  if (targets.empty()) targets = problem.terminals;
+  StepTransfers<Capacity> sent;
+  {
+    nb::gil_scoped_release unlocked;
+    sent = BreadthFirstBroadcast<Capacity>(problem.network, latencies, demand, chunks).run(targets, observer);
+  }
+  return nb::make_tuple(to_array(std::move(sent.steps)), to_array(std::move(sent.shards)),
+                        to_array(std::move(sent.sources)), to_array(std::move(sent.targets)),
+                        to_array(std::move(sent.lows)), to_array(std::move(sent.highs)), std::move(sent.numerators),
+                        std::move(sent.denominators));
+}
+
+template <class Capacity>
 nb::tuple logical_arcs(const LogicalNetwork<Capacity>& logical) {
   IntList tails, heads;
   std::vector<Capacity> capacities;
@@ -319,6 +337,9 @@ void bind(nb::module_ module) {
              "Return what grow_trees returns, of one root an orbit; images of the trees are the others.");
   module.def("route_trees", &route<Capacity>, "problem"_a, "logical"_a, "batches"_a, "progress"_a = nb::none(),
              "Return roots, multiplicities, path numbers of all trees, and the paths' starts and nodes.");
+  module.def("broadcast_breadth_first", &broadcast_breadth_first<Capacity>, "problem"_a, "demand"_a, "latencies"_a,
+             "chunks"_a, "targets"_a = IntList{}, "progress"_a = nb::none(),
+             "Return steps, shards, sources, targets, lows and highs of transfers, and the points that these name.");
 }
 
 }  // namespace

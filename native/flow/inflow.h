@@ -45,6 +45,9 @@ class Inflow {
     return std::min(arrived, needed);
   }
 
+  // After a call: the flow over `arc`.
+  Capacity flow(ArcIndex arc) const { return flow_[index(arc)]; }
+
   // After a call that fell short: is `node` on the sinks' side of the minimum cut nearest to the sinks?
   bool on_sink_side(NodeIndex node) const { return labelled(node); }
 

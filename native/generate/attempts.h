@@ -83,13 +83,20 @@ class Attempts {
     ++counters_.attempts;
     sets_.take_care(care);
     trees_.clear();
-    for (const NodeIndex root : order_) {
-      if (supplies_[index(root)] > 0) trees_.push_back(growth_.plant(root, supplies_[index(root)]));
-    }
+    for (const NodeIndex root : order_) plant(root, supplies_[index(root)]);
     grow_together(observer);
     Capacity missing = 0;
     for (const Tree& tree : trees_) missing += tree.multiplicity * tree.missing;
     best_ = {care, std::exchange(trees_, {}), missing};
+  }
+
+  // Copies grow as one tree while they can. Where there are few trees in all, as in a broadcast, each is its own: nodes
+  // that pass much on in one of them need not in the others, so that all are lower. Base trees have images anyway.
+  void plant(NodeIndex root, Capacity supply) {
+    Capacity all = 0;
+    for (const Capacity each : supplies_) all += each;
+    const Capacity copies = may_learn_ && all <= static_cast<Capacity>(terminals_.size()) ? 1 : supply;
+    for (Capacity planted = 0; planted < supply; planted += copies) trees_.push_back(growth_.plant(root, copies));
   }
 
   // Keeps the sets that the best attempt's trees cannot all enter any more; false if there is no new one.

@@ -27,7 +27,19 @@ if TYPE_CHECKING:
     from forestcoll.generation import generate, schedule_for
     from forestcoll.method import Method
     from forestcoll.progress import Progress
-    from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule, Shape, Tree, read_schedule, shape_of, write_schedule
+    from forestcoll.schedule import (
+        Phase,
+        PhaseOp,
+        Rows,
+        Schedule,
+        Shape,
+        Traffic,
+        Tree,
+        read_schedule,
+        shape_of,
+        traffic_of,
+        write_schedule,
+    )
     from forestcoll.targets.exporting import Export, Target, export
     from forestcoll.targets.judging import Judgement, judge_file
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
@@ -47,7 +59,8 @@ _HOMES = {
     "forestcoll.generation": "generate schedule_for",
     "forestcoll.method": "Method",
     "forestcoll.progress": "Progress",
-    "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Tree read_schedule shape_of write_schedule",
+    "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Traffic Tree "
+    "read_schedule shape_of traffic_of write_schedule",
     "forestcoll.targets.exporting": "Export Target export",
     "forestcoll.targets.judging": "Judgement judge_file",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
@@ -86,6 +99,7 @@ __all__ = [
     "Target",
     "Topology",
     "TopologyBuilder",
+    "Traffic",
     "Tree",
     "all_to_all_optimum",
     "allreduce_optimum",
@@ -104,6 +118,7 @@ __all__ = [
     "reduce_bound",
     "schedule_for",
     "shape_of",
+    "traffic_of",
     "verify",
     "write_schedule",
     "write_topology",

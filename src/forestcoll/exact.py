@@ -134,21 +134,3 @@ def _marked(value: object, mark: str, floats: list[str]) -> object:
 def plain_number(number: Fraction) -> int | str:
     """Return `number` as the simplest JSON value that is read back exactly: an integer, else `"p/q"`."""
     return number.numerator if number.denominator == 1 else str(number)
-
-
-_SIZE = re.compile(r"([0-9]{1,18})(B|[KMGT]i?B)?\Z")
-_POWERS = {"K": 1, "M": 2, "G": 3, "T": 4}
-
-
-def bytes_of(text: str) -> int:
-    """Return the number of bytes that `text` writes: `512`, `512B`, `1KB` (10^3) or `1KiB` (2^10), to TB and TiB.
-
-    Raises:
-        ValueError: it is no size; the text says what is expected.
-    """
-    if (match := _SIZE.match(text)) is None:
-        raise ValueError("expected a size such as 1GB, 64KiB or 4096")
-    unit = match[2] or "B"
-    base = 1024 if "i" in unit else 1000
-    factor: int = base ** _POWERS.get(unit[0], 0)
-    return int(match[1]) * factor

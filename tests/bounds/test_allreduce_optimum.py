@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forestcoll.bounds import optimum
 from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
-from forestcoll.bounds.allreduce_proof import AllreduceProof, Phase, WeightedCut
+from forestcoll.bounds.allreduce_proof import PHASES, AllreduceProof, Roles, WeightedCut
 from forestcoll.bounds.orbits import Orbits
 from forestcoll.topology import Symmetry, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -21,10 +21,11 @@ ALONE = Symmetry(())
 
 def solved(topology: Topology, *, in_network: bool = False) -> AllreduceOptimum:
     """The optimum with both halves of its proof checked anew, the dual without its symmetry."""
-    found = allreduce_optimum(topology, in_network=in_network)
+    roles = Roles.in_network(topology) if in_network else Roles.of(topology)
+    found = allreduce_optimum(topology, roles)
     assert found.plan is not None
-    assert found.plan.fault(topology, in_network=in_network) is None
-    assert found.proof.expanded(topology).bound(topology, in_network=in_network) == found.upper
+    assert found.plan.fault(topology, roles) is None
+    assert found.proof.expanded(topology).bound(topology, roles) == found.upper
     assert found.plan.rate == found.upper
     assert found.exact
     return found
@@ -263,12 +264,12 @@ def test_weights_that_are_no_proof_are_refused() -> None:
     assert replace(proof, cuts=(replace(first, weight=Fraction(-1)), *others)).bound(RING) is None
     assert replace(proof, cuts=(replace(first, inside=(0, 1, 2, 3)), *others)).bound(RING) is None
     assert replace(proof, cuts=()).bound(RING) is None
-    potentials = {phase: (Fraction(1), *proof.potentials[phase][1:]) for phase in Phase}
+    potentials = {phase: (Fraction(1), *proof.potentials[phase][1:]) for phase in PHASES}
     assert replace(proof, potentials=potentials).bound(RING) is None
 
 
 def test_one_cut_alone_is_the_cut_set_bound() -> None:
     zero = (Fraction(0),) * 4
     sides = ((0, 1), (2, 3))
-    cuts = tuple(WeightedCut(phase, side, Fraction(1, 2)) for phase in Phase for side in sides)
-    assert AllreduceProof(cuts, dict.fromkeys(Phase, zero)).bound(RING) == 2
+    cuts = tuple(WeightedCut(phase, side, Fraction(1, 2)) for phase in PHASES for side in sides)
+    assert AllreduceProof(cuts, dict.fromkeys(PHASES, zero)).bound(RING) == 2

@@ -113,13 +113,28 @@ def test_a_root_is_as_asked_or_the_best() -> None:
     assert algbw(asked, Operation.BROADCAST) == algbw(asked, Operation.REDUCE) == 1
 
 
-def test_switches_that_compute_leave_the_cut_set_bound() -> None:
+def test_switches_that_compute_reach_the_cut_set_bound() -> None:
     found = bounds_of(build_topology("dgx-h100:boxes=1,nvls=true"))
     allreduce = found.of(Operation.ALLREDUCE)
     assert allreduce is not None
-    assert allreduce.upper_algbw == found.allreduce_rate.cut_set_upper.algbw == 450
-    assert not allreduce.tight
+    assert allreduce.upper_algbw == allreduce.achieved_algbw == found.allreduce_rate.cut_set_upper.algbw == 450
+    assert allreduce.tight
     assert found.allreduce_rate.tree_lower == Fraction(450 * 8, 14)
+
+
+def test_a_switch_that_gets_all_data_beside_another_falls_short_of_the_bound() -> None:
+    """Half of the data over each hub would be twice the rate of one; but all trees get to both: roots send twice."""
+    builder = TopologyBuilder("two hubs")
+    for name in ("left", "right"):
+        builder.add_switch(name, multicast=True, aggregation=True)
+    for node in range(4):
+        builder.add_compute(node)
+        for hub in ("left", "right"):
+            builder.add_duplex(node, hub, 1)
+    allreduce = bounds_of(builder.build()).of(Operation.ALLREDUCE)
+    assert allreduce is not None
+    assert (str(allreduce.upper_algbw), str(allreduce.achieved_algbw)) == ("2", "8/5")
+    assert not allreduce.tight
 
 
 def test_an_unbalanced_switch_leaves_bounds_but_no_promise() -> None:
@@ -134,13 +149,14 @@ def test_an_unbalanced_switch_leaves_bounds_but_no_promise() -> None:
     found = bounds_of(replace(whole, links=links))
     assert algbw(found, Operation.ALLGATHER) == Fraction(3, 2)
     assert not any(each.tight for each in found.collectives[:4])
-    assert {each.achieved_algbw for each in found.collectives} == {None}
+    assert {each.achieved_algbw for each in found.collectives if each.operation is not Operation.ALLREDUCE} == {None}
     assert found.allreduce_rate.exact
     assert found.allreduce_rate.one_after_the_other is None
 
 
 def test_programs_that_are_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.bounds.allreduce.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.bounds.allreduce_forests.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
     found = bounds_of(build_topology("mi250:boxes=2"))
     assert set(found.too_large) == {Operation.ALLREDUCE, Operation.ALL_TO_ALL}

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.bounds import Optimum, optimum
+from forestcoll.bounds.allreduce import allreduce_optimum
 from forestcoll.bounds.rooted import broadcast_bound, reduce_bound
 from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
@@ -98,17 +99,29 @@ def test_a_number_of_trees_for_shards_of_any_size(topology: Topology, data: st.D
 
 @examples(200)
 @given(networks())
-def test_allreduce_takes_as_long_as_its_phases_and_is_bounded_by_the_least_cut(topology: Topology) -> None:
+def test_an_allreduce_reaches_the_optimum_of_trees(topology: Topology) -> None:
+    """Where the halves reach it they are taken, and then each is as if it were alone; else a split of all links.
+
+    Only where bandwidths differ in their seventh digit is the linear program not always solved in fractions.
+    """
     best = optimum(topology, Collective.ALLREDUCE)
-    reduces, gathers = best.phases
-    assert reduces.algbw == best_towards(topology, equal_shards(topology))
-    assert {reduces.topology, gathers.topology} == {topology}
-    assert gathers == optimum(topology)
-    assert 1 / best.algbw == 1 / reduces.algbw + 1 / gathers.algbw
-    assert best.optimal_algbw == least_exit(topology) >= best.algbw
+    to_all, from_all = best_towards(topology, equal_shards(topology)), optimum(topology)
+    assert best.optimal_algbw == least_exit(topology) >= best.bound >= best.algbw
+    program = allreduce_optimum(topology)
+    if program.exact:
+        assert best.algbw == best.bound == program.upper
+    else:
+        assert max(link.bandwidth for link in topology.links) >= 10**6
+    assert best.algbw >= 1 / (1 / to_all + 1 / from_all.algbw)
     check_proof(best)
-    check_proof(reduces)
-    check_trees(reduces)
+    reduces, gathers = best.phases
+    if gathers.topology == topology:
+        assert reduces.algbw == to_all
+        assert gathers == from_all
+        check_proof(reduces)
+        check_trees(reduces)
+    else:
+        assert reduces.algbw == gathers.algbw == best.algbw
 
 
 @examples(100)

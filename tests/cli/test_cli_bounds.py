@@ -1,4 +1,5 @@
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -106,18 +107,24 @@ def test_the_table_in_words() -> None:
 def test_a_better_allreduce_than_both_halves_is_told() -> None:
     out = run_command("bounds", "mi250:boxes=2,gpus=8").out
     assert "allreduce, along trees            128 GB/s at most, and reached\n" in out
-    assert "allgather after reduce-scatter  104 GB/s, 81.2% of that\n" in out
+    assert "allgather after reduce-scatter  104 GB/s, 81.25% of that\n" in out
     assert "both at once                    the same\n" in out
 
 
-def test_a_bound_that_nothing_is_known_to_reach_is_marked() -> None:
-    out = run_command("bounds", "dgx-h100:boxes=1,nvls=true").out
-    assert "allreduce       450 *" in out
+def test_a_bound_that_nothing_is_known_to_reach_is_marked(tmp_path: Path) -> None:
+    edges = [edge(node, hub) for node in "abcd" for hub in "xy"]
+    path = write_network(tmp_path, edges, "abcd", "xy")
+    network = json.loads(path.read_text())
+    network["nodes"][4:] = [each | {"multicast": True, "aggregation": True} for each in network["nodes"][4:]]
+    path.write_text(json.dumps(network))
+    out = run_command("bounds", path).out
+    assert re.search(r"allreduce .* \* .* 80\.00% of it", out)
     assert "* no schedule is known to reach this" in out
 
 
 def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.bounds.allreduce.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.bounds.allreduce_forests.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
     out = run_command("bounds", "mi250:boxes=2").out
     assert "  allreduce: perhaps less than this: its linear program has 48 columns, and 3 are what" in out

@@ -8,7 +8,7 @@ from cli_run import completed, process, run_command
 import forestcoll.cli
 from forestcoll.cli.main import _COMMANDS
 
-SHARED = {"bounds_wording", "main", "options", "watching", "wording"}
+SHARED = {"bounds_wording", "main", "options", "step_generation", "watching", "wording"}
 
 
 def test_help_lists_every_command() -> None:

@@ -36,6 +36,7 @@ NAMES = [
     "dgx-2",
     "dgx-a100",
     "dgx-h100",
+    "double-binary-tree",
     "dragonfly",
     "fat-tree",
     "gb200-nvl72",
@@ -47,6 +48,7 @@ NAMES = [
     "rail",
     "rail-only",
     "ring",
+    "shifted-ring",
     "torus",
 ]
 

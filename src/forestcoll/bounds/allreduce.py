@@ -20,14 +20,13 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.bounds.allreduce_proof import (
+    PHASES,
     AllreducePlan,
     AllreduceProof,
-    Phase,
+    Roles,
     WeightedCut,
-    can_be_root,
     crossings,
     flow_network,
-    must_balance,
 )
 from forestcoll.bounds.cuts import FlowNetwork
 from forestcoll.bounds.linear_program import Floats, LinearProgram, Row, Solution
@@ -36,16 +35,17 @@ from forestcoll.bounds.rooted import cut_set_capacity
 from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.errors import InternalError
 from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule import PhaseOp
 from forestcoll.topology import Topology
 
 MOST_COLUMNS = 4000
 """The most columns that the program may have: one for each orbit of roots, two for each of links. Minutes."""
 
 _ENOUGH = 4
-"""Times N times the cut-set bound: more than this no link needs, which keeps the numbers of the program alike.
+"""Times all nodes times the cut-set bound: more no link needs, which keeps the numbers of the program alike.
 
-Each of the N - 1 routes of a tree takes a link once at most, so at any rate up to the cut-set bound both phases
-together load a link with less than half of this; prices of links that have it are therefore 0, and so proofs hold for
+A tree has fewer routes than there are nodes, and each takes a link once at most, so at any rate up to the cut-set bound
+both phases together load a link with less than half of this. So prices of links that have it are 0, and proofs hold for
 the links' own bandwidths.
 """
 
@@ -88,8 +88,8 @@ def columns_needed(topology: Topology, orbits: Orbits) -> int:
 
 def allreduce_optimum(
     topology: Topology,
+    roles: Roles | None = None,
     *,
-    in_network: bool = False,
     equal_roots: bool = False,
     orbits: Orbits | None = None,
     progress: Progress = SILENT,
@@ -98,10 +98,10 @@ def allreduce_optimum(
 
     Args:
         topology: the network; its switches may take in more or less than they give out.
-        in_network: switches use what they can multicast and add up. Then the optimum is a bound that schedules are
-            not known to reach; else it is reached.
-        equal_roots: every compute node is the root of as much as every other, and no switch of anything: the best that
-            a reduce-scatter and an allgather can do together, links being shared between them as is best.
+        roles: what the nodes do; switches only pass data on unless they are given. The optimum is reached by trees
+            for `Roles.of` anything; for `Roles.in_network` it is a bound that schedules are not known to reach.
+        equal_roots: every compute node is the root of as much as every other: the best that a reduce-scatter and an
+            allgather can do together, links being shared between them as is best.
         orbits: of a group of symmetries, to save a search for it.
         progress: is told of stages.
 
@@ -109,29 +109,29 @@ def allreduce_optimum(
         InternalError: a defect.
     """
     progress.begin("solving the linear program of allreduce")
-    program = _Program(topology, orbits or Orbits.of(topology), in_network=in_network, equal_roots=equal_roots)
-    return program.run(progress)
+    roles = roles or Roles.of(topology)
+    return _Program(topology, orbits or Orbits.of(topology), roles, equal_roots=equal_roots).run(progress)
 
 
 class _Program:
     """The program with the conditions found so far. Columns: roots, then reduce, then broadcast, one an orbit."""
 
-    def __init__(self, topology: Topology, orbits: Orbits, *, in_network: bool, equal_roots: bool) -> None:
-        self._topology, self._orbits, self._in_network, self._equal_roots = topology, orbits, in_network, equal_roots
+    def __init__(self, topology: Topology, orbits: Orbits, roles: Roles, *, equal_roots: bool) -> None:
+        self._topology, self._orbits, self._roles, self._equal_roots = topology, orbits, roles, equal_roots
         self._scaled = ScaledTopology.of(topology)
-        able = in_network and not equal_roots
-        roots = [node for node in orbits.first_nodes if can_be_root(topology.nodes[node], in_network=able)]
+        able = frozenset(topology.compute) if equal_roots else roles.roots
+        roots = [node for node in orbits.first_nodes if node in able]
         self._root_column = {orbits.of_node[node]: 0 if equal_roots else place for place, node in enumerate(roots)}
         columns = 1 if equal_roots else len(roots)
-        self._first = {Phase.REDUCE: columns, Phase.BROADCAST: columns + len(orbits.link_sizes)}
+        self._first = {PhaseOp.REDUCE: columns, PhaseOp.BROADCAST: columns + len(orbits.link_sizes)}
         objective = [0] * (columns + 2 * len(orbits.link_sizes))
         for orbit, column in self._root_column.items():
             objective[column] += orbits.node_sizes[orbit]
-        enough = _ENOUGH * len(topology.compute) * cut_set_capacity(self._scaled)
+        enough = _ENOUGH * len(topology.nodes) * cut_set_capacity(self._scaled)
         self._capacities = [min(capacity, enough) for capacity in self._scaled.capacities]
         self._program = LinearProgram(objective, scale=max(self._capacities))
-        self._meaning: list[tuple[Phase, tuple[int, ...]] | tuple[Phase, int] | None] = []
-        self._known: set[tuple[Phase, tuple[int, ...]]] = set()
+        self._meaning: list[tuple[PhaseOp, tuple[int, ...]] | tuple[PhaseOp, int] | None] = []
+        self._known: set[tuple[PhaseOp, tuple[int, ...]]] = set()
         self._add_capacities()
         self._add_balances()
         self._add_first_cuts()
@@ -142,13 +142,12 @@ class _Program:
             self._add(Row(columns, None, self._capacities[link]), None)
 
     def _add_balances(self) -> None:
-        nodes = self._topology.nodes
-        for phase in Phase:
+        for phase in PHASES:
             for switch in self._orbits.first_nodes:
-                if must_balance(nodes[switch], phase, in_network=self._in_network):
+                if switch in self._roles.passive[phase]:
                     self._add(Row(self._surplus(phase, switch), 0, 0), (phase, switch))
 
-    def _surplus(self, phase: Phase, switch: int) -> dict[int, int]:
+    def _surplus(self, phase: PhaseOp, switch: int) -> dict[int, int]:
         surplus: dict[int, int] = {}
         for link, orbit in zip(self._topology.links, self._orbits.of_link, strict=True):
             if switch in (link.source, link.target):
@@ -158,16 +157,20 @@ class _Program:
 
     def _add_first_cuts(self) -> None:
         everything = range(len(self._topology.nodes))
-        for node in self._orbits.first_compute(self._topology):
-            for phase in Phase:
+        for phase in PHASES:
+            for node in self._receivers(phase):
                 self._add_cut(phase, tuple(each for each in everything if each != node))
                 self._add_cut(phase, (node,))
 
-    def _add(self, row: Row, meaning: tuple[Phase, tuple[int, ...]] | tuple[Phase, int] | None) -> None:
+    def _receivers(self, phase: PhaseOp) -> list[int]:
+        """Return one receiver of each orbit."""
+        return [node for node in self._orbits.first_nodes if node in self._roles.receivers[phase]]
+
+    def _add(self, row: Row, meaning: tuple[PhaseOp, tuple[int, ...]] | tuple[PhaseOp, int] | None) -> None:
         self._program.add(row)
         self._meaning.append(meaning)
 
-    def _add_cut(self, phase: Phase, inside: tuple[int, ...]) -> bool:
+    def _add_cut(self, phase: PhaseOp, inside: tuple[int, ...]) -> bool:
         """Add the condition of a set, and return whether it is new."""
         if (phase, inside) in self._known:
             return False
@@ -211,30 +214,30 @@ class _Program:
 
     def _add_exactly_broken(self, plan: AllreducePlan) -> bool:
         network_parts = {
-            phase: flow_network(self._topology, phase, plan.roots, plan.of_phase(phase)) for phase in Phase
+            phase: flow_network(self._topology, phase, plan.roots, plan.of_phase(phase)) for phase in PHASES
         }
         return self._add_cuts((phase, network, plan.rate * whole) for phase, (network, whole) in network_parts.items())
 
-    def _add_less_than(self, roots: Sequence[int], uses: dict[Phase, list[int]], enough: int) -> bool:
+    def _add_less_than(self, roots: Sequence[int], uses: dict[PhaseOp, list[int]], enough: int) -> bool:
         exact_roots = [Fraction(each) for each in roots]
         networks = (
             (phase, flow_network(self._topology, phase, exact_roots, [Fraction(each) for each in uses[phase]])[0])
-            for phase in Phase
+            for phase in PHASES
         )
         return self._add_cuts((phase, network, Fraction(enough)) for phase, network in networks)
 
-    def _add_cuts(self, questions: Iterator[tuple[Phase, FlowNetwork, Fraction]]) -> bool:
+    def _add_cuts(self, questions: Iterator[tuple[PhaseOp, FlowNetwork, Fraction]]) -> bool:
         """Ask for one target of each orbit whether enough gets there; add the cuts where it does not."""
         added = False
         source = len(self._topology.nodes)
         for phase, network, enough in questions:
-            for target in self._orbits.first_compute(self._topology):
+            for target in self._receivers(phase):
                 cut = network.least_cut(source, target)
                 if cut.capacity < enough:
                     added |= self._add_cut(phase, tuple(node for node in cut.inside if node != source))
         return added
 
-    def _spread(self, values: Sequence[int]) -> tuple[list[int], dict[Phase, list[int]]]:
+    def _spread(self, values: Sequence[int]) -> tuple[list[int], dict[PhaseOp, list[int]]]:
         """Return of each node and each link the value of its orbit's column."""
         roots = [
             values[self._root_column[orbit]] if orbit in self._root_column else 0 for orbit in self._orbits.of_node
@@ -255,11 +258,11 @@ class _Program:
             phase: tuple(columns[first + orbit] for orbit in self._orbits.of_link)
             for phase, first in self._first.items()
         }
-        return AllreducePlan(tuple(roots), uses[Phase.REDUCE], uses[Phase.BROADCAST])
+        return AllreducePlan(tuple(roots), uses[PhaseOp.REDUCE], uses[PhaseOp.BROADCAST])
 
     def _proof(self, prices: Sequence[Fraction]) -> AllreduceProof:
         cuts = []
-        potentials = {phase: [Fraction(0)] * len(self._topology.nodes) for phase in Phase}
+        potentials = {phase: [Fraction(0)] * len(self._topology.nodes) for phase in PHASES}
         for meaning, price in zip(self._meaning, prices, strict=True):
             if meaning is None or not price:
                 continue
@@ -279,7 +282,7 @@ class _Program:
 
     def _answer(self, plan: AllreducePlan, proof: AllreduceProof) -> AllreduceOptimum:
         """Return what the two halves say, each checked by itself."""
-        fault = plan.fault(self._topology, in_network=self._in_network)
+        fault = plan.fault(self._topology, self._roles)
         return AllreduceOptimum(self._proven(proof), proof, plan if fault is None else None)
 
     def _numerical(self, solution: Solution) -> AllreduceOptimum:
@@ -293,7 +296,7 @@ class _Program:
         return AllreduceOptimum(upper, proof, None, residual=abs(float(upper / self._scaled.unit) / rate - 1))
 
     def _proven(self, proof: AllreduceProof) -> Fraction:
-        upper = proof.bound(self._topology, in_network=self._in_network, equal_roots=self._equal_roots)
+        upper = proof.bound(self._topology, self._roles, equal_roots=self._equal_roots)
         if upper is None:
             raise InternalError("the dual of an allreduce's linear program proves nothing")
         return upper

@@ -17,8 +17,9 @@ c_RE must besides enter each switch with as much as they leave it:
 
 So this program has the optimum of the appendix, which routes each logical link through the switches as a commodity of
 its own; it only takes fewer columns. A switch that can multicast need not be balanced by the broadcast, nor one that
-can aggregate by the reduce, and one that does both may be a root: with these the optimum bounds all schedules of trees,
-but is not known to be reached.
+can aggregate by the reduce, and one that does both may be a root: with these `Roles` the optimum bounds all schedules
+of trees, but is not known to be reached. It is reached where each such switch either is *enlisted*, so that all data of
+the phase must get to it as to a compute node (a tree may then leave it out), or passes data on like any other.
 
 The dual. Weights y_S >= 0 on sets, each for one of the phases, and potentials of switches in each phase, give each
 link a price in each phase, and the greater of the two counts:
@@ -28,7 +29,6 @@ link a price in each phase, and the greater of the two counts:
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from math import lcm
 
@@ -36,33 +36,60 @@ import numpy as np
 
 from forestcoll.bounds.cuts import FlowNetwork
 from forestcoll.bounds.orbits import Orbits
-from forestcoll.topology import Node, Symmetry, Topology
+from forestcoll.schedule import PhaseOp
+from forestcoll.topology import Symmetry, Topology
 
 _NO_SYMMETRY = Symmetry(())
 
 
-class Phase(StrEnum):
-    """A phase of an allreduce."""
-
-    REDUCE = "reduce"
-    """Data flows along in-trees towards the roots."""
-
-    BROADCAST = "broadcast"
-    """Data flows along out-trees from the roots."""
+PHASES = (PhaseOp.REDUCE, PhaseOp.BROADCAST)
+"""The phases of an allreduce, in their order: data flows towards the roots, then away from them."""
 
 
-def must_balance(node: Node, phase: Phase, *, in_network: bool) -> bool:
-    """Return whether a node must pass on in `phase` just what it takes in.
+@dataclass(frozen=True)
+class Roles:
+    """What the nodes of a network do in an allreduce.
 
-    `in_network`: switches use their abilities to copy and to add.
+    Attributes:
+        roots: nodes that sums may be rooted at.
+        receivers: of each phase the nodes that all its data must get to, or come from.
+        passive: of each phase the nodes that pass on just what they take in.
     """
-    able = node.multicast if phase is Phase.BROADCAST else node.aggregation
-    return not node.is_compute and not (in_network and able)
+
+    roots: frozenset[int]
+    receivers: Mapping[PhaseOp, frozenset[int]]
+    passive: Mapping[PhaseOp, frozenset[int]]
+
+    @staticmethod
+    def of(topology: Topology, enlisted: Iterable[int] = ()) -> "Roles":
+        """Return the roles in which a plan can be reached.
+
+        `enlisted` switches copy or add, in the phases for which they are able to; the others pass data on.
+        """
+        compute, numbers = frozenset(topology.compute), frozenset(enlisted)
+        receivers = {phase: compute | _able(topology, phase) & numbers for phase in PHASES}
+        return Roles(compute, receivers, {phase: _others(topology, receivers[phase]) for phase in PHASES})
+
+    @staticmethod
+    def in_network(topology: Topology) -> "Roles":
+        """Return the roles that bound all schedules: switches do what they can, and need not get all data for it."""
+        compute = frozenset(topology.compute)
+        able = {phase: _able(topology, phase) for phase in PHASES}
+        passive = {phase: _others(topology, compute | able[phase]) for phase in PHASES}
+        roots = compute | able[PhaseOp.REDUCE] & able[PhaseOp.BROADCAST]
+        return Roles(roots, dict.fromkeys(PHASES, compute), passive)
 
 
-def can_be_root(node: Node, *, in_network: bool) -> bool:
-    """Return whether data can be added up on a node and then be sent from it to all."""
-    return node.is_compute or (in_network and node.multicast and node.aggregation)
+def _able(topology: Topology, phase: PhaseOp) -> frozenset[int]:
+    """Return the switches that can copy in a broadcast, or add in a reduce."""
+    nodes = enumerate(topology.nodes)
+    return frozenset(number for number, node in nodes if node.multicast and phase is PhaseOp.BROADCAST) | frozenset(
+        number for number, node in enumerate(topology.nodes) if node.aggregation and phase is PhaseOp.REDUCE
+    )
+
+
+def _others(topology: Topology, nodes: frozenset[int]) -> frozenset[int]:
+    return frozenset(range(len(topology.nodes))) - nodes
 
 
 @dataclass(frozen=True)
@@ -84,48 +111,52 @@ class AllreducePlan:
         """The rate of the whole: the algbw of an allreduce by this plan."""
         return sum(self.roots, Fraction(0))
 
-    def of_phase(self, phase: Phase) -> tuple[Fraction, ...]:
+    def of_phase(self, phase: PhaseOp) -> tuple[Fraction, ...]:
         """Return of each link the bandwidth that `phase` gets."""
-        return self.reduce if phase is Phase.REDUCE else self.broadcast
+        return self.reduce if phase is PhaseOp.REDUCE else self.broadcast
 
-    def fault(self, topology: Topology, *, in_network: bool = False) -> str | None:
-        """Return what is wrong with the plan on `topology`, in words, or None if it is feasible."""
-        return next(self._faults(topology, in_network=in_network), None)
+    def fault(self, topology: Topology, roles: Roles | None = None) -> str | None:
+        """Return what is wrong with the plan on `topology`, in words, or None if it is feasible.
 
-    def _faults(self, topology: Topology, *, in_network: bool) -> Iterator[str]:
+        `roles`: of its nodes; switches only pass data on unless they are given.
+        """
+        return next(self._faults(topology, roles or Roles.of(topology)), None)
+
+    def _faults(self, topology: Topology, roles: Roles) -> Iterator[str]:
         if len(self.roots) != len(topology.nodes) or {len(self.reduce), len(self.broadcast)} != {len(topology.links)}:
             yield "it is of another network"
             return
         if min((*self.roots, *self.reduce, *self.broadcast)) < 0:
             yield "a number is negative"
-        for node, rooted in zip(topology.nodes, self.roots, strict=True):
-            if rooted and not can_be_root(node, in_network=in_network):
-                yield f"switch {node.id!r} is a root"
+        for number, rooted in enumerate(self.roots):
+            if rooted and number not in roles.roots:
+                yield f"switch {topology.nodes[number].id!r} is a root"
         for link, reduced, sent in zip(topology.links, self.reduce, self.broadcast, strict=True):
             if reduced + sent > link.bandwidth:
                 yield f"link {topology.ids([link.source, link.target])} is used more than it can be"
-        for phase in Phase:
-            yield from self._unbalanced(topology, phase, in_network=in_network)
-            yield from self._cut_off(topology, phase)
+        for phase in PHASES:
+            yield from self._unbalanced(topology, phase, roles)
+            yield from self._cut_off(topology, phase, roles)
 
-    def _unbalanced(self, topology: Topology, phase: Phase, *, in_network: bool) -> Iterator[str]:
+    def _unbalanced(self, topology: Topology, phase: PhaseOp, roles: Roles) -> Iterator[str]:
         surplus = [Fraction(0)] * len(topology.nodes)
         for link, used in zip(topology.links, self.of_phase(phase), strict=True):
             surplus[link.target] += used
             surplus[link.source] -= used
-        for node, excess in zip(topology.nodes, surplus, strict=True):
-            if excess and must_balance(node, phase, in_network=in_network):
-                yield f"switch {node.id!r} is not balanced in the {phase}"
+        for number in sorted(roles.passive[phase]):
+            if surplus[number]:
+                yield f"switch {topology.nodes[number].id!r} is not balanced in the {phase}"
 
-    def _cut_off(self, topology: Topology, phase: Phase) -> Iterator[str]:
+    def _cut_off(self, topology: Topology, phase: PhaseOp, roles: Roles) -> Iterator[str]:
         network, whole = flow_network(topology, phase, self.roots, self.of_phase(phase))
-        for target in topology.compute:
-            if network.least_cut(len(topology.nodes), target).capacity < self.rate * whole:
-                yield f"what the {phase} needs does not get past a cut that misses {topology.nodes[target].id!r}"
+        cut = network.least_cut_from(len(topology.nodes), roles.receivers[phase])
+        if cut.capacity < self.rate * whole:
+            missed = min(roles.receivers[phase].difference(cut.inside))
+            yield f"what the {phase} needs does not get past a cut that misses {topology.nodes[missed].id!r}"
 
 
 def flow_network(
-    topology: Topology, phase: Phase, roots: Sequence[Fraction], used: Sequence[Fraction]
+    topology: Topology, phase: PhaseOp, roots: Sequence[Fraction], used: Sequence[Fraction]
 ) -> tuple[FlowNetwork, int]:
     """Return the network in which every compute node must receive all from a source before the roots.
 
@@ -134,7 +165,7 @@ def flow_network(
     """
     whole = lcm(*(each.denominator for each in (*roots, *used)))
     ends = np.array([(link.source, link.target) for link in topology.links])
-    tails, heads = (ends[:, 0], ends[:, 1]) if phase is Phase.BROADCAST else (ends[:, 1], ends[:, 0])
+    tails, heads = (ends[:, 0], ends[:, 1]) if phase is PhaseOp.BROADCAST else (ends[:, 1], ends[:, 0])
     source, nodes = len(topology.nodes), np.arange(len(topology.nodes))
     return (
         FlowNetwork(
@@ -153,11 +184,11 @@ class WeightedCut:
 
     Attributes:
         phase: what must leave the set in a broadcast, and enter it in a reduce.
-        inside: its nodes, rising; at least one compute node is missing.
+        inside: its nodes, rising; at least one receiver of the phase is missing.
         weight: y_S, 0 or more.
     """
 
-    phase: Phase
+    phase: PhaseOp
     inside: tuple[int, ...]
     weight: Fraction
 
@@ -174,7 +205,7 @@ class AllreduceProof:
     """
 
     cuts: tuple[WeightedCut, ...]
-    potentials: Mapping[Phase, tuple[Fraction, ...]]
+    potentials: Mapping[PhaseOp, tuple[Fraction, ...]]
     symmetry: Symmetry = _NO_SYMMETRY
 
     def expanded(self, topology: Topology) -> "AllreduceProof":
@@ -187,13 +218,14 @@ class AllreduceProof:
         )
         return AllreduceProof(cuts, self.potentials)
 
-    def bound(self, topology: Topology, *, in_network: bool = False, equal_roots: bool = False) -> Fraction | None:
+    def bound(self, topology: Topology, roles: Roles | None = None, *, equal_roots: bool = False) -> Fraction | None:
         """Return the rate that no plan on `topology` can beat, or None if this proves nothing.
 
         Sums are over the orbits of `symmetry`, taken on trust to be one; `expanded` needs no such trust. With
-        `equal_roots` the mean over compute nodes takes the place of the least.
+        `equal_roots` the mean over compute nodes takes the place of the least. `roles` are as for `AllreducePlan`.
         """
-        if not self._is_sound(topology, in_network=in_network):
+        roles = roles or Roles.of(topology)
+        if not self._is_sound(roles):
             return None
         orbits = Orbits.of(topology, self.symmetry)
         held = [Fraction(0)] * len(orbits.node_sizes)
@@ -204,16 +236,16 @@ class AllreduceProof:
             compute = {orbits.of_node[node] for node in topology.compute}
             least = sum((held[orbit] for orbit in compute), Fraction(0)) / len(topology.compute)
         else:
-            roots = [node for node in orbits.first_nodes if can_be_root(topology.nodes[node], in_network=in_network)]
+            roots = [node for node in orbits.first_nodes if node in roles.roots]
             least = min(held[orbits.of_node[node]] / orbits.node_sizes[orbits.of_node[node]] for node in roots)
         if least <= 0:
             return None
-        prices = map(max, *(self._prices(topology, orbits, phase) for phase in Phase))
+        prices = map(max, *(self._prices(topology, orbits, phase) for phase in PHASES))
         bandwidths = (topology.links[link].bandwidth for link in orbits.first_links)
         paid = (bandwidth * max(price, Fraction(0)) for bandwidth, price in zip(bandwidths, prices, strict=True))
         return sum(paid, Fraction(0)) / least
 
-    def _prices(self, topology: Topology, orbits: Orbits, phase: Phase) -> list[Fraction]:
+    def _prices(self, topology: Topology, orbits: Orbits, phase: PhaseOp) -> list[Fraction]:
         """Return what the links of each orbit cost in `phase`: the weights of the sets they leave, and their falls."""
         potentials = self.potentials[phase]
         prices = [
@@ -226,23 +258,22 @@ class AllreduceProof:
                     prices[orbit] += cut.weight * count
         return prices
 
-    def _is_sound(self, topology: Topology, *, in_network: bool) -> bool:
+    def _is_sound(self, roles: Roles) -> bool:
         """Return whether the numbers are what they must be for the inequality to hold."""
-        compute = set(topology.compute)
-        return all(cut.weight >= 0 and not compute <= set(cut.inside) for cut in self.cuts) and all(
-            must_balance(node, phase, in_network=in_network)
-            for phase in Phase
-            for node, potential in zip(topology.nodes, self.potentials[phase], strict=True)
+        return all(cut.weight >= 0 and not roles.receivers[cut.phase] <= set(cut.inside) for cut in self.cuts) and all(
+            number in roles.passive[phase]
+            for phase in PHASES
+            for number, potential in enumerate(self.potentials[phase])
             if potential
         )
 
 
-def crossings(topology: Topology, orbits: Orbits, phase: Phase, inside: Iterable[int]) -> dict[int, int]:
+def crossings(topology: Topology, orbits: Orbits, phase: PhaseOp, inside: Iterable[int]) -> dict[int, int]:
     """Return of each orbit how many of its links a broadcast crosses out of a set, or a reduce into it."""
     members = frozenset(inside)
     counts: dict[int, int] = {}
     for link, orbit in zip(topology.links, orbits.of_link, strict=True):
-        source, target = (link.source, link.target) if phase is Phase.BROADCAST else (link.target, link.source)
+        source, target = (link.source, link.target) if phase is PhaseOp.BROADCAST else (link.target, link.source)
         if source in members and target not in members:
             counts[orbit] = counts.get(orbit, 0) + 1
     return counts

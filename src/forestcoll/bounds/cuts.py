@@ -78,26 +78,30 @@ class FlowNetwork:
     def least_cut_from(self, source: int, targets: Iterable[int]) -> Cut:
         """Return a set of least exit capacity among those that hold `source` and miss one of `targets` at least.
 
-        A target that cannot be cut off for less than the best so far joins the source: a lesser cut that is still to
-        be found has it inside, for otherwise it would cut it off. So one question is large and the others are small.
+        All weight on the source makes it one question to the core.
         """
-        leader = np.arange(self.nodes)
-        best: Cut | None = None
-        for target in targets:
-            if target == source:
-                continue
-            found = self._merged(leader).least_cut(source, target)
-            if best is None or found.capacity < best.capacity:
-                inside = np.isin(leader, found.inside)
-                best = Cut(found.capacity, tuple(np.flatnonzero(inside).tolist()))
-            leader[target] = source
-        if best is None:
+        missing = set(targets) - {source}
+        if not missing:
             raise ValueError("there must be a target besides the source")
-        return best
+        reached = self.reached(source)
+        if not missing <= reached:
+            return Cut(0, tuple(sorted(reached)))
+        terminals = sorted({source} | missing)
+        core = core_for(4 * (self.total + 2))
+        weights = [int(terminal == source) for terminal in terminals]
+        arcs = self.tails.tolist(), self.heads.tolist(), list(self.capacities)
+        _, leaving, inside = core.bottleneck(core.Problem(self.nodes, *arcs, terminals, weights))
+        return Cut(leaving, tuple(inside))
 
-    def _merged(self, leader: Integers) -> "FlowNetwork":
-        """Return the network in which every node is taken for its `leader`, without loops."""
-        tails, heads = leader[self.tails], leader[self.heads]
-        kept = np.flatnonzero(tails != heads)
-        capacities = [self.capacities[arc] for arc in kept.tolist()]
-        return FlowNetwork(self.nodes, tails[kept], heads[kept], capacities)
+    def reached(self, source: int) -> set[int]:
+        """Return the nodes that anything can flow to from `source`."""
+        after: dict[int, list[int]] = {}
+        for tail, head, capacity in zip(self.tails.tolist(), self.heads.tolist(), self.capacities, strict=True):
+            if capacity:
+                after.setdefault(tail, []).append(head)
+        reached, waiting = {source}, [source]
+        while waiting:
+            new = set(after.get(waiting.pop(), ())) - reached
+            reached |= new
+            waiting.extend(new)
+        return reached

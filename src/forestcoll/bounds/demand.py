@@ -52,6 +52,11 @@ class Demand:
         sizes = shards_of(topology, shards)
         return Demand(asked, number, sizes if len(set(sizes)) > 1 else None)
 
+    def parts(self, topology: Topology) -> tuple[Fraction, ...]:
+        """Return of each compute node its part of the data; these add up to 1."""
+        weights = self.weights(topology)
+        return tuple(Fraction(weight, sum(weights)) for weight in weights)
+
     def weights(self, topology: Topology) -> tuple[int, ...]:
         """Return of each compute node its shard as a count of 1/D, D being the sum of these counts."""
         if self.root is not None:

@@ -72,6 +72,13 @@ class ReceiptLimit:
         return self.bandwidth / (2 * self.receivers)
 
 
+def receipt_limit(topology: Topology) -> ReceiptLimit:
+    """Return what the links of the compute nodes of `topology` allow (Corollary 2.1)."""
+    into = sum((topology.ingress[node] for node in topology.compute), Fraction(0))
+    out = sum((topology.egress[node] for node in topology.compute), Fraction(0))
+    return ReceiptLimit(len(topology.compute) - 1, min(into, out))
+
+
 @dataclass(frozen=True)
 class ProgramLimit:
     """An optimum of a linear program: its dual is the certificate."""

@@ -29,7 +29,9 @@ class Optimum:
             empty if all may.
         root: the number of the node that data comes from or goes to, where the collective has one.
         shards: of each compute node, in the order of their numbers, where they are not all equal.
-        phases: of an allreduce, the optimum of its reduce-scatter and that of its allgather.
+        phases: of an allreduce, the optimum of its reduce-scatter and that of its allgather, each on the part of the
+            network that it gets.
+        tree_bound: of an allreduce, what no schedule of trees can beat; at most `optimal_algbw`.
     """
 
     topology: Topology
@@ -43,6 +45,7 @@ class Optimum:
     root: int | None = None
     shards: tuple[Fraction, ...] | None = None
     phases: tuple["Optimum", ...] = ()
+    tree_bound: Fraction | None = None
 
     @property
     def demand(self) -> Demand:
@@ -53,6 +56,11 @@ class Optimum:
     def weights(self) -> tuple[int, ...]:
         """Of each compute node its shard, as a count of the 1/D that they add up to; D is their sum."""
         return self.demand.weights(self.topology)
+
+    @property
+    def bound(self) -> Fraction:
+        """What no schedule of trees can beat, with any number of trees."""
+        return self.optimal_algbw if self.tree_bound is None else self.tree_bound
 
     @property
     def compute_inside(self) -> int:

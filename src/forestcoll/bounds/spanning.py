@@ -26,9 +26,14 @@ _MOST_TRIED = 256
 """How many multiples are tried one by one for the fewest trees."""
 
 
-def unrestricted(scaled: ScaledTopology, demand: Demand, progress: Progress) -> Optimum:
-    """Return the optimum with the fewest trees that reach it."""
-    ratio, cut = bottleneck(scaled, progress)
+def unrestricted(
+    scaled: ScaledTopology, demand: Demand, progress: Progress, *, algbw: Fraction | None = None
+) -> Optimum:
+    """Return the optimum, or what reaches a possible `algbw`, with the fewest trees that do. The latter has no cut."""
+    if algbw is None:
+        ratio, cut = bottleneck(scaled, progress)
+    else:
+        ratio, cut = scaled.whole * scaled.unit / algbw, ()
     progress.begin("finding the fewest trees")
     trees, unused = _fewest_trees(scaled, ratio, frozenset(cut), progress)
     algbw = scaled.whole * scaled.unit / ratio

@@ -7,6 +7,8 @@ from types import MappingProxyType
 from forestcoll.bounds import all_to_all, allreduce
 from forestcoll.bounds.all_to_all import all_to_all_optimum
 from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
+from forestcoll.bounds.allreduce_forests import AllreduceSearch
+from forestcoll.bounds.allreduce_proof import Roles
 from forestcoll.bounds.latency import latency_bound
 from forestcoll.bounds.limits import (
     AllreduceRate,
@@ -17,32 +19,27 @@ from forestcoll.bounds.limits import (
     Operation,
     ProgramLimit,
     ReceiptLimit,
+    receipt_limit,
 )
 from forestcoll.bounds.orbits import Orbits
 from forestcoll.bounds.rooted import RootedBound, broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
 from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, unbalanced_switch
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import NodeId, Topology
 
 _Limits = dict[Operation, Limit]
 
-# What `generate` reaches on a network whose switches are balanced, from the bounds: one line a collective.
+# What `generate` reaches on a network whose switches are balanced, from the bounds: one line a collective. Of an
+# allreduce, `bounds.allreduce_forests` says it.
 _ACHIEVED: Mapping[Operation, Callable[[_Limits], Fraction]] = MappingProxyType(
     {
         Operation.ALLGATHER: lambda limits: limits[Operation.ALLGATHER].algbw,
         Operation.REDUCE_SCATTER: lambda limits: limits[Operation.REDUCE_SCATTER].algbw,
         Operation.BROADCAST: lambda limits: limits[Operation.BROADCAST].algbw,
         Operation.REDUCE: lambda limits: limits[Operation.REDUCE].algbw,
-        Operation.ALLREDUCE: lambda limits: _one_after_the_other(
-            limits[Operation.REDUCE_SCATTER].algbw, limits[Operation.ALLGATHER].algbw
-        ),
     }
 )
-
-
-def _one_after_the_other(*bandwidths: Fraction) -> Fraction:
-    return 1 / sum((1 / each for each in bandwidths), Fraction(0))
 
 
 _ROOTED = (Operation.BROADCAST, Operation.REDUCE)
@@ -79,7 +76,7 @@ class _Collector:
         self._topology, self._progress = topology, progress
         self._scaled = ScaledTopology.of(topology)
         self._balanced = unbalanced_switch(topology, self._scaled.capacities) is None
-        self._in_network = any(switch.multicast or switch.aggregation for switch in topology.nodes)
+        self._search: AllreduceSearch | None = None
         self._limits: _Limits = {}
         self._tight: dict[Operation, bool] = {}
         self._too_large: dict[Operation, str] = {}
@@ -98,15 +95,20 @@ class _Collector:
         return Bounds(self._topology, collectives, rate, latency, self._extremes, self._too_large)
 
     def _bound(self, operation: Operation) -> CollectiveBound:
-        reached = _ACHIEVED.get(operation)
         return CollectiveBound(
             operation=operation,
             limit=self._limits[operation],
             busbw_factor=_busbw_factor(operation, len(self._topology.compute)),
-            achieved_algbw=reached(self._limits) if reached is not None and self._balanced else None,
+            achieved_algbw=self._achieved(operation),
             tight=self._tight[operation],
             root=self._root.get(operation),
         )
+
+    def _achieved(self, operation: Operation) -> Fraction | None:
+        if operation is Operation.ALLREDUCE:
+            return None if self._search is None else self._search.best.algbw
+        reached = _ACHIEVED.get(operation)
+        return reached(self._limits) if reached is not None and self._balanced else None
 
     def _set(self, operation: Operation, limit: Limit, *, tight: bool) -> None:
         self._limits[operation], self._tight[operation] = limit, tight
@@ -141,37 +143,45 @@ class _Collector:
     def _allreduce(self, orbits: Orbits) -> AllreduceRate:
         worst = self._extremes[Operation.BROADCAST][0]
         cut_set = self._cut(set(worst.cut), Fraction(1))
-        corollary = self._corollary()
-        found = self._allreduce_program(orbits, in_network=False)
+        corollary = receipt_limit(self._topology)
+        self._search = self._allreduce_search(orbits)
+        found = None if self._search is None else self._search.plain
+        found = found or self._allreduce_program(orbits, Roles.of(self._topology))
         plan = None if found is None else found.plan
         halves = self._one_after_the_other()
         lower = halves if plan is None else plan.rate
         equal = None if plan is None else self._equal_roots(orbits, plan.rate, halves)
-        self._bound_allreduce(orbits, found, lower, cut_set, corollary)
+        self._bound_allreduce(orbits, found, cut_set, corollary)
         return AllreduceRate(cut_set, lower, corollary, halves, equal, found is not None and found.exact, plan)
 
-    def _allreduce_program(self, orbits: Orbits, *, in_network: bool) -> AllreduceOptimum | None:
+    def _allreduce_search(self, orbits: Orbits) -> AllreduceSearch | None:
+        """Return the search for what `generate` reaches, None where it refuses the network."""
+        try:
+            return AllreduceSearch.of(self._topology, self._progress, orbits)
+        except NoSolutionError:
+            return None
+
+    def _allreduce_program(self, orbits: Orbits, roles: Roles) -> AllreduceOptimum | None:
         needed = allreduce.columns_needed(self._topology, orbits)
         if needed > allreduce.MOST_COLUMNS:
             self._too_large[Operation.ALLREDUCE] = _refusal(needed, allreduce.MOST_COLUMNS)
             return None
-        return allreduce_optimum(self._topology, in_network=in_network, orbits=orbits, progress=self._progress)
+        return allreduce_optimum(self._topology, roles, orbits=orbits, progress=self._progress)
 
     def _bound_allreduce(
-        self,
-        orbits: Orbits,
-        found: AllreduceOptimum | None,
-        reached: Fraction | None,
-        cut_set: CutLimit,
-        corollary: ReceiptLimit,
+        self, orbits: Orbits, found: AllreduceOptimum | None, cut_set: CutLimit, corollary: ReceiptLimit
     ) -> None:
         """Take the least of what bounds an allreduce here, the simplest of equals."""
-        candidates: list[Limit] = [cut_set] if self._in_network else [cut_set, corollary]
-        program = self._allreduce_program(orbits, in_network=True) if self._in_network else found
-        if program is not None:
-            candidates.append(ProgramLimit(program, program.upper))
+        candidates: list[Limit] = [cut_set]
+        if self._topology.able_switches:
+            found = None if self._search is None else self._search.in_network
+            found = found or self._allreduce_program(orbits, Roles.in_network(self._topology))
+        else:
+            candidates.append(corollary)
+        if found is not None:
+            candidates.append(ProgramLimit(found, found.upper))
         best = min(candidates, key=lambda each: each.algbw)
-        self._set(Operation.ALLREDUCE, best, tight=reached == best.algbw)
+        self._set(Operation.ALLREDUCE, best, tight=self._achieved(Operation.ALLREDUCE) == best.algbw)
 
     def _equal_roots(self, orbits: Orbits, best: Fraction, halves: Fraction | None) -> Fraction | None:
         """Return what equal roots reach, of which one after the other is the least and `best` the most."""
@@ -179,12 +189,6 @@ class _Collector:
             return best
         plan = allreduce_optimum(self._topology, equal_roots=True, orbits=orbits, progress=self._progress).plan
         return None if plan is None else plan.rate
-
-    def _corollary(self) -> ReceiptLimit:
-        topology = self._topology
-        into = sum((topology.ingress[node] for node in topology.compute), Fraction(0))
-        out = sum((topology.egress[node] for node in topology.compute), Fraction(0))
-        return ReceiptLimit(len(topology.compute) - 1, min(into, out))
 
     def _one_after_the_other(self) -> Fraction | None:
         """Return what a reduce-scatter and then an allgather reach, or None where they may not reach their optima."""

@@ -1,21 +1,20 @@
 """The exact optimum of a collective, and the cut that proves it (ForestColl §4, §5.2, §5.5, §5.7).
 
 One search serves all: that of trees whose data flows away from their roots (`bounds.spanning`). A collective that
-reduces is its dual on the transposed network. An allreduce is a reduce-scatter and an allgather on the same links: at
-their bandwidths a and a' it takes 1/a + 1/a' of the time per unit of data, whatever else the links could do together.
-Its bound is the least exit bandwidth of a set of nodes with some but not all compute nodes: of the vectors inside, all
-of their sum must leave the set.
+reduces is its dual on the transposed network. An allreduce is two of them, which share the links in the best way
+(`bounds.allreduce_forests`).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from fractions import Fraction
 from numbers import Integral
 
 from forestcoll.bounds import spanning
+from forestcoll.bounds.allreduce_forests import AllreduceSearch
 from forestcoll.bounds.demand import Demand
+from forestcoll.bounds.enlisting import EnlistedSearch
+from forestcoll.bounds.forest_search import ForestSearch
 from forestcoll.bounds.optimum import Optimum
-from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, require_balanced_switches
+from forestcoll.bounds.scaling import require_all_ports, require_balanced_switches
 from forestcoll.collective import Collective, ShardsByNode
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_TREES_DIGITS
@@ -91,102 +90,18 @@ def best_of(candidates: Iterable[Optimum]) -> Optimum:
     return max(candidates, key=lambda candidate: candidate.algbw)
 
 
-@dataclass(frozen=True)
-class _Forest:
-    """The search for one forest: `found` is the optimum of out-trees on `scaled`."""
-
-    scaled: ScaledTopology
-    found: Optimum
-
-    @property
-    def best(self) -> Optimum:
-        return self._turned(self.found)
-
-    def restricted(self, trees: int, progress: Progress = SILENT) -> Optimum:
-        spanning.remark_on_trees(self.scaled, self.found, trees, progress)
-        return self._turned(spanning.with_trees(self.scaled, self.found, trees))
-
-    def _turned(self, found: Optimum) -> Optimum:
-        return found.transposed() if self.scaled.backwards else found
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """The search for the two forests of an allreduce, and the cut that bounds them together."""
-
-    phases: tuple[_Forest, _Forest]
-    bound: Fraction
-    cut: tuple[int, ...]
-
-    @property
-    def best(self) -> Optimum:
-        return self._paired(*(phase.best for phase in self.phases))
-
-    def restricted(self, trees: int, progress: Progress = SILENT) -> Optimum:
-        return self._paired(*(phase.restricted(trees, progress) for phase in self.phases))
-
-    def _paired(self, reduces: Optimum, gathers: Optimum) -> Optimum:
-        algbw = 1 / (1 / reduces.algbw + 1 / gathers.algbw)
-        trees = max(reduces.trees_per_root, gathers.trees_per_root)
-        return Optimum(
-            topology=gathers.topology,
-            collective=Collective.ALLREDUCE,
-            algbw=algbw,
-            trees_per_root=trees,
-            tree_bandwidth=algbw / (sum(gathers.weights) * trees),
-            optimal_algbw=self.bound,
-            cut=self.cut,
-            phases=(reduces, gathers),
-        )
-
-
-def _search(topology: Topology, demand: Demand, progress: Progress) -> _Forest | _Pair:
+def _search(topology: Topology, demand: Demand, progress: Progress) -> ForestSearch | EnlistedSearch | AllreduceSearch:
     require_all_ports(topology)
+    if demand.collective is Collective.ALLREDUCE:
+        search = AllreduceSearch.of(topology, progress)
+        search.remark(progress)
+        return search
+    if not topology.has_balanced_switches and topology.able_switches:
+        enlisted = EnlistedSearch.of(topology, demand, progress)
+        if enlisted is not None:
+            return enlisted
     require_balanced_switches(topology)
-    if demand.collective is not Collective.ALLREDUCE:
-        return _forest(topology, demand, progress)
-    gathers = _forest(topology, Demand(Collective.ALLGATHER), progress)
-    if is_its_own_transpose(topology):
-        back = topology.transposed()
-        reduces = _Forest(replace(gathers.scaled, topology=back, backwards=True), replace(gathers.found, topology=back))
-    else:
-        reduces = _forest(topology, Demand(Collective.REDUCE_SCATTER), progress)
-    return _Pair((reduces, gathers), *_least_exit(topology, progress))
-
-
-def _forest(topology: Topology, demand: Demand, progress: Progress) -> _Forest:
-    weights, backwards = demand.weights(topology), demand.collective.only_reduces
-    if backwards:
-        topology, demand = topology.transposed(), replace(demand, collective=demand.collective.dual)
-    scaled = ScaledTopology.of(topology, weights, backwards=backwards)
-    return _Forest(scaled, spanning.unrestricted(scaled, demand, progress))
-
-
-def is_its_own_transpose(topology: Topology) -> bool:
-    """Return whether each link has one of the same bandwidth back: then what flows can flow backwards as well."""
-    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
-    return all(bandwidths.get((target, source)) == each for (source, target), each in bandwidths.items())
-
-
-def _least_exit(topology: Topology, progress: Progress) -> tuple[Fraction, tuple[int, ...]]:
-    """Return the least exit bandwidth of a set with some but not all compute nodes, and the set.
-
-    It holds the first compute node, and bounds a broadcast from it, or it does not, and bounds a reduce to it.
-    """
-    first = topology.compute[0]
-    ways = [Collective.BROADCAST] if is_its_own_transpose(topology) else [Collective.BROADCAST, Collective.REDUCE]
-    found = [_bound(topology, Demand(way, first), progress) for way in ways]
-    return min(found, key=lambda each: each[0])
-
-
-def _bound(topology: Topology, demand: Demand, progress: Progress) -> tuple[Fraction, tuple[int, ...]]:
-    weights, backwards = demand.weights(topology), demand.collective.only_reduces
-    scaled = ScaledTopology.of(topology.transposed() if backwards else topology, weights, backwards=backwards)
-    ratio, cut = spanning.bottleneck(scaled, progress)
-    if backwards:
-        inside = set(cut)
-        cut = tuple(node for node in range(len(topology.nodes)) if node not in inside)
-    return scaled.whole * scaled.unit / ratio, cut
+    return ForestSearch.of(topology, demand, progress)
 
 
 def _counts(trees: int | None, max_trees: int | None) -> tuple[int | None, int | None]:

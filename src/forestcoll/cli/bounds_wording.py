@@ -5,12 +5,13 @@ from fractions import Fraction
 
 from forestcoll.bounds.all_to_all import AllToAllOptimum
 from forestcoll.bounds.allreduce import AllreduceOptimum
-from forestcoll.bounds.allreduce_proof import AllreducePlan, AllreduceProof, Phase
+from forestcoll.bounds.allreduce_proof import PHASES, AllreducePlan, AllreduceProof
 from forestcoll.bounds.limits import Bounds, CollectiveBound, CutLimit, Operation, ProgramLimit, ReceiptLimit
 from forestcoll.cli.wording import (
     bandwidth,
     link_lines,
     node_names,
+    percent,
     printable,
     table,
 )
@@ -58,7 +59,7 @@ def _row(bound: CollectiveBound) -> tuple[str, str, str, str]:
 
 
 def _reached(achieved: Fraction, upper: Fraction) -> str:
-    return "all of it" if achieved == upper else f"{_number(achieved)}, {float(achieved / upper):.1%} of it"
+    return "all of it" if achieved == upper else f"{_number(achieved)}, {percent(achieved / upper)} of it"
 
 
 def _number(value: Fraction) -> str:
@@ -177,8 +178,7 @@ def _rate_rows(found: Bounds) -> list[tuple[str, str]]:
     ways = {"  allgather after reduce-scatter": rate.one_after_the_other, "  both at once": rate.equal_roots}
     for way, reached in ways.items():
         if reached is not None and rate.tree_lower is not None:
-            share = float(reached / rate.tree_lower)
-            less = f"{bandwidth(reached, unit)}, {share:.1%} of that"
+            less = f"{bandwidth(reached, unit)}, {percent(reached / rate.tree_lower)} of that"
             rows.append((way, "the same" if reached == rate.tree_lower else less))
     return rows
 
@@ -270,7 +270,7 @@ def _proof_document(topology: Topology, proof: AllreduceProof) -> dict[str, obje
     cuts = [
         {"phase": each.phase.value, "cut": topology.ids(each.inside), "weight": str(each.weight)} for each in shown.cuts
     ]
-    potentials = {phase.value: _by_id(topology, proof.potentials[phase]) for phase in Phase}
+    potentials = {phase.value: _by_id(topology, proof.potentials[phase]) for phase in PHASES}
     shifts = [[int(node) for node in shift.image] for shift in shown.symmetry.shifts]
     return {"kind": "weighted-cuts", "cuts": cuts, "potentials": potentials, "shifts": shifts}
 

@@ -99,12 +99,13 @@ def _check_usage(
 
 
 def _bytes(text: str) -> int:
-    from forestcoll.exact import bytes_of
+    from forestcoll.errors import InputError
+    from forestcoll.units import data_size
 
     try:
-        return bytes_of(text)
-    except ValueError as error:
-        raise click.UsageError(f"--bytes {text}: {error}") from None
+        return data_size(text)
+    except InputError as error:
+        raise click.UsageError(f"--bytes {error}") from None
 
 
 def _options(target: "Target", dialect: str, knobs: dict[str, Any]) -> "Options":

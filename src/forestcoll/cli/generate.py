@@ -12,9 +12,11 @@ from forestcoll.cli.options import (
     is_standard_output,
     json_option,
     output_option,
+    size_of,
     topology_argument,
 )
-from forestcoll.method import Method
+from forestcoll.cli.step_generation import StepsAsked, generate_and_report
+from forestcoll.method import Method, StepMethod
 
 if TYPE_CHECKING:
     from forestcoll.bounds import Optimum
@@ -27,10 +29,24 @@ if TYPE_CHECKING:
 @collective_options
 @click.option(
     "--method",
-    type=click.Choice([each.value for each in Method]),
+    type=click.Choice([each.value for each in (*Method, *StepMethod)]),
     default=Method.AUTO.value,
     show_default=True,
-    help="How trees are found: grown, packed by the paper's way, or grown and, if need be, packed.",
+    help="How trees are found: grown, packed by the paper's way, or grown and, if need be, packed; or steps, on a "
+    "network without switches: breadth-first broadcast (bfb), or a well-known algorithm.",
+)
+@click.option(
+    "--chunks",
+    type=click.IntRange(min=1),
+    metavar="P",
+    help="Of bfb: cut shards into P equal chunks, not anywhere; of double-binary-tree: pieces in the pipeline.",
+)
+@click.option(
+    "--size",
+    "data_size",
+    callback=size_of,
+    metavar="SIZE",
+    help="Of bfb: the data M, as 1MB, for which links' latencies are weighed against their bandwidths.",
 )
 @click.option(
     "--compact", is_flag=True, help="Hold a symmetry of the network and the trees that the others are images of."
@@ -42,6 +58,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
     *,
     topology: str,
     method: str,
+    chunks: int | None,
+    data_size: int | None,
     compact: bool,
     output: Path | None,
     as_json: bool,
@@ -55,9 +73,16 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
     from forestcoll.generation import schedule_for
-    from forestcoll.schedule import shape_of, write_schedule
+    from forestcoll.schedule import shape_of, traffic_of, write_schedule
     from forestcoll.topology.registry import load_topology
 
+    if method in set(StepMethod):
+        steps = StepsAsked(topology, options["collective"], method, chunks, data_size)
+        steps.check(compact=compact, **options)
+        generate_and_report(steps, output, as_json=as_json)
+        return
+    if chunks is not None or data_size is not None:
+        raise click.UsageError("--chunks and --size are for methods of steps; leave them out for trees")
     asked = Asked(**options)
     asked.check()
     with Watch() as watch:
@@ -67,18 +92,25 @@ def command(  # noqa: PLR0913 (one parameter an option)
         schedule = schedule_for(best, method=method, compact=compact, progress=watch)
         watch.begin("verifying")
         _check(schedule)
-        shape = shape_of(schedule)
+        shape, traffic = shape_of(schedule), traffic_of(schedule)
         best = _achieved(best, schedule)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
     err = is_standard_output(output)
     if as_json:
-        wording.print_json(_document(best, shape, output, watch) | wording.by_trees_document(by_trees), err=err)
+        wording.print_json(
+            _document(best, shape, output, watch)
+            | wording.traffic_document(traffic)
+            | wording.by_trees_document(by_trees),
+            err=err,
+        )
         return
     lines = [
         wording.title(best),
-        *wording.table(_rows(best, shape, output, watch, verbose=verbose)),
+        *wording.table(
+            [*_rows(best, shape), *wording.traffic_rows(traffic), *_run_rows(output, watch, verbose=verbose)]
+        ),
         *wording.by_trees_lines(by_trees),
         *wording.bottleneck_lines(best),
     ]
@@ -104,7 +136,7 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
     from forestcoll.cli import wording
 
     return wording.optimum_document(best) | {
-        "optimal": best.algbw == best.optimal_algbw,
+        "optimal": best.algbw == best.bound,
         "verified": True,
         "output": None if output is None else str(output),
         "trees": shape.trees,
@@ -119,23 +151,19 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
     }
 
 
-def _rows(
-    best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch", *, verbose: bool
-) -> list[tuple[str, str]]:
+def _rows(best: "Optimum", shape: "Shape") -> list[tuple[str, str]]:
+    from forestcoll.cli import wording
+
+    return [*wording.optimum_rows(best), *wording.shape_rows(shape)]
+
+
+def _run_rows(output: Path | None, watch: "Watch", *, verbose: bool) -> list[tuple[str, str]]:
     from forestcoll.cli import wording
 
     rows = [
-        *wording.optimum_rows(best),
-        *wording.shape_rows(shape),
         ("verified", "delivery, loads, algbw and the bottleneck cut"),
         ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in watch.seconds.items())),
     ]
     if verbose:
         rows.append(("run", ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in watch.counters.items())))
-    return [*rows, ("written", _place(output))]
-
-
-def _place(output: Path | None) -> str:
-    if output is None:
-        return "nowhere; -o FILE writes it"
-    return "to standard output" if is_standard_output(output) else str(output)
+    return [*rows, ("written", wording.place(output))]

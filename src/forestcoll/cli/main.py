@@ -22,6 +22,7 @@ _COMMANDS = {
     "export": "Write a schedule as a program for a runtime.",
     "generate": "Write a schedule that reaches the optimum, verified.",
     "optimum": "Say how fast a collective can run, exactly, and why.",
+    "simulate": "Say how long a schedule takes, size by size.",
     "topologies": "List the builders of networks and their parameters.",
     "topology": "Write a topology file.",
     "verify": "Check a schedule that anyone wrote.",

@@ -45,6 +45,19 @@ def _tree_count(_context: click.Context, parameter: click.Parameter, text: str |
     return int(digits)
 
 
+def size_of(_context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """Return the bytes that `text` says."""
+    if text is None:
+        return None
+    from forestcoll.errors import InputError
+    from forestcoll.units import data_size
+
+    try:
+        return data_size(text)
+    except InputError as error:
+        raise click.BadParameter(str(error), param=parameter) from None
+
+
 topology_argument = click.argument("topology", metavar="TOPOLOGY")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 file_argument = click.argument("file", metavar="FILE", callback=_path)
@@ -55,6 +68,11 @@ output_option = click.option(
     callback=_path,
     help="The file to write; gzip if it ends in .gz; - is standard output, and the report goes to standard error.",
 )
+
+
+def path_option(name: str, description: str) -> Callable[[Command], Command]:
+    """Return an option that names a file to write besides."""
+    return click.option(name, metavar="FILE", callback=_path, help=description)
 
 
 def collective_options(command: Command) -> Command:
@@ -77,6 +95,12 @@ def collective_options(command: Command) -> Command:
             callback=_path,
             metavar="FILE",
             help='Of an allgather or a reduce-scatter: a JSON object {"ID": "RATIONAL", ...} with each node\'s part.',
+        ),
+        click.option(
+            "--in-network/--no-in-network",
+            default=True,
+            show_default=True,
+            help="Whether switches copy and add up where the network says that they can.",
         ),
         click.option(
             "--root",
@@ -110,6 +134,7 @@ class Asked:
         shards: the file that says what part of the data each node has.
         trees: how many trees per root, exactly.
         max_trees: how many trees per root at most.
+        in_network: whether switches copy and add up where they can.
     """
 
     collective: str
@@ -117,6 +142,7 @@ class Asked:
     shards: Path | None
     trees: int | None
     max_trees: int | None
+    in_network: bool
 
     def check(self) -> None:
         """Refuse options that do not go together, as wrong usage."""
@@ -135,6 +161,8 @@ class Asked:
         """Return the optimum that is asked for, and with `--max-trees` those of all numbers of trees."""
         from forestcoll.bounds import best_of, optima_by_trees, optimum
 
+        if not self.in_network:
+            network = network.without_abilities()
         name = Collective(self.collective)
         shards = self._shards(network)
         if self.max_trees is None:

@@ -1,5 +1,8 @@
 """`forestcoll verify`: checks a schedule file that anyone wrote."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +14,10 @@ from forestcoll.errors import InputError
 
 if TYPE_CHECKING:
     from forestcoll.schedule import Schedule
+    from forestcoll.schedule.steps import StepSchedule
     from forestcoll.topology import NodeId
-    from forestcoll.verification import Report
+    from forestcoll.verification import Fault, Report
+    from forestcoll.verification.steps import StepReport
 
 
 @click.command("verify")
@@ -22,34 +27,72 @@ if TYPE_CHECKING:
 def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     """Check a schedule that anyone wrote.
 
-    FILE is a schedule; - is standard input. Judged are delivery, loads, what it claims to achieve, and its proof of the
-    optimum.
+    FILE is a schedule of trees or of steps; - is standard input. Of trees are judged delivery, loads, what they claim
+    to achieve, and the proof of the optimum; of steps, that what is sent is held, that all arrives, and loads.
 
     Exit status 1 and the first broken rule if it is not right. With --json the answer is one JSON object whatever FILE
     holds; "rule" is null where it is no schedule at all.
     """
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
-    from forestcoll.schedule import read_schedule
-    from forestcoll.verification import verify
+    from forestcoll.schedule.any_document import read_any_schedule
 
     try:
         with Watch() as watch:
             watch.begin("reading")
-            schedule = read_schedule(file)
+            schedule = read_any_schedule(file)
             watch.begin("verifying")
-            report = verify(schedule)
+            judgement = _judgement(schedule)
     except InputError as error:
         if as_json:
             wording.print_json(_refusal(None, str(error)))
         raise
-    if as_json:
-        wording.print_json(_document(schedule, report))
-    elif report.fault is not None:
-        click.echo(f"forestcoll: {file}: {report.fault.message} [{report.fault.rule}]", err=True)
+    fault = judgement.fault
+    if fault is None and as_json:
+        wording.print_json({"valid": True} | judgement.document())
+    elif fault is None:
+        wording.print_lines(judgement.lines(file))
+    elif as_json:
+        wording.print_json(_refusal(fault.rule, fault.message))
     else:
-        _print(file, schedule, report)
-    context.exit(0 if report.ok else 1)
+        click.echo(f"forestcoll: {file}: {fault.message} [{fault.rule}]", err=True)
+    context.exit(0 if fault is None else 1)
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    """The first broken rule, or None and then what is said of the schedule, as JSON and in lines for a person."""
+
+    fault: "Fault | None"
+    document: Callable[[], dict[str, object]]
+    lines: Callable[[Path], list[str]]
+
+
+def _judgement(schedule: "Schedule | StepSchedule") -> _Judgement:
+    from forestcoll.schedule.steps import StepSchedule
+    from forestcoll.verification import verify
+    from forestcoll.verification.steps import verify_steps
+
+    if isinstance(schedule, StepSchedule):
+        judged = verify_steps(schedule)
+        return _Judgement(judged.fault, partial(_steps_document, schedule, judged), partial(_steps, schedule, judged))
+    report = verify(schedule)
+    return _Judgement(report.fault, partial(_document, schedule, report), partial(_lines, schedule, report))
+
+
+def _steps_document(schedule: "StepSchedule", report: "StepReport") -> dict[str, object]:
+    from forestcoll.cli.step_generation import step_document
+
+    return step_document(schedule, report)
+
+
+def _steps(schedule: "StepSchedule", report: "StepReport", file: Path) -> list[str]:
+    from forestcoll.cli import wording
+    from forestcoll.cli.step_generation import step_rows
+
+    name, nodes = wording.printable(schedule.topology.name), len(schedule.topology.compute)
+    first = f"{file}: right: {schedule.collective.value} in steps on {name}, {nodes} compute nodes"
+    return [first, *wording.table(step_rows(schedule, report))]
 
 
 def _refusal(rule: str | None, message: str) -> dict[str, object]:
@@ -57,13 +100,11 @@ def _refusal(rule: str | None, message: str) -> dict[str, object]:
 
 
 def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
-    if report.fault is not None:
-        return _refusal(report.fault.rule, report.fault.message)
-    from forestcoll.schedule import shape_of
+    from forestcoll.cli import wording
+    from forestcoll.schedule import shape_of, traffic_of
 
     shape = shape_of(schedule)
     document: dict[str, object] = {
-        "valid": True,
         "collective": schedule.collective.value,
         "topology": schedule.topology.name,
         "compute_nodes": len(schedule.topology.compute),
@@ -77,6 +118,7 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
         "greatest_height": shape.greatest_height,
         "mean_height": shape.mean_height,
     }
+    document |= wording.traffic_document(traffic_of(schedule))
     if schedule.collective.has_root:
         document["root"] = _root(schedule)
     return document
@@ -86,9 +128,9 @@ def _root(schedule: "Schedule") -> "NodeId":
     return schedule.topology.nodes[schedule.phases[0].roots[0]].id
 
 
-def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
+def _lines(schedule: "Schedule", report: "Report", file: Path) -> list[str]:
     from forestcoll.cli import wording
-    from forestcoll.schedule import shape_of
+    from forestcoll.schedule import shape_of, traffic_of
 
     topology, unit = schedule.topology, schedule.topology.bandwidth_unit
     place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
@@ -100,7 +142,7 @@ def _print(file: Path, schedule: "Schedule", report: "Report") -> None:
     else:
         name = "bound" if schedule.collective is Collective.ALLREDUCE else "optimum"
         rows.append((name, f"{wording.bandwidth(schedule.optimal_algbw, unit)}, proven by the cut in the file"))
-    table = wording.table([*rows, *wording.shape_rows(shape_of(schedule))])
+    table = wording.table([*rows, *wording.shape_rows(shape_of(schedule)), *wording.traffic_rows(traffic_of(schedule))])
     way = {Collective.BROADCAST: " from ", Collective.REDUCE: " to "}.get(schedule.collective)
     root = "" if way is None else f"{way}{wording.printable(_root(schedule))}"
-    wording.print_lines([f"{file}: right: {schedule.collective.value}{root} on {place}", *table])
+    return [f"{file}: right: {schedule.collective.value}{root} on {place}", *table]

@@ -3,13 +3,16 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import click
 
 from forestcoll.bounds import Optimum
-from forestcoll.schedule import Shape
+from forestcoll.cli.options import is_standard_output
+from forestcoll.collective import Collective
+from forestcoll.schedule import Shape, Traffic
 from forestcoll.topology import Link, Topology
-from forestcoll.units import BYTES_PER_SECOND
+from forestcoll.units import bytes_per_microsecond, has_known_size
 
 _MOST_NAMED = 4
 _MOST_GROUPS = 6
@@ -55,7 +58,8 @@ def optimum_document(best: Optimum) -> dict[str, object]:
         document["root"] = best.topology.nodes[best.root].id
     if best.shards is not None:
         document["shards"] = {str(id_): str(shard) for id_, shard in zip(ids, best.shards, strict=True)}
-    if best.phases:
+    if _is_pair(best):
+        document["tree_bound"] = str(best.bound)
         document["phases"] = [
             {"collective": each.collective.value, "algbw": str(each.algbw), "trees_per_root": each.trees_per_root}
             for each in best.phases
@@ -69,7 +73,7 @@ def by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
         {
             "trees_per_root": each.trees_per_root,
             "algbw": str(each.algbw),
-            "optimal": each.algbw == each.optimal_algbw,
+            "optimal": each.algbw == each.bound,
         }
         for each in by_trees
     ]
@@ -84,11 +88,11 @@ def by_trees_lines(by_trees: Sequence[Optimum]) -> list[str]:
     rows = [
         (
             str(each.trees_per_root),
-            f"{bandwidth(each.algbw, unit)}, {float(each.algbw / each.optimal_algbw):.2%} of the {_goal(each)}",
+            f"{bandwidth(each.algbw, unit)}, {percent(each.algbw / each.bound)} of the {_goal(each)}",
         )
         for each in by_trees
     ]
-    end = ["  More trees add nothing."] if last.algbw == last.optimal_algbw else []
+    end = ["  More trees add nothing."] if last.algbw == last.bound else []
     return ["Trees per root:", *table(rows), *end]
 
 
@@ -102,8 +106,12 @@ def title(best: Optimum) -> str:
     return f"{printable(best.topology.name)}: {what}"
 
 
+def _is_pair(best: Optimum) -> bool:
+    return best.collective is Collective.ALLREDUCE
+
+
 def _goal(best: Optimum) -> str:
-    """Return what `optimal_algbw` is called: an allreduce need not reach it."""
+    """Return what `bound` is called: an allreduce need not reach it."""
     return "bound" if best.phases else "optimum"
 
 
@@ -111,26 +119,41 @@ def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
     """Return the rows that state an optimum."""
     unit = best.topology.bandwidth_unit
     rows = [("algbw", bandwidth(best.algbw, unit))]
-    if best.algbw != best.optimal_algbw:
-        share = float(best.algbw / best.optimal_algbw)
-        how = "at most" if best.phases else "with more trees"
-        rows.append((_goal(best), f"{bandwidth(best.optimal_algbw, unit)} {how}; this is {share:.1%} of it"))
-    if unit in BYTES_PER_SECOND:
-        milliseconds = float(10**9 * 1000 / (best.algbw * BYTES_PER_SECOND[unit]))
+    if best.algbw != best.bound:
+        share = percent(best.algbw / best.bound)
+        how = "at most along trees" if _is_pair(best) else "at most" if best.phases else "with more trees"
+        rows.append((_goal(best), f"{bandwidth(best.bound, unit)} {how}; this is {share} of it"))
+    elif _is_pair(best):
+        rows.append((_goal(best), "reached: no schedule of trees is faster"))
+    if has_known_size(unit):
+        milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
         rows.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
     rows.append(("trees", f"{_trees(best)}, {bandwidth(best.tree_bandwidth, unit)} each"))
     return rows
 
 
 def _trees(best: Optimum) -> str:
-    if best.phases:
-        reduces, gathers = (phase.trees_per_root for phase in best.phases)
-        return f"{reduces} per root to reduce and {gathers} to gather"
+    if _is_pair(best):
+        reduces, gathers = (_trees_of_phase(phase) for phase in best.phases)
+        return f"{reduces} to reduce and {gathers} to gather"
     if best.root is not None:
         return f"{best.trees_per_root} {'to' if best.collective.only_reduces else 'from'} the root"
     if best.shards is not None:
         return f"{best.trees_per_root} for each 1/{sum(best.weights)} of the data"
     return f"{best.trees_per_root} per root"
+
+
+def _trees_of_phase(phase: Optimum) -> str:
+    if len(set(phase.weights)) == 1:
+        return f"{phase.trees_per_root} per root"
+    roots = sum(weight > 0 for weight in phase.weights)
+    return f"{phase.trees_per_root * sum(phase.weights)} from {roots} root{'s' * (roots > 1)}"
+
+
+def percent(part: Fraction) -> str:
+    """Return a part of a whole in percent, rounded down: 100 % is all of it."""
+    hundredths = part * 10**4
+    return f"{hundredths.numerator // hundredths.denominator / 100:.2f}%"
 
 
 def bandwidth(value: Fraction, unit: str) -> str:
@@ -164,6 +187,13 @@ def bottleneck_lines(best: Optimum) -> list[str]:
 
 def _others(numbers: Sequence[int]) -> str:
     return "the other" if len(numbers) == 1 else f"the {len(numbers)} others"
+
+
+def place(output: Path | None) -> str:
+    """Say where a schedule was written."""
+    if output is None:
+        return "nowhere; -o FILE writes it"
+    return "to standard output" if is_standard_output(output) else str(output)
 
 
 def printable(text: object) -> str:
@@ -215,6 +245,17 @@ def _listed(names: Sequence[str]) -> str:
     if len(names) <= _MOST_NAMED:
         return ", ".join(names)
     return f"{', '.join(names[: _MOST_NAMED - 1])}, … {names[-1]}"
+
+
+def traffic_document(traffic: Traffic) -> dict[str, object]:
+    """Return the JSON keys that state how much a schedule sends, in multiples of M."""
+    return {"sent_per_node": str(traffic.sent), "sent_on_all_links": str(traffic.wire)}
+
+
+def traffic_rows(traffic: Traffic) -> list[tuple[str, str]]:
+    """Return the row that states how much a schedule sends."""
+    sent, wire = float(traffic.sent), float(traffic.wire)
+    return [("traffic", f"a compute node sends {sent:.4g} M on average; all links together carry {wire:.5g} M")]
 
 
 def shape_rows(shape: Shape) -> list[tuple[str, str]]:

@@ -4,7 +4,17 @@
 widest integer. `core_for` picks the first that is wide enough, so no answer is ever wrong for want of bits.
 """
 
-from forestcoll.core.interface import AnyProblem, Core, LogicalNetwork, RoutedTrees, TreeBatches
+from forestcoll.core.interface import AnyProblem, Core, LogicalNetwork, RoutedTrees, StepTransfers, TreeBatches
 from forestcoll.core.selection import core_for, cores, is_native
 
-__all__ = ["AnyProblem", "Core", "LogicalNetwork", "RoutedTrees", "TreeBatches", "core_for", "cores", "is_native"]
+__all__ = [
+    "AnyProblem",
+    "Core",
+    "LogicalNetwork",
+    "RoutedTrees",
+    "StepTransfers",
+    "TreeBatches",
+    "core_for",
+    "cores",
+    "is_native",
+]

@@ -46,6 +46,30 @@ class RoutedTrees(NamedTuple):
     path_nodes: npt.NDArray[np.int32]
 
 
+class StepTransfers(NamedTuple):
+    """Parts of shards that cross links, a column each; steps count from 0, in no order.
+
+    Attributes:
+        steps: the step of each transfer.
+        shards: the node whose shard it sends a part of.
+        sources: the node that sends.
+        targets: the node that receives.
+        lows: the place of the point where the part begins.
+        highs: the place of the point where it ends.
+        numerators: of the points, distinct fractions of a shard in lowest terms.
+        denominators: likewise.
+    """
+
+    steps: npt.NDArray[np.int32]
+    shards: npt.NDArray[np.int32]
+    sources: npt.NDArray[np.int32]
+    targets: npt.NDArray[np.int32]
+    lows: npt.NDArray[np.int32]
+    highs: npt.NDArray[np.int32]
+    numerators: list[int]
+    denominators: list[int]
+
+
 class Core(Protocol):
     """The flow algorithms, in one width of integers."""
 
@@ -120,4 +144,20 @@ class Core(Protocol):
 
         `images` says of each shift where it sends each node, `arc_orbits` of each arc which one of its orbit stands
         for all, and `order` how large the group is. `counters["missing"]` counts the roots whose trees are missing.
+        """
+
+    def broadcast_breadth_first(  # noqa: PLR0913, PLR0917 (the network, three forms of the problem, and who receives)
+        self,
+        problem: AnyProblem,
+        demand: int,
+        latencies: Sequence[int],
+        chunks: int,
+        targets: Sequence[int] = (),
+        progress: ReportProgress = None,
+    ) -> StepTransfers:
+        """Return the columns of `StepTransfers` by which every node broadcasts its shard breadth first (BFB, §6).
+
+        A capacity is a rate: a shard takes latency + `demand` / rate over an arc. If `chunks` is not 0, parts are whole
+        multiples of 1/`chunks` of a shard. Each node's greatest time over its arcs is least at every step. All nodes
+        are terminals and reach each other. With `targets` only what these receive is returned.
         """

@@ -6,7 +6,8 @@ complete is left to the paper's way, which is proven to end: switches are split 
 nodes, spanning trees are packed into these, and each tree edge is routed back over the links that its capacity came
 from. Every step is exact; `docs/method.md` walks through them.
 
-Trees that reduce are trees of the transposed network, turned round (§5.7).
+Trees that reduce are trees of the transposed network, turned round (§5.7). In the end, switches that can copy or add up
+take over what is redundant (`in_network`).
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from forestcoll.collective import Collective, ShardsByNode
 from forestcoll.core import RoutedTrees
 from forestcoll.errors import InputError
 from forestcoll.generation.growing import Forest
+from forestcoll.generation.in_network import joined_at_switches
 from forestcoll.generation.loads import achieved_algbw
 from forestcoll.generation.memory import can_fit, check_memory
 from forestcoll.generation.symmetric import grow_base_trees
@@ -96,10 +98,14 @@ def schedule_for(
 def _are_alike(outward: Sequence[Optimum]) -> bool:
     """Return whether the trees of the last are trees of all: whether the network is its own transpose."""
     asked = [
-        ([(link.source, link.target) for link in each.topology.links], each.tree_capacities(), each.trees_per_root)
+        (_ends(each.topology), each.topology.compute, each.tree_capacities(), each.weights, each.trees_per_root)
         for each in outward
     ]
     return all(each == asked[-1] for each in asked)
+
+
+def _ends(topology: Topology) -> list[tuple[int, int]]:
+    return [(link.source, link.target) for link in topology.links]
 
 
 def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
@@ -119,12 +125,15 @@ def _method(name: Method | str) -> Method:
 
 def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None) -> Schedule:
     phases = best.phases or (best,)
-    parts = [_part(phase, routed[min(place, len(routed) - 1)]) for place, phase in enumerate(phases)]
+    parts = [
+        joined_at_switches(best.topology, *_part(phase, routed[min(place, len(routed) - 1)]))
+        for place, phase in enumerate(phases)
+    ]
     routes, forests = parts[0][0], tuple(part[1] for part in parts)
     if len(parts) > 1:
         routes, forests = _joined(parts)
     algbw = best.algbw
-    if best.collective is Collective.ALLREDUCE:
+    if best.collective is Collective.ALLREDUCE or best.topology.able_switches:
         algbw = achieved_algbw(best.topology, routes, forests, symmetry)
     return Schedule(
         topology=best.topology,

@@ -2,25 +2,20 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 
 from forestcoll.generation.symmetric import link_orbits
 from forestcoll.schedule import Phase, Rows
 from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.traffic import carried_by_routes
 from forestcoll.topology import Symmetry, Topology
 
 
 def achieved_algbw(topology: Topology, routes: Rows, phases: Sequence[Phase], symmetry: Symmetry | None) -> Fraction:
     """Return 1 / the greatest (data over a link / bandwidth), all phases and images of trees counted."""
-    whole = lcm(*{share.denominator for phase in phases for share in phase.shares})
     order = 1 if symmetry is None else symmetry.order
-    most = whole * order * len(topology.compute) * len(phases)  # all trees, each of their edges on one link
-    carried = np.zeros(len(routes), dtype=np.int64 if most < 2**62 else object)
-    for phase in phases:
-        units = np.array([int(share * whole) for share in phase.shares], dtype=carried.dtype)
-        np.add.at(carried, phase.routes.entries, np.repeat(units, np.diff(phase.routes.starts)))
+    carried, whole = carried_by_routes(routes, phases, order * len(topology.nodes))
     loads = np.zeros(len(topology.links), dtype=carried.dtype)
     np.add.at(loads, _links(topology, routes), np.repeat(carried, np.diff(routes.starts) - 1))
     if symmetry is not None:

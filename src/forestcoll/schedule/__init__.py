@@ -4,6 +4,7 @@ from forestcoll.schedule.document import read_schedule, schedule_from_document, 
 from forestcoll.schedule.expansion import TreeImage
 from forestcoll.schedule.model import Phase, PhaseOp, Rows, Schedule, Tree
 from forestcoll.schedule.shape import Shape, shape_of
+from forestcoll.schedule.traffic import Traffic, traffic_of
 
 __all__ = [
     "Phase",
@@ -11,11 +12,13 @@ __all__ = [
     "Rows",
     "Schedule",
     "Shape",
+    "Traffic",
     "Tree",
     "TreeImage",
     "read_schedule",
     "schedule_from_document",
     "schedule_text",
     "shape_of",
+    "traffic_of",
     "write_schedule",
 ]

@@ -17,9 +17,9 @@ import numpy as np
 from forestcoll.errors import InputError
 from forestcoll.program import ChannelKind, Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Costs
+from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.paths import Paths
 from forestcoll.simulation.sharing import Sharing
-from forestcoll.units import bytes_per_second
 
 _NEVER = float("inf")
 
@@ -129,9 +129,7 @@ class _Run:
         for rank, _, _, instruction in self.program.instructions():
             for pair in _pairs(self.program, rank, instruction):
                 self.ways.setdefault(pair, len(self.ways))
-        topology = self.paths.topology
-        unit = bytes_per_second(topology.bandwidth_unit, where=topology.name)
-        self.bandwidths = np.array([float(link.bandwidth * unit) for link in topology.links])
+        self.bandwidths = bytes_per_second(self.paths.topology)
         self.listed = [self.paths.way(*pair) for pair in self.ways]
         self.sharing = Sharing(self.listed, self.bandwidths)
         self.sent = np.zeros(len(self.listed))

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from forestcoll.schedule import Phase, Rows, Schedule
 from forestcoll.schedule.model import IntArray
 from forestcoll.topology import Symmetry, Topology
-from forestcoll.units import bytes_per_second
+from forestcoll.units import bytes_per_microsecond
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -35,14 +35,18 @@ class Loads:
             InputError: nobody knows the unit of the network's bandwidths.
         """
         topology = schedule.topology
-        unit = bytes_per_second(topology.bandwidth_unit, where=topology.name)
-        bandwidths = np.array([float(link.bandwidth * unit) for link in topology.links])
         parts = _parts(schedule)
-        return Loads(topology, parts, parts / bandwidths)
+        return Loads(topology, parts, parts / bytes_per_second(topology))
 
     def utilisation(self, size: int, seconds: float) -> FloatArray:
         """Return the part of the time that each link is busy, if M of `size` bytes takes so many `seconds`."""
         return self.seconds * size / seconds
+
+
+def bytes_per_second(topology: Topology) -> FloatArray:
+    """Return what each link carries. Raises `InputError` if nobody knows the unit."""
+    unit = bytes_per_microsecond(topology.bandwidth_unit) * 10**6
+    return np.array([float(link.bandwidth * unit) for link in topology.links])
 
 
 def link_numbers(topology: Topology, sources: IntArray, targets: IntArray) -> IntArray:

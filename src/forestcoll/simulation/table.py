@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from forestcoll.errors import InputError
 from forestcoll.lowering import Options, lower
 from forestcoll.program import Program
 from forestcoll.schedule import Schedule
@@ -17,8 +16,6 @@ MOST_PIECES = 16
 """The most pieces that a program is tried with; runtimes cut finer by themselves."""
 MOST_INSTRUCTIONS = 40_000
 """The most instructions of a program that is run with several pieces."""
-MOST_SIZES = 1_000
-"""The most sizes of one table."""
 
 
 class Model(StrEnum):
@@ -42,11 +39,9 @@ def simulate(
         model: what is simulated.
 
     Raises:
-        InputError: nobody knows the unit of the network's bandwidths, or there are too many sizes.
+        InputError: nobody knows the unit of the network's bandwidths.
         NoSolutionError: the schedule cannot be lowered.
     """
-    if len(sizes) > MOST_SIZES:
-        raise InputError(f"{len(sizes)} sizes are asked for; ask for at most {MOST_SIZES}")
     costs = costs or Costs()
     trees = TreeModel.of(schedule, costs)
     if Model(model) is Model.TREES:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
 from forestcoll.simulation.costs import Costs, Point, bus_factor
 from forestcoll.simulation.loads import FloatArray, Loads, hops_of, link_numbers, shares_of
-from forestcoll.units import bytes_per_second
+from forestcoll.units import bytes_per_microsecond
 
 _CELLS = 2**20
 
@@ -92,7 +92,7 @@ class TreeModel:
 def point_of(schedule: Schedule, size: int, seconds: float, pieces: int, share: float) -> Point:
     """Return the point of a time."""
     topology = schedule.topology
-    unit = float(bytes_per_second(topology.bandwidth_unit, where=topology.name))
+    unit = float(bytes_per_microsecond(topology.bandwidth_unit) * 10**6)
     algbw = size / seconds / unit
     busbw = algbw * bus_factor(schedule.collective, len(topology.compute))
     return Point(size, seconds, algbw, busbw, pieces, size * share / pieces)

@@ -5,7 +5,7 @@ its `id` is looked up only at the boundary. Links are directed, at most one from
 (source, target).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -103,6 +103,11 @@ class Topology:
         return tuple(number for number, node in enumerate(self.nodes) if not node.is_compute)
 
     @cached_property
+    def able_switches(self) -> tuple[int, ...]:
+        """The numbers of the switches that can multicast or aggregate, rising."""
+        return tuple(each for each in self.switches if self.nodes[each].multicast or self.nodes[each].aggregation)
+
+    @cached_property
     def _numbers(self) -> Mapping[NodeId, int]:
         return {node.id: number for number, node in enumerate(self.nodes)}
 
@@ -150,6 +155,29 @@ class Topology:
         )
         return replace(self, nodes=nodes, links=tuple(links))
 
+    def without_abilities(self) -> "Topology":
+        """Return the network with switches that only pass data on."""
+        nodes = (replace(node, multicast=False, aggregation=False) for node in self.nodes)
+        return replace(self, nodes=tuple(nodes)) if self.able_switches else self
+
+    def sharing(self, bandwidths: Sequence[Fraction], enlisted: Collection[int] = ()) -> "Topology":
+        """Return the network with these bandwidths on its links, those of none left out.
+
+        Switches that are `enlisted` are compute nodes there: data must get to them, and they copy it or add it up.
+        """
+        links = (
+            replace(link, bandwidth=bandwidth)
+            for link, bandwidth in zip(self.links, bandwidths, strict=True)
+            if bandwidth
+        )
+        return replace(self, nodes=self._with_enlisted(enlisted), links=tuple(links))
+
+    def _with_enlisted(self, enlisted: Collection[int]) -> tuple[Node, ...]:
+        return tuple(
+            replace(node, kind=NodeKind.COMPUTE, multicast=False, aggregation=False) if number in enlisted else node
+            for number, node in enumerate(self.nodes)
+        )
+
     def ids(self, numbers: Sequence[int]) -> list[NodeId]:
         """Return the ids of the nodes with these `numbers`."""
         return [self.nodes[number].id for number in numbers]
@@ -169,6 +197,11 @@ class Topology:
         for end, link in zip(ends, self.links, strict=True):
             sums[end] += link.bandwidth
         return tuple(sums)
+
+    @cached_property
+    def has_balanced_switches(self) -> bool:
+        """Whether every switch takes in as much as it gives out."""
+        return all(self.ingress[switch] == self.egress[switch] for switch in self.switches)
 
     @staticmethod
     def from_networkx(graph: "nx.Graph") -> "Topology":

@@ -1,6 +1,7 @@
 """The core in plain Python: each piece as the paper states it, kept simple, for tests and for unbounded integers."""
 
 from forestcoll.core.reference.bottleneck import bottleneck, feeds
+from forestcoll.core.reference.breadth_first import broadcast_breadth_first
 from forestcoll.core.reference.network import Problem
 from forestcoll.core.reference.packing import TreeBatches, pack_trees, tree_capacity
 from forestcoll.core.reference.routing import grow_base_trees, grow_trees, route_trees
@@ -11,6 +12,7 @@ __all__ = [
     "Problem",
     "TreeBatches",
     "bottleneck",
+    "broadcast_breadth_first",
     "feeds",
     "grow_base_trees",
     "grow_trees",

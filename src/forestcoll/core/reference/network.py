@@ -43,19 +43,25 @@ def with_arcs(capacities: Capacities, added: Iterable[tuple[int, int, int]]) -> 
 
 def max_flow(capacities: Capacities, source: int, sink: int) -> tuple[int, set[int]]:
     """Return the greatest flow from `source` to `sink`, and the source side of the minimum cut nearest to the sink."""
+    flow, source_side = max_flow_over(capacities, source, sink)
+    leaving = sum(amount for (tail, _), amount in flow.items() if tail == source)
+    return leaving - sum(amount for (_, head), amount in flow.items() if head == source), source_side
+
+
+def max_flow_over(capacities: Capacities, source: int, sink: int) -> tuple[Capacities, set[int]]:
+    """Return a greatest flow over each arc, and the source side of the minimum cut nearest to the sink."""
     residual: dict[int, dict[int, int]] = {source: {}, sink: {}}
     for (tail, head), capacity in capacities.items():
         forward = residual.setdefault(tail, {})
         forward[head] = forward.get(head, 0) + capacity
         residual.setdefault(head, {}).setdefault(tail, 0)
-    value = 0
     while path := _shortest_path(residual, source, sink):
         amount = min(residual[tail][head] for tail, head in path)
         for tail, head in path:
             residual[tail][head] -= amount
             residual[head][tail] += amount
-        value += amount
-    return value, set(residual) - _reaching(residual, sink)
+    flow = {(tail, head): max(0, capacity - residual[tail][head]) for (tail, head), capacity in capacities.items()}
+    return flow, set(residual) - _reaching(residual, sink)
 
 
 def _shortest_path(residual: dict[int, dict[int, int]], source: int, sink: int) -> list[Arc]:

@@ -1,0 +1,95 @@
+"""Conjecture 1 of "Efficient Direct-Connect Topologies": every circulant graph has a BFB schedule of the least T_B.
+
+    python benchmarks/circulant_conjecture.py --minutes 10
+
+Goes through connected circulants C(n, {a1 < ... < ak}), n rising, one of each class that multiplying by a unit modulo n
+makes equal, and asks for each exactly whether the balancing flows of one node (all nodes are alike) load all its links
+the same at every step. For k <= 2 the conjecture is proven; k = 3 and more are asked here. Offsets of n/2, which join
+each node by one link instead of two, are asked as well and counted apart. Prints every counterexample.
+"""
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from math import gcd
+
+import numpy as np
+
+from forestcoll.core import StepTransfers, cores
+
+Offsets = tuple[int, ...]
+
+
+def is_optimal(nodes: int, offsets: Offsets) -> bool:
+    """Return whether BFB on the circulant graph reaches T_B = (N - 1)/N M/B, exactly."""
+    steps = sorted({offset % nodes for each in offsets for offset in (each, -each)})
+    tails = [(node - step) % nodes for node in range(nodes) for step in steps]
+    heads = [node for node in range(nodes) for _ in steps]
+    core = cores()["narrow"]
+    problem = core.Problem(nodes, tails, heads, [1] * len(tails), list(range(nodes)))
+    sent = StepTransfers(*core.broadcast_breadth_first(problem, 1, [0] * len(tails), 0, [0]))
+    return _total_time(sent) * len(steps) == nodes - 1
+
+
+def _total_time(sent: StepTransfers) -> Fraction:
+    """Return the greatest load of a link at each step, added up, in shards."""
+    points = list(map(Fraction, sent.numerators, sent.denominators))
+    parts = Counter(
+        zip(sent.steps.tolist(), sent.sources.tolist(), sent.lows.tolist(), sent.highs.tolist(), strict=True)
+    )
+    loads: dict[tuple[int, int], Fraction] = {}
+    for (step, source, low, high), count in parts.items():
+        loads[step, source] = loads.get((step, source), Fraction(0)) + count * (points[high] - points[low])
+    greatest = [Fraction(0)] * (int(np.max(sent.steps)) + 1)
+    for (step, _), load in loads.items():
+        greatest[step] = max(greatest[step], load)
+    return sum(greatest, Fraction(0))
+
+
+def circulants(nodes: int, count: int, *, halves: bool) -> Iterator[Offsets]:
+    """Yield connected circulants of so many offsets, one of each class; with n/2 among them exactly if `halves`."""
+    units = [unit for unit in range(1, nodes // 2 + 1) if gcd(unit, nodes) == 1]
+    below = range(1, (nodes + 1) // 2)
+    half: Offsets = (nodes // 2,) if halves else ()
+    for chosen in combinations(below, count - len(half)):
+        offsets = (*chosen, *half)
+        if gcd(nodes, *offsets) == 1 and all(offsets <= _image(offsets, unit, nodes) for unit in units):
+            yield offsets
+
+
+def _image(offsets: Offsets, unit: int, nodes: int) -> Offsets:
+    return tuple(sorted(min(offset * unit % nodes, -offset * unit % nodes) for offset in offsets))
+
+
+def main() -> None:
+    """Ask for graph after graph until the time is over."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--most-offsets", type=int, default=8)
+    arguments = parser.parse_args()
+    end = time.monotonic() + 60 * arguments.minutes
+    asked: Counter[tuple[int, bool]] = Counter()
+    found: list[tuple[int, Offsets]] = []
+    nodes = 5
+    while time.monotonic() < end:
+        for count in range(3, arguments.most_offsets + 1):
+            for halves in (False, True) if nodes % 2 == 0 else (False,):
+                for offsets in circulants(nodes, count, halves=halves):
+                    asked[count, halves] += 1
+                    if not is_optimal(nodes, offsets):
+                        found.append((nodes, offsets))
+                        print(f"counterexample: C({nodes}, {{{', '.join(map(str, offsets))}}})", flush=True)
+                    if time.monotonic() > end:
+                        break
+        nodes += 1
+    print(f"all of up to {nodes - 2} nodes, and some of {nodes - 1}; {sum(asked.values())} graphs")
+    for (count, halves), number in sorted(asked.items()):
+        print(f"  {count} offsets{', one of them n/2' if halves else ''}: {number}")
+    print(f"{len(found)} counterexamples, {sum(1 for n, offsets in found if 2 * offsets[-1] != n)} without n/2")
+
+
+if __name__ == "__main__":
+    main()

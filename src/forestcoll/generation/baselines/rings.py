@@ -1,0 +1,122 @@
+"""The ring algorithm: every shard goes once around every ring of links, a part of it around each.
+
+Rings are directed cycles past all nodes that share no link. A ring both ways is two of them; shifted rings (TopoOpt)
+are four or more, one both ways for each offset. T_L = N - 1; T_B is optimal where the rings use all links.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd
+
+import numpy as np
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.generation.bfb.allgather import require_direct
+from forestcoll.generation.step_duality import by_allgathers
+from forestcoll.schedule.model import PhaseOp
+from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
+from forestcoll.topology import Link, Topology
+
+
+@dataclass(frozen=True)
+class Ring:
+    """A directed cycle past all nodes: their numbers in order, and the least bandwidth of its links."""
+
+    nodes: tuple[int, ...]
+    bandwidth: Fraction
+
+
+def ring_schedule(topology: Topology, collective: Collective) -> StepSchedule:
+    """Return the ring algorithm for `collective`, each ring with a part in proportion to its bandwidth.
+
+    Raises:
+        InputError: the links are not a union of rings past all nodes, or there is a switch.
+    """
+    require_direct(topology)
+    return by_allgathers(topology, collective, _allgather)
+
+
+def _allgather(topology: Topology) -> StepSchedule:
+    rings = rings_of(topology)
+    total = sum((ring.bandwidth for ring in rings), Fraction(0))
+    points = [Fraction(0)]
+    for ring in rings:
+        points.append(points[-1] + ring.bandwidth / total)
+    nodes, steps = len(topology.nodes), len(topology.nodes) - 1
+    # at step t the node at place i of a ring sends what started at place i - t
+    places, times = np.meshgrid(np.arange(nodes), np.arange(steps))
+    columns = []
+    for ring in rings:
+        order = np.array(ring.nodes, dtype=np.int32)
+        columns.append(
+            [order[(places - times) % nodes].ravel(), order[places].ravel(), order[(places + 1) % nodes].ravel()]
+        )
+    shards, sources, targets = (np.concatenate(column) for column in zip(*columns, strict=True))
+    lows = np.repeat(np.arange(len(rings), dtype=np.int32), nodes * steps)
+    sent = Transfers.by_step(
+        np.tile(times.ravel(), len(rings)),
+        count=steps,
+        shards=shards,
+        sources=sources,
+        targets=targets,
+        lows=lows,
+        highs=lows + 1,
+        points=points,
+    )
+    return StepSchedule(topology, Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, sent),))
+
+
+def rings_of(topology: Topology) -> tuple[Ring, ...]:
+    """Return rings past all nodes that use every link once.
+
+    Links are taken by what they add to a node's number, as in a circulant graph; or they are a single ring, one way or
+    both, whatever its nodes' numbers.
+
+    Raises:
+        InputError: they are neither.
+    """
+    rings = _by_offset(topology) or _single(topology)
+    if not rings:
+        raise InputError(
+            f"{topology.name}: its links are not rings past all {len(topology.nodes)} nodes; the ring algorithm needs "
+            "a ring, shifted-ring, or a circulant whose offsets have no common divisor with the number of nodes"
+        )
+    return rings
+
+
+def _by_offset(topology: Topology) -> tuple[Ring, ...]:
+    nodes = len(topology.nodes)
+    classes: dict[int, list[Link]] = {}
+    for link in topology.links:
+        classes.setdefault((link.target - link.source) % nodes, []).append(link)
+    if any(len(links) < nodes or gcd(offset, nodes) > 1 for offset, links in classes.items()):
+        return ()
+    return tuple(
+        Ring(tuple(place * offset % nodes for place in range(nodes)), min(link.bandwidth for link in links))
+        for offset, links in sorted(classes.items())
+    )
+
+
+def _single(topology: Topology) -> tuple[Ring, ...]:
+    leaving: list[list[Link]] = [[] for _ in topology.nodes]
+    for link in topology.links:
+        leaving[link.source].append(link)
+    if {len(links) for links in leaving} not in ({1}, {2}):
+        return ()
+    walks = [_walk(leaving, first) for first in leaving[0]]
+    rings = tuple(ring for ring in walks if len(ring.nodes) == len(topology.nodes))
+    return rings if len(rings) == len(leaving[0]) else ()
+
+
+def _walk(leaving: list[list[Link]], link: Link) -> Ring:
+    """Follow `link` and never turn round, until the walk is back."""
+    start, nodes, bandwidth = link.source, [link.source], link.bandwidth
+    while link.target != start and len(nodes) < len(leaving):
+        nodes.append(link.target)
+        onward = [each for each in leaving[link.target] if each.target != link.source]
+        if len(onward) != 1:
+            return Ring((), bandwidth)
+        link = onward[0]
+        bandwidth = min(bandwidth, link.bandwidth)
+    return Ring(tuple(nodes) if link.target == start else (), bandwidth)

@@ -1,0 +1,117 @@
+"""The traditional torus algorithm (Sack and Gropp): ring allgathers along one dimension after another.
+
+A shard has a part for each dimension to begin with; the part that begins with dimension i goes on with i + 1, and so
+on around, so that all dimensions are busy. Along a ring of three nodes or more half of a part goes each way.
+T_L = sum of (size - 1); T_B is optimal where all sizes are equal, and only there.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.generation.bfb.allgather import require_direct
+from forestcoll.generation.step_duality import by_allgathers
+from forestcoll.schedule.model import IntArray, PhaseOp
+from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
+from forestcoll.topology import Topology
+from forestcoll.topology.families._direct import grid_pairs
+
+
+def torus_ring_schedule(topology: Topology, collective: Collective) -> StepSchedule:
+    """Return the traditional torus algorithm for `collective`.
+
+    Raises:
+        InputError: the network is no torus whose nodes are numbered in row-major order, or there is a switch.
+    """
+    require_direct(topology)
+    return by_allgathers(topology, collective, _allgather)
+
+
+def torus_sizes(topology: Topology) -> tuple[int, ...]:
+    """Return the sizes of the dimensions of a torus whose nodes are numbered in row-major order.
+
+    Raises:
+        InputError: the network is none.
+    """
+    links = {(link.source, link.target) for link in topology.links}
+    for sizes in _factorings(len(topology.nodes)):
+        pairs = set(grid_pairs(sizes, wrap=True))
+        if len(links) == 2 * len(pairs) and pairs | {(other, one) for one, other in pairs} == links:
+            return sizes
+    raise InputError(
+        f"{topology.name}: no torus whose nodes are numbered row by row; the traditional torus algorithm needs one, "
+        "such as torus:dims=4x4"
+    )
+
+
+def _factorings(number: int) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to write `number` as a product of factors of 2 or more, in order, the fewest factors first."""
+    found: list[tuple[int, ...]] = []
+
+    def extend(sizes: tuple[int, ...], rest: int) -> None:
+        if rest == 1:
+            found.append(sizes)
+        for factor in range(2, rest + 1):
+            if rest % factor == 0:
+                extend((*sizes, factor), rest // factor)
+
+    extend((), number)
+    yield from sorted(found, key=lambda sizes: (len(sizes), sizes))
+
+
+def _allgather(topology: Topology) -> StepSchedule:
+    sizes = torus_sizes(topology)
+    nodes, dimensions = len(topology.nodes), len(sizes)
+    shards, targets = (each.ravel() for each in np.meshgrid(np.arange(nodes), np.arange(nodes), indexing="ij"))
+    is_other = shards != targets
+    shards, targets = shards[is_other], targets[is_other]
+    columns: list[list[IntArray]] = []
+    for first in range(dimensions):
+        order = [*range(first, dimensions), *range(first)]
+        for forward in (True, False):
+            last, sources, steps = _arrivals(sizes, order, shards, targets, forward=forward)
+            is_whole = np.array([size == 2 for size in sizes])[last]
+            lows = 2 * first + (0 if forward else 1)
+            chosen = np.ones(len(shards), dtype=np.bool_) if forward else ~is_whole
+            highs = np.where(is_whole, 2 * first + 2, lows + 1)
+            columns.append(
+                [each[chosen] for each in (steps, shards, sources, targets, np.full_like(shards, lows), highs)]
+            )
+    steps, shards, sources, targets, lows_, highs = (np.concatenate(column) for column in zip(*columns, strict=True))
+    sent = Transfers.by_step(
+        steps,
+        count=sum(sizes) - dimensions,
+        shards=shards,
+        sources=sources,
+        targets=targets,
+        lows=lows_,
+        highs=highs,
+        points=[Fraction(half, 2 * dimensions) for half in range(2 * dimensions + 1)],
+    )
+    return StepSchedule(topology, Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, sent),))
+
+
+def _arrivals(
+    sizes: tuple[int, ...], order: list[int], shards: IntArray, targets: IntArray, *, forward: bool
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return along which dimension each shard reaches its target, from which node, and at which step.
+
+    It travels the dimensions in `order`, and arrives along the last in which the two nodes differ.
+    """
+    last, sources, steps = (np.zeros(len(shards), dtype=np.int64) for _ in range(3))
+    begun = 0
+    for dimension in order:
+        size, stride = sizes[dimension], prod(sizes[dimension + 1 :])
+        place = targets // stride % size
+        distance = (place - shards // stride % size) % size
+        way = 1 if forward or size == 2 else -1
+        differs = distance > 0
+        last[differs] = dimension
+        sources[differs] = (targets + ((place - way) % size - place) * stride)[differs]
+        steps[differs] = (begun + (distance if way > 0 else size - distance) - 1)[differs]
+        begun += size - 1
+    return last, sources, steps

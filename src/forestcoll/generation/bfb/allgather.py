@@ -1,0 +1,145 @@
+"""BFB schedules (§6, appendix E): every shard spreads breadth first, and each node balances what comes in at a step.
+
+A reduce-scatter is the reverse of an allgather on the transposed network (Corollary 1.1); an allreduce is one and then
+the other. The number of steps is the diameter, the least that any schedule has (Theorem 3).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+from forestcoll.bounds.scaling import ScaledTopology, require_all_ports
+from forestcoll.collective import Collective, collective_named
+from forestcoll.core import StepTransfers
+from forestcoll.errors import InputError, shown
+from forestcoll.generation.step_duality import by_allgathers
+from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule.model import PhaseOp
+from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
+from forestcoll.topology import Topology
+from forestcoll.units import bytes_per_microsecond
+
+
+def bfb(
+    topology: Topology,
+    collective: Collective | str = Collective.ALLGATHER,
+    *,
+    chunks: int | None = None,
+    data_size: int | None = None,
+    progress: Progress = SILENT,
+) -> StepSchedule:
+    """Return the breadth-first schedule whose time is least at every step (Theorem 16), not yet verified.
+
+    Args:
+        topology: a network of compute nodes and links alone, whose bandwidths may differ (E.3).
+        collective: allgather, reduce-scatter or allreduce.
+        chunks: P, into how many equal chunks a shard may be cut; anywhere if None (E.2).
+        data_size: M in bytes, for which the latencies of links are weighed against their bandwidths (E.3); without it
+            bandwidth alone counts.
+        progress: is told how far the work is.
+
+    Raises:
+        InputError: there is a switch, the collective has a root, an argument is not a positive integer, or a link has
+            no latency although it is to be weighed.
+        NoSolutionError: nodes may not use all their links at once.
+    """
+    kind = collective_named(collective)
+    require_direct(topology)
+    checked_chunks(chunks)
+    if data_size is not None and (type(data_size) is not int or data_size < 1):
+        raise InputError(f"data_size is {shown(data_size)}; expected an integer of 1 or more")
+    return by_allgathers(topology, kind, lambda network: _Request(network, chunks or 0, data_size).allgather(progress))
+
+
+def checked_chunks(chunks: int | None) -> int | None:
+    """Return `chunks`.
+
+    Raises:
+        InputError: it is neither None nor an integer of 1 or more.
+    """
+    if chunks is not None and (type(chunks) is not int or chunks < 1):
+        raise InputError(f"chunks is {shown(chunks)}; expected an integer of 1 or more")
+    return chunks
+
+
+def require_direct(topology: Topology) -> None:
+    """Check that the network has compute nodes alone, which send over all links at once.
+
+    Raises:
+        InputError: it has a switch.
+        NoSolutionError: its port model says that a node uses one link at a time.
+    """
+    if topology.switches:
+        switch = topology.nodes[topology.switches[0]].id
+        raise InputError(
+            f"{topology.name}: node {switch!r} is a switch; step schedules need a direct network, of compute nodes "
+            "alone (the methods of trees take switches)"
+        )
+    require_all_ports(topology)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """An allgather that is asked for: the network, P or 0, and the data size if latencies count."""
+
+    topology: Topology
+    chunks: int
+    data_size: int | None
+
+    def allgather(self, progress: Progress) -> StepSchedule:
+        scaled = ScaledTopology.of(self.topology)
+        demand, latencies = self._times(scaled)
+        bound = _bound(scaled, demand, max(latencies), self.chunks)
+        progress.begin("balancing the breadth-first broadcasts")
+        scaled.remark_on_width(bound, progress)
+        core, problem = scaled.problem(scaled.capacities, bound)
+        columns = core.broadcast_breadth_first(problem, demand, latencies, self.chunks, (), progress.advance)
+        phase = StepPhase(PhaseOp.BROADCAST, _transfers(StepTransfers(*columns)))
+        return StepSchedule(self.topology, Collective.ALLGATHER, (phase,))
+
+    def _times(self, scaled: ScaledTopology) -> tuple[int, list[int]]:
+        """Return how long a shard takes over a link of capacity 1, and each link's latency, in one unit of time."""
+        if self.data_size is None:
+            return 1, [0] * len(self.topology.links)
+        shard = Fraction(self.data_size, len(self.topology.nodes))
+        demand = shard / (scaled.unit * bytes_per_microsecond(self.topology.bandwidth_unit))
+        times = [demand, *_latencies(self.topology)]
+        unit = lcm(*(time.denominator for time in times))
+        whole = [int(time * unit) for time in times]
+        common = gcd(*whole)
+        return whole[0] // common, [time // common for time in whole[1:]]
+
+
+def _latencies(topology: Topology) -> list[Fraction]:
+    """Return the latency of each link in microseconds."""
+    for link in topology.links:
+        if link.latency_us is None:
+            source, target = topology.ids([link.source, link.target])
+            raise InputError(
+                f"{topology.name}: the link from {source!r} to {target!r} has no latency_us, which a data size is "
+                "weighed against; give every link one, or leave the size out"
+            )
+    return [link.latency_us for link in topology.links if link.latency_us is not None]
+
+
+def _transfers(sent: StepTransfers) -> Transfers:
+    return Transfers.by_step(
+        sent.steps,
+        count=int(sent.steps.max()) + 1,
+        shards=sent.shards,
+        sources=sent.sources,
+        targets=sent.targets,
+        lows=sent.lows,
+        highs=sent.highs,
+        points=list(map(Fraction, sent.numerators, sent.denominators)),
+    )
+
+
+def _bound(scaled: ScaledTopology, demand: int, latency: int, chunks: int) -> int:
+    """Return what no number of the core exceeds, where shards have this `demand` and links at most this `latency`."""
+    nodes, links = len(scaled.topology.nodes), scaled.topology.links
+    ingress = [0] * nodes
+    for link, capacity in zip(links, scaled.capacities, strict=True):
+        ingress[link.target] += capacity
+    rates = max(ingress) * max(chunks, 1)
+    return rates * (demand * (nodes * max(chunks, 1) + 1) + 2 * rates * latency)

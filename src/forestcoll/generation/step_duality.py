@@ -1,0 +1,28 @@
+"""From a way to make allgathers to all collectives of steps (Corollary 1.1)."""
+
+from collections.abc import Callable
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.schedule.step_composition import combined, is_own_transpose, reversed_steps
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology import Topology
+
+
+def by_allgathers(
+    topology: Topology, collective: Collective, allgather: Callable[[Topology], StepSchedule]
+) -> StepSchedule:
+    """Return a schedule of `collective`: a reduce-scatter is a reversed allgather on the transposed network.
+
+    Raises:
+        InputError: the collective has a root.
+    """
+    if collective.has_root:
+        raise InputError(f"step schedules start from every node, a {collective} has one root; ask for an allgather")
+    if collective is Collective.ALLGATHER:
+        return allgather(topology)
+    if collective is Collective.REDUCE_SCATTER:
+        return reversed_steps(allgather(topology.transposed()))
+    gather = allgather(topology)
+    backwards = gather if is_own_transpose(topology) else allgather(topology.transposed())
+    return combined(reversed_steps(backwards), gather)

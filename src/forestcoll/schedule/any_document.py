@@ -1,0 +1,29 @@
+"""A schedule file of either kind, of trees or of steps: the format that it names decides."""
+
+from pathlib import Path
+
+from forestcoll.errors import InputError
+from forestcoll.files import parse_document, read_bytes
+from forestcoll.schedule.document import FORMAT, schedule_from_document
+from forestcoll.schedule.model import Schedule
+from forestcoll.schedule.scanning import scanned_document
+from forestcoll.schedule.step_document import STEPS_FORMAT, steps_from_document
+from forestcoll.schedule.steps import StepSchedule
+
+
+def read_any_schedule(path: Path) -> Schedule | StepSchedule:
+    """Return the schedule in the file at `path`, well formed but not verified.
+
+    Raises:
+        InputError: the file cannot be read or breaks its format; the message names the file, the place and the value.
+    """
+    text = read_bytes(path)
+    document = scanned_document(text)
+    if document is None:
+        document = parse_document(text, path)
+    del text  # as large as all that is made of it
+    if "format" not in document:
+        raise InputError(f'{path}: has no "format"; expected {FORMAT!r} or {STEPS_FORMAT!r}')
+    if document["format"] == STEPS_FORMAT:
+        return steps_from_document(document, where=str(path))
+    return schedule_from_document(document, where=str(path))

@@ -1,0 +1,237 @@
+"""`forestcoll.steps/1`: a step schedule as a JSON document and as a file.
+
+The contract lists the steps one behind the other. What an allreduce does at each is said by the optional key `phases`,
+`[{"op": "reduce", "steps": 3}, {"op": "broadcast", "steps": 3}]`; without it an allreduce reduces in the first half of
+its steps. Where shards are not equal, `shards` says of each node its part of the data. Reading checks types and ranges;
+whether a schedule is *right* is for `verify_steps` to say.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from forestcoll.collective import Collective, collective_named, shards_of
+from forestcoll.errors import InputError, shown
+from forestcoll.exact import MAX_RESULT_DIGITS, json_text, to_fraction
+from forestcoll.files import read_document, write_text
+from forestcoll.schedule.model import IntArray, PhaseOp, row_starts
+from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
+from forestcoll.topology import Topology, topology_from_document, topology_to_document
+
+STEPS_FORMAT = "forestcoll.steps/1"
+
+BLOCK_TRANSFERS = 2**14
+"""How many transfers become text at a time."""
+
+_KEYS = ("shard", "interval", "source", "target")
+
+
+def write_steps(schedule: StepSchedule, path: Path) -> None:
+    """Write `schedule` to `path`, whole or not at all; gzip if its name ends in `.gz`.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    write_text(path, steps_text(schedule))
+
+
+def steps_text(schedule: StepSchedule) -> Iterator[str]:
+    """Yield the pieces of the JSON text of `schedule`, a line a transfer: the same schedule gives the same text."""
+    head: dict[str, object] = {
+        "format": STEPS_FORMAT,
+        "collective": schedule.collective.value,
+        "topology": topology_to_document(schedule.topology),
+    }
+    if schedule.shards is not None:
+        ids = schedule.topology.ids(schedule.topology.compute)
+        head["shards"] = {str(id_): str(shard) for id_, shard in zip(ids, schedule.shards, strict=True)}
+    if len(schedule.phases) > 1:
+        head["phases"] = [{"op": each.op.value, "steps": each.transfers.steps} for each in schedule.phases]
+    yield json_text(head)[:-1]
+    yield ',\n"steps": ['
+    before = "\n[\n"
+    for phase in schedule.phases:
+        for begin, end in pairwise(phase.transfers.starts.tolist()):
+            yield before
+            yield from _step_texts(phase.transfers, begin, end)
+            yield "]"
+            before = ",\n[\n"
+    yield "\n]}\n"
+
+
+def _step_texts(sent: Transfers, begin: int, end: int) -> Iterator[str]:
+    texts = [f'"{point}"' for point in sent.points]
+    for first in range(begin, end, BLOCK_TRANSFERS):
+        rows = slice(first, min(first + BLOCK_TRANSFERS, end))
+        columns = (sent.shards, sent.lows, sent.highs, sent.sources, sent.targets)
+        lines = [
+            f'{{"shard": {shard}, "interval": [{texts[low]}, {texts[high]}], "source": {source}, "target": {target}}}'
+            for shard, low, high, source, target in zip(*(each[rows].tolist() for each in columns), strict=True)
+        ]
+        yield ",\n".join(lines) + (",\n" if rows.stop < end else "")
+
+
+def read_steps(path: Path) -> StepSchedule:
+    """Return the step schedule in the file at `path`, well formed but not verified.
+
+    Raises:
+        InputError: the file cannot be read or breaks the format; the message names the file, the place and the value.
+    """
+    return steps_from_document(read_document(path), where=str(path))
+
+
+def steps_from_document(document: Mapping[str, object], *, where: str) -> StepSchedule:
+    """Return the step schedule that a JSON object describes; `where` begins every error message.
+
+    Raises:
+        InputError: as `read_steps` does.
+    """
+    if document.get("format") != STEPS_FORMAT:
+        raise InputError(f"{where}: format is {shown(document.get('format'))}; expected {STEPS_FORMAT!r}")
+    for key in ("collective", "topology", "steps"):
+        if key not in document:
+            raise InputError(f'{where}: has no "{key}"; a step schedule needs it')
+    collective = _collective(document["collective"], where)
+    if not isinstance(document["topology"], Mapping):
+        raise InputError(f"{where}: topology is {shown(document['topology'])}; expected an object")
+    topology = topology_from_document(document["topology"], where=f"{where}: topology")
+    steps = document["steps"]
+    if not isinstance(steps, list):
+        raise InputError(f"{where}: steps is {shown(steps)}; expected a list of steps")
+    shards = document.get("shards")
+    phases = _phases(document.get("phases"), collective, len(steps), where)
+    ends = accumulate((count for _, count in phases), initial=0)
+    return StepSchedule(
+        topology,
+        collective,
+        tuple(
+            StepPhase(op, _transfers(steps[begin:end], topology, f"{where}: steps", begin))
+            for (op, _), (begin, end) in zip(phases, pairwise(ends), strict=True)
+        ),
+        None if shards is None else shards_of(topology, shards, where=f"{where}: shards", digits=MAX_RESULT_DIGITS),
+    )
+
+
+def _collective(value: object, where: str) -> Collective:
+    try:
+        return collective_named(value if isinstance(value, str) else str(value))
+    except InputError:
+        known = ", ".join(repr(each.value) for each in Collective)
+        raise InputError(f"{where}: collective is {shown(value)}; this version knows {known}") from None
+
+
+def _phases(value: object, collective: Collective, steps: int, where: str) -> list[tuple[PhaseOp, int]]:
+    """Return what each phase does, and how many steps it has."""
+    if value is None:
+        return _usual_phases(collective, steps, where)
+    if not isinstance(value, list):
+        raise InputError(f'{where}: phases is {shown(value)}; expected [{{"op": ..., "steps": ...}}, ...]')
+    phases = [_phase(each, f"{where}: phases[{place}]") for place, each in enumerate(value)]
+    total = sum(count for _, count in phases)
+    if total != steps:
+        raise InputError(f"{where}: phases have {total} steps together, but {steps} are listed; make the two equal")
+    return phases
+
+
+def _usual_phases(collective: Collective, steps: int, where: str) -> list[tuple[PhaseOp, int]]:
+    if collective is not Collective.ALLREDUCE:
+        return [(PhaseOp.REDUCE if collective.only_reduces else PhaseOp.BROADCAST, steps)]
+    if steps % 2:
+        raise InputError(
+            f"{where}: an allreduce of {steps} steps does not reduce in half of them; say which do with "
+            '"phases": [{"op": "reduce", "steps": ...}, {"op": "broadcast", "steps": ...}]'
+        )
+    return [(PhaseOp.REDUCE, steps // 2), (PhaseOp.BROADCAST, steps // 2)]
+
+
+def _phase(value: object, where: str) -> tuple[PhaseOp, int]:
+    if not isinstance(value, Mapping):
+        raise InputError(f'{where} is {shown(value)}; expected {{"op": ..., "steps": ...}}')
+    op, steps = value.get("op"), value.get("steps")
+    if not isinstance(op, str) or op not in set(PhaseOp):
+        raise InputError(f"{where}.op is {shown(op)}; expected 'reduce' or 'broadcast'")
+    if type(steps) is not int or steps < 0:
+        raise InputError(f"{where}.steps is {shown(steps)}; expected an integer of 0 or more")
+    return PhaseOp(op), steps
+
+
+def _transfers(steps: Sequence[object], topology: Topology, where: str, first: int) -> Transfers:
+    """Read `steps`, the first of which is number `first` of the file."""
+    flat: list[Mapping[str, object]] = []
+    lengths = []
+    for number, step in enumerate(steps, start=first):
+        if not isinstance(step, list):
+            raise InputError(f"{where}[{number}] is {shown(step)}; expected a list of transfers")
+        for place, transfer in enumerate(step):
+            if not isinstance(transfer, Mapping) or not transfer.keys() >= set(_KEYS):
+                raise _no_transfer(transfer, f"{where}[{number}][{place}]")
+        lengths.append(len(step))
+        flat.extend(step)
+    starts = row_starts(np.array(lengths, dtype=np.int64))
+    reader = _Columns(flat, starts, where, first)
+    shards, sources, targets = (reader.nodes(key, len(topology.nodes)) for key in ("shard", "source", "target"))
+    points, lows, highs = reader.parts()
+    return Transfers(starts, shards, sources, targets, lows, highs, points)
+
+
+def _no_transfer(value: object, where: str) -> InputError:
+    if isinstance(value, Mapping):
+        missing = next(key for key in _KEYS if key not in value)
+        return InputError(f'{where} has no "{missing}"; a transfer needs {", ".join(_KEYS)}')
+    return InputError(f'{where} is {shown(value)}; expected {{"shard": ..., "interval": [...], ...}}')
+
+
+class _Columns:
+    """Reads the columns of transfers; a quick look at all of them, a slow one to name the culprit."""
+
+    def __init__(self, transfers: Sequence[Mapping[str, object]], starts: IntArray, where: str, first: int) -> None:
+        self._transfers, self._starts, self._where, self._first = transfers, starts, where, first
+
+    def _place(self, transfer: int) -> str:
+        step = int(np.searchsorted(self._starts, transfer, side="right")) - 1
+        return f"{self._where}[{self._first + step}][{transfer - int(self._starts[step])}]"
+
+    def nodes(self, key: str, bound: int) -> IntArray:
+        """Return the node numbers under `key`, from 0 to `bound` - 1."""
+        values = [transfer[key] for transfer in self._transfers]
+        numbers = cast("list[int]", values)
+        if not set(map(type, values)) <= {int} or min(numbers, default=0) < 0 or max(numbers, default=0) >= bound:
+            place = next(p for p, value in enumerate(values) if type(value) is not int or not 0 <= value < bound)
+            where = f"{self._place(place)}.{key}"
+            raise InputError(f"{where} is {shown(values[place])}; expected an integer from 0 to {bound - 1}")
+        return np.array(numbers, dtype=np.int32)
+
+    def parts(self) -> tuple[tuple[Fraction, ...], IntArray, IntArray]:
+        """Return the distinct ends of parts, rising, and which of them each part begins and ends on."""
+        ends = self._ends()
+        values: dict[object, Fraction] = {}
+        for place, end in enumerate(ends):
+            if end not in values:
+                values[end] = self._value(end, place // 2)
+        points = tuple(sorted(set(values.values())))
+        place_of = {point: place for place, point in enumerate(points)}
+        codes = {end: place_of[value] for end, value in values.items()}
+        places = np.fromiter(map(codes.__getitem__, ends), dtype=np.int32, count=len(ends))
+        return points, places[0::2].copy(), places[1::2].copy()
+
+    def _ends(self) -> list[str]:
+        """Return the text of both ends of every part; of a JSON number the text that it was written as."""
+        ends: list[str] = []
+        for place, transfer in enumerate(self._transfers):
+            interval = transfer["interval"]
+            if not isinstance(interval, list) or len(interval) != 2:
+                where = f"{self._place(place)}.interval"
+                raise InputError(f'{where} is {shown(interval)}; expected two rationals, such as ["0", "2/3"]')
+            ends += (end if type(end) is str else shown(end) for end in interval)
+        return ends
+
+    def _value(self, text: str, place: int) -> Fraction:
+        try:
+            return to_fraction(text, digits=MAX_RESULT_DIGITS)
+        except ValueError as error:
+            where = f"{self._place(place)}.interval"
+            raise InputError(f"{where} holds {shown(text)}, which {error}; write a rational such as '2/3'") from None

@@ -1,0 +1,38 @@
+"""Two rings both ways over the same nodes, the second with another stride (TopoOpt's shifted rings at degree 4)."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families._direct import add_nodes
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder("shifted-ring", summary="two rings both ways, with different strides", source="a unit by definition")
+@dataclass(frozen=True)
+class ShiftedRing(Recipe):
+    """The second stride is the greatest below half the nodes that has no common divisor with their number.
+
+    Where that is 1 the two rings are the same, and every link has twice the bandwidth.
+    """
+
+    nodes: int = field(default=8, metadata=integer("compute nodes", minimum=3, is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        return Size(self.nodes, (2 if second_stride(self.nodes) == 1 else 4) * self.nodes)
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_nodes(network, self.nodes)
+        for stride in (1, second_stride(self.nodes)):
+            for node in range(self.nodes):
+                network.add_duplex(node, (node + stride) % self.nodes, self.bandwidth)
+
+
+def second_stride(nodes: int) -> int:
+    """Return the greatest stride below `nodes` / 2 that passes all nodes."""
+    return next(stride for stride in range((nodes - 1) // 2, 0, -1) if gcd(stride, nodes) == 1)

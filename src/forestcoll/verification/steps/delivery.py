@@ -1,0 +1,139 @@
+"""Rules about what arrives. Each returns the message of the first offender, or None.
+
+They look at a phase as a `Spread`, in which a reduce runs backwards: shards spread from their own node, and what is
+received at a step can be passed on at a later one.
+"""
+
+import numpy as np
+
+from forestcoll.schedule.model import IntArray, PhaseOp
+from forestcoll.schedule.steps import Transfers
+from forestcoll.verification.network import BoolArray
+from forestcoll.verification.search import first_true
+from forestcoll.verification.steps import wording
+from forestcoll.verification.steps.case import StepCase
+from forestcoll.verification.steps.spread import Pieces, Spread
+
+
+def sent_twice(case: StepCase) -> str | None:
+    """Find, in a reduce, a part of a sum that a node sends twice, or that leaves the node where it must end."""
+    for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
+        sent = phase.transfers
+        if phase.op is not PhaseOp.REDUCE:
+            continue
+        own, again = first_true(sent.sources == sent.shards), spread.pieces.overlap
+        if own is not None:
+            return (
+                f"{wording.place(case, sent, own)}: {_sender(case, sent, own)} sends a part of the sum that ends on it"
+            )
+        if again is not None:
+            what = f"{_sender(case, sent, again)} sends something of {_part(case, sent, again)} twice"
+            return f"{wording.place(case, sent, again)}: {what}, so it is added twice"
+    return None
+
+
+def not_held(case: StepCase) -> str | None:
+    """Find what is sent before it is held or, in a reduce, what arrives after it should have been sent on."""
+    for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
+        sent = phase.transfers
+        transfer = first_true(_is_not_held(spread))
+        if transfer is None:
+            continue
+        where, what = wording.place(case, sent, transfer), _part(case, sent, transfer)
+        if phase.op is PhaseOp.REDUCE:
+            who = wording.node(case, int(sent.targets[transfer]))
+            return f"{where}: node {who} does not send all of {what} on at a later step, so the sum lacks it"
+        return f"{where}: {_sender(case, sent, transfer)} does not hold all of {what} before the step"
+    return None
+
+
+def _sender(case: StepCase, sent: Transfers, transfer: int) -> str:
+    return f"node {wording.node(case, int(sent.sources[transfer]))}"
+
+
+def _part(case: StepCase, sent: Transfers, transfer: int) -> str:
+    return f"part {wording.part(sent, transfer)} of the shard of {wording.node(case, int(sent.shards[transfer]))}"
+
+
+def _is_not_held(spread: Spread) -> BoolArray:
+    """Return which transfers send what their source has not received before their step."""
+    pieces = spread.pieces
+    owners = spread.shards.astype(np.int64) * spread.nodes + spread.sources
+    complete_at = _complete_at(spread, pieces)
+    doubtful = np.flatnonzero((spread.sources != spread.shards) & (complete_at[owners] >= spread.steps))
+    wrong = np.zeros(len(spread.shards), dtype=np.bool_)
+    wrong[doubtful] = _lacks_some(spread, pieces, doubtful, owners[doubtful])
+    return wrong
+
+
+def _complete_at(spread: Spread, pieces: Pieces) -> IntArray:
+    """Return of each owner the step at which it has the whole shard, or one that never comes."""
+    never = np.iinfo(np.int64).max
+    complete = np.full(spread.nodes**2, never, dtype=np.int64)
+    whole = np.flatnonzero(_is_whole(spread, pieces))
+    latest = np.maximum.reduceat(pieces.steps, pieces.starts[:-1][whole]) if len(whole) else whole
+    # reduceat runs from one start to the next of those that are given: exact where these owners' pieces are adjacent,
+    # later, and so on the safe side, where others stand between.
+    complete[whole] = latest
+    return complete
+
+
+def _is_whole(spread: Spread, pieces: Pieces) -> BoolArray:
+    """Return of each owner whether its pieces make up the whole shard."""
+    if not len(pieces.owners) or spread.points[0] != 0 or spread.points[-1] != 1:
+        return np.zeros(spread.nodes**2, dtype=np.bool_)
+    counts = np.diff(pieces.starts)
+    first = np.minimum(pieces.starts[:-1], len(pieces.owners) - 1)
+    last = np.maximum(pieces.starts[1:] - 1, 0)
+    joins = np.bincount(pieces.owners[pieces.joins_next], minlength=spread.nodes**2)
+    whole: BoolArray = (
+        (counts > 0)
+        & (joins == counts - 1)
+        & (pieces.lows[first] == 0)
+        & (pieces.highs[last] == len(spread.points) - 1)
+    )
+    return whole
+
+
+def _lacks_some(spread: Spread, pieces: Pieces, transfers: IntArray, owners: IntArray) -> BoolArray:
+    """Return which of `transfers`, from these `owners`, send something that the owner's pieces do not bring before.
+
+    Each walks along its owner's pieces, all at the same time.
+    """
+    lacks = np.zeros(len(transfers), dtype=np.bool_)
+    codes = pieces.owners * len(spread.points) + pieces.lows
+    at = np.searchsorted(codes, owners * len(spread.points) + spread.lows[transfers], side="right") - 1
+    reached = spread.lows[transfers].copy()
+    active = np.arange(len(transfers))
+    while len(active):
+        here = np.clip(at[active], 0, len(codes) - 1)
+        holds = (
+            (here == at[active])
+            & (pieces.owners[here] == owners[active])
+            & (pieces.lows[here] <= reached[active])
+            & (pieces.highs[here] > reached[active])
+            & (pieces.steps[here] < spread.steps[transfers[active]])
+        )
+        lacks[active[~holds]] = True
+        active = active[holds]
+        reached[active] = pieces.highs[at[active]]
+        active = active[reached[active] < spread.highs[transfers[active]]]
+        at[active] += 1
+    return lacks
+
+
+def missing(case: StepCase) -> str | None:
+    """Find a node that does not receive all of a shard or, in a reduce, does not send all of its part of a sum."""
+    compute = np.array(case.schedule.topology.compute, dtype=np.int64)
+    sizes = case.schedule.shard_sizes
+    shards = np.array([node for node in compute.tolist() if sizes[node] > 0], dtype=np.int64)
+    for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
+        owners = (shards[:, None] * spread.nodes + compute[None, :]).ravel()
+        is_own = (shards[:, None] == compute[None, :]).ravel()
+        place = first_true(~_is_whole(spread, spread.pieces)[owners] & ~is_own)
+        if place is None:
+            continue
+        shard, node = (wording.node(case, int(each)) for each in divmod(int(owners[place]), spread.nodes))
+        does = "sends" if phase.op is PhaseOp.REDUCE else "receives"
+        return f"node {node} never {does} all of the shard of {shard}; it must have done so by the last step"
+    return None

@@ -1,0 +1,111 @@
+"""Rules about the form of a step schedule. Each returns the message of the first offender, or None."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from forestcoll.collective import Collective
+from forestcoll.schedule.model import IntArray, PhaseOp
+from forestcoll.verification.network import BoolArray
+from forestcoll.verification.search import first_true
+from forestcoll.verification.steps import wording
+from forestcoll.verification.steps.case import StepCase
+from forestcoll.verification.wording import number
+
+_PHASES = {
+    Collective.ALLGATHER: (PhaseOp.BROADCAST,),
+    Collective.REDUCE_SCATTER: (PhaseOp.REDUCE,),
+    Collective.ALLREDUCE: (PhaseOp.REDUCE, PhaseOp.BROADCAST),
+}
+
+
+def columns_malformed(case: StepCase) -> str | None:
+    """Find columns that do not fit together: no file reads so, but a program may build them."""
+    for place, phase in enumerate(case.schedule.phases):
+        sent = phase.transfers
+        lengths = {len(column) for column in (sent.shards, sent.sources, sent.targets, sent.lows, sent.highs)}
+        if len(lengths) > 1:
+            return f"phase {place}: its columns have different lengths, {sorted(lengths)}"
+        starts = sent.starts
+        if not len(starts) or starts[0] != 0 or starts[-1] != len(sent) or (starts[1:] < starts[:-1]).any():
+            return f"phase {place}: the starts of steps do not rise from 0 to the number of transfers"
+        if any(one >= other for one, other in pairwise(sent.points)):
+            return f"phase {place}: its points do not rise"
+        if _outside(sent.lows, len(sent.points)).any() or _outside(sent.highs, len(sent.points)).any():
+            return f"phase {place}: a part ends on a point that is not there"
+    return None
+
+
+def _outside(column: IntArray, bound: int) -> BoolArray:
+    outside: BoolArray = (column < 0) | (column >= bound)
+    return outside
+
+
+def collective_wrong(case: StepCase) -> str | None:
+    """Find a collective whose data starts from, or ends on, one node."""
+    collective = case.schedule.collective
+    if collective in _PHASES:
+        return None
+    return f"collective is {collective}; expected allgather, reduce-scatter or allreduce"
+
+
+def phases_wrong(case: StepCase) -> str | None:
+    """Find phases that are not those of the collective."""
+    expected = _PHASES[case.schedule.collective]
+    found = tuple(phase.op for phase in case.schedule.phases)
+    if found == expected:
+        return None
+    return f"phases are [{', '.join(found)}]; expected [{', '.join(expected)}] for {case.schedule.collective}"
+
+
+def shards_wrong(case: StepCase) -> str | None:
+    """Find shards that are not a division of the data among the compute nodes."""
+    shards, nodes = case.schedule.shards, len(case.schedule.topology.compute)
+    if shards is None:
+        return None
+    if len(shards) != nodes:
+        return f"there are {len(shards)} shards; expected one for each of {nodes} compute nodes"
+    if min(shards) < 0:
+        return f"a shard is {number(min(shards))}; expected 0 or more"
+    total = sum(shards, Fraction(0))
+    return None if total == 1 else f"the shards add up to {number(total)}; expected exactly 1"
+
+
+def node_wrong(case: StepCase) -> str | None:
+    """Find a transfer from, to or of what is no compute node."""
+    nodes, is_compute = len(case.network.is_compute), case.network.is_compute
+    for phase in case.schedule.phases:
+        sent = phase.transfers
+        for role, column in (("shard", sent.shards), ("source", sent.sources), ("target", sent.targets)):
+            wrong = _outside(column, nodes)
+            wrong |= ~is_compute[np.where(wrong, 0, column)]
+            transfer = first_true(wrong)
+            if transfer is not None:
+                node = int(column[transfer])
+                where = wording.place(case, sent, transfer)
+                return f"{where}: {role} is {node}, which is not the number of a compute node"
+    return None
+
+
+def part_wrong(case: StepCase) -> str | None:
+    """Find a part that is empty or reaches beyond its shard."""
+    for phase in case.schedule.phases:
+        sent = phase.transfers
+        is_within = np.array([0 <= point <= 1 for point in sent.points], dtype=np.bool_)
+        transfer = first_true((sent.lows >= sent.highs) | ~is_within[sent.lows] | ~is_within[sent.highs])
+        if transfer is not None:
+            part = wording.part(sent, transfer)
+            return f"{wording.place(case, sent, transfer)}: interval is {part}; expected 0 <= begin < end <= 1"
+    return None
+
+
+def link_missing(case: StepCase) -> str | None:
+    """Find a transfer that crosses no link."""
+    for phase in case.schedule.phases:
+        sent = phase.transfers
+        transfer = first_true(case.network.find_links(sent.sources, sent.targets) < 0)
+        if transfer is not None:
+            source, target = (wording.node(case, int(end[transfer])) for end in (sent.sources, sent.targets))
+            return f"{wording.place(case, sent, transfer)}: no link leads from {source} to {target}"
+    return None

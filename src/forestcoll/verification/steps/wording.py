@@ -1,0 +1,30 @@
+"""How messages about step schedules name steps, transfers and parts: on one line, and never too long to read."""
+
+import numpy as np
+
+from forestcoll.schedule.steps import Transfers
+from forestcoll.verification.steps.case import StepCase
+from forestcoll.verification.wording import MAX_LENGTH, number
+
+
+def node(case: StepCase, place: int) -> str:
+    """Return the id of node number `place`, quoted as Python does: no line break survives."""
+    text = repr(case.schedule.topology.nodes[place].id)
+    return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}..."
+
+
+def place(case: StepCase, sent: Transfers, transfer: int) -> str:
+    """Return where in the file a transfer stands: the steps of all phases are counted on."""
+    before = 0
+    for phase in case.schedule.phases:
+        if phase.transfers is sent:
+            break
+        before += phase.transfers.steps
+    step = int(np.searchsorted(sent.starts, transfer, side="right")) - 1
+    return f"steps[{before + step}][{transfer - int(sent.starts[step])}]"
+
+
+def part(sent: Transfers, transfer: int) -> str:
+    """Return the part that a transfer sends."""
+    low, high = (sent.points[int(column[transfer])] for column in (sent.lows, sent.highs))
+    return f"[{number(low)}, {number(high)})"

@@ -1,0 +1,129 @@
+"""Unbalanced switches that copy or add: what is reached lies between plain trees and the cut that bounds all."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.errors import UnsatisfiedAssumption
+
+from forestcoll.bounds import optimum
+from forestcoll.collective import Collective
+from forestcoll.errors import NoSolutionError
+from forestcoll.generation import generate
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.verification import verify
+from networks import SMALL, examples
+from oracles import exit_bandwidth, subsets
+
+
+def fan(receivers: int, *, multicast: bool) -> Topology:
+    """A root's link of 1 into a switch that has a link of 1 to each receiver, and links back that are wide enough."""
+    builder = TopologyBuilder("fan")
+    builder.add_compute("root")
+    builder.add_switch("switch", multicast=multicast)
+    builder.add_link("root", "switch", 1)
+    for number in range(receivers):
+        builder.add_compute(number)
+        builder.add_link("switch", number, 1)
+        builder.add_link(number, "root", 1)
+    return builder.build()
+
+
+def test_a_switch_that_copies_feeds_all_at_once() -> None:
+    topology = fan(3, multicast=True)
+    best = optimum(topology, "broadcast", root="root")
+    assert best.algbw == best.optimal_algbw == 1
+    schedule = generate(topology, "broadcast", root="root")
+    assert verify(schedule).optimal
+    (tree,) = schedule.phases[0]
+    assert schedule.routes[tree.routes[0]] == (0, 1)
+    assert len(tree.routes) == 4
+
+
+def test_a_switch_that_adds_takes_from_all_at_once() -> None:
+    topology = fan(3, multicast=True).transposed()
+    schedule = generate(topology, "reduce", root="root")
+    assert schedule.algbw == 1
+    assert verify(schedule).optimal
+
+
+def test_what_cannot_copy_is_refused_for_its_balance() -> None:
+    with pytest.raises(NoSolutionError, match="switch 'switch' takes in 1 GB/s but gives out 3 GB/s"):
+        optimum(fan(3, multicast=False), "broadcast", root="root")
+
+
+@st.composite
+def unbalanced(draw: st.DrawFn) -> Topology:
+    """Up to five compute nodes on a ring, and up to two switches that can do anything, with links of any bandwidth."""
+    compute, switches = draw(st.integers(2, 5)), draw(st.integers(1, 2))
+    builder = TopologyBuilder("unbalanced")
+    for node in range(compute):
+        builder.add_compute(node)
+    for node in range(compute, compute + switches):
+        builder.add_switch(node, multicast=True, aggregation=True)
+    for node in range(compute):
+        builder.add_link(node, (node + 1) % compute, draw(SMALL))
+    for switch in range(compute, compute + switches):
+        for node in draw(st.sets(st.integers(0, switch - 1))):
+            builder.add_link(node, switch, draw(SMALL))
+        for node in draw(st.sets(st.integers(0, switch - 1))):
+            builder.add_link(switch, node, draw(SMALL))
+    return builder.build()
+
+
+def bound_of(topology: Topology, weight_of: dict[int, Fraction]) -> Fraction:
+    """Return the least exit bandwidth for what must leave, over all sets that miss a compute node."""
+    return min(
+        exit_bandwidth(topology, inside) / weight
+        for inside in subsets(range(len(topology.nodes)))
+        if (weight := sum((weight_of.get(node, Fraction(0)) for node in inside), Fraction(0)))
+        and not set(topology.compute) <= set(inside)
+    )
+
+
+def solved(topology: Topology, **asked: Any) -> Any:
+    """Return the optimum, or give the example up if switches that take no part are not balanced."""
+    try:
+        return optimum(topology, **asked)
+    except NoSolutionError:
+        raise UnsatisfiedAssumption from None
+
+
+@pytest.mark.parametrize("collective", list(Collective))
+@examples(100)
+@given(unbalanced())
+def test_what_is_found_is_reached_and_the_bound_is_right(collective: Collective, topology: Topology) -> None:
+    root: dict[str, Any] = {"root": 0} if collective.has_root else {}
+    best = solved(topology, collective=collective, **root)
+    schedule = generate(topology, collective, **root)
+    report = verify(schedule)
+    assert report.fault is None
+    assert best.algbw <= schedule.algbw <= best.bound
+    network = topology.transposed() if collective.only_reduces else topology
+    weights = dict.fromkeys(topology.compute, Fraction(1, len(topology.compute)))
+    if collective is not Collective.ALLREDUCE:
+        assert best.optimal_algbw == bound_of(network, {0: Fraction(1)} if root else weights)
+
+
+@examples(60)
+@given(unbalanced(), st.integers(1, 4))
+def test_a_number_of_trees(topology: Topology, trees: int) -> None:
+    best = solved(topology, collective="broadcast", root=0, trees=trees)
+    schedule = generate(topology, "broadcast", root=0, trees=trees)
+    assert verify(schedule).fault is None
+    assert best.algbw <= schedule.algbw <= best.bound
+    assert sum(1 / tree.share for tree in schedule.phases[0]) >= 1
+
+
+@examples(60)
+@given(unbalanced())
+def test_no_switch_takes_part_where_none_is_able(topology: Topology) -> None:
+    plain = replace(topology).without_abilities()
+    if plain.has_balanced_switches:
+        assert optimum(topology).algbw == optimum(plain).algbw
+    else:
+        with pytest.raises(NoSolutionError):
+            optimum(plain)

@@ -1,0 +1,91 @@
+"""Step schedules on the command line: generated, written, verified, and refused where they make no sense."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_run import run_command
+
+
+def test_breadth_first_broadcast_prints_what_the_contract_says() -> None:
+    document = run_command("generate", "torus:dims=3x4", "--method", "bfb", "--json").document()
+    assert (document["steps"], document["bandwidth_factor"]) == (3, "11/12")
+    assert document["bandwidth_optimal"] is True
+    assert document["algbw"] == "48/11"
+    assert document["collective"] == "allgather"
+
+
+@pytest.mark.parametrize(
+    ("network", "method", "collective", "more"),
+    [
+        ("circulant:nodes=7,offsets=1+3,one_way=true", "bfb", "reduce-scatter", ()),
+        ("hypercube:dim=3", "bfb", "allreduce", ("--chunks", 3)),
+        ("shifted-ring:nodes=8", "ring", "allgather", ()),
+        ("torus:dims=4x4", "torus-rings", "allreduce", ()),
+        ("hypercube:dim=3", "halving-doubling", "allreduce", ()),
+        ("double-binary-tree:nodes=7", "double-binary-tree", "allreduce", ("--chunks", 4)),
+    ],
+)
+def test_every_method_writes_what_the_judge_accepts(
+    tmp_path: Path, network: str, method: str, collective: str, more: tuple[object, ...]
+) -> None:
+    file = tmp_path / "steps.json.gz"
+    words = ("generate", network, "--method", method, "--collective", collective, *more, "-o", file)
+    generated = run_command(*words, "--json").document()
+    judged = run_command("verify", file, "--json").document()
+    assert judged["valid"] is True
+    assert {key: judged[key] for key in judged if key != "valid"}.items() <= generated.items()
+    told = run_command("verify", file)
+    assert told.status == 0
+    assert f"right: {collective} in steps on {network}" in told.out
+    assert f"steps      {generated['steps']} (T_L, in hops)" in run_command(*words).out
+
+
+def test_a_broken_file_is_refused_with_its_rule(tmp_path: Path) -> None:
+    file = tmp_path / "steps.json"
+    assert run_command("generate", "ring:nodes=5", "--method", "bfb", "-o", file).status == 0
+    document = json.loads(file.read_text())
+    document["steps"].reverse()
+    file.write_text(json.dumps(document))
+    assert run_command("verify", file).complaint().endswith("[part-not-held]")
+    run = run_command("verify", file, "--json")
+    assert run.status == 1
+    assert json.loads(run.out)["rule"] == "part-not-held"
+    document["steps"][0][0]["shard"] = 9
+    file.write_text(json.dumps(document))
+    assert "steps[0][0].shard is 9; expected an integer from 0 to 4" in run_command("verify", file).complaint()
+
+
+def test_a_file_written_to_standard_output_leaves_the_report_on_standard_error() -> None:
+    run = run_command("generate", "ring:nodes=3", "--method", "bfb", "-o", "-")
+    assert json.loads(run.out)["format"] == "forestcoll.steps/1"
+    assert "T_L, in hops" in run.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--trees", 2), "--trees is for methods of trees"),
+        (("--max-trees", 2), "--max-trees is for methods of trees"),
+        (("--root", 0), "--root is for methods of trees"),
+        (("--shards", "x.json"), "--shards is for methods of trees"),
+        (("--compact",), "--compact is for methods of trees"),
+        (("--collective", "broadcast"), "makes an allgather, a reduce-scatter or an allreduce, no broadcast"),
+        (("--chunks", 0), "0 is not in the range"),
+        (("--size", "much"), "'much'; expected a size of 1 byte or more such as 1KB"),
+        (("--size", "0"), "expected a size of 1 byte or more"),
+    ],
+)
+def test_options_that_do_not_go_together_are_wrong_usage(options: tuple[object, ...], words: str) -> None:
+    assert words in run_command("generate", "ring:nodes=4", "--method", "bfb", *options).complaint(2)
+
+
+def test_options_of_steps_are_wrong_usage_for_trees() -> None:
+    for options in (("--chunks", 2), ("--size", "1MB")):
+        complaint = run_command("generate", "ring:nodes=4", *options).complaint(2)
+        assert "--chunks and --size are for methods of steps" in complaint
+
+
+def test_a_network_with_switches_is_refused() -> None:
+    complaint = run_command("generate", "dgx-a100:boxes=1", "--method", "bfb").complaint()
+    assert "is a switch; step schedules need a direct network" in complaint

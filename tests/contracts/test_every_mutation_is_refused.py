@@ -1,0 +1,145 @@
+"""Schedules as they are generated, broken in every place in many small ways: `verify` refuses each."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from forestcoll.collective import Collective
+from forestcoll.generation import generate
+from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+
+SPECS = ["dgx-a100:boxes=2,gpus=2", "dgx-h100:boxes=2,gpus=3,nvls=true", "mi250:boxes=2,gpus=4", "torus:dims=3x2"]
+
+Mutation = Callable[[Schedule], Iterator[Schedule]]
+
+
+def with_trees(schedule: Schedule, place: int, trees: list[list[int]]) -> Schedule:
+    phase = replace(schedule.phases[place], routes=Rows.of(trees))
+    return with_phase(schedule, place, phase)
+
+
+def with_phase(schedule: Schedule, place: int, phase: Phase) -> Schedule:
+    return replace(schedule, phases=(*schedule.phases[:place], phase, *schedule.phases[place + 1 :]))
+
+
+def trees_of(schedule: Schedule) -> Iterator[tuple[int, int, list[list[int]]]]:
+    for place, phase in enumerate(schedule.phases):
+        for tree in range(len(phase)):
+            yield place, tree, [list(routes) for routes in phase.routes]
+
+
+def without_a_route(schedule: Schedule) -> Iterator[Schedule]:
+    for place, tree, trees in trees_of(schedule):
+        for position in range(len(trees[tree])):
+            rest = trees[tree][:position] + trees[tree][position + 1 :]
+            yield with_trees(schedule, place, [*trees[:tree], rest, *trees[tree + 1 :]])
+
+
+def with_a_route_twice(schedule: Schedule) -> Iterator[Schedule]:
+    for place, tree, trees in trees_of(schedule):
+        for route in trees[tree]:
+            yield with_trees(schedule, place, [*trees[:tree], [*trees[tree], route], *trees[tree + 1 :]])
+
+
+def with_a_route_before_what_feeds_it(schedule: Schedule) -> Iterator[Schedule]:
+    for place, tree, trees in trees_of(schedule):
+        routes = trees[tree]
+        for later in range(1, len(routes)):
+            for earlier in range(later):
+                if schedule.routes[routes[earlier]][-1] == schedule.routes[routes[later]][0]:
+                    swapped = list(routes)
+                    swapped[earlier], swapped[later] = routes[later], routes[earlier]
+                    yield with_trees(schedule, place, [*trees[:tree], swapped, *trees[tree + 1 :]])
+
+
+def with_another_root(schedule: Schedule) -> Iterator[Schedule]:
+    for place, phase in enumerate(schedule.phases):
+        for tree, root in enumerate(phase.roots):
+            other = next(node for node in schedule.topology.compute if node != root)
+            roots = (*phase.roots[:tree], other, *phase.roots[tree + 1 :])
+            yield with_phase(schedule, place, replace(phase, roots=roots))
+
+
+def with_another_share(schedule: Schedule) -> Iterator[Schedule]:
+    for place, phase in enumerate(schedule.phases):
+        for tree, share in enumerate(phase.shares):
+            for other in (share * 2, share * (1 - Fraction(1, 10**30)), -share, Fraction(0)):
+                shares = (*phase.shares[:tree], other, *phase.shares[tree + 1 :])
+                yield with_phase(schedule, place, replace(phase, shares=shares))
+
+
+def without_a_tree(schedule: Schedule) -> Iterator[Schedule]:
+    for place, tree, trees in trees_of(schedule):
+        phase = schedule.phases[place]
+        kept = [each for each in range(len(phase)) if each != tree]
+        yield with_phase(
+            schedule,
+            place,
+            replace(
+                phase,
+                roots=tuple(phase.roots[each] for each in kept),
+                shares=tuple(phase.shares[each] for each in kept),
+                routes=Rows.of([trees[each] for each in kept]),
+            ),
+        )
+
+
+def with_a_route_of_another_node(schedule: Schedule) -> Iterator[Schedule]:
+    """Let a route bring data to another node or, in a reduce, bring another node's: one is missed, one there twice."""
+    for phase in schedule.phases:
+        end = 0 if phase.op is PhaseOp.REDUCE else -1
+        for route in sorted(set(phase.routes.entries.tolist())):
+            for node in range(len(schedule.topology.nodes)):
+                paths = [list(path) for path in schedule.routes]
+                if node not in paths[route]:
+                    paths[route][end] = node
+                    yield replace(schedule, routes=Rows.of(paths))
+
+
+def with_data_the_other_way(schedule: Schedule) -> Iterator[Schedule]:
+    for place, phase in enumerate(schedule.phases):
+        yield with_phase(schedule, place, replace(phase, op=phase.op.dual))
+
+
+def with_other_claims(schedule: Schedule) -> Iterator[Schedule]:
+    assert schedule.optimal_algbw is not None
+    assert schedule.cut is not None
+    for factor in (Fraction(1, 2), 1 + Fraction(1, 10**30)):
+        yield replace(schedule, algbw=schedule.algbw * factor)
+        yield replace(schedule, optimal_algbw=schedule.optimal_algbw * factor)
+    yield replace(schedule, cut=())
+    yield replace(schedule, cut=tuple(range(len(schedule.topology.nodes))))
+    yield replace(schedule, cut=None)
+    yield replace(schedule, optimal_algbw=None)
+
+
+MUTATIONS: tuple[Mutation, ...] = (
+    without_a_route,
+    with_a_route_twice,
+    with_a_route_before_what_feeds_it,
+    with_another_root,
+    with_another_share,
+    without_a_tree,
+    with_a_route_of_another_node,
+    with_data_the_other_way,
+    with_other_claims,
+)
+
+
+@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_mutation_is_refused(spec: str, collective: Collective) -> None:
+    topology = build_topology(spec)
+    asked: dict[str, Any] = {"root": topology.nodes[topology.compute[1]].id} if collective.has_root else {}
+    schedule = generate(topology, collective, **asked)
+    assert verify(schedule).ok
+    for mutate in MUTATIONS:
+        broken = list(mutate(schedule))
+        assert broken, mutate.__name__
+        for each in broken[:: max(1, len(broken) // 200)]:
+            assert not verify(each).ok, mutate.__name__
