@@ -55,12 +55,13 @@ def test_the_readme_lists_every_command() -> None:
         "bounds",
         "generate",
         "verify",
+        "simulate",
         "export",
         "check-program",
         "topologies",
         "topology",
     ]
-    assert len(_COMMANDS) == 8
+    assert len(_COMMANDS) == 9
 
 
 @pytest.mark.parametrize(
