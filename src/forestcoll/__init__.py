@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
     from forestcoll.generation import generate, schedule_for
     from forestcoll.method import Method
+    from forestcoll.oneport.comparison import Along, SeriesComparison, compare_series
+    from forestcoll.oneport.pipelined import PipelinePlan, pipelined_broadcast
+    from forestcoll.oneport.simulation import SeriesRun, simulate_series
     from forestcoll.progress import Progress
     from forestcoll.schedule import (
         Phase,
@@ -40,11 +43,14 @@ if TYPE_CHECKING:
         traffic_of,
         write_schedule,
     )
+    from forestcoll.schedule.periodic import PeriodicSchedule
+    from forestcoll.schedule.periodic_document import read_series, write_series
     from forestcoll.targets.exporting import Export, Target, export
     from forestcoll.targets.judging import Judgement, judge_file
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
     from forestcoll.topology.registry import build_topology, builders, load_topology
     from forestcoll.verification import Fault, Report, verify
+    from forestcoll.verification.series import SeriesReport, verify_series
 
 # Imported on first use: the command line must start before NumPy has loaded.
 _HOMES = {
@@ -58,20 +64,27 @@ _HOMES = {
     "forestcoll.errors": "ForestcollError InputError InternalError NoSolutionError",
     "forestcoll.generation": "generate schedule_for",
     "forestcoll.method": "Method",
+    "forestcoll.oneport.comparison": "Along SeriesComparison compare_series",
+    "forestcoll.oneport.pipelined": "PipelinePlan pipelined_broadcast",
+    "forestcoll.oneport.simulation": "SeriesRun simulate_series",
     "forestcoll.progress": "Progress",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Traffic Tree "
     "read_schedule shape_of traffic_of write_schedule",
     "forestcoll.targets.exporting": "Export Target export",
     "forestcoll.targets.judging": "Judgement judge_file",
+    "forestcoll.schedule.periodic": "PeriodicSchedule",
+    "forestcoll.schedule.periodic_document": "read_series write_series",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
+    "forestcoll.verification.series": "SeriesReport verify_series",
 }
 
 __all__ = [
     "AllToAllOptimum",
     "AllreduceOptimum",
     "AllreduceRate",
+    "Along",
     "Bounds",
     "Collective",
     "CollectiveBound",
@@ -88,13 +101,18 @@ __all__ = [
     "NodeKind",
     "Operation",
     "Optimum",
+    "PeriodicSchedule",
     "Phase",
     "PhaseOp",
+    "PipelinePlan",
     "Progress",
     "Report",
     "RootedBound",
     "Rows",
     "Schedule",
+    "SeriesComparison",
+    "SeriesReport",
+    "SeriesRun",
     "Shape",
     "Target",
     "Topology",
@@ -107,20 +125,26 @@ __all__ = [
     "broadcast_bound",
     "build_topology",
     "builders",
+    "compare_series",
     "export",
     "generate",
     "judge_file",
     "load_topology",
     "optima_by_trees",
     "optimum",
+    "pipelined_broadcast",
     "read_schedule",
+    "read_series",
     "read_topology",
     "reduce_bound",
     "schedule_for",
     "shape_of",
+    "simulate_series",
     "traffic_of",
     "verify",
+    "verify_series",
     "write_schedule",
+    "write_series",
     "write_topology",
 ]
 

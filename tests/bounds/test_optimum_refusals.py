@@ -55,8 +55,8 @@ def test_a_network_of_one_port_is_refused() -> None:
         with pytest.raises(NoSolutionError) as caught:
             ask(topology)
         assert str(caught.value) == (
-            "phones: port_model is one-port, which the optimum of trees does not handle in this version; "
-            "leave port_model out if a node may use all its links at once"
+            "phones: port_model is one-port; this is for nodes that use all their links at once "
+            "(leave port_model out if they may); 'forestcoll broadcast-series' handles one port"
         )
 
 

@@ -85,8 +85,8 @@ def require_all_ports(topology: Topology) -> None:
     """
     if topology.port_model is not None:
         raise NoSolutionError(
-            f"{topology.name}: port_model is {topology.port_model}, which the optimum of trees does not handle in this "
-            "version; leave port_model out if a node may use all its links at once"
+            f"{topology.name}: port_model is {topology.port_model}; this is for nodes that use all their links at once "
+            "(leave port_model out if they may); 'forestcoll broadcast-series' handles one port"
         )
 
 

@@ -1,7 +1,7 @@
 """The arguments and options that several commands share, each written once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -61,6 +61,11 @@ def size_of(_context: click.Context, parameter: click.Parameter, text: str | Non
 topology_argument = click.argument("topology", metavar="TOPOLOGY")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 file_argument = click.argument("file", metavar="FILE", callback=_path)
+ports_option = click.option(
+    "--ports",
+    type=click.Choice(["one", "all"]),
+    help="Let compute nodes use one link at a time each way, or all at once; as TOPOLOGY says if left out.",
+)
 output_option = click.option(
     "-o",
     "--output",
@@ -117,6 +122,11 @@ def collective_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def with_ports(network: "Topology", ports: str | None) -> "Topology":
+    """Return the network with the ports that `ports_option` asks for."""
+    return network if ports is None else replace(network, port_model="one-port" if ports == "one" else None)
 
 
 def is_standard_output(output: Path | None) -> bool:

@@ -90,8 +90,8 @@ class TopologyBuilder:
         """Return the frozen topology.
 
         Raises:
-            InputError: fewer than two compute nodes, two compute nodes of which one cannot reach the other, or
-                bandwidths whose common denominator has more than `MAX_DENOMINATOR_DIGITS` digits.
+            InputError: fewer than two compute nodes, two compute nodes of which one cannot reach the other (unless it
+                is one-port), or bandwidths whose common denominator has more than `MAX_DENOMINATOR_DIGITS` digits.
         """
         topology = Topology(
             name=self._name,
@@ -104,7 +104,8 @@ class TopologyBuilder:
         if len(topology.compute) < 2:
             count = len(topology.compute)
             raise self._error(f"has {count} compute node{'s' * (count != 1)}; a collective needs at least two")
-        self._check_connected(topology)
+        if self._port_model is None:  # a one-port platform serves one source, which need not be reached itself
+            self._check_connected(topology)
         self._check_denominator()
         return topology
 

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.files import path_of
@@ -47,7 +47,13 @@ class Size:
 
 
 class Recipe(ABC):
-    """A network with all its parameters set. Subclasses are frozen dataclasses made with `topology_builder`."""
+    """A network with all its parameters set. Subclasses are frozen dataclasses made with `topology_builder`.
+
+    Attributes:
+        port_model: that of the network.
+    """
+
+    port_model: ClassVar[str | None] = None
 
     @abstractmethod
     def size(self) -> Size:
@@ -163,7 +169,7 @@ def build_topology(spec: str) -> Topology:
     if (problem := recipe.problem()) is not None:
         raise InputError(f"{name}: {problem}")
     _check_size(name, recipe.size())
-    network = TopologyBuilder(name)
+    network = TopologyBuilder(name, port_model=recipe.port_model)
     recipe.fill(network)
     return network.build()
 
