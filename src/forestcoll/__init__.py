@@ -40,6 +40,8 @@ if TYPE_CHECKING:
         traffic_of,
         write_schedule,
     )
+    from forestcoll.targets.exporting import Export, Target, export
+    from forestcoll.targets.judging import Judgement, judge_file
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
     from forestcoll.topology.registry import build_topology, builders, load_topology
     from forestcoll.verification import Fault, Report, verify
@@ -59,6 +61,8 @@ _HOMES = {
     "forestcoll.progress": "Progress",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Traffic Tree "
     "read_schedule shape_of traffic_of write_schedule",
+    "forestcoll.targets.exporting": "Export Target export",
+    "forestcoll.targets.judging": "Judgement judge_file",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
@@ -71,10 +75,12 @@ __all__ = [
     "Bounds",
     "Collective",
     "CollectiveBound",
+    "Export",
     "Fault",
     "ForestcollError",
     "InputError",
     "InternalError",
+    "Judgement",
     "Link",
     "Method",
     "NoSolutionError",
@@ -90,6 +96,7 @@ __all__ = [
     "Rows",
     "Schedule",
     "Shape",
+    "Target",
     "Topology",
     "TopologyBuilder",
     "Traffic",
@@ -100,7 +107,9 @@ __all__ = [
     "broadcast_bound",
     "build_topology",
     "builders",
+    "export",
     "generate",
+    "judge_file",
     "load_topology",
     "optima_by_trees",
     "optimum",

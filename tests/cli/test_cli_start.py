@@ -21,12 +21,12 @@ def test_help_lists_every_command() -> None:
 
 def test_a_file_of_the_folder_is_a_command_or_shared() -> None:
     files = {module.name for module in pkgutil.iter_modules(forestcoll.cli.__path__)}
-    assert files == SHARED | set(_COMMANDS)
+    assert files == SHARED | {name.replace("-", "_") for name in _COMMANDS}
 
 
 @pytest.mark.parametrize("name", _COMMANDS)
 def test_the_table_holds_each_commands_own_summary(name: str) -> None:
-    command = importlib.import_module(f"forestcoll.cli.{name}").command
+    command = importlib.import_module(f"forestcoll.cli.{name.replace('-', '_')}").command
     assert command.name == name
     assert command.get_short_help_str(limit=200) == _COMMANDS[name]
 

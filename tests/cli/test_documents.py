@@ -55,13 +55,18 @@ def test_the_readme_lists_every_command() -> None:
         "bounds",
         "generate",
         "verify",
+        "simulate",
+        "export",
+        "check-program",
         "topologies",
         "topology",
     ]
-    assert len(_COMMANDS) == 6
+    assert len(_COMMANDS) == 9
 
 
-@pytest.mark.parametrize("document", [README, ROOT / "docs" / "python.md", ROOT / "docs" / "bounds.md"])
+@pytest.mark.parametrize(
+    "document", [README, ROOT / "docs" / "python.md", ROOT / "docs" / "bounds.md", ROOT / "docs" / "runtimes.md"]
+)
 def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program = "\n".join(blocks(document, "python"))

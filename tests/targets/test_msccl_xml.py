@@ -160,7 +160,8 @@ def test_what_one_runtime_does_not_load(dialect: str, old: str, new: str, compla
 
 def test_limits_differ_by_dialect() -> None:
     steps = "".join(
-        f'<step s="{s}" type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>'
+        f'<step s="{s}" type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" '
+        'depid="-1" deps="-1" hasdep="0"/>'
         for s in range(65)
     )
     first = ALGORITHM.index('<step s="0" type="cpy"')

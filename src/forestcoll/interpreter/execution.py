@@ -75,6 +75,7 @@ class _Execution:
         self.messages: list[deque[tuple[Row, Values]]] = [deque() for _ in self.program.channels]
         self.signals: list[deque[tuple[Row, bool]]] = [deque() for _ in self.program.channels]
         self.heard = np.zeros((len(self.program.ranks), self.clocks.rows.shape[1]), dtype=np.int32)
+        self.switched = np.zeros(self.memory.size, dtype=np.bool_)
         self.packed = np.full(self.memory.size, NOBODY, dtype=np.int64)
         self.packets: list[Row] = []
         self.needed = _needed(self.program)
@@ -214,6 +215,7 @@ class _Execution:
             elif (raced := self.accesses.writes(actor, cells)) is not None:
                 self._stop_race("writes", *raced[:3], read=raced[3])
             self.data.put(cells, values)
+            self.switched[cells] = isinstance(target, Multicast)
 
     def _write_packets(self, actor: int, cells: slice, values: Values) -> None:
         """Packets need no order, but two that differ may not be written to one place: a reader could see either."""
@@ -293,17 +295,21 @@ class _Execution:
         raise _Stop(Fault("wrong-data", message, rank))
 
     def _ends_after(self, rank: int) -> None:
-        """Stop if anything that a rank's memory gets may come after the rank has ended."""
+        """Stop if anything that a rank's memory gets may come after the rank has ended.
+
+        What a switch wrote is there when a relaxed signal that was given after it comes.
+        """
         actors = [self.run.number[rank, block] for block in range(len(self.program.ranks[rank].blocks))]
         known = np.zeros(self.clocks.rows.shape[1], dtype=np.int32)
         known[self.clocks.start_of(rank)] = 1
         for actor in actors:
             self.clocks.begin(actor, meets=True)
             np.maximum(known, self.clocks.rows[actor], out=known)
-        np.maximum(known, self.heard[rank], out=known)
+        heard = np.maximum(known, self.heard[rank])
         first, last = (int(each) for each in self.memory.rank_starts[rank : rank + 2])
         writers, written = self.accesses.writers[first:last], self.accesses.written[first:last]
-        late = np.flatnonzero(known[writers] < written)
+        there = np.where(self.switched[first:last], heard[writers], known[writers])
+        late = np.flatnonzero(there < written)
         if len(late):
             cell = first + int(late[0])
             place = self.places[int(self.accesses.writers[cell]), int(self.accesses.written[cell])]

@@ -5,9 +5,9 @@ switch which multicasts or aggregates is joined with those that it meets there, 
 both ends.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from forestcoll.lowering.grid import Grid
 from forestcoll.lowering.options import Options
@@ -68,16 +68,30 @@ class Flow:
 def flows_of(schedule: Schedule, grid: Grid, options: Options, most: int | None) -> tuple[Flow, ...]:
     """Return the flows of `schedule`, which lists all trees, on `grid`; none has more than `most` chunks.
 
-    Every chunk of the grid becomes `instances` times `pieces` chunks of the program.
+    Every chunk of the grid becomes `instances` times `pieces` chunks of the program. Where there are pieces, the trees
+    of both phases of an allreduce are cut alike: what is broadcast as a piece was reduced by pieces of the same number.
     """
     flows: list[Flow] = []
-    for flow in _trees(schedule, grid):
+    trees = list(_trees(schedule, grid))
+    for flow in _cut_alike(trees) if options.pieces > 1 else trees:
         scaled = replace(flow, offset=flow.offset * options.scale, count=flow.count * options.scale)
         for instance, part in enumerate(scaled.split(options.instances)):
             for piece, part_of_it in enumerate(part.split(options.pieces)):
                 numbered = replace(part_of_it, instance=instance, piece=piece)
                 flows += numbered.split(1 if most is None else -(-numbered.count // most))
     return tuple(flows)
+
+
+def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:
+    """Yield the parts of `trees` between all places where a tree of the same root begins or ends."""
+    bounds: dict[int, set[int]] = {}
+    for flow in trees:
+        bounds.setdefault(flow.root, set()).update((flow.offset, flow.offset + flow.count))
+    for flow in trees:
+        end = flow.offset + flow.count
+        inner = sorted(bound for bound in bounds[flow.root] if flow.offset < bound < end)
+        for begin, until in pairwise([flow.offset, *inner, end]):
+            yield replace(flow, offset=begin, count=until - begin)
 
 
 def _trees(schedule: Schedule, grid: Grid) -> Iterator[Flow]:

@@ -181,7 +181,7 @@ class Instruction:
         releases: semaphores of this rank, each raised by 1.
         barrier: a meeting; an instruction with one has nothing else but `meets`.
         relaxed: `waits` and `signals` order time, but no memory: only that the other rank has come so far, as it must
-            have before this rank writes there at first, or ends.
+            have before this rank writes there at first. What a switch wrote before it is there when this rank ends.
         meets: all threads of the block meet before this instruction, so that all before it is done. Where it is False,
             the threads run through: what this instruction reads and writes may come before what those since the last
             meeting do, and what they waited for binds this one only after the next meeting.

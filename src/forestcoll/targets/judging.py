@@ -12,6 +12,12 @@ from forestcoll.interpreter import check
 from forestcoll.program import Fault, Program
 from forestcoll.targets import msccl_xml, mscclpp
 
+MAX_CHUNKS = 2**27
+"""The most chunks of all buffers of a program that is run: they take some gigabytes."""
+
+MAX_BLOCKS = 30_000
+"""The most thread blocks of a program that is run, likewise."""
+
 _TRACE = re.compile(r"(.+)\.[0-9]+\.et\Z")
 
 MAX_BYTES = 512 * 2**20
@@ -91,7 +97,7 @@ def _judge_xml(data: bytearray, path: Path, dialect: str | None, root: int | Non
     loads = MappingProxyType({name: None if each is None else str(each) for name, each in refusals.items()})
     fault = refusals[wanted.name.value] if wanted is not None else _refused_by_all(refusals)
     program = _named(path, lambda: msccl_xml.to_program(algorithm, root=root))
-    return _run(program, Judgement(found.format, found.collective, found.ranks, fault, loads=loads))
+    return _run(path, program, Judgement(found.format, found.collective, found.ranks, fault, loads=loads))
 
 
 def _refused_by_all(refusals: Mapping[str, Fault | None]) -> Fault | None:
@@ -115,7 +121,7 @@ def _judge_plan(data: bytearray, path: Path, root: int | None) -> Judgement:
     if fault is not None:
         return found
     program = _named(path, lambda: mscclpp.to_program(plan, root=root))
-    return _run(program, found, tuple(mscclpp.remarks(plan)))
+    return _run(path, program, found, tuple(mscclpp.remarks(plan)))
 
 
 def _named(path: Path, read: Callable[[], Program]) -> Program:
@@ -126,11 +132,26 @@ def _named(path: Path, read: Callable[[], Program]) -> Program:
         raise InputError(f"{path}: {error}") from None
 
 
-def _run(program: Program, found: Judgement, remarks: tuple[str, ...] = ()) -> Judgement:
+def _run(path: Path, program: Program, found: Judgement, remarks: tuple[str, ...] = ()) -> Judgement:
     """Return the judgement with what running the program shows; a fault of the format stays the first."""
+    _check_size(path, program)
     verdict = check(program)
     fault = found.fault or verdict.fault
     placement = verdict.placement if found.fault is None else None
     return Judgement(
         found.format, found.collective, found.ranks, fault, placement, found.loads, remarks, verdict.instructions
     )
+
+
+def _check_size(path: Path, program: Program) -> None:
+    """Do nothing if a program can be run in some gigabytes.
+
+    Raises:
+        InputError: its numbers of chunks or of blocks are too great.
+    """
+    cells = sum(rank.input_chunks + rank.output_chunks + rank.scratch_chunks for rank in program.ranks)
+    cells += 2 * program.chunks * len(program.ranks)
+    blocks = sum(len(rank.blocks) for rank in program.ranks)
+    for count, most, what in ((cells, MAX_CHUNKS, "chunks in all buffers"), (blocks, MAX_BLOCKS, "thread blocks")):
+        if count > most:
+            raise InputError(f"{path}: has {count} {what}; up to {most} can be run")

@@ -22,6 +22,7 @@ from forestcoll.program import (
     Program,
     Protocol,
     Span,
+    Task,
     instruction_name,
 )
 from forestcoll.targets.mscclpp import document
@@ -41,6 +42,9 @@ from forestcoll.targets.mscclpp.rules import MAX_CHANNELS_OF_OPERATION, TASKS
 UNIT_BYTES = 2**17
 """What a round of a pipeline moves, unless it is said otherwise: 128 KiB."""
 
+MAX_PLACE = 2**32 - 1
+"""The last byte of a buffer that the executor can name."""
+
 _Item = TypeVar("_Item")
 _BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
 _TYPES = {ChannelKind.MEMORY: ChannelType.MEMORY, ChannelKind.PORT: ChannelType.PORT}
@@ -58,14 +62,27 @@ def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> Plan:
     names = {task: name for name, task in TASKS.items()}
     rounds = _rounds(program)
     tables = _Tables.of(program)
+    gpus = tuple(_gpu(program, rank, tables, rounds, unit_bytes) for rank in range(len(program.ranks)))
     return Plan(
         name=program.name,
         collective=names.get(program.task, program.task.value),
         protocol=program.protocol.value,
         in_place=program.in_place and not program.out_of_place,
-        gpus=tuple(_gpu(program, rank, tables, rounds, unit_bytes) for rank in range(len(program.ranks))),
+        gpus=gpus,
         double_scratch=program.protocol is Protocol.LL,
+        most_bytes=_most_bytes(program, gpus),
     )
+
+
+def _most_bytes(program: Program, gpus: Sequence[Gpu]) -> int:
+    """Return the greatest size of a message: the executor keeps places within buffers in 32 bits.
+
+    Packets take twice the room, in each half of the scratch buffer.
+    """
+    chunks = max(max(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in gpus)
+    room = MAX_PLACE // 4 if program.protocol is Protocol.LL else MAX_PLACE
+    message = gpus[0].output_chunks if program.task is Task.ALLGATHER else gpus[0].input_chunks
+    return room // chunks * message
 
 
 def _check_expressible(program: Program) -> None:

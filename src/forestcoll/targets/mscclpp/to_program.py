@@ -44,7 +44,7 @@ SCRATCH_BYTES = 2**26
 _MOST_SCRATCH_ROUNDS = 64
 """The most rounds until scratch is used again that are run."""
 
-_MOST_ROUNDS = 1024
+_MOST_ROUNDS = 256
 """The most rounds of a pipeline that are run."""
 
 _BUFFERS = {"i": Buffer.INPUT, "o": Buffer.OUTPUT, "s": Buffer.SCRATCH}

@@ -15,6 +15,7 @@ from forestcoll.targets.mscclpp.document import (
     RemoteBuffer,
     SwitchChannel,
 )
+from forestcoll.targets.mscclpp.operations import SHAPES
 
 
 def emit(plan: Plan) -> Iterator[str]:
@@ -106,6 +107,8 @@ def _operation(operation: Operation) -> dict[str, object]:
         document["channel_ids"] = list(operation.channels)
     if operation.channel_type is not None:
         document["channel_type"] = operation.channel_type.value
+    if SHAPES[operation.name].reduces:
+        document["reduce_op"] = "sum"
     if operation.share is not None:
         document["tbg_info"] = {"tb_id": operation.share.part, "tbg_size": operation.share.parts}
     return document
