@@ -198,7 +198,7 @@ def test_sizes_are_read_as_people_write_them() -> None:
     assert len(sizes_of("1KB..16GB")) == 25
 
 
-@pytest.mark.parametrize("text", ["", "x", "0", "-1KB", "2KB..1KB", "1XB", "1e3", "99999999999999999999TB", "1KB.."])
+@pytest.mark.parametrize("text", ["", "x", "0", "-1KB", "2KB..1KB", "1XB", "99999999999999999999TB", "1KB.."])
 def test_other_sizes_are_refused_by_name(text: str) -> None:
     with pytest.raises(InputError, match="size"):
         sizes_of(text)

@@ -12,6 +12,7 @@ from forestcoll.cli.options import file_argument, path_option
 if TYPE_CHECKING:
     from forestcoll.cli.watching import Watch
     from forestcoll.schedule import Schedule
+    from forestcoll.schedule.steps import StepSchedule
     from forestcoll.simulation import Costs, Point
     from forestcoll.simulation.loads import Loads
 
@@ -84,7 +85,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     """
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
-    from forestcoll.schedule import read_schedule
+    from forestcoll.schedule.any_document import read_any_schedule
     from forestcoll.simulation import Costs, simulate
     from forestcoll.simulation.loads import Loads
     from forestcoll.simulation.sizes import size_of, sizes_of
@@ -94,7 +95,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     _check_pictures([each for each in (plot, gantt) if each is not None])
     with Watch() as watch:
         watch.begin("reading")
-        schedule = _right(read_schedule(file), file, watch)
+        schedule = _right(read_any_schedule(file), file, watch)
         watch.begin("simulating")
         points = simulate(schedule, listed, costs, model)
         loads = Loads.of(schedule)
@@ -117,19 +118,23 @@ def _check_pictures(paths: Sequence[Path]) -> None:
         check_picture(path)
 
 
-def _right(schedule: "Schedule", file: Path, watch: "Watch") -> "Schedule":
+def _right(schedule: "Schedule | StepSchedule", file: Path, watch: "Watch") -> "Schedule | StepSchedule":
     """Return `schedule` if its data arrives; times of one that is wrong would say nothing."""
     from forestcoll.errors import InputError
+    from forestcoll.schedule.steps import StepSchedule
     from forestcoll.verification import verify
+    from forestcoll.verification.steps import verify_steps
 
     watch.begin("verifying")
-    report = verify(schedule)
-    if report.algbw is None and report.fault is not None:
+    report = verify_steps(schedule) if isinstance(schedule, StepSchedule) else verify(schedule)
+    if report.fault is not None:
         raise InputError(f"{file}: {report.fault.message} [{report.fault.rule}]")
     return schedule
 
 
-def _write_tables(schedule: "Schedule", points: "Sequence[Point]", *, csv: Path | None, plot: Path | None) -> None:
+def _write_tables(
+    schedule: "Schedule | StepSchedule", points: "Sequence[Point]", *, csv: Path | None, plot: Path | None
+) -> None:
     from forestcoll.files import write_text
     from forestcoll.simulation.pictures import plot_points
     from forestcoll.simulation.tables import points_csv
@@ -138,10 +143,18 @@ def _write_tables(schedule: "Schedule", points: "Sequence[Point]", *, csv: Path 
     if csv is not None:
         write_text(csv, points_csv(points, unit))
     if plot is not None:
-        plot_points(points, _title(schedule), unit, float(schedule.algbw), plot)
+        plot_points(points, _title(schedule), unit, _algbw(schedule), plot)
 
 
-def _title(schedule: "Schedule") -> str:
+def _algbw(schedule: "Schedule | StepSchedule") -> float:
+    """Return what large messages come to."""
+    from forestcoll.schedule.step_cost import cost_of
+    from forestcoll.schedule.steps import StepSchedule
+
+    return float(cost_of(schedule).algbw or 0 if isinstance(schedule, StepSchedule) else schedule.algbw)
+
+
+def _title(schedule: "Schedule | StepSchedule") -> str:
     from forestcoll.cli.wording import printable
 
     nodes = len(schedule.topology.compute)
@@ -155,7 +168,9 @@ def _write_links(loads: "Loads", point: "Point", path: Path) -> None:
     write_text(path, links_csv(loads, point))
 
 
-def _write_run(schedule: "Schedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None) -> None:
+def _write_run(
+    schedule: "Schedule | StepSchedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None
+) -> None:
     """Run the program of the schedule for one size, and write what its blocks do."""
     from forestcoll.files import write_text
     from forestcoll.simulation.pictures import draw_gantt
@@ -184,7 +199,7 @@ def _document(point: "Point") -> dict[str, object]:
     }
 
 
-def _lines(schedule: "Schedule", points: "Sequence[Point]", loads: "Loads") -> list[str]:
+def _lines(schedule: "Schedule | StepSchedule", points: "Sequence[Point]", loads: "Loads") -> list[str]:
     from forestcoll.units import size_name
 
     unit = schedule.topology.bandwidth_unit
@@ -194,7 +209,7 @@ def _lines(schedule: "Schedule", points: "Sequence[Point]", loads: "Loads") -> l
         bandwidths = "  ".join(f"{value:>10.4g}" for value in (point.algbw, point.busbw))
         chunk = size_name(max(1, round(point.chunk_bytes)))
         lines.append(f"{start}  {bandwidths}  {chunk:>10}  {point.pieces}")
-    lines.append(f"  Bandwidths in {unit}; the schedule's algbw, for large messages, is {float(schedule.algbw):.6g}.")
+    lines.append(f"  Bandwidths in {unit}; the schedule's algbw, for large messages, is {_algbw(schedule):.6g}.")
     return [*lines, *_busiest(schedule, points[-1], loads)]
 
 
@@ -205,7 +220,7 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.4g} us"
 
 
-def _busiest(schedule: "Schedule", point: "Point", loads: "Loads") -> list[str]:
+def _busiest(schedule: "Schedule | StepSchedule", point: "Point", loads: "Loads") -> list[str]:
     """Name the links that are busy the longest, and how long."""
     from forestcoll.cli.wording import printable
     from forestcoll.units import size_name

@@ -28,6 +28,11 @@ class Excess:
         return f"it needs {self.needed} {self.what}{place}, and {self.allowed} is the most"
 
 
+def nearer(one: Excess | None, other: Excess) -> Excess:
+    """Return which of two is less beyond what the target takes."""
+    return other if one is None or other.needed * one.allowed < one.needed * other.allowed else one
+
+
 def excess_of(program: Program, limits: Limits) -> Excess | None:
     """Return the first figure of `limits` that `program` goes beyond, or None."""
     return next(_excesses(program, limits), None)

@@ -43,6 +43,13 @@ class Flow:
     piece: int = 0
     turn: int = 0
 
+    def split(self, parts: int) -> "Iterator[Flow]":
+        """Yield `parts` flows of about equal sizes."""
+        for part in range(parts):
+            begin, end = self.count * part // parts, self.count * (part + 1) // parts
+            if end > begin:
+                yield replace(self, offset=self.offset + begin, count=end - begin)
+
     def edges(self) -> Iterator[tuple[int, int, int]]:
         """Yield each edge: its end nearer the root, the other one, and how far the first is from the root."""
         waiting = [(self.root, 0)]
@@ -68,10 +75,10 @@ def flows_of(schedule: Schedule, grid: Grid, options: Options, most: int | None)
     trees = list(_trees(schedule, grid))
     for flow in _cut_alike(trees) if options.pieces > 1 else trees:
         scaled = replace(flow, offset=flow.offset * options.scale, count=flow.count * options.scale)
-        for instance, part in enumerate(_split(scaled, options.instances)):
-            for piece, part_of_it in enumerate(_split(part, options.pieces)):
+        for instance, part in enumerate(scaled.split(options.instances)):
+            for piece, part_of_it in enumerate(part.split(options.pieces)):
                 numbered = replace(part_of_it, instance=instance, piece=piece)
-                flows += _split(numbered, 1 if most is None else -(-numbered.count // most))
+                flows += numbered.split(1 if most is None else -(-numbered.count // most))
     return tuple(flows)
 
 
@@ -85,14 +92,6 @@ def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:
         inner = sorted(bound for bound in bounds[flow.root] if flow.offset < bound < end)
         for begin, until in pairwise([flow.offset, *inner, end]):
             yield replace(flow, offset=begin, count=until - begin)
-
-
-def _split(flow: Flow, parts: int) -> Iterator[Flow]:
-    """Yield `parts` flows of about equal sizes."""
-    for part in range(parts):
-        begin, end = flow.count * part // parts, flow.count * (part + 1) // parts
-        if end > begin:
-            yield replace(flow, offset=flow.offset + begin, count=end - begin)
 
 
 def _trees(schedule: Schedule, grid: Grid) -> Iterator[Flow]:

@@ -19,6 +19,11 @@ _TASKS = {
 }
 
 
+def task_of(collective: Collective) -> Task:
+    """Return what a program for a collective has to do."""
+    return _TASKS[collective]
+
+
 @dataclass(frozen=True)
 class Layout:
     """The data of a program.

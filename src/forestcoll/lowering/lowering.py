@@ -8,17 +8,20 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.errors import NoSolutionError
-from forestcoll.lowering.fitting import Excess, excess_of
+from forestcoll.lowering.fitting import Excess, excess_of, nearer
 from forestcoll.lowering.flows import flows_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.one_sided import one_sided
 from forestcoll.lowering.options import Options, Style
 from forestcoll.lowering.plans import plans
+from forestcoll.lowering.steps import program_of_steps
 from forestcoll.lowering.two_sided import two_sided
 from forestcoll.program import Program
 from forestcoll.program.limits import Limits
 from forestcoll.schedule import Phase, Schedule
+from forestcoll.schedule.step_cost import cost_of
+from forestcoll.schedule.steps import StepSchedule
 
 UNLIMITED = Limits(name="no runtime in particular")
 
@@ -40,16 +43,20 @@ class Lowering:
     trees_left_out: int
 
 
-def lower(schedule: Schedule, options: Options | None = None, limits: Limits = UNLIMITED) -> Lowering:
+def lower(schedule: Schedule | StepSchedule, options: Options | None = None, limits: Limits = UNLIMITED) -> Lowering:
     """Return a program that does what `schedule` says, within `limits`.
 
     Where the program of all trees does not fit, each root keeps only its greatest trees, as many as do; what that costs
     is in `Lowering.loss`.
 
     Raises:
+        InputError: step schedules are lowered two-sided only, and something else is asked for.
         NoSolutionError: nothing fits, or the shards cannot be whole numbers of chunks.
     """
     options = options or Options()
+    if isinstance(schedule, StepSchedule):
+        program = program_of_steps(schedule, options, limits)
+        return Lowering(program, cost_of(schedule).algbw or Fraction(0), Fraction(0), 0)
     schedule = schedule.expanded()
     excess: Excess | None = None
     for kept in _numbers_of_trees(schedule):
@@ -58,7 +65,7 @@ def lower(schedule: Schedule, options: Options | None = None, limits: Limits = U
         for found in _programs(thinner, grid, options, limits):
             if isinstance(found, Program):
                 return _lowering(schedule, thinner, grid, found)
-            excess = excess or found
+            excess = nearer(excess, found)
     name = schedule.topology.name
     raise NoSolutionError(f"{name}: no program fits {limits.name}, not even with one tree per root: {excess}")
 

@@ -14,7 +14,7 @@ Preferred is apart, over as many channels as trees are high, or fewer, with a co
 through; then the same with as many blocks as the target takes, and over more channels, so that blocks have fewer steps.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forestcoll.lowering.blocks import BlockTable, End, block_table
@@ -58,7 +58,7 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
     options = layout.options
     copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
     tried = set()
-    for bound in _bounds(options, limits):
+    for bound in block_bounds(options, limits):
         for spread in _spreads(flows, options, limits, crowded=bound == limits.blocks):
             if spread in tried:
                 continue
@@ -92,7 +92,7 @@ def copies(layout: Layout) -> bool:
     return layout.task in {Task.ALLGATHER, Task.BROADCAST} and layout.options.out_of_place
 
 
-def _bounds(options: Options, limits: Limits) -> Sequence[int | None]:
+def block_bounds(options: Options, limits: Limits) -> Sequence[int | None]:
     """Return how many blocks a rank may have: what is comfortable first, then what the target takes."""
     if options.blocks is not None:
         return [options.blocks if limits.blocks is None else min(options.blocks, limits.blocks)]
@@ -121,13 +121,23 @@ def _excess(chains: Sequence[Chain], table: BlockTable, bound: int | None, limit
     most = max(range(len(table.counts)), key=table.counts.__getitem__)
     if bound is not None and table.counts[most] > bound:
         return Excess("thread blocks", table.counts[most], bound, f"rank {most}")
-    if limits.steps is None:
+    if limits.steps is None and limits.steps_of_rank is None:
         return None
     steps = _steps(chains, table)
     rank, block = max(steps, key=lambda place: (steps[place], place))
-    if steps[rank, block] > limits.steps:
+    if limits.steps is not None and steps[rank, block] > limits.steps:
         return Excess("steps", steps[rank, block], limits.steps, f"rank {rank}, block {block}")
-    return None
+    return _excess_of_rank(steps, table, limits.steps_of_rank)
+
+
+def _excess_of_rank(steps: Mapping[tuple[int, int], int], table: BlockTable, most: int | None) -> Excess | None:
+    totals = list(table.counts)
+    for (rank, _), count in steps.items():
+        totals[rank] += count
+    rank = max(range(len(totals)), key=totals.__getitem__)
+    if most is None or totals[rank] <= most:
+        return None
+    return Excess("steps and blocks", totals[rank], most, f"rank {rank}")
 
 
 def _steps(chains: Sequence[Chain], table: BlockTable) -> dict[tuple[int, int], int]:

@@ -26,11 +26,16 @@ from forestcoll.program import Block, Buffer, Channel, ChannelKind, Instruction,
 from forestcoll.schedule import PhaseOp
 
 
-def two_sided(name: str, layout: Layout, flows: Sequence[Flow], plan: Plan) -> Program:
-    """Return the program that does the chains of `plan`, which are those of `flows`, on its blocks."""
+def two_sided(
+    name: str, layout: Layout, flows: Sequence[Flow], plan: Plan, *, own: Sequence[Flow] | None = None
+) -> Program:
+    """Return the program that does the chains of `plan`, which are those of `flows`, on its blocks.
+
+    What roots have of their own, and copy where buffers are apart, is that of all `flows` or, if it is given, of `own`.
+    """
     emitter = _Emitter(layout, flows, plan.table)
     if copies(layout):
-        emitter.copies(flows)
+        emitter.copies(flows if own is None else own)
     for chain in plan.chains:
         emitter.chain(chain)
     return emitter.program(name)

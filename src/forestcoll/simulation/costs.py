@@ -5,6 +5,8 @@ from math import isfinite
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
+from forestcoll.topology import Topology
+from forestcoll.units import bytes_per_microsecond
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +55,16 @@ def bus_factor(collective: Collective, nodes: int) -> float:
     if collective.has_root:
         return 1.0
     return (2 if collective is Collective.ALLREDUCE else 1) * (nodes - 1) / nodes
+
+
+def point_at(  # noqa: PLR0913 (one parameter a fact)
+    topology: Topology, collective: Collective, *, size: int, seconds: float, pieces: int, part: float
+) -> Point:
+    """Return the point of a time; the greatest `part` of M that goes as one goes in `pieces`.
+
+    Raises:
+        InputError: nobody knows the unit of the network's bandwidths.
+    """
+    algbw = size / seconds / float(bytes_per_microsecond(topology.bandwidth_unit) * 10**6)
+    busbw = algbw * bus_factor(collective, len(topology.compute))
+    return Point(size, seconds, algbw, busbw, pieces, size * part / pieces)

@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 from forestcoll.schedule import Phase, Rows, Schedule
 from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.step_cost import link_numbers
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.units import bytes_per_microsecond
 
@@ -28,14 +30,14 @@ class Loads:
     seconds: FloatArray
 
     @staticmethod
-    def of(schedule: Schedule) -> "Loads":
-        """Add up what `schedule` sends, all images of base trees counted.
+    def of(schedule: Schedule | StepSchedule) -> "Loads":
+        """Add up what `schedule` sends, all images of base trees and all steps counted.
 
         Raises:
             InputError: nobody knows the unit of the network's bandwidths.
         """
         topology = schedule.topology
-        parts = _parts(schedule)
+        parts = _parts_of_steps(schedule) if isinstance(schedule, StepSchedule) else _parts(schedule)
         return Loads(topology, parts, parts / bytes_per_second(topology))
 
     def utilisation(self, size: int, seconds: float) -> FloatArray:
@@ -47,13 +49,6 @@ def bytes_per_second(topology: Topology) -> FloatArray:
     """Return what each link carries. Raises `InputError` if nobody knows the unit."""
     unit = bytes_per_microsecond(topology.bandwidth_unit) * 10**6
     return np.array([float(link.bandwidth * unit) for link in topology.links])
-
-
-def link_numbers(topology: Topology, sources: IntArray, targets: IntArray) -> IntArray:
-    """Return the number of the link from each of `sources` to each of `targets`."""
-    nodes = len(topology.nodes)
-    keys = np.array([link.source * nodes + link.target for link in topology.links], dtype=np.int64)
-    return np.searchsorted(keys, sources.astype(np.int64) * nodes + targets)
 
 
 def hops_of(routes: Rows) -> tuple[IntArray, IntArray, IntArray]:
@@ -69,6 +64,18 @@ def shares_of(phase: Phase) -> FloatArray:
     """Return the share of each tree as a float."""
     known: dict[object, float] = {}
     return np.array([known.setdefault(share, float(share)) for share in phase.shares])
+
+
+def _parts_of_steps(schedule: StepSchedule) -> FloatArray:
+    parts = np.zeros(len(schedule.topology.links))
+    sizes = np.array([float(size) for size in schedule.shard_sizes])
+    for phase in schedule.phases:
+        sent = phase.transfers
+        points = np.array([float(point) for point in sent.points])
+        weights = (points[sent.highs] - points[sent.lows]) * sizes[sent.shards]
+        links = link_numbers(schedule.topology, sent.sources, sent.targets)
+        parts += np.bincount(links, weights, len(parts))
+    return parts
 
 
 def _parts(schedule: Schedule) -> FloatArray:

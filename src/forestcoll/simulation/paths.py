@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from forestcoll.errors import InputError
 from forestcoll.schedule import PhaseOp, Schedule
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology
 
 Pair = tuple[int, int]
@@ -38,8 +39,10 @@ class Paths:
         self._shortest: dict[int, dict[int, tuple[int, ...]]] = {}
 
     @staticmethod
-    def of(schedule: Schedule) -> "Paths":
+    def of(schedule: Schedule | StepSchedule) -> "Paths":
         """Return the ways that `schedule` uses: a pair with several shares what goes between them as they do."""
+        if isinstance(schedule, StepSchedule):
+            return Paths(schedule.topology, {})  # a transfer crosses one link, and that is the shortest way
         schedule = schedule.expanded()
         ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
         used: dict[Pair, dict[tuple[int, ...], float]] = {}

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
-from forestcoll.simulation.costs import Costs, Point, bus_factor
-from forestcoll.simulation.loads import FloatArray, Loads, hops_of, link_numbers, shares_of
-from forestcoll.units import bytes_per_microsecond
+from forestcoll.schedule.step_cost import link_numbers
+from forestcoll.simulation.costs import Costs, Point, point_at
+from forestcoll.simulation.loads import FloatArray, Loads, hops_of, shares_of
 
 _CELLS = 2**20
 
@@ -86,16 +86,8 @@ class TreeModel:
     def point(self, size: int) -> Point:
         """Return what M of `size` bytes takes, in the best number of pieces."""
         pieces = self.best_pieces(size)
-        return point_of(self.schedule, size, self.seconds(size, pieces), pieces, self.greatest_share)
-
-
-def point_of(schedule: Schedule, size: int, seconds: float, pieces: int, share: float) -> Point:
-    """Return the point of a time."""
-    topology = schedule.topology
-    unit = float(bytes_per_microsecond(topology.bandwidth_unit) * 10**6)
-    algbw = size / seconds / unit
-    busbw = algbw * bus_factor(schedule.collective, len(topology.compute))
-    return Point(size, seconds, algbw, busbw, pieces, size * share / pieces)
+        topology, collective, seconds = self.schedule.topology, self.schedule.collective, self.seconds(size, pieces)
+        return point_at(topology, collective, size=size, seconds=seconds, pieces=pieces, part=self.greatest_share)
 
 
 @dataclass(frozen=True)
