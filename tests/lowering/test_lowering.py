@@ -142,6 +142,13 @@ def test_knobs_are_positive_integers(name: str, value: object) -> None:
         Options(**knobs)
 
 
+def test_knobs_with_names_take_their_text() -> None:
+    knobs: dict[str, Any] = {"style": "one-sided", "placement": "in-place", "protocol": "LL"}
+    assert (Options(**knobs).style, Options(**knobs).placement) == (Style.ONE_SIDED, Placement.IN_PLACE)
+    with pytest.raises(InputError, match="placement is 'beside'; it must be one of 'in-place'"):
+        Options(**(knobs | {"placement": "beside"}))
+
+
 STEPS = [
     ("ring:nodes=5", StepMethod.RING),
     ("torus:dims=3x4", StepMethod.BFB),

@@ -1,12 +1,11 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from published_shape import nccl_rings
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
@@ -31,34 +30,6 @@ def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER) -> Sch
     topology = build_topology(spec)
     root = topology.nodes[topology.compute[0]].id if collective.has_root else None
     return generate(topology, collective=collective, root=root)
-
-
-def rings(boxes: int = 2, gpus: int = 8) -> Schedule:
-    """An allgather as NCCL does it on DGX A100: rings through all boxes, each leaving a box by another network card."""
-    topology = build_topology(f"dgx-a100:boxes={boxes},gpus={gpus}")
-    order = [[topology.compute[box * gpus + (ring + place) % gpus] for box in range(boxes) for place in range(gpus)]
-             for ring in range(gpus)]  # fmt: skip
-    switch = {topology.nodes[node].id: node for node in topology.switches}
-    routes: dict[tuple[int, ...], int] = {}
-    roots, listed = [], []
-    for ring in order:
-        for place, root in enumerate(ring):
-            path = ring[place:] + ring[:place]
-            roots.append(root)
-            listed.append([routes.setdefault(_route(topology, switch, *hop), len(routes))
-                           for hop in pairwise(path)])  # fmt: skip
-    shares = (Fraction(1, len(roots)),) * len(roots)
-    phase = Phase(PhaseOp.BROADCAST, tuple(roots), shares, Rows.of(listed))
-    schedule = Schedule(topology, Collective.ALLGATHER, Rows.of(list(routes)), (phase,), Fraction(1))
-    algbw = verify(schedule).algbw
-    assert algbw is not None
-    return Schedule(topology, Collective.ALLGATHER, schedule.routes, (phase,), algbw)
-
-
-def _route(topology: Topology, switch: dict[Any, int], source: int, target: int) -> tuple[int, ...]:
-    boxes = [topology.nodes[node].attributes["box"] for node in (source, target)]
-    middle = switch["ib"] if boxes[0] != boxes[1] else switch[f"b{boxes[0]}/nvswitch"]
-    return source, middle, target
 
 
 @pytest.mark.parametrize("collective", Collective)
@@ -160,7 +131,7 @@ def test_an_allreduce_runs_to_its_end_one_sided_too() -> None:
 
 def test_the_published_shape_of_two_dgx_a100_boxes() -> None:
     """Table 3 of the paper: the forest is ahead of the ring at all sizes, 4.1 times at 1 MB and 1.3 times at 1 GB."""
-    forest, ring = schedule_of("dgx-a100:boxes=2"), rings()
+    forest, ring = schedule_of("dgx-a100:boxes=2"), nccl_rings()
     assert ring.algbw == Fraction(640, 3)
     sizes = [10**6, 16 * 10**6, 128 * 10**6, GB]
     ratios = [one.algbw / two.algbw for one, two in zip(simulate(forest, sizes), simulate(ring, sizes), strict=True)]

@@ -8,7 +8,7 @@ the two come the other way round.
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.interpreter.clocks import Clocks
+from forestcoll.interpreter.clocks import Clocks, Row
 
 NOBODY = -1
 
@@ -28,8 +28,11 @@ class Accesses:
         """Note that `actor` reads `cells` now; return a cell and who wrote it when, if that is not before, or None."""
         if (cell := self._unordered(actor, cells, self.writers, self.written)) is not None:
             return cell, int(self.writers[cell]), int(self.written[cell])
-        readers = self.readers[cells]
         row, tick = self._clocks.rows[actor], self._clocks.ticks[actor]
+        if cells.stop - cells.start == 1:  # the most frequent case, without arrays ten times as fast
+            self._reads_one(actor, cells.start, row, tick)
+            return None
+        readers = self.readers[cells]
         covered = (readers == NOBODY) | (readers == actor) | (row[readers] >= self.read[cells])
         if not covered.all():
             for cell in (np.flatnonzero(~covered) + cells.start).tolist():
@@ -37,6 +40,13 @@ class Accesses:
         readers[:] = actor
         self.read[cells] = tick
         return None
+
+    def _reads_one(self, actor: int, cell: int, row: Row, tick: int) -> None:
+        reader, when = int(self.readers[cell]), int(self.read[cell])
+        if reader not in {NOBODY, actor} and row[reader] < when:
+            self._more.setdefault(cell, {})[reader] = when
+        self.readers[cell] = actor
+        self.read[cell] = tick
 
     def writes(self, actor: int, cells: slice) -> tuple[int, int, int, bool] | None:
         """Note that `actor` writes `cells` now.
@@ -64,8 +74,12 @@ class Accesses:
         self, actor: int, cells: slice, actors: npt.NDArray[np.int32], ticks: npt.NDArray[np.int32]
     ) -> int | None:
         """Return the first of `cells` whose last access is neither before nor by the present instruction."""
-        who, when = actors[cells], ticks[cells]
         row = self._clocks.rows[actor]
+        if cells.stop - cells.start == 1:
+            one, tick = int(actors[cells.start]), int(ticks[cells.start])
+            known = one == NOBODY or row[one] >= tick or (one == actor and tick == self._clocks.ticks[actor])
+            return None if known else cells.start
+        who, when = actors[cells], ticks[cells]
         ordered = (row[who] >= when) | (who == NOBODY) | ((who == actor) & (when == self._clocks.ticks[actor]))
         return None if ordered.all() else int(np.argmin(ordered)) + cells.start
 

@@ -7,13 +7,14 @@ the row of the later one covers the earlier one: what joins rows is the same in 
 """
 
 from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.program import ChannelKind, Program
 
-Row = npt.NDArray[np.int32]
+Row: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 
 class Clocks:
@@ -27,7 +28,10 @@ class Clocks:
         owners += [program.channels[number].source for number in ports]
         self.first_start = len(owners)
         size = self.first_start + len(program.ranks)
-        self.rows: Row = np.zeros((self.first_start, size), dtype=np.int32)
+        # no clock goes further than twice the longest block: what it does itself, and what it hands to a helper
+        longest = max((len(block.instructions) for rank in program.ranks for block in rank.blocks), default=0)
+        self.dtype: type[np.signedinteger[Any]] = np.int16 if 2 * longest + 2 < 2**15 else np.int32
+        self.rows: Row = np.zeros((self.first_start, size), dtype=self.dtype)
         self.rows[np.arange(len(owners)), self.first_start + np.array(owners, dtype=np.int64)] = 1
         self.ticks = [0] * len(owners)
         self.met = [0] * len(owners)

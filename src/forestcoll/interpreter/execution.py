@@ -74,7 +74,7 @@ class _Execution:
             self.data.put(self.memory.cells(rank, Buffer.INPUT, 0, len(values.patterns)), values)
         self.messages: list[deque[tuple[Row, Values]]] = [deque() for _ in self.program.channels]
         self.signals: list[deque[tuple[Row, bool]]] = [deque() for _ in self.program.channels]
-        self.heard = np.zeros((len(self.program.ranks), self.clocks.rows.shape[1]), dtype=np.int32)
+        self.heard = np.zeros((len(self.program.ranks), self.clocks.rows.shape[1]), dtype=self.clocks.dtype)
         self.switched = np.zeros(self.memory.size, dtype=np.bool_)
         self.packed = np.full(self.memory.size, NOBODY, dtype=np.int64)
         self.packets: list[Row] = []
@@ -190,7 +190,7 @@ class _Execution:
             elif (raced := self.accesses.reads(actor, cells)) is not None:
                 self._stop_race("reads", *raced, read=False)
             values = self.data.at(cells)
-            if (values.patterns == NOTHING).any():
+            if values.hold_nothing():
                 cell = cells.start + int(np.argmax(values.patterns == NOTHING))
                 self._stop("unwritten-read", f"reads {self.memory.name(cell)}, which nothing was written to")
             yield values
@@ -300,7 +300,7 @@ class _Execution:
         What a switch wrote is there when a relaxed signal that was given after it comes.
         """
         actors = [self.run.number[rank, block] for block in range(len(self.program.ranks[rank].blocks))]
-        known = np.zeros(self.clocks.rows.shape[1], dtype=np.int32)
+        known = np.zeros(self.clocks.rows.shape[1], dtype=self.clocks.dtype)
         known[self.clocks.start_of(rank)] = 1
         for actor in actors:
             self.clocks.begin(actor, meets=True)

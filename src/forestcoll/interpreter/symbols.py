@@ -103,6 +103,12 @@ class Values:
         """Return a copy of the values of `cells`."""
         return Values(self.patterns[cells].copy(), self.indices[cells].copy())
 
+    def hold_nothing(self) -> bool:
+        """Whether there is a cell among them that nothing was written to."""
+        if len(self.patterns) == 1:
+            return bool(self.patterns[0] == NOTHING)
+        return bool((self.patterns == NOTHING).any())
+
     def put(self, cells: slice, values: "Values") -> None:
         """Store `values` in `cells`."""
         self.patterns[cells] = values.patterns
@@ -112,6 +118,9 @@ class Values:
 def added(patterns: Patterns, one: Values, two: Values) -> Values:
     """Return the sums of two rows of values, cell by cell."""
     first, second = int(one.patterns[0]), int(two.patterns[0])
+    if len(one.patterns) == 1:
+        found = patterns.sum(first, second) if one.indices[0] == two.indices[0] else MIXED
+        return Values(np.array([found], dtype=np.int64), one.indices)
     if (one.patterns == first).all() and (two.patterns == second).all():
         sums = np.full(len(one.patterns), patterns.sum(first, second), dtype=np.int64)
     else:

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, shown
 from forestcoll.program import Protocol
 
 
@@ -52,10 +53,12 @@ class Options:
     protocol: Protocol = Protocol.SIMPLE
 
     def __post_init__(self) -> None:
+        for name, kind in (("style", Style), ("placement", Placement), ("protocol", Protocol)):
+            object.__setattr__(self, name, _member(kind, getattr(self, name), name))
         for name in ("chunks", "pieces", "channels", "instances", "blocks"):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
-                raise InputError(f"{name} is {value}; it must be an integer of 1 or more")
+                raise InputError(f"{name} is {shown(value)}; it must be an integer of 1 or more")
 
     @property
     def scale(self) -> int:
@@ -65,12 +68,24 @@ class Options:
     @property
     def in_place(self) -> bool:
         """Whether the program may be run in place."""
-        return self.placement is not Placement.OUT_OF_PLACE
+        return self.placement != Placement.OUT_OF_PLACE
 
     @property
     def out_of_place(self) -> bool:
         """Whether the program may be run out of place."""
-        return self.placement is not Placement.IN_PLACE
+        return self.placement != Placement.IN_PLACE
+
+
+_Name = TypeVar("_Name", bound=StrEnum)
+
+
+def _member(kind: type[_Name], value: object, name: str) -> _Name:
+    """Return the member of an enumeration that `value` is or names."""
+    try:
+        return kind(value)
+    except ValueError:
+        known = ", ".join(repr(each.value) for each in kind)
+        raise InputError(f"{name} is {shown(value)}; it must be one of {known}") from None
 
 
 COMFORTABLE_BLOCKS = 32
