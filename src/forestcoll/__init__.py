@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from forestcoll.schedule.step_cost import StepCost, cost_of
     from forestcoll.schedule.step_document import read_steps, write_steps
     from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfer, Transfers
+    from forestcoll.targets.exporting import Export, Target, export
+    from forestcoll.targets.judging import Judgement, judge_file
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
     from forestcoll.topology.registry import build_topology, builders, load_topology
     from forestcoll.verification import Fault, Report, verify
@@ -85,6 +87,8 @@ _HOMES = {
     "forestcoll.schedule.step_cost": "StepCost cost_of",
     "forestcoll.schedule.step_document": "read_steps write_steps",
     "forestcoll.schedule.steps": "StepPhase StepSchedule Transfer Transfers",
+    "forestcoll.targets.exporting": "Export Target export",
+    "forestcoll.targets.judging": "Judgement judge_file",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
@@ -100,11 +104,13 @@ __all__ = [
     "Bounds",
     "Collective",
     "CollectiveBound",
+    "Export",
     "Fault",
     "ForestcollError",
     "Frontier",
     "InputError",
     "InternalError",
+    "Judgement",
     "Link",
     "Method",
     "NoSolutionError",
@@ -130,6 +136,7 @@ __all__ = [
     "StepPhase",
     "StepReport",
     "StepSchedule",
+    "Target",
     "Topology",
     "TopologyBuilder",
     "TopologyFinder",
@@ -146,9 +153,11 @@ __all__ = [
     "builders",
     "compare_series",
     "cost_of",
+    "export",
     "find_topologies",
     "generate",
     "generate_steps",
+    "judge_file",
     "load_topology",
     "optima_by_trees",
     "optimum",

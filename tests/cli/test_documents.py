@@ -82,7 +82,8 @@ def test_the_readme_lists_every_command() -> None:
 
 
 @pytest.mark.parametrize(
-    "document", [README, *(ROOT / "docs" / name for name in ("python.md", "bounds.md", "steps.md", "one-port.md"))]
+    "document",
+    [README, *(ROOT / "docs" / f"{name}.md" for name in ("python", "bounds", "steps", "one-port", "runtimes"))],
 )
 def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
