@@ -49,6 +49,7 @@ NAMES = [
     "rail-only",
     "ring",
     "shifted-ring",
+    "tiers",
     "torus",
 ]
 

@@ -85,7 +85,6 @@ def command(  # noqa: PLR0913 (one parameter an option)
     """
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
-    from forestcoll.schedule.any_document import read_any_schedule
     from forestcoll.simulation import Costs, simulate
     from forestcoll.simulation.loads import Loads
     from forestcoll.simulation.sizes import size_of, sizes_of
@@ -95,7 +94,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     _check_pictures([each for each in (plot, gantt) if each is not None])
     with Watch() as watch:
         watch.begin("reading")
-        schedule = _right(read_any_schedule(file), file, watch)
+        schedule = _right(_read(file), file, watch)
         watch.begin("simulating")
         points = simulate(schedule, listed, costs, model)
         loads = Loads.of(schedule)
@@ -116,6 +115,17 @@ def _check_pictures(paths: Sequence[Path]) -> None:
 
     for path in paths:
         check_picture(path)
+
+
+def _read(file: Path) -> "Schedule | StepSchedule":
+    from forestcoll.errors import InputError
+    from forestcoll.schedule.any_document import read_any_schedule
+    from forestcoll.schedule.periodic import PeriodicSchedule
+
+    schedule = read_any_schedule(file)
+    if isinstance(schedule, PeriodicSchedule):
+        raise InputError(f"{file}: is a series of broadcasts, which has no one time; give one collective")
+    return schedule
 
 
 def _right(schedule: "Schedule | StepSchedule", file: Path, watch: "Watch") -> "Schedule | StepSchedule":
@@ -146,6 +156,12 @@ def _write_tables(
         plot_points(points, _title(schedule), unit, _algbw(schedule), plot)
 
 
+def _ranks(schedule: "Schedule | StepSchedule") -> int:
+    from forestcoll.schedule.steps import StepSchedule
+
+    return len(schedule.topology.compute if isinstance(schedule, StepSchedule) else schedule.members)
+
+
 def _algbw(schedule: "Schedule | StepSchedule") -> float:
     """Return what large messages come to."""
     from forestcoll.schedule.step_cost import cost_of
@@ -157,7 +173,7 @@ def _algbw(schedule: "Schedule | StepSchedule") -> float:
 def _title(schedule: "Schedule | StepSchedule") -> str:
     from forestcoll.cli.wording import printable
 
-    nodes = len(schedule.topology.compute)
+    nodes = _ranks(schedule)
     return f"{printable(schedule.topology.name)}: {schedule.collective} over {nodes} compute nodes"
 
 

@@ -1,4 +1,4 @@
-"""Pictures of simulations, drawn by matplotlib: the optional extra `plot`."""
+"""Pictures of simulations, drawn by matplotlib: the optional extra `pictures`."""
 
 import io
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def _pyplot() -> Any:
     try:
         import matplotlib as mpl
     except ImportError:
-        raise InputError("pictures need matplotlib; install forestcoll[plot]") from None
+        raise InputError("pictures need matplotlib; install forestcoll[pictures]") from None
     mpl.use("Agg")
     mpl.rcParams["svg.hashsalt"] = "forestcoll"
     from matplotlib import pyplot
