@@ -94,6 +94,22 @@ def test_what_does_not_fit_is_told(schedule: Path, tmp_path: Path) -> None:
     assert not out.exists()
 
 
+def test_a_schedule_of_steps_is_exported_too(tmp_path: Path) -> None:
+    steps, out = tmp_path / "steps.json", tmp_path / "x.xml"
+    assert run_command("generate", "torus:dims=3x3", "--method", "bfb", "-o", steps).status == 0
+    assert run_command("export", steps, "--to", "msccl-xml", "-o", out, "--json").document()["checked"] is True
+    assert run_command("check-program", out).status == 0
+    assert run_command("export", steps, "--to", "chakra", "-o", tmp_path / "t").status == 0
+    complaint = run_command("export", steps, "--to", "mscclpp-json", "-o", out).complaint()
+    assert "schedules of steps are written as msccl-xml or chakra only" in complaint
+
+
+def test_a_schedule_that_is_wrong_is_not_exported(schedule: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(schedule.read_text().replace('"share": "', '"share": "1', 1))
+    assert "[share" in run_command("export", wrong, "--to", "msccl-xml").complaint()
+
+
 def test_an_existing_file_stays_when_the_export_fails(tmp_path: Path) -> None:
     out = tmp_path / "x.xml"
     out.write_text("kept")

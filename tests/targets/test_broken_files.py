@@ -94,14 +94,20 @@ JSON: list[Mutation] = [
 ]
 
 
+CASES = [
+    ("dgx-a100:boxes=2,gpus=2", Collective.ALLGATHER),
+    ("mesh:dims=2x2", Collective.REDUCE_SCATTER),
+    ("dgx-a100:boxes=2,gpus=2", Collective.ALLREDUCE),
+]
+
+
 def spread(mutants: Iterator[str], count: int) -> list[str]:
     """Return some of many, from all over."""
     listed = list(mutants)
     return list(islice(listed, 0, None, max(1, len(listed) // count)))[:count]
 
 
-@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,gpus=2", "mesh:dims=2x2"])
-@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+@pytest.mark.parametrize(("spec", "collective"), CASES)
 @pytest.mark.parametrize(
     ("target", "mutation"),
     [*((Target.MSCCL_XML, each) for each in XML), *((Target.MSCCLPP_JSON, each) for each in JSON)],
@@ -120,9 +126,5 @@ def test_every_mutation_is_found(
 @pytest.mark.parametrize("mutation", [*XML, *JSON])
 def test_every_mutation_changes_something(mutation: Mutation) -> None:
     target = Target.MSCCL_XML if mutation in XML else Target.MSCCLPP_JSON
-    texts = [
-        text_of(target, collective, spec)
-        for spec in ("dgx-a100:boxes=2,gpus=2", "mesh:dims=2x2")
-        for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
-    ]
+    texts = [text_of(target, collective, spec) for spec, collective in CASES]
     assert any(mutant != text for text in texts for mutant in islice(mutation(text), 3))

@@ -10,6 +10,8 @@ from forestcoll.cli.options import file_argument, is_standard_output, json_optio
 if TYPE_CHECKING:
     from forestcoll.cli.watching import Watch
     from forestcoll.lowering import Options
+    from forestcoll.schedule import Schedule
+    from forestcoll.schedule.steps import StepSchedule
     from forestcoll.targets.exporting import Export, Target
 
 _COUNT = click.IntRange(1)
@@ -57,23 +59,23 @@ def command(  # noqa: PLR0913 (one parameter an option)
 ) -> None:
     """Write a schedule as a program for a runtime.
 
-    FILE is a schedule; - is standard input. It is lowered within the runtime's figures; if not all of its trees fit,
-    the greatest do, and what that costs is said. What is written was read back and run on data before.
+    FILE is a schedule of trees or of steps; - is standard input. It is lowered within the runtime's figures; if not
+    all of its trees fit, the greatest do, and what that costs is said. What is written was read back and run on data
+    before.
 
     Traces are one file a rank: with -o PREFIX they are PREFIX.0.et, PREFIX.1.et, and so on.
     """
+    from forestcoll.cli.reading import read_right_schedule
     from forestcoll.cli.watching import Watch
     from forestcoll.files import write_text
-    from forestcoll.schedule import read_schedule
     from forestcoll.targets.exporting import Target, export
 
     _check_usage(Target(target), output, dialect=dialect, snippet=snippet, size=size)
     with Watch() as watch:
-        watch.begin("reading")
-        schedule = read_schedule(file)
+        schedule = read_right_schedule(file, watch)
         watch.begin("lowering and checking")
         name = dialect or "microsoft"
-        options = _options(Target(target), name, knobs)
+        options = _options(schedule, Target(target), name, knobs)
         done = export(schedule, target, dialect=name, size=_bytes(size or "1GB"), options=options)
         if output is not None:
             watch.begin("writing")
@@ -108,7 +110,7 @@ def _bytes(text: str) -> int:
         raise click.UsageError(f"--bytes {error}") from None
 
 
-def _options(target: "Target", dialect: str, knobs: dict[str, Any]) -> "Options":
+def _options(schedule: "Schedule | StepSchedule", target: "Target", dialect: str, knobs: dict[str, Any]) -> "Options":
     """Return the knobs of the lowering: what the format usually has, and what was asked for."""
     from dataclasses import replace
 
@@ -116,7 +118,7 @@ def _options(target: "Target", dialect: str, knobs: dict[str, Any]) -> "Options"
     from forestcoll.program import Protocol
     from forestcoll.targets.exporting import usual_options
 
-    usual = usual_options(target, dialect)
+    usual = usual_options(schedule, target, dialect)
     asked = {
         name: value for name, value in knobs.items() if value is not None and name not in {"placement", "protocol"}
     }

@@ -10,7 +10,6 @@ import click
 from forestcoll.cli.options import file_argument, path_option
 
 if TYPE_CHECKING:
-    from forestcoll.cli.watching import Watch
     from forestcoll.schedule import Schedule
     from forestcoll.schedule.steps import StepSchedule
     from forestcoll.simulation import Costs, Point
@@ -84,6 +83,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     Bandwidths are algbw and busbw as nccl-tests defines them, in the unit of the schedule's network.
     """
     from forestcoll.cli import wording
+    from forestcoll.cli.reading import read_right_schedule
     from forestcoll.cli.watching import Watch
     from forestcoll.simulation import Costs, simulate
     from forestcoll.simulation.loads import Loads
@@ -93,8 +93,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     shown = size_of(at) if at is not None else listed[-1]
     _check_pictures([each for each in (plot, gantt) if each is not None])
     with Watch() as watch:
-        watch.begin("reading")
-        schedule = _right(_read(file), file, watch)
+        schedule = read_right_schedule(file, watch)
         watch.begin("simulating")
         points = simulate(schedule, listed, costs, model)
         loads = Loads.of(schedule)
@@ -115,31 +114,6 @@ def _check_pictures(paths: Sequence[Path]) -> None:
 
     for path in paths:
         check_picture(path)
-
-
-def _read(file: Path) -> "Schedule | StepSchedule":
-    from forestcoll.errors import InputError
-    from forestcoll.schedule.any_document import read_any_schedule
-    from forestcoll.schedule.periodic import PeriodicSchedule
-
-    schedule = read_any_schedule(file)
-    if isinstance(schedule, PeriodicSchedule):
-        raise InputError(f"{file}: is a series of broadcasts, which has no one time; give one collective")
-    return schedule
-
-
-def _right(schedule: "Schedule | StepSchedule", file: Path, watch: "Watch") -> "Schedule | StepSchedule":
-    """Return `schedule` if its data arrives; times of one that is wrong would say nothing."""
-    from forestcoll.errors import InputError
-    from forestcoll.schedule.steps import StepSchedule
-    from forestcoll.verification import verify
-    from forestcoll.verification.steps import verify_steps
-
-    watch.begin("verifying")
-    report = verify_steps(schedule) if isinstance(schedule, StepSchedule) else verify(schedule)
-    if report.fault is not None:
-        raise InputError(f"{file}: {report.fault.message} [{report.fault.rule}]")
-    return schedule
 
 
 def _write_tables(

@@ -12,6 +12,7 @@ from forestcoll.interpreter import check
 from forestcoll.lowering import Lowering, Options, Placement, Style, lower
 from forestcoll.program import Fault, Program
 from forestcoll.schedule import Schedule
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.targets import msccl_xml, mscclpp
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Export:
 
 
 def export(
-    schedule: Schedule,
+    schedule: Schedule | StepSchedule,
     target: Target | str,
     *,
     dialect: str = "microsoft",
@@ -81,7 +82,7 @@ def export(
     returned.
 
     Args:
-        schedule: what to write.
+        schedule: what to write, of trees or of steps; it must be right, as `verify` or `verify_steps` has it.
         target: the format.
         dialect: of MSCCL's XML, the runtime that loads the file.
         size: of traces, the data M in bytes.
@@ -94,21 +95,22 @@ def export(
     """
     target = target_named(target)
     if target is Target.MSCCLPP_JSON:
-        return _plan(schedule, options or usual_options(target))
+        return _plan(schedule, options or usual_options(schedule, target))
     if target is Target.CHAKRA:
-        return _traces(schedule, size, options or usual_options(target))
-    return _xml(schedule, msccl_xml.dialect_named(dialect), options or usual_options(target, dialect))
+        return _traces(schedule, size, options or usual_options(schedule, target))
+    return _xml(schedule, msccl_xml.dialect_named(dialect), options or usual_options(schedule, target, dialect))
 
 
-def usual_options(target: Target, dialect: str = "microsoft") -> Options:
+def usual_options(schedule: Schedule | StepSchedule, target: Target, dialect: str = "microsoft") -> Options:
     """Return the knobs that a format has unless others are wanted: for in place and out of place where it can be both.
 
-    Plans have loops of pieces of 128 KiB; traces, which nobody cuts further, have pieces too.
+    Plans have loops of pieces of 128 KiB; traces, which nobody cuts further, have pieces too; steps have none.
     """
+    whole = isinstance(schedule, StepSchedule)
     if target is Target.MSCCLPP_JSON:
-        return Options(placement=Placement.OUT_OF_PLACE, pieces=2)
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=1 if whole else 2)
     if target is Target.CHAKRA:
-        return Options(placement=Placement.OUT_OF_PLACE, pieces=8)
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=1 if whole else 8)
     one_place = msccl_xml.dialect_named(dialect).one_place
     return Options(placement=Placement.OUT_OF_PLACE if one_place else Placement.BOTH)
 
@@ -121,7 +123,7 @@ def target_named(name: Target | str) -> Target:
         raise InputError(f"there is no format {name!r}; there are {', '.join(Target)}") from None
 
 
-def _traces(schedule: Schedule, size: int, options: Options) -> Export:
+def _traces(schedule: Schedule | StepSchedule, size: int, options: Options) -> Export:
     from forestcoll.targets import chakra
 
     lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
@@ -131,7 +133,7 @@ def _traces(schedule: Schedule, size: int, options: Options) -> Export:
     return Export(Target.CHAKRA, None, lowering, traces=traces)
 
 
-def _xml(schedule: Schedule, dialect: msccl_xml.Dialect, options: Options) -> Export:
+def _xml(schedule: Schedule | StepSchedule, dialect: msccl_xml.Dialect, options: Options) -> Export:
     if dialect.one_place and options.placement is Placement.BOTH:
         raise InputError(f"the {dialect.name.value} dialect is for in place or for out of place; export two files")
     lowering = lower(schedule, options, msccl_xml.limits(dialect, len(schedule.topology.compute)))
@@ -142,7 +144,9 @@ def _xml(schedule: Schedule, dialect: msccl_xml.Dialect, options: Options) -> Ex
     return Export(Target.MSCCL_XML, dialect.name.value, lowering, text)
 
 
-def _plan(schedule: Schedule, options: Options) -> Export:
+def _plan(schedule: Schedule | StepSchedule, options: Options) -> Export:
+    if isinstance(schedule, StepSchedule):
+        raise InputError(f"{schedule.topology.name}: schedules of steps are written as msccl-xml or chakra only")
     options = replace(options, style=Style.ONE_SIDED)
     if options.placement is Placement.BOTH:
         raise InputError("a plan of MSCCL++ is for in place or for out of place; export two files")

@@ -29,9 +29,8 @@ def _only_root(program: Program) -> int:
     still = [rank for rank in range(len(program.ranks)) if rank not in moving]
     if len(still) != 1:
         does = "get nothing" if program.task is Task.BROADCAST else "give nothing"
-        raise InputError(
-            f"{program.name}: {len(still)} ranks {does}, so the root of this {program.task.value} is not plain"
-        )
+        why = f"{len(still)} ranks {does}, so the root of this {program.task.value} cannot be told"
+        raise InputError(f"{program.name}: {why}; give its rank (--root)")
     return still[0]
 
 

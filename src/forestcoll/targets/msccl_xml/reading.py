@@ -20,14 +20,8 @@ MAX_BYTES = 512 * 2**20
 _PARENTS = {"algo": None, "gpu": "algo", "tb": "gpu", "step": "tb"}
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z")
 _MOST_ODDITIES = 3
-_ODD_SPELLING = re.compile(
-    rb"(?P<declaration><\?xml)|(?P<quote><[A-Za-z][^<>]*=')|(?P<space><[A-Za-z][^<>\"']*(?:\"[^\"]*\"[^<>\"']*?)*[\t\r\n][^<>]*>)"
-)
-_ODD_WORDING = {
-    "declaration": "an XML declaration",
-    "quote": "an attribute in single quotes",
-    "space": "a tab or a line break within a tag",
-}
+_BROKEN = "a tab or a line break within a tag"
+_ODD_MARKS = ((b"='", "an attribute in single quotes"), (b"\n", _BROKEN), (b"\r", _BROKEN), (b"\t", _BROKEN))
 
 
 def read_algorithm(path: Path) -> Algorithm:
@@ -64,8 +58,12 @@ class _Reader:
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._text
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self._parser.XmlDeclHandler = self._declaration
+        self._data = b""
+        self._oddities: list[str] = []
 
     def read(self, data: bytes) -> Algorithm:
+        self._data = data
         try:
             self._parser.Parse(data, True)  # noqa: FBT003 (expat's: that is all)
         except expat.ExpatError as error:
@@ -78,13 +76,25 @@ class _Reader:
             raise InputError(f"{self._where}: holds no <algo>; is this MSCCL's XML?")
         channels, chunks, count = self._counts
         attributes = frozen_attributes(self._algorithm)
-        return Algorithm(attributes, channels, chunks, count, tuple(self._gpus), tuple(_oddities(data)))
+        return Algorithm(attributes, channels, chunks, count, tuple(self._gpus), tuple(self._oddities))
 
     def _line(self) -> str:
         return f"{self._where}: line {self._parser.CurrentLineNumber}"
 
     def _refuse_doctype(self, *_: object) -> None:
         raise InputError(f"{self._line()}: has a document type (<!DOCTYPE>); MSCCL's XML needs none: leave it out")
+
+    def _declaration(self, *_: object) -> None:
+        self._oddities.append("line 1 has an XML declaration")
+
+    def _note_oddities(self) -> None:
+        """Note what the runtimes' own scanner would not read in the tag that begins here."""
+        begin = self._parser.CurrentByteIndex
+        end = self._data.find(b">", begin)
+        for mark, what in _ODD_MARKS:
+            if self._data.find(mark, begin, end) >= 0 and len(self._oddities) < _MOST_ODDITIES:
+                self._oddities.append(f"line {self._parser.CurrentLineNumber} has {what}")
+                return
 
     def _text(self, text: str) -> None:
         if text.strip():
@@ -99,6 +109,7 @@ class _Reader:
             home = f"inside <{_PARENTS[name]}>" if _PARENTS[name] else "at the top"
             raise InputError(f"{self._line()}: <{name}> stands {inside}; it belongs {home}")
         self._open.append(name)
+        self._note_oddities()
         if name == "step":
             self._steps.append(self._step(attributes))
         elif name == "tb":
@@ -175,14 +186,3 @@ class _Reader:
         if not _INTEGER.match(value):
             raise InputError(f"{self._line()}: <{element}> has {name} {shown(value)}; expected an integer")
         return int(value)
-
-
-def _oddities(data: bytes) -> list[str]:
-    """Return what the runtimes' own scanner would not read in `data`, which a real parser has read."""
-    found: list[str] = []
-    for match in _ODD_SPELLING.finditer(data):
-        line = data.count(b"\n", 0, match.start()) + 1
-        found.append(f"line {line} has {_ODD_WORDING[str(match.lastgroup)]}")
-        if len(found) == _MOST_ODDITIES:
-            break
-    return found
