@@ -4,7 +4,7 @@
 
 Figure 3: line graphs of Moore- and bandwidth-optimal bases. Figure 7: allreduce and all-to-all at large N, beside
 shifted rings, double binary trees and tori. Figure 15: the best network of every size for two workloads. Figure 18: the
-bandwidth of generalized Kautz graphs. It takes matplotlib (`pip install 'forestcoll[figures]'`) and a minute or two.
+bandwidth of generalized Kautz graphs. It takes matplotlib (`pip install 'forestcoll[pictures]'`) and a minute or two.
 """
 
 import argparse

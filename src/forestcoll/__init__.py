@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from forestcoll.bounds import Optimum, optima_by_trees, optimum
+    from forestcoll.bounds import Optimum, optima_by_trees, optimum, optimum_without_relays
     from forestcoll.bounds.all_to_all import AllToAllOptimum, all_to_all_optimum
     from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
     from forestcoll.bounds.limits import AllreduceRate, Bounds, CollectiveBound, Operation
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
     from forestcoll.generation import generate, schedule_for
     from forestcoll.method import Method
+    from forestcoll.oneport.comparison import Along, SeriesComparison, compare_series
+    from forestcoll.oneport.pipelined import PipelinePlan, pipelined_broadcast
+    from forestcoll.oneport.simulation import SeriesRun, simulate_series
     from forestcoll.progress import Progress
+    from forestcoll.ranks import without_relays
     from forestcoll.schedule import (
         Phase,
         PhaseOp,
@@ -42,13 +46,16 @@ if TYPE_CHECKING:
         traffic_of,
         write_schedule,
     )
+    from forestcoll.schedule.periodic import PeriodicSchedule
+    from forestcoll.schedule.periodic_document import read_series, write_series
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
     from forestcoll.topology.registry import build_topology, builders, load_topology
     from forestcoll.verification import Fault, Report, verify
+    from forestcoll.verification.series import SeriesReport, verify_series
 
 # Imported on first use: the command line must start before NumPy has loaded.
 _HOMES = {
-    "forestcoll.bounds": "Optimum optima_by_trees optimum",
+    "forestcoll.bounds": "Optimum optima_by_trees optimum optimum_without_relays",
     "forestcoll.bounds.all_to_all": "AllToAllOptimum all_to_all_optimum",
     "forestcoll.bounds.allreduce": "AllreduceOptimum allreduce_optimum",
     "forestcoll.bounds.limits": "AllreduceRate Bounds CollectiveBound Operation",
@@ -60,18 +67,26 @@ _HOMES = {
     "forestcoll.errors": "ForestcollError InputError InternalError NoSolutionError",
     "forestcoll.generation": "generate schedule_for",
     "forestcoll.method": "Method",
+    "forestcoll.oneport.comparison": "Along SeriesComparison compare_series",
+    "forestcoll.oneport.pipelined": "PipelinePlan pipelined_broadcast",
+    "forestcoll.oneport.simulation": "SeriesRun simulate_series",
     "forestcoll.progress": "Progress",
+    "forestcoll.ranks": "without_relays",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Traffic Tree "
     "read_schedule shape_of traffic_of write_schedule",
+    "forestcoll.schedule.periodic": "PeriodicSchedule",
+    "forestcoll.schedule.periodic_document": "read_series write_series",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
+    "forestcoll.verification.series": "SeriesReport verify_series",
 }
 
 __all__ = [
     "AllToAllOptimum",
     "AllreduceOptimum",
     "AllreduceRate",
+    "Along",
     "Bounds",
     "Collective",
     "CollectiveBound",
@@ -87,13 +102,18 @@ __all__ = [
     "NodeKind",
     "Operation",
     "Optimum",
+    "PeriodicSchedule",
     "Phase",
     "PhaseOp",
+    "PipelinePlan",
     "Progress",
     "Report",
     "RootedBound",
     "Rows",
     "Schedule",
+    "SeriesComparison",
+    "SeriesReport",
+    "SeriesRun",
     "Shape",
     "Topology",
     "TopologyBuilder",
@@ -106,21 +126,29 @@ __all__ = [
     "broadcast_bound",
     "build_topology",
     "builders",
+    "compare_series",
     "find_topologies",
     "generate",
     "load_topology",
     "optima_by_trees",
     "optimum",
+    "optimum_without_relays",
+    "pipelined_broadcast",
     "read_schedule",
+    "read_series",
     "read_topology",
     "reduce_bound",
     "schedule_for",
     "schedule_of",
     "shape_of",
+    "simulate_series",
     "topology_of",
     "traffic_of",
     "verify",
+    "verify_series",
+    "without_relays",
     "write_schedule",
+    "write_series",
     "write_topology",
 ]
 

@@ -6,9 +6,19 @@ import pytest
 from cli_run import completed, process, run_command
 
 import forestcoll.cli
-from forestcoll.cli.main import _COMMANDS
+from forestcoll.cli.main import _COMMANDS, module_of
 
-SHARED = {"bounds_wording", "main", "options", "step_generation", "watching", "wording"}
+SHARED = {
+    "bounds_wording",
+    "main",
+    "options",
+    "part_wording",
+    "pipeline_wording",
+    "series_wording",
+    "step_generation",
+    "watching",
+    "wording",
+}
 
 
 def test_help_lists_every_command() -> None:
@@ -21,12 +31,12 @@ def test_help_lists_every_command() -> None:
 
 def test_a_file_of_the_folder_is_a_command_or_shared() -> None:
     files = {module.name for module in pkgutil.iter_modules(forestcoll.cli.__path__)}
-    assert files == SHARED | {name.replace("-", "_") for name in _COMMANDS}
+    assert files == SHARED | set(map(module_of, _COMMANDS))
 
 
 @pytest.mark.parametrize("name", _COMMANDS)
 def test_the_table_holds_each_commands_own_summary(name: str) -> None:
-    command = importlib.import_module(f"forestcoll.cli.{name.replace('-', '_')}").command
+    command = importlib.import_module(f"forestcoll.cli.{module_of(name)}").command
     assert command.name == name
     assert command.get_short_help_str(limit=200) == _COMMANDS[name]
 

@@ -46,7 +46,11 @@ def test_a_picture_is_drawn(tmp_path: Path) -> None:
         (("switch-base-256", "ring:nodes=4", "--buckets", "many"), 2, "many"),
         (("switch-base-256", "ring:nodes=4", "--alpha", "-1"), 2, "expected 0 or more"),
         (("switch-base-256", "ring:nodes=4", "--alpha", "x"), 2, "expected microseconds such as 10"),
-        (("switch-base-256", "ring:nodes=4", "--picture", "x.gif"), 1, "x.gif: a picture's name ends in .png"),
+        (
+            ("switch-base-256", "ring:nodes=4", "--picture", "x.gif"),
+            1,
+            "x.gif: a picture's name must end in one of .png",
+        ),
     ],
 )
 def test_wrong_questions_are_refused(arguments: tuple[str, ...], status: int, message: str) -> None:

@@ -109,7 +109,9 @@ def check_schedule(best: Optimum, schedule: Schedule) -> None:
 
 
 def test_every_builder_is_among_the_cases() -> None:
-    assert {spec.partition(":")[0] for spec in SPECS} == {builder.name for builder in builders()}
+    assert {spec.partition(":")[0] for spec in SPECS} == {
+        builder.name for builder in builders() if builder.recipe.port_model is None
+    }
 
 
 @pytest.mark.parametrize("spec", SPECS)

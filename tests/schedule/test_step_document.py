@@ -120,8 +120,10 @@ def test_a_missing_key_is_named(key: str) -> None:
         steps_from_document(document, where="here")
 
 
-def test_a_file_without_a_format_names_both(tmp_path: Path) -> None:
+def test_a_file_without_a_format_names_all(tmp_path: Path) -> None:
     path = tmp_path / "odd.json"
     path.write_text("{}")
-    with pytest.raises(InputError, match=r'has no "format"; expected .forestcoll.schedule/1. or .forestcoll.steps/1.'):
+    with pytest.raises(
+        InputError, match=r'has no "format"; expected .forestcoll.schedule/1., .forestcoll.steps/1. or '
+    ):
         read_any_schedule(path)

@@ -57,6 +57,7 @@ NAMES = [
     "rail-only",
     "ring",
     "shifted-ring",
+    "tiers",
     "torus",
     "twisted-hypercube",
     "twisted-torus",

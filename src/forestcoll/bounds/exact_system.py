@@ -21,17 +21,23 @@ Matrix = npt.NDArray[np.int64]
 _PRIMES = (1048573, 1048571, 1048559)
 """Below 2^20, so that sums of some thousand products of two residues fit into 53 bits and 64."""
 
+LONGEST_FAST = 2**30
+"""The greatest coefficient that machine words are wide enough for; matrices of longer ones hold Python's integers."""
+
 _MOST_DIGITS = 1024
 
 
 def solve_both_ways(
     matrix: Matrix, right: Sequence[int], below: Sequence[int]
 ) -> tuple[list[Fraction], list[Fraction]] | None:
-    """Return z with matrix z = right and y with y matrix = below; None if the matrix has no inverse modulo a prime."""
+    """Return z with matrix z = right and y with y matrix = below; None if the matrix has no inverse modulo a prime.
+
+    Coefficients above `LONGEST_FAST` must stand in a matrix of objects.
+    """
     if len(matrix) == 0:
         return [], []
     for prime in _PRIMES:
-        inverse = _inverse(matrix % prime, prime)
+        inverse = _inverse((matrix % prime).astype(np.int64), prime)
         if inverse is None:
             continue
         upright = _lift(matrix, inverse, right, prime)

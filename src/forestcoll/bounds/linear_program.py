@@ -15,7 +15,8 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.bounds.exact_system import solve_both_ways
+from forestcoll.bounds.exact_simplex import solved
+from forestcoll.bounds.exact_system import LONGEST_FAST, solve_both_ways
 from forestcoll.errors import InternalError
 
 Floats = npt.NDArray[np.float64]
@@ -60,6 +61,7 @@ class LinearProgram:
         self.objective = objective
         self.scale = scale
         self.rows: list[Row] = []
+        self._shrinks: list[int] = []
         self._highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy leaves it without types
         self._highs.setOptionValue("log_to_console", False)  # noqa: FBT003 (HiGHS takes no keywords)
         self._highs.setOptionValue("threads", 1)
@@ -73,12 +75,15 @@ class LinearProgram:
         """Add a row."""
         self.rows.append(row)
         columns = sorted(row.coefficients)
+        longest = max(map(abs, row.coefficients.values()), default=0)
+        shrink = longest if longest > LONGEST_FAST else 1  # HiGHS takes numbers of 20 digits for infinite
+        self._shrinks.append(shrink)
         self._highs.addRow(
-            -highspy.kHighsInf if row.lower is None else row.lower / self.scale,
-            highspy.kHighsInf if row.upper is None else row.upper / self.scale,
+            -highspy.kHighsInf if row.lower is None else row.lower / (self.scale * shrink),
+            highspy.kHighsInf if row.upper is None else row.upper / (self.scale * shrink),
             len(columns),
             np.array(columns, dtype=np.int32),
-            np.array([row.coefficients[column] for column in columns], dtype=np.float64),
+            np.array([row.coefficients[column] / shrink for column in columns], dtype=np.float64),
         )
 
     def solve(self) -> Solution:
@@ -87,16 +92,23 @@ class LinearProgram:
         Raises:
             InternalError: HiGHS finds none, though all programs here have one.
         """
-        self._highs.run()
-        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        solution = self.attempt()
+        if solution is None:
             raise InternalError(
                 f"HiGHS ends with {self._highs.getModelStatus()} on a linear program that has an optimum"
             )
+        return solution
+
+    def attempt(self) -> Solution | None:
+        """Return an optimal solution, or None where floating point finds none: numbers may be too far apart for it."""
+        self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
         solution, basis = self._highs.getSolution(), self._highs.getBasis()
         basic = highspy.HighsBasisStatus.kBasic
         return Solution(
             values=np.array(solution.col_value),
-            prices=np.array(solution.row_dual),
+            prices=np.array(solution.row_dual) / np.array(self._shrinks, dtype=np.float64),
             used=tuple(number for number, status in enumerate(basis.col_status) if status == basic),
             tight=tuple(number for number, status in enumerate(basis.row_status) if status != basic),
         )
@@ -110,7 +122,7 @@ class LinearProgram:
         if len(used) != len(tight) or len(used) > MOST_EXACT_COLUMNS:
             return None
         place = {column: number for number, column in enumerate(used)}
-        matrix = np.zeros((len(tight), len(used)), dtype=np.int64)
+        matrix = np.zeros((len(tight), len(used)), dtype=object if self._has_long_coefficients(tight) else np.int64)
         for number, row in enumerate(tight):
             for column, coefficient in self.rows[row].coefficients.items():
                 if column in place:
@@ -120,6 +132,38 @@ class LinearProgram:
         if solved is None:
             return None
         return _spread(solved[0], used, len(self.objective)), _spread(solved[1], tight, len(self.rows))
+
+    def exact_alone(self) -> tuple[list[Fraction], list[Fraction]] | None:
+        """Return the same of an optimal solution that is found without floating point; None for all but small programs.
+
+        This is slow: for programs whose numbers are too far apart for `exact`.
+        """
+        return solved(self.objective, self.rows)
+
+    def proves(self, values: list[Fraction], prices: list[Fraction]) -> bool:
+        """Return whether columns and prices prove each other optimal: both feasible, and of one objective.
+
+        A row's price is above 0 where its upper end holds it, below 0 where its lower end does.
+        """
+        reduced = [Fraction(each) for each in self.objective]
+        reached = Fraction(0)
+        for row, price in zip(self.rows, prices, strict=True):
+            activity = sum((values[column] * each for column, each in row.coefficients.items()), Fraction(0))
+            if (row.lower is not None and activity < row.lower) or (row.upper is not None and activity > row.upper):
+                return False
+            end = row.upper if price > 0 else row.lower
+            if price:
+                if end is None:
+                    return False
+                reached += price * end
+                for column, each in row.coefficients.items():
+                    reduced[column] -= price * each
+        objective = sum((value * each for value, each in zip(values, self.objective, strict=True)), Fraction(0))
+        return min(values) >= 0 and max(reduced) <= 0 and objective == reached
+
+    def _has_long_coefficients(self, rows: tuple[int, ...]) -> bool:
+        """Return whether sums of products with them could outgrow 64 bits."""
+        return any(abs(each) > LONGEST_FAST for row in rows for each in self.rows[row].coefficients.values())
 
 
 _NO_INDICES = np.array([], dtype=np.int32)

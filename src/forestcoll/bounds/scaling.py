@@ -85,24 +85,9 @@ def require_all_ports(topology: Topology) -> None:
     """
     if topology.port_model is not None:
         raise NoSolutionError(
-            f"{topology.name}: port_model is {topology.port_model}, which the optimum of trees does not handle in this "
-            "version; leave port_model out if a node may use all its links at once"
+            f"{topology.name}: port_model is {topology.port_model}; this is for nodes that use all their links at once "
+            "(leave port_model out if they may); 'forestcoll broadcast-series' handles one port"
         )
-
-
-def require_balanced_switches(topology: Topology) -> None:
-    """Check that every switch takes in as much as it gives out, which splitting it off needs.
-
-    Raises:
-        NoSolutionError: one does not; the message names it and both sums.
-    """
-    for switch in topology.switches:
-        if topology.ingress[switch] != topology.egress[switch]:
-            unit = topology.bandwidth_unit
-            raise NoSolutionError(
-                f"{topology.name}: switch {topology.nodes[switch].id!r} takes in {topology.ingress[switch]} {unit} "
-                f"but gives out {topology.egress[switch]} {unit}; make the two sums equal"
-            )
 
 
 def unbalanced_switch(topology: Topology, capacities: Sequence[int]) -> tuple[int, int] | None:

@@ -17,16 +17,23 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 """The environment variable that asks for the traceback of a defect."""
 
 _COMMANDS = {
+    "broadcast-series": "Broadcast message after message, as fast as can be.",
     "bounds": "Say what no schedule can beat, and why.",
     "find-topology": "Find networks built for collectives.",
     "generate": "Write a schedule that reaches the optimum, verified.",
     "optimum": "Say how fast a collective can run, exactly, and why.",
-    "train-time": "Say how long an iteration of training takes on a network.",
+    "pipelined-broadcast": "Send one large message from a node to all, in packets.",
+    "train-time": "Say how long training takes on a network.",
     "topologies": "List the builders of networks and their parameters.",
     "topology": "Write a topology file.",
     "verify": "Check a schedule that anyone wrote.",
 }
 """Each command and its summary: so that --help need not import them. `tests/cli` holds them against the commands."""
+
+
+def module_of(command: str) -> str:
+    """Return the name of the file that holds a command."""
+    return command.replace("-", "_")
 
 
 class _LazyGroup(click.Group):
@@ -38,7 +45,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"forestcoll.cli.{cmd_name.replace('-', '_')}").command
+        command: click.Command = importlib.import_module(f"forestcoll.cli.{module_of(cmd_name)}").command
         return command
 
     def invoke(self, ctx: click.Context) -> object:

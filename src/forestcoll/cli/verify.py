@@ -14,6 +14,7 @@ from forestcoll.errors import InputError
 
 if TYPE_CHECKING:
     from forestcoll.schedule import Schedule
+    from forestcoll.schedule.periodic import PeriodicSchedule
     from forestcoll.schedule.steps import StepSchedule
     from forestcoll.topology import NodeId
     from forestcoll.verification import Fault, Report
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     """Check a schedule that anyone wrote.
 
-    FILE is a schedule of trees or of steps; - is standard input. Of trees are judged delivery, loads, what they claim
-    to achieve, and the proof of the optimum; of steps, that what is sent is held, that all arrives, and loads.
+    FILE is a schedule of trees or of steps, or a periodic one; - is standard input. Of trees are judged delivery,
+    loads, what they claim to achieve, and the proof of the optimum; of steps, that what is sent is held, that all
+    arrives, and loads; of a series of broadcasts, ports, trees, whole messages and the proof of the optimum.
 
     Exit status 1 and the first broken rule if it is not right. With --json the answer is one JSON object whatever FILE
     holds; "rule" is null where it is no schedule at all.
@@ -68,7 +70,8 @@ class _Judgement:
     lines: Callable[[Path], list[str]]
 
 
-def _judgement(schedule: "Schedule | StepSchedule") -> _Judgement:
+def _judgement(schedule: "Schedule | StepSchedule | PeriodicSchedule") -> _Judgement:
+    from forestcoll.schedule.periodic import PeriodicSchedule
     from forestcoll.schedule.steps import StepSchedule
     from forestcoll.verification import verify
     from forestcoll.verification.steps import verify_steps
@@ -76,8 +79,19 @@ def _judgement(schedule: "Schedule | StepSchedule") -> _Judgement:
     if isinstance(schedule, StepSchedule):
         judged = verify_steps(schedule)
         return _Judgement(judged.fault, partial(_steps_document, schedule, judged), partial(_steps, schedule, judged))
+    if isinstance(schedule, PeriodicSchedule):
+        return _series_judgement(schedule)
     report = verify(schedule)
     return _Judgement(report.fault, partial(_document, schedule, report), partial(_lines, schedule, report))
+
+
+def _series_judgement(schedule: "PeriodicSchedule") -> _Judgement:
+    from forestcoll.cli import series_wording
+    from forestcoll.verification.series import verify_series
+
+    report = verify_series(schedule)
+    document = partial(series_wording.verified_document, schedule, report)
+    return _Judgement(report.fault, document, partial(series_wording.verified_lines, schedule, report))
 
 
 def _steps_document(schedule: "StepSchedule", report: "StepReport") -> dict[str, object]:
@@ -107,7 +121,7 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
     document: dict[str, object] = {
         "collective": schedule.collective.value,
         "topology": schedule.topology.name,
-        "compute_nodes": len(schedule.topology.compute),
+        "compute_nodes": len(schedule.members),
         "algbw": str(report.algbw),
         "optimal_algbw": None if schedule.optimal_algbw is None else str(schedule.optimal_algbw),
         "optimal": report.optimal,
@@ -119,6 +133,8 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
         "mean_height": shape.mean_height,
     }
     document |= wording.traffic_document(traffic_of(schedule))
+    if schedule.ranks is not None:
+        document["ranks"] = schedule.topology.ids(schedule.ranks)
     if schedule.collective.has_root:
         document["root"] = _root(schedule)
     return document
@@ -133,7 +149,7 @@ def _lines(schedule: "Schedule", report: "Report", file: Path) -> list[str]:
     from forestcoll.schedule import shape_of, traffic_of
 
     topology, unit = schedule.topology, schedule.topology.bandwidth_unit
-    place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
+    place = f"{wording.printable(topology.name)}, {wording.counted(topology, schedule.ranks)}"
     rows = [] if report.algbw is None else [("algbw", wording.bandwidth(report.algbw, unit))]
     if schedule.optimal_algbw is None:
         rows.append(("optimum", "not claimed"))

@@ -1,4 +1,4 @@
-"""A schedule file of either kind, of trees or of steps: the format that it names decides."""
+"""A schedule file of any kind, of trees, of steps or periodic: the format that it names decides."""
 
 from pathlib import Path
 
@@ -6,12 +6,14 @@ from forestcoll.errors import InputError
 from forestcoll.files import parse_document, read_bytes
 from forestcoll.schedule.document import FORMAT, schedule_from_document
 from forestcoll.schedule.model import Schedule
+from forestcoll.schedule.periodic import PeriodicSchedule
+from forestcoll.schedule.periodic_document import SERIES_FORMAT, series_from_document
 from forestcoll.schedule.scanning import scanned_document
 from forestcoll.schedule.step_document import STEPS_FORMAT, steps_from_document
 from forestcoll.schedule.steps import StepSchedule
 
 
-def read_any_schedule(path: Path) -> Schedule | StepSchedule:
+def read_any_schedule(path: Path) -> Schedule | StepSchedule | PeriodicSchedule:
     """Return the schedule in the file at `path`, well formed but not verified.
 
     Raises:
@@ -23,7 +25,9 @@ def read_any_schedule(path: Path) -> Schedule | StepSchedule:
         document = parse_document(text, path)
     del text  # as large as all that is made of it
     if "format" not in document:
-        raise InputError(f'{path}: has no "format"; expected {FORMAT!r} or {STEPS_FORMAT!r}')
+        raise InputError(f'{path}: has no "format"; expected {FORMAT!r}, {STEPS_FORMAT!r} or {SERIES_FORMAT!r}')
     if document["format"] == STEPS_FORMAT:
         return steps_from_document(document, where=str(path))
+    if document["format"] == SERIES_FORMAT:
+        return series_from_document(document, where=str(path))
     return schedule_from_document(document, where=str(path))

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.files import path_of
@@ -47,7 +47,13 @@ class Size:
 
 
 class Recipe(ABC):
-    """A network with all its parameters set. Subclasses are frozen dataclasses made with `topology_builder`."""
+    """A network with all its parameters set. Subclasses are frozen dataclasses made with `topology_builder`.
+
+    Attributes:
+        port_model: that of the network.
+    """
+
+    port_model: ClassVar[str | None] = None
 
     @abstractmethod
     def size(self) -> Size:
@@ -117,21 +123,21 @@ def _discover() -> None:
                 importlib.import_module(f"{package}.{name}")
 
 
-def load_topology(text: str | os.PathLike[str]) -> Topology:
+def load_topology(text: str | os.PathLike[str], *, connected: bool = True) -> Topology:
     """Return the topology that a command's TOPOLOGY argument means: a file, or a builder's spec string.
 
     It is a file if there is one of that name (or a folder, and no builder), or if it looks like one: its name ends in
     `.json` or `.gz`, or has a folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input. A
-    `Path` is a file in any case.
+    `Path` is a file in any case. The compute nodes of a file must reach each other if `connected`.
 
     Raises:
         InputError: as `read_topology` and `build_topology` do, or `text` is neither a text nor a path.
     """
     if isinstance(text, os.PathLike):
-        return read_topology(Path(text))
+        return read_topology(Path(text), connected=connected)
     if not isinstance(text, str):
         raise InputError(f"a topology is named by a text or a path, not by {shown(text)}")
-    return read_topology(path_of(text)) if _is_file(text) else build_topology(text)
+    return read_topology(path_of(text), connected=connected) if _is_file(text) else build_topology(text)
 
 
 def _is_file(text: str) -> bool:
@@ -156,7 +162,7 @@ def build_topology(spec: str) -> Topology:
             parameters, falls apart.
     """
     name, recipe = recipe_of(spec)
-    network = TopologyBuilder(name)
+    network = TopologyBuilder(name, port_model=recipe.port_model)
     recipe.fill(network)
     return network.build()
 

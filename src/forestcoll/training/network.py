@@ -21,6 +21,7 @@ from forestcoll.generation.steps import generate_steps
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule import Schedule, shape_of
 from forestcoll.schedule.any_document import read_any_schedule
+from forestcoll.schedule.periodic import PeriodicSchedule
 from forestcoll.schedule.step_cost import cost_of
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology
@@ -89,14 +90,18 @@ def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, pr
     path = Path(text)
     if path.is_file() and _holds_schedule(path):
         schedule = read_any_schedule(path)
-    else:
-        topology = load_topology(text)
-        schedule = generate_steps(topology, Collective.ALLREDUCE, method="bfb", progress=progress)
-    return _of_schedule(schedule, alpha_us, exchanges=exchanges)
+        if isinstance(schedule, PeriodicSchedule):
+            raise InputError(f"{path}: training needs an allreduce, and this is a series of broadcasts")
+        return _of_schedule(schedule, alpha_us, exchanges=exchanges)
+    topology = load_topology(text)
+    allreduce = generate_steps(topology, Collective.ALLREDUCE, method="bfb", progress=progress)
+    return _of_schedule(allreduce, alpha_us, exchanges=exchanges)
 
 
 def _holds_schedule(path: Path) -> bool:
-    return str(read_document(path).get("format", "")).startswith(("forestcoll.steps/", "forestcoll.schedule/"))
+    return str(read_document(path).get("format", "")).startswith(
+        ("forestcoll.steps/", "forestcoll.schedule/", "forestcoll.broadcast-series/")
+    )
 
 
 def _of_schedule(schedule: Schedule | StepSchedule, alpha_us: Fraction, *, exchanges: bool) -> Network:

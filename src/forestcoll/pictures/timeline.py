@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forestcoll.errors import InputError
+from forestcoll.pictures.canvas import check_name, new_figure, save
 from forestcoll.training.iteration import Iteration, Kind
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ _COLOURS = {
     Kind.ALLREDUCE: "#f58518",
     Kind.ALL_TO_ALL: "#e45756",
 }
-_ENDINGS = (".png", ".svg", ".pdf")
 
 
 def draw_iteration(iteration: Iteration, title: str, path: Path) -> None:
@@ -24,20 +23,12 @@ def draw_iteration(iteration: Iteration, title: str, path: Path) -> None:
     Raises:
         InputError: matplotlib is not installed, the file's name has another ending, or it cannot be written.
     """
-    if path.suffix not in _ENDINGS:
-        raise InputError(f"{path}: a picture's name ends in {', '.join(_ENDINGS)}; rename it")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("pictures need matplotlib; install it with: pip install 'forestcoll[figures]'") from None
-    figure = Figure(figsize=(11, 2.8), layout="constrained")
+    check_name(path)
+    figure = new_figure(11, 2.8)
     axes = figure.subplots()
     _fill(axes, iteration)
     axes.set_title(f"{title}: {iteration.total_us / 1000:.4g} ms, buckets of {iteration.bucket_bytes:,} bytes")
-    try:
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix != ".png" else None)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+    save(figure, path)
 
 
 def _fill(axes: "Axes", iteration: Iteration) -> None:

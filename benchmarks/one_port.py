@@ -1,0 +1,77 @@
+"""How long a series of broadcasts takes to solve: random one-port platforms, from a topology to a verified schedule.
+
+    python benchmarks/one_port.py
+    python benchmarks/one_port.py --quick
+
+prints a line for each platform. Seeds are fixed, so the platforms are the same on every run.
+"""
+
+import argparse
+import time
+from random import Random
+
+from forestcoll.oneport import compare_series
+from forestcoll.progress import Progress
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.verification.series import verify_series
+
+CASES = ((20, 80, 1, 10), (50, 200, 1, 10), (50, 300, 50, 100), (100, 600, 1, 10), (100, 600, 50, 100))
+HARDEST = (100, 600, 99, 101)
+
+
+def platform(nodes: int, links: int, slowest: int, fastest: int, seed: int = 1) -> Topology:
+    """Return a random one-port platform of `links` one-way links, whose nodes mostly know near ones."""
+    draws = Random(seed)  # noqa: S311 (a platform, not a secret)
+    pairs = {(draws.randrange(max(0, node - 8), node), node) for node in range(1, nodes)}
+    while len(pairs) < links // 2:
+        one, other = sorted(draws.sample(range(nodes), 2))
+        if other - one < 15 or draws.random() < 0.2:
+            pairs.add((one, other))
+    network = TopologyBuilder(f"{nodes} nodes, {links} links, {slowest} to {fastest}", port_model="one-port")
+    for node in range(nodes):
+        network.add_compute(node)
+    for one, other in sorted(pairs):
+        network.add_link(one, other, draws.randint(slowest, fastest))
+        network.add_link(other, one, draws.randint(slowest, fastest))
+    return network.build()
+
+
+class Stages(Progress):
+    """Takes the time of every stage."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self._begun: float | None = None
+
+    def begin(self, stage: str) -> None:  # noqa: ARG002
+        """As `Progress.begin`."""
+        now = time.perf_counter()
+        if self._begun is not None:
+            self.seconds.append(now - self._begun)
+        self._begun = now
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="only the smaller platforms")
+    cases = CASES[:2] if parser.parse_args().quick else (*CASES, HARDEST)
+    print("| nodes | links | bandwidths | optimum | best DAG and tree | schedule, verified |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for nodes, links, slowest, fastest in cases:
+        topology = platform(nodes, links, slowest, fastest)
+        watch = Stages()
+        compared = compare_series(topology, 0, progress=watch)
+        watch.begin("schedule")
+        if not verify_series(compared.schedule()).optimal:
+            raise SystemExit(f"{topology.name}: the schedule is wrong")
+        watch.begin("end")
+        solving, tree, dag, schedule = watch.seconds
+        print(
+            f"| {nodes} | {links} | {slowest} to {fastest} | {solving:.1f} s, {len(compared.best.trees)} trees "
+            f"| {tree + dag:.1f} s | {schedule:.1f} s |"
+        )
+
+
+if __name__ == "__main__":
+    main()

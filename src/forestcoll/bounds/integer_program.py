@@ -1,0 +1,75 @@
+"""Mixed-integer programs, solved by HiGHS in floating point: for searches whose answers are checked afterwards.
+
+What comes out is a suggestion of whole numbers and a bound that holds as far as floating point does. HiGHS runs on one
+thread and stops after a number of nodes of its search tree, not after a time, so that the same program has the same
+answer on every machine.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import InternalError
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerSolution:
+    """What HiGHS found.
+
+    Attributes:
+        values: of each column its value; None if no solution was found in time.
+        bound: no solution has a smaller objective.
+        complete: whether the search came to its end, so that the solution is optimal.
+    """
+
+    values: npt.NDArray[np.float64] | None
+    bound: float
+    complete: bool
+
+
+class IntegerProgram:
+    """Minimise a sum over columns between bounds, some of them whole, under rows that may grow in number."""
+
+    def __init__(self) -> None:
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy leaves it without types
+        self._highs.setOptionValue("log_to_console", False)  # noqa: FBT003 (HiGHS takes no keywords)
+        self._highs.setOptionValue("threads", 1)
+        self._highs.setOptionValue("parallel", "off")
+        self._highs.setOptionValue("mip_rel_gap", 0.0)
+        self._columns = 0
+
+    def add_column(self, *, cost: float = 0.0, upper: float = highspy.kHighsInf, whole: bool = False) -> int:
+        """Add a column from 0 to `upper`, and return its number."""
+        self._highs.addCol(cost, 0.0, upper, 0, np.array([], dtype=np.int32), np.array([], dtype=np.float64))
+        if whole:
+            self._highs.changeColIntegrality(self._columns, highspy.HighsVarType.kInteger)
+        self._columns += 1
+        return self._columns - 1
+
+    def add_row(
+        self, coefficients: Mapping[int, float], lower: float = -highspy.kHighsInf, upper: float = highspy.kHighsInf
+    ) -> None:
+        """Keep the sum of coefficient times column between `lower` and `upper`."""
+        columns = sorted(coefficients)
+        values = np.array([coefficients[column] for column in columns], dtype=np.float64)
+        self._highs.addRow(lower, upper, len(columns), np.array(columns, dtype=np.int32), values)
+
+    def solve(self, most_nodes: int) -> IntegerSolution:
+        """Return what a search of at most `most_nodes` nodes finds.
+
+        Raises:
+            InternalError: HiGHS says that there is no solution, though all programs here have one.
+        """
+        self._highs.setOptionValue("mip_max_nodes", most_nodes)
+        self._highs.run()
+        status = self._highs.getModelStatus()
+        if status in {highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible}:
+            raise InternalError("HiGHS finds no solution of an integer program that has one")
+        info = self._highs.getInfo()
+        complete = status == highspy.HighsModelStatus.kOptimal
+        if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+            return IntegerSolution(None, info.mip_dual_bound, complete=False)
+        return IntegerSolution(np.array(self._highs.getSolution().col_value), info.mip_dual_bound, complete)

@@ -1,0 +1,215 @@
+"""The best directed acyclic graph (§3.1.3): the order of the nodes in which SSBPDAG has the greatest optimum.
+
+Which order is best is a search: a mixed-integer program with a place for each node where the platform is small and has
+no switches. Beyond that, orders are taken from the best tree, so that no DAG found is worse than that, and from what
+the optimum sends over each link (few of it should lead backwards; Eades, Lin and Smyth 1993), and improved by moving
+one node at a time. Every order's throughput is exact; the optimum of the series bounds them all.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from forestcoll.bounds.integer_program import IntegerProgram
+from forestcoll.oneport.best_tree import BestTree
+from forestcoll.oneport.dag import DagOptimum, dag_optimum, dag_program, forward_ways
+from forestcoll.oneport.logical import logical_arcs
+from forestcoll.oneport.optimum import SteadyOptimum
+from forestcoll.oneport.platform import Platform
+from forestcoll.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from forestcoll.schedule.periodic import Port
+
+MOST_SEARCHED_LINKS = 48
+"""The most links of a platform that the integer program is asked about."""
+
+_MOST_NODES = 2000
+_MOST_WORK = 2_000_000
+"""Square of the links, times orders that local search may try."""
+
+_CLOSE = 1e-7
+
+
+@dataclass(frozen=True)
+class BestDag:
+    """A DAG, and how good it is.
+
+    Attributes:
+        dag: its order, exact throughput, rates and trees.
+        bound: no DAG has more throughput.
+        optimal: whether it is known to be the best: it reaches `bound`, or the integer program's search was complete.
+    """
+
+    dag: DagOptimum
+    bound: Fraction
+    optimal: bool
+
+    @property
+    def throughput(self) -> Fraction:
+        """Messages in a unit of time."""
+        return self.dag.throughput
+
+
+def best_dag(best: SteadyOptimum, tree: BestTree, progress: Progress = SILENT) -> BestDag:
+    """Return the best DAG on the platform of `best`, or a good one that is no worse than `tree`, and a bound."""
+    platform = best.platform
+    progress.begin("searching the best DAG")
+    found = max((dag_optimum(platform, order) for order in _orders(best, tree)), key=lambda each: each.throughput)
+    complete = False
+    if found.throughput < best.throughput:
+        found = _moved(platform, found, best.throughput, progress)
+    searched = not platform.topology.switches and len(platform.topology.links) <= MOST_SEARCHED_LINKS
+    if found.throughput < best.throughput and searched:
+        found, complete = _searched(best, found)
+    return BestDag(found, best.throughput, optimal=complete or found.throughput == best.throughput)
+
+
+def _orders(best: SteadyOptimum, tree: BestTree) -> Iterator[tuple[int, ...]]:
+    """Yield orders to begin with: that of the tree, of mean depths, and one that little leads backwards in."""
+    platform = best.platform
+    after = _after(platform)
+    yield _fed(platform, after, [route[-1] for route in tree.tree.routes])
+    depth = [Fraction(0)] * len(platform.topology.nodes)
+    for each in best.trees:
+        for place, (_, target) in zip(each.depths, each.edges, strict=True):
+            depth[target] += place * each.weight
+    yield _fed(platform, after, sorted(platform.topology.compute, key=lambda node: (depth[node], node)))
+    yield _fed(platform, after, _forward(best))
+
+
+def _after(platform: Platform) -> dict[int, set[int]]:
+    """Return of each compute node those that it reaches without another on the way."""
+    after: dict[int, set[int]] = {node: set() for node in platform.topology.compute}
+    for tail, head in logical_arcs(platform, platform.costs).arcs:
+        after[tail].add(head)
+    return after
+
+
+def _fed(platform: Platform, after: Mapping[int, set[int]], wish: Sequence[int]) -> tuple[int, ...]:
+    """Return the compute nodes in the order of `wish`, each put off until a node before reaches it."""
+    rank = {node: place for place, node in reversed(list(enumerate(wish)))}
+    order, waiting = [platform.source], set(after[platform.source])
+    placed = {platform.source}
+    while waiting:
+        node = min(waiting, key=lambda each: (rank[each], each))
+        order.append(node)
+        placed.add(node)
+        waiting = (waiting | after[node]) - placed
+    return tuple(order)
+
+
+def _forward(best: SteadyOptimum) -> list[int]:
+    """Return an order by which little of what the optimum sends leads backwards: most surplus of sending first."""
+    sent: dict[tuple[int, int], Fraction] = {}
+    for tree in best.trees:
+        for route in tree.routes:
+            ends = route[0], route[-1]
+            sent[ends] = sent.get(ends, Fraction(0)) + tree.weight
+    left = list(best.platform.destinations)
+    order = [best.platform.source]
+    while left:
+        surplus = dict.fromkeys(left, Fraction(0))
+        for (one, other), amount in sent.items():
+            if one in surplus and other in surplus:
+                surplus[one] += amount
+                surplus[other] -= amount
+        node = max(left, key=lambda each: (surplus[each], -each))
+        order.append(node)
+        left.remove(node)
+    return order
+
+
+def _moved(platform: Platform, found: DagOptimum, enough: Fraction, progress: Progress) -> DagOptimum:
+    """Return the best of local search: a node at a time goes to another place, while that helps."""
+    tries = _MOST_WORK // len(platform.topology.links) ** 2
+    done = 0
+    improved = True
+    while improved and found.throughput < enough:
+        improved = False
+        for order in _neighbours(platform, found.order):
+            done += 1
+            if done > tries:
+                return found
+            progress.advance(done, tries)
+            if _guess(platform, order) > float(found.throughput) * (1 + _CLOSE):
+                better = dag_optimum(platform, order)
+                if better.throughput > found.throughput:
+                    found, improved = better, True
+                    break
+    return found
+
+
+def _neighbours(platform: Platform, order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield the orders in which one node has another place and that let all nodes receive."""
+    seen, after = {order}, _after(platform)
+    for place in range(1, len(order)):
+        rest = (*order[:place], *order[place + 1 :])
+        for other in range(1, len(order)):
+            moved = (*rest[:other], order[place], *rest[other:])
+            candidate = _fed(platform, after, moved)
+            if candidate not in seen:
+                seen.add(candidate)
+                yield candidate
+
+
+def _guess(platform: Platform, order: tuple[int, ...]) -> float:
+    """Return about what throughput an order has."""
+    solution = dag_program(platform, forward_ways(platform, order)).attempt()
+    return 0.0 if solution is None else float(solution.values[0]) / float(min(platform.costs))
+
+
+def _searched(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]:
+    """Return the best DAG that the integer program finds, and whether there is no better one."""
+    search = _Search(best, known)
+    solution = search.program.solve(_MOST_NODES)
+    if solution.values is None:
+        return known, False
+    places = [float(solution.values[column]) for column in search.places]
+    wish = sorted(range(len(places)), key=lambda node: (places[node], node))
+    order = _fed(best.platform, _after(best.platform), wish)
+    found = max(known, dag_optimum(best.platform, order), key=lambda each: each.throughput)
+    reached = float(found.throughput / best.throughput)
+    return found, solution.complete and -solution.bound <= reached * (1 + _CLOSE)
+
+
+class _Search:
+    """The integer program: throughput, of each link its time and whether it is used, of each node its place.
+
+    Times are in units of the time that the optimum of the series has for a message, and so is the throughput.
+    """
+
+    def __init__(self, best: SteadyOptimum, known: DagOptimum) -> None:
+        platform, topology = best.platform, best.platform.topology
+        self.program = program = IntegerProgram()
+        nodes = len(topology.nodes)
+        throughput = program.add_column(cost=-1.0, upper=1.0)
+        program.add_row({throughput: 1.0}, lower=float(known.throughput / best.throughput))
+        self.places = [
+            program.add_column(upper=0.0 if node == platform.source else float(nodes - 1)) for node in range(nodes)
+        ]
+        entered: list[dict[int, float]] = [{} for _ in topology.nodes]
+        ports: dict[Port, dict[int, float]] = {}
+        used: dict[tuple[int, int], int] = {}
+        for number, link in enumerate(topology.links):
+            if link.target == platform.source:
+                continue
+            messages, use = program.add_column(), program.add_column(upper=1.0, whole=True)
+            cost = float(platform.costs[number] * best.throughput)
+            program.add_row({messages: cost, use: -1.0}, upper=0.0)
+            program.add_row({messages: 1.0, use: -float(nodes)}, upper=0.0)
+            after = {self.places[link.target]: 1.0, self.places[link.source]: -1.0, use: -float(nodes)}
+            program.add_row(after, lower=1.0 - nodes)
+            entered[link.target][messages] = 1.0
+            for port in platform.ports[number]:
+                ports.setdefault(port, {})[messages] = cost
+            used[link.source, link.target] = use
+        for port in sorted(ports):
+            program.add_row(ports[port], upper=1.0)
+        for number in range(nodes):
+            if number != platform.source:
+                program.add_row(entered[number] | {throughput: -1.0}, 0.0, 0.0)
+        for (one, other), use in used.items():
+            if one < other and (other, one) in used:
+                program.add_row({use: 1.0, used[other, one]: 1.0}, upper=1.0)

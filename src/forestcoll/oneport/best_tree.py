@@ -1,0 +1,297 @@
+"""The best single tree (§3.2): all messages the same way. To find it is NP-hard (Theorem 1).
+
+A tree whose busiest port needs B for a message has throughput 1/B. Small platforms are searched by a mixed-integer
+program, minimise B with a whole number of uses of each link, which has a condition for each set of nodes that a tree
+must enter; it starts with few and gets those that its solutions break. Beyond that there are heuristics: the trees of
+the optimum, trees grown link by link where the sender is free earliest, and then local search, hanging one node
+elsewhere. The optimum of the series bounds them all, so the gap is known. Where nodes use all their links at once and
+there are no switches, the best tree is the one whose slowest link is fastest, which is easy to find.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.bounds.integer_program import IntegerProgram, IntegerSolution
+from forestcoll.errors import InternalError
+from forestcoll.oneport.logical import logical_arcs, outwards
+from forestcoll.oneport.optimum import SteadyOptimum
+from forestcoll.oneport.packing import packed_trees
+from forestcoll.oneport.platform import Platform
+from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule.periodic import Port, SeriesTree
+
+MOST_SEARCHED_LINKS = 120
+"""The most links of a platform that the integer program is asked about."""
+
+_MOST_NODES = 2000
+"""The most nodes of each search tree."""
+
+_MOST_SEARCHES = 40
+
+_CLOSE = 1e-7
+"""How near its bound a tree must be to be the best as far as floating point can tell."""
+
+Routes = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class BestTree:
+    """A tree, and how good it is.
+
+    Attributes:
+        tree: the tree, its weight being its throughput.
+        bound: no tree has more throughput.
+        optimal: whether it is known to be the best: it reaches `bound`, or the integer program's search was complete.
+    """
+
+    tree: SeriesTree
+    bound: Fraction
+    optimal: bool
+
+    @property
+    def throughput(self) -> Fraction:
+        """Messages in a unit of time."""
+        return self.tree.weight
+
+
+def best_tree(best: SteadyOptimum, progress: Progress = SILENT, *, search: bool = True) -> BestTree:
+    """Return the best single tree on the platform of `best`, or a good one; without `search` one is found quickly."""
+    platform = best.platform
+    progress.begin("searching the best tree")
+    if not platform.is_one_port and not platform.topology.switches:
+        widest = _widest(platform)
+        throughput = _throughput(platform, widest)
+        return BestTree(SeriesTree(throughput, widest), throughput, optimal=True)
+    found = _improved(platform, min((tree.routes for tree in best.trees), key=lambda each: _period(platform, each)))
+    grown = _improved(platform, _grown(platform))
+    found = min(found, grown, key=lambda each: _period(platform, each))
+    complete = False
+    search = search and len(platform.topology.links) <= MOST_SEARCHED_LINKS
+    if search and _throughput(platform, found) < best.throughput:
+        found, complete = _searched(best, found, progress)
+    throughput = _throughput(platform, found)
+    return BestTree(SeriesTree(throughput, found), best.throughput, optimal=complete or throughput == best.throughput)
+
+
+def tree_throughput(platform: Platform, tree: SeriesTree) -> Fraction:
+    """Return TP(T): how many messages `tree` alone can carry in a unit of time (1)."""
+    return _throughput(platform, tree.routes)
+
+
+def _throughput(platform: Platform, routes: Routes) -> Fraction:
+    return 1 / _period(platform, routes)
+
+
+def _period(platform: Platform, routes: Routes) -> Fraction:
+    return max(_loads(platform, routes).values())
+
+
+def _loads(platform: Platform, routes: Iterable[tuple[int, ...]]) -> dict[Port, Fraction]:
+    loads: dict[Port, Fraction] = {}
+    for route in routes:
+        for link in platform.links_of(route):
+            for port in platform.ports[link]:
+                loads[port] = loads.get(port, Fraction(0)) + platform.costs[link]
+    return loads
+
+
+def _widest(platform: Platform) -> Routes:
+    """Return a tree whose slowest link is as fast as can be: each link has its port to itself."""
+    links = sorted(range(len(platform.costs)), key=lambda link: platform.costs[link])
+    leaving: dict[int, list[int]] = {}
+    parent: dict[int, int] = {platform.source: platform.source}
+    for link in links:
+        ends = platform.topology.links[link]
+        leaving.setdefault(ends.source, []).append(ends.target)
+        frontier = [ends.source] if ends.source in parent else []
+        while frontier:
+            node = frontier.pop()
+            for target in leaving.get(node, []):
+                if target not in parent:
+                    parent[target] = node
+                    frontier.append(target)
+        if len(parent) == len(platform.topology.nodes):
+            break
+    return outwards(((parent[node], node) for node in platform.destinations), platform.source)
+
+
+def _grown(platform: Platform) -> Routes:
+    """Return a tree grown from the source by the route whose busiest port stays least busy."""
+    listed = logical_arcs(platform, platform.costs)
+    leaving: dict[int, list[int]] = {}
+    for place, (tail, _) in enumerate(listed.arcs):
+        leaving.setdefault(tail, []).append(place)
+    loads: dict[Port, Fraction] = {}
+    reached = [platform.source]
+    routes: list[tuple[int, ...]] = []
+    while len(reached) < len(platform.topology.compute):
+        inside = set(reached)
+        candidates = [
+            listed.routes[place]
+            for node in reached
+            for place in leaving.get(node, [])
+            if listed.arcs[place][1] not in inside
+        ]
+        route = min(candidates, key=lambda each: (_busiest_with(platform, loads, each), each))
+        routes.append(route)
+        reached.append(route[-1])
+        _put(platform, loads, route, 1)
+    return tuple(routes)
+
+
+def _busiest_with(platform: Platform, loads: dict[Port, Fraction], route: tuple[int, ...]) -> Fraction:
+    added = _loads(platform, [route])
+    return max(loads.get(port, Fraction(0)) + load for port, load in added.items())
+
+
+def _put(platform: Platform, loads: dict[Port, Fraction], route: tuple[int, ...], sign: int) -> None:
+    for port, load in _loads(platform, [route]).items():
+        loads[port] = loads.get(port, Fraction(0)) + sign * load
+
+
+def _improved(platform: Platform, routes: Routes) -> Routes:
+    """Return the tree after local search: as long as a port is busiest of all, hang a node elsewhere to relieve it."""
+    entering: dict[int, list[tuple[int, ...]]] = {}
+    for route in logical_arcs(platform, platform.costs).routes:
+        entering.setdefault(route[-1], []).append(route)
+    current = {route[-1]: route for route in routes}
+    loads = _loads(platform, current.values())
+    while (change := _relief(platform, current, loads, entering)) is not None:
+        _put(platform, loads, current[change[-1]], -1)
+        _put(platform, loads, change, 1)
+        current[change[-1]] = change
+    return outwards(current.values(), platform.source)
+
+
+def _relief(
+    platform: Platform,
+    current: dict[int, tuple[int, ...]],
+    loads: dict[Port, Fraction],
+    entering: dict[int, list[tuple[int, ...]]],
+) -> tuple[int, ...] | None:
+    """Return a route that takes the place of one over a busiest port and makes nothing as busy, or None."""
+    most = max(loads.values())
+    busiest = min(port for port, load in loads.items() if load == most)
+    for node, old in sorted(current.items()):
+        if busiest not in _loads(platform, [old]):
+            continue
+        freed = dict(loads)
+        _put(platform, freed, old, -1)
+        below = _below(current, node)
+        choices = [route for route in entering[node] if route != old and route[0] not in below]
+        better = [route for route in choices if _busiest_with(platform, freed, route) < most]
+        if better:
+            return min(better, key=lambda each: (_busiest_with(platform, freed, each), each))
+    return None
+
+
+def _below(current: dict[int, tuple[int, ...]], node: int) -> set[int]:
+    children: dict[int, list[int]] = {}
+    for route in current.values():
+        children.setdefault(route[0], []).append(route[-1])
+    below, frontier = {node}, [node]
+    while frontier:
+        for child in children.get(frontier.pop(), []):
+            below.add(child)
+            frontier.append(child)
+    return below
+
+
+def _searched(best: SteadyOptimum, known: Routes, progress: Progress) -> tuple[Routes, bool]:
+    """Return the best tree that the integer program finds, and whether there is no better one."""
+    search = _Search(best, _period(best.platform, known))
+    for number in range(_MOST_SEARCHES):
+        progress.advance(number, 0)
+        solution = search.solve()
+        if solution.values is None:
+            return known, False
+        uses = search.uses(solution)
+        if search.enter_what_is_missed(uses):
+            continue
+        found = _tree_of(best.platform, uses)
+        period = min(_period(best.platform, found), _period(best.platform, known))
+        kept = found if _period(best.platform, found) == period else known
+        return kept, solution.complete and search.in_units(period) <= solution.bound * (1 + _CLOSE)
+    return known, False
+
+
+class _Search:
+    """The integer program. Columns: the busiest port's time, then how often the tree takes each link."""
+
+    def __init__(self, best: SteadyOptimum, known: Fraction) -> None:
+        self._platform = platform = best.platform
+        self._unit = 1 / best.throughput
+        self._program = IntegerProgram()
+        self._period = self._program.add_column(cost=1.0, upper=self.in_units(known))
+        switched = bool(platform.topology.switches)
+        most = len(platform.topology.compute) - 1 if switched else 1
+        self._uses = [self._program.add_column(upper=float(most), whole=True) for _ in platform.topology.links]
+        self._add_ports()
+        for switch in platform.topology.switches:
+            self._program.add_row(self._crossing({switch}, both=True), 0.0, 0.0)
+        for node in platform.destinations:
+            one = None if switched else 1.0
+            self._enter({node}, most=one)
+        for _, cut in best.certificate.cuts:
+            if not switched:
+                self._enter(set(cut))
+        self._program.add_row({self._period: 1.0}, lower=1.0)  # no tree beats the optimum of the series
+
+    def in_units(self, period: Fraction) -> float:
+        """Return `period` as the program counts it: the optimum of the series is 1."""
+        return float(period / self._unit)
+
+    def _add_ports(self) -> None:
+        rows: dict[Port, dict[int, float]] = {}
+        for number, ports in enumerate(self._platform.ports):
+            for port in ports:
+                rows.setdefault(port, {self._period: -1.0})[self._uses[number]] = self.in_units(
+                    self._platform.costs[number]
+                )
+        for port in sorted(rows):
+            self._program.add_row(rows[port], upper=0.0)
+
+    def _crossing(self, inside: set[int], *, both: bool = False) -> dict[int, float]:
+        row = {}
+        for column, link in zip(self._uses, self._platform.topology.links, strict=True):
+            if link.target in inside and link.source not in inside:
+                row[column] = 1.0
+            elif both and link.source in inside and link.target not in inside:
+                row[column] = -1.0
+        return row
+
+    def _enter(self, inside: set[int], most: float | None = None) -> None:
+        self._program.add_row(self._crossing(inside), 1.0, *([] if most is None else [most]))
+
+    def solve(self) -> IntegerSolution:
+        """Search."""
+        return self._program.solve(_MOST_NODES)
+
+    def uses(self, solution: IntegerSolution) -> list[int]:
+        """Return how often a solution takes each link."""
+        return [] if solution.values is None else [round(float(solution.values[column])) for column in self._uses]
+
+    def enter_what_is_missed(self, uses: Sequence[int]) -> bool:
+        """Add the condition that what `uses` leave unreached must be entered; return whether there is such a set."""
+        topology = self._platform.topology
+        reached, frontier = {self._platform.source}, [self._platform.source]
+        while frontier:
+            node = frontier.pop()
+            for number, link in enumerate(topology.links):
+                if uses[number] and link.source == node and link.target not in reached:
+                    reached.add(link.target)
+                    frontier.append(link.target)
+        missed = {node for node in range(len(topology.nodes)) if node not in reached}
+        if missed.isdisjoint(topology.compute):
+            return False
+        self._enter(missed)
+        return True
+
+
+def _tree_of(platform: Platform, uses: Sequence[int]) -> Routes:
+    """Return a tree within `uses`, which are balanced at switches."""
+    found = packed_trees(platform, [Fraction(count) for count in uses], Fraction(1))
+    if found is None:
+        raise InternalError("a single tree needs longer integers than the native core has")
+    return found[0].routes

@@ -1,0 +1,17 @@
+"""What is made here is judged by the verifier, which shares no code with it, before anyone sees it."""
+
+from forestcoll.errors import InternalError
+from forestcoll.schedule.periodic import PeriodicSchedule
+from forestcoll.verification.series import verify_series
+
+
+def checked(schedule: PeriodicSchedule) -> PeriodicSchedule:
+    """Return `schedule` if the verifier finds nothing wrong with it.
+
+    Raises:
+        InternalError: it does.
+    """
+    fault = verify_series(schedule).fault
+    if fault is not None:
+        raise InternalError(f"the periodic schedule breaks a rule: {fault.message}")
+    return schedule

@@ -1,0 +1,136 @@
+"""Weighted edge colouring of a bipartite graph: jobs between ports into matchings (Lemma 1, Theorem 6).
+
+A job occupies one sender and one receiver for a time. Matchings one after the other, each for a time, do all jobs in
+T, the longest that any port is needed (König; Schrijver, *Combinatorial Optimization*, chapter 20). Each matching
+covers every port that is needed for all of the time left, and lasts until a job is done or another port becomes one of
+these. Either way what is left lies on a smaller face of the polytope of fractional matchings, whose dimension begins
+at |E| - 1 or less, so there are at most |E| matchings.
+
+Cost: one augmenting path, O(|E|), for each port that loses its job or becomes tight. Times are integers.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forestcoll.errors import InternalError
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work of `time` between two ports, numbered apart on either side; times are integers above 0."""
+
+    sender: int
+    receiver: int
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The jobs, by place, that run at the same time, and how long."""
+
+    time: int
+    jobs: tuple[int, ...]
+
+
+def matchings(jobs: Sequence[Job]) -> list[Matching]:
+    """Return matchings that do all `jobs` in the least time, at most as many as there are jobs."""
+    state = _State(jobs)
+    found = []
+    while state.total:
+        state.cover_tight_ports()
+        time = state.step()
+        found.append(Matching(time, tuple(sorted(state.matched))))
+        state.work(time)
+    return found
+
+
+class _State:
+    """What is left of the jobs, and a matching of them. Port p of the receivers is node `senders + p`."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        senders = 1 + max((job.sender for job in jobs), default=-1)
+        receivers = 1 + max((job.receiver for job in jobs), default=-1)
+        self._ends = [(job.sender, senders + job.receiver) for job in jobs]
+        self._left = [job.time for job in jobs]
+        self._jobs: list[list[int]] = [[] for _ in range(senders + receivers)]
+        self._load = [0] * (senders + receivers)
+        for place, ends in enumerate(self._ends):
+            for port in ends:
+                self._jobs[port].append(place)
+                self._load[port] += self._left[place]
+        self._job_of: list[int | None] = [None] * (senders + receivers)
+        self.total = max(self._load, default=0)
+
+    @property
+    def matched(self) -> set[int]:
+        """The jobs of the matching."""
+        return {job for job in self._job_of if job is not None}
+
+    def cover_tight_ports(self) -> None:
+        """Change the matching so that it covers every port that is needed for all of the time left."""
+        for port, load in enumerate(self._load):
+            if load == self.total and self._job_of[port] is None:
+                self._cover(port)
+
+    def _cover(self, start: int) -> None:
+        """Flip an alternating path from `start` to a free port, or to one that need not be covered.
+
+        It exists by the theorem of Mendelsohn and Dulmage.
+        """
+        came_by: dict[int, int] = {}
+        seen = {start}
+        queue = deque([start])
+        while queue:
+            port = queue.popleft()
+            for job in sorted(self._jobs[port], key=lambda each: (-self._left[each], each)):
+                across = self._across(job, port)
+                if across in seen:
+                    continue
+                seen.add(across)
+                came_by[across] = job
+                back = self._job_of[across]
+                if back is None:
+                    self._flip(start, across, came_by)
+                    return
+                beyond = self._across(back, across)
+                seen.add(beyond)
+                came_by[beyond] = back
+                if self._load[beyond] < self.total:
+                    self._job_of[beyond] = None
+                    self._flip(start, across, came_by)
+                    return
+                queue.append(beyond)
+        raise InternalError("no matching covers all ports that are needed all the time")
+
+    def _across(self, job: int, port: int) -> int:
+        one, other = self._ends[job]
+        return other if port == one else one
+
+    def _flip(self, start: int, end: int, came_by: dict[int, int]) -> None:
+        """Match the jobs along the path to `end` that were not, and the other way round."""
+        port = end
+        while True:
+            job = came_by[port]
+            before = self._across(job, port)
+            self._job_of[port] = self._job_of[before] = job
+            if before == start:
+                return
+            port = self._across(came_by[before], before)
+
+    def step(self) -> int:
+        """Return how long the matching can go on."""
+        shortest = min(self._left[job] for job in self.matched)
+        waiting = (self.total - load for port, load in enumerate(self._load) if self._job_of[port] is None)
+        return min(shortest, min(waiting, default=shortest))
+
+    def work(self, time: int) -> None:
+        """Do the jobs of the matching for `time`, and take out of it those that are done."""
+        for job in self.matched:
+            self._left[job] -= time
+            for port in self._ends[job]:
+                self._load[port] -= time
+                if not self._left[job]:
+                    self._job_of[port] = None
+                    self._jobs[port].remove(job)
+        self.total -= time

@@ -1,0 +1,267 @@
+"""The greatest throughput of a series of broadcasts, exact, with the trees that reach it and the prices that prove it.
+
+The linear program SSB(G) (§5.2) has a flow for each destination. By Edmonds' branching theorem (§5.3) its optimum is
+that of a program over trees: with a rate for each tree so that no port is busy more than all the time,
+
+    maximise the sum of the rates,   for each port: sum over trees of rate * time of the tree at the port <= 1.
+
+Its dual prices ports so that every tree costs 1 at least, and minimises the sum of the prices. There are too many
+trees, but the cheapest one at given prices is found by Edmonds' algorithm, so trees join the program as they are
+found to be too cheap (Dantzig and Wolfe; cutting planes of the dual). Solved is the dual, with a price for each link
+beside those of ports, which keeps all coefficients short; a basis has at most as many trees as there are ports, 2|V|,
+where §5.3 has |V|^3 + |E|. Where nodes use all their links at once, the rest of the project knows the trees
+(`all_ports`).
+
+Prices are smoothed towards the best ones so far (Wentges 1997), which takes fewer rounds. When floating point sees
+nothing more to gain, the basis is solved in fractions, and what follows is exact: rates are checked to be 0 or more
+and to fit into every port, the cheapest tree at the exact prices is asked for, and if it costs less than 1 it joins as
+well. Where bandwidths differ by so much that the basis of floating point does not fit, the trees found so far are
+weighed anew in whole numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from forestcoll.bounds.exact_packing import packing_optimum
+from forestcoll.bounds.linear_program import Floats, LinearProgram, Row, Solution
+from forestcoll.errors import InternalError
+from forestcoll.oneport.all_ports import trees_by_links
+from forestcoll.oneport.arborescence import CheapestTree, cheapest_tree
+from forestcoll.oneport.logical import LogicalArcs, logical_arcs, outwards
+from forestcoll.oneport.platform import Platform
+from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule.periodic import SeriesTree, SteadyCertificate
+
+_TOLERANCE = 1e-9
+"""Relative gap at which floating point has done its part."""
+
+_SMOOTHING = 0.5
+"""How much of the prices at which a tree is asked for are the best prices so far."""
+
+
+@dataclass(frozen=True)
+class SteadyOptimum:
+    """The optimum of a series of broadcasts.
+
+    Attributes:
+        platform: where.
+        throughput: messages in a unit of time, exact.
+        trees: trees whose weights add up to it and that keep no port busy more than all the time.
+        certificate: why there is no more.
+        rounds: how many linear programs were solved, 0 where none was needed.
+    """
+
+    platform: Platform
+    throughput: Fraction
+    trees: tuple[SeriesTree, ...]
+    certificate: SteadyCertificate
+    rounds: int
+
+
+def steady_optimum(platform: Platform, progress: Progress = SILENT) -> SteadyOptimum:
+    """Return the optimum of `platform`: SSB(G) of §5.2 and trees as in §5.3.
+
+    Raises:
+        InternalError: a defect.
+    """
+    if not platform.is_one_port and (found := trees_by_links(platform, progress)) is not None:
+        trees, certificate = found
+        return SteadyOptimum(platform, certificate.bound, trees, certificate, 0)
+    return optimum_by_prices(platform, progress)
+
+
+def optimum_by_prices(platform: Platform, progress: Progress = SILENT) -> SteadyOptimum:
+    """Return the optimum by linear programming, also where nodes use all their links at once.
+
+    Raises:
+        InternalError: a defect.
+    """
+    progress.begin("solving the linear program of the series")
+    return _Program(platform, progress).run()
+
+
+Routes = tuple[tuple[int, ...], ...]
+Cuts = tuple[tuple[Fraction, tuple[int, ...]], ...]
+
+
+class _Program:
+    """The dual with the trees found so far. Columns: prices of ports, then of links; maximised is minus their sum."""
+
+    def __init__(self, platform: Platform, progress: Progress) -> None:
+        self._platform, self._progress = platform, progress
+        self._ports = platform.all_ports
+        place = {port: number for number, port in enumerate(self._ports)}
+        self._places = [[place[port] for port in ports] for ports in platform.ports]
+        self._unit = min(platform.costs)
+        self._costs = [cost / self._unit for cost in platform.costs]
+        links = len(platform.topology.links)
+        self._program = LinearProgram([-1] * len(self._ports) + [0] * links)
+        self._link_rows: dict[int, int] = {}
+        self._trees: dict[Routes, int] = {}
+        self._float_costs = np.array([float(cost) for cost in self._costs])
+        self._first = np.array([places[0] for places in self._places])
+        self._second = np.array([places[-1] for places in self._places])
+        self._two = np.array([len(places) == 2 for places in self._places])
+
+    def run(self) -> SteadyOptimum:
+        self._add_tree(self._cheapest(self._float_prices(np.ones(len(self._ports)))))
+        rounds = 0
+        while True:
+            solution, passed = self._solve_in_floats()
+            rounds += passed
+            weighed = (solution and self._of_basis(solution)) or self._without_floats()
+            routes, cuts = self._exactly_cheapest(weighed.prices)
+            if not _is_enough(cuts) and routes in self._trees:
+                weighed = self._without_floats()
+                routes, cuts = self._exactly_cheapest(weighed.prices)
+            if _is_enough(cuts):
+                self._progress.note({"linear_programs": rounds, "trees_priced": len(self._trees)})
+                return self._optimum(weighed, cuts, rounds)
+            if not self._add_tree(routes):
+                raise InternalError("a tree of the program is cheaper than the exact prices allow")
+
+    def _solve_in_floats(self) -> tuple[Solution | None, int]:
+        """Add trees until floating point finds none that helps, and return the last solution, if it has one."""
+        best, center = float("inf"), np.zeros(len(self._ports))
+        rounds = 0
+        while True:
+            solution = self._program.attempt()
+            rounds += 1
+            if solution is None:
+                return None, rounds
+            self._progress.advance(rounds, 0)
+            current = np.maximum(solution.values[: len(self._ports)], 0.0)
+            reached = float(current.sum())
+            asked = current if rounds == 1 else _SMOOTHING * center + (1 - _SMOOTHING) * current
+            for prices in (asked, current):
+                routes, cost = self._cheapest_at(prices)
+                if cost > 0 and prices.sum() / cost < best:
+                    best, center = float(prices.sum()) / cost, prices / cost
+                if best <= reached * (1 + _TOLERANCE):
+                    return solution, rounds
+                if self._add_tree(routes):
+                    break
+            else:
+                return solution, rounds
+
+    def _float_prices(self, prices: Floats) -> Floats:
+        second = np.where(self._two, prices[self._second], 0.0)
+        costs: Floats = self._float_costs * (prices[self._first] + second)
+        return costs
+
+    def _cheapest_at(self, prices: Floats) -> tuple[Routes, float]:
+        of_links = self._float_prices(prices)
+        routes = self._cheapest(of_links)
+        return routes, sum(float(of_links[link]) for route in routes for link in self._platform.links_of(route))
+
+    def _cheapest(self, of_links: Floats) -> Routes:
+        listed = logical_arcs(self._platform, of_links.tolist())
+        return _routes(listed, _spanning(self._platform, listed))
+
+    def _add_tree(self, routes: Routes) -> bool:
+        """Add a tree, and a row for each of its links that has none; return whether it is new."""
+        if routes in self._trees:
+            return False
+        row: dict[int, int] = {}
+        for route in routes:
+            for link in self._platform.links_of(route):
+                self._add_link(link)
+                column = len(self._ports) + link
+                row[column] = row.get(column, 0) + 1
+        self._trees[routes] = len(self._program.rows)
+        self._program.add(Row(row, 1, None))
+        return True
+
+    def _add_link(self, link: int) -> None:
+        """Add the row by which the price of `link` is at most that of its time at its ports."""
+        if link in self._link_rows:
+            return
+        self._link_rows[link] = len(self._program.rows)
+        cost = self._costs[link]
+        row = {len(self._ports) + link: cost.denominator}
+        for place in self._places[link]:
+            row[place] = -cost.numerator
+        self._program.add(Row(row, None, 0))
+
+    def _exactly_cheapest(self, prices: Sequence[Fraction]) -> tuple[Routes, Cuts]:
+        """Return the cheapest tree and the cuts that prove it, computed in whole numbers."""
+        whole = lcm(*(price.denominator for price in prices), *(cost.denominator for cost in self._costs))
+        of_links = [
+            int(cost * whole * sum(prices[place] for place in places) * whole)
+            for cost, places in zip(self._costs, self._places, strict=True)
+        ]
+        listed = logical_arcs(self._platform, of_links)
+        found = _spanning(self._platform, listed)
+        return _routes(listed, found), tuple((Fraction(weight, whole**2), cut) for weight, cut in found.cuts)
+
+    def _of_basis(self, solution: Solution) -> "_Weighed | None":
+        """Return the exact prices of ports and rates of trees of a basis, or None where it does not fit after all."""
+        exact = self._program.exact(solution)
+        if exact is None:
+            return None
+        values, duals = exact
+        prices = values[: len(self._ports)]
+        rates = {routes: -duals[row] for routes, row in self._trees.items() if duals[row]}
+        if not rates or min(rates.values()) < 0 or min(prices) < 0:
+            return None
+        busy = [Fraction(0)] * len(self._ports)
+        for routes, rate in rates.items():
+            for place, time in self._times(routes).items():
+                busy[place] += rate * time
+        return _Weighed(prices, rates) if max(busy) <= 1 else None
+
+    def _without_floats(self) -> "_Weighed":
+        """Return the same of the best basis, found in whole numbers: slow where there are many ports."""
+        self._progress.remark(
+            f"{self._platform.topology.name}: floating point cannot tell which trees are best; whole numbers go on, "
+            "which takes longer"
+        )
+        trees = list(self._trees)
+        values, prices = packing_optimum([self._times(routes) for routes in trees], len(self._ports))
+        return _Weighed(prices, {routes: value for routes, value in zip(trees, values, strict=True) if value})
+
+    def _times(self, routes: Routes) -> dict[int, Fraction]:
+        """Return the time that a message along a tree needs at each port, by the port's place."""
+        times: dict[int, Fraction] = {}
+        for route in routes:
+            for link in self._platform.links_of(route):
+                for place in self._places[link]:
+                    times[place] = times.get(place, Fraction(0)) + self._costs[link]
+        return times
+
+    def _optimum(self, weighed: "_Weighed", cuts: Cuts, rounds: int) -> SteadyOptimum:
+        prices = zip(self._ports, weighed.prices, strict=True)
+        trees = tuple(
+            SeriesTree(rate / self._unit, outwards(routes, self._platform.source))
+            for routes, rate in sorted(weighed.rates.items(), key=lambda each: (-each[1], each[0]))
+        )
+        throughput = sum((tree.weight for tree in trees), Fraction(0))
+        certificate = SteadyCertificate(tuple((port, price / self._unit) for port, price in prices if price), cuts)
+        if certificate.bound != throughput:
+            raise InternalError(f"trees reach {throughput}, and prices prove {certificate.bound}")
+        return SteadyOptimum(self._platform, throughput, trees, certificate, rounds)
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """Exact prices of ports, and rates above 0 of trees."""
+
+    prices: list[Fraction]
+    rates: dict[Routes, Fraction]
+
+
+def _is_enough(cuts: Cuts) -> bool:
+    """Return whether cuts prove that every tree costs 1 at least."""
+    return sum((weight for weight, _ in cuts), Fraction(0)) >= 1
+
+
+def _spanning(platform: Platform, listed: LogicalArcs) -> CheapestTree:  # type: ignore[type-arg]
+    return cheapest_tree(platform.topology.compute, listed.arcs, listed.costs, platform.source)
+
+
+def _routes(listed: LogicalArcs, tree: CheapestTree) -> Routes:  # type: ignore[type-arg]
+    return tuple(sorted(listed.routes[place] for place in tree.arcs))

@@ -1,0 +1,132 @@
+"""The platform of a series of broadcasts: costs of links, and which links exclude each other (§2).
+
+A link that is busy occupies ports. In the one-port model a compute node has one port to send and one to receive. Where
+`port_model` says nothing, a node uses all its links at once: then each link is a port of its own, and all that is
+computed here for ports holds for it as well. A switch has no ports of its own in either model.
+"""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from forestcoll.errors import InputError, NoSolutionError, shown
+from forestcoll.schedule.periodic import Port, PortKind
+from forestcoll.topology import NodeId, Topology
+
+ONE_PORT = "one-port"
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A network with a source from which every compute node can be reached. Make one with `Platform.of`.
+
+    Attributes:
+        topology: the network.
+        source: the number of the source.
+        costs: of each link the time that a message takes over it (c), above 0.
+        ports: of each link the ports that it occupies for that time, one or two.
+        order: compute nodes from the source on, where messages may go from one to a later one only (a DAG); all ways
+            are open where it is empty.
+    """
+
+    topology: Topology
+    source: int
+    costs: tuple[Fraction, ...]
+    ports: tuple[tuple[Port, ...], ...]
+    order: tuple[int, ...] = ()
+
+    @staticmethod
+    def of(topology: Topology, source: NodeId, costs: Sequence[Fraction] | None = None) -> "Platform":
+        """Return the platform of `topology` with the source of id `source`.
+
+        Args:
+            topology: the network, one-port or not.
+            source: the id of a compute node.
+            costs: of each link the time of a message; 1/bandwidth if there are none.
+
+        Raises:
+            InputError: the source is unknown or a switch, or a cost is 0 or less.
+            NoSolutionError: the source cannot reach every compute node.
+        """
+        number = topology.named(source)
+        if not topology.nodes[number].is_compute:
+            raise InputError(f"{topology.name}: the source {shown(source)} is a switch; name a compute node")
+        if missed := _unreached(topology, number):
+            names = ", ".join(shown(each) for each in topology.ids(missed[:3]))
+            more = f" and {len(missed) - 3} more" if len(missed) > 3 else ""
+            raise NoSolutionError(
+                f"{topology.name}: source {shown(source)} cannot reach compute node{'s' * (len(missed) > 1)} "
+                f"{names}{more}; add links on the way or choose another source"
+            )
+        each = tuple(1 / link.bandwidth for link in topology.links) if costs is None else tuple(costs)
+        _check_costs(topology, each)
+        return Platform(topology, number, each, tuple(map(tuple, _ports(topology))))
+
+    @property
+    def is_one_port(self) -> bool:
+        """Whether compute nodes use one link at a time each way."""
+        return self.topology.port_model == ONE_PORT
+
+    @cached_property
+    def all_ports(self) -> tuple[Port, ...]:
+        """The ports of all links, each once, sorted."""
+        return tuple(sorted({port for ports in self.ports for port in ports}))
+
+    @cached_property
+    def numbers(self) -> dict[tuple[int, int], int]:
+        """The number of each link by its source and target."""
+        return {(link.source, link.target): number for number, link in enumerate(self.topology.links)}
+
+    @property
+    def destinations(self) -> tuple[int, ...]:
+        """The numbers of all compute nodes but the source."""
+        return tuple(node for node in self.topology.compute if node != self.source)
+
+    def goes(self, source: int, target: int) -> bool:
+        """Return whether messages may go from one compute node to another."""
+        return not self.order or self._place[source] < self._place[target]
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {node: place for place, node in enumerate(self.order)}
+
+    def links_of(self, route: Sequence[int]) -> Iterable[int]:
+        """Yield the numbers of the links along a route."""
+        return (self.numbers[ends] for ends in itertools.pairwise(route))
+
+
+def _check_costs(topology: Topology, costs: Sequence[Fraction]) -> None:
+    if len(costs) != len(topology.links):
+        raise InputError(f"{topology.name}: {len(costs)} costs for {len(topology.links)} links; give each link one")
+    for link, cost in zip(topology.links, costs, strict=True):
+        if cost <= 0:
+            one, other = topology.ids([link.source, link.target])
+            raise InputError(
+                f"{topology.name}: edge {shown(one)} -> {shown(other)}: cost {cost} must be greater than 0"
+            )
+
+
+def _ports(topology: Topology) -> Iterable[list[Port]]:
+    one_port = topology.port_model == ONE_PORT
+    for number, link in enumerate(topology.links):
+        found = []
+        if one_port and topology.nodes[link.source].is_compute:
+            found.append(Port(PortKind.SEND, link.source))
+        if one_port and topology.nodes[link.target].is_compute:
+            found.append(Port(PortKind.RECEIVE, link.target))
+        yield found or [Port(PortKind.LINK, number)]
+
+
+def _unreached(topology: Topology, source: int) -> list[int]:
+    neighbours: list[list[int]] = [[] for _ in topology.nodes]
+    for link in topology.links:
+        neighbours[link.source].append(link.target)
+    reached, frontier = {source}, [source]
+    while frontier:
+        for neighbour in neighbours[frontier.pop()]:
+            if neighbour not in reached:
+                reached.add(neighbour)
+                frontier.append(neighbour)
+    return [node for node in topology.compute if node not in reached]

@@ -1,0 +1,165 @@
+"""From weighted trees to a periodic schedule (§4.2, §5.4): who talks to whom, when, and with which tree's messages.
+
+The time that all trees need a link for is one job between two ports; the jobs are coloured into at most |E| matchings.
+Along its matchings each link serves its trees one after the other, and a round is the time between two changes. Where
+trees have few edges these are coloured one by one as well, and the way with fewer rounds is taken. The
+period is the shortest in which every link, whenever it serves a tree without interruption, carries whole messages.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+from forestcoll.errors import NoSolutionError
+from forestcoll.exact import MAX_RESULT_DIGITS
+from forestcoll.oneport.coloring import Job, Matching, matchings
+from forestcoll.oneport.platform import Platform
+from forestcoll.schedule.periodic import (
+    PeriodicSchedule,
+    PortKind,
+    Round,
+    SeriesTree,
+    SteadyCertificate,
+    Transfer,
+)
+
+MOST_EDGES_APART = 1000
+"""The most edges of all trees together that are also coloured one by one: it takes longer, and gains little then."""
+
+
+def periodic_schedule(
+    platform: Platform,
+    trees: Sequence[SeriesTree],
+    optimal: Fraction | None = None,
+    certificate: SteadyCertificate | None = None,
+) -> PeriodicSchedule:
+    """Return the schedule of most throughput that uses `trees` in the proportion of their weights.
+
+    Raises:
+        NoSolutionError: the period has thousands of digits.
+    """
+    works, turns = _fewest_turns(platform, trees)
+    whole = sum(turn.time for turn in turns)  # what 1 stands for from here on: the time that the busiest port needs
+    scaled = tuple(SeriesTree(tree.weight * works.scale / whole, tree.routes) for tree in trees)
+    period = _period(platform, scaled, turns, whole)
+    messages = sum((tree.weight for tree in scaled), Fraction(0)) * period
+    if max(messages.numerator, period.numerator, period.denominator) >= 10**MAX_RESULT_DIGITS:
+        raise NoSolutionError(
+            f"{platform.topology.name}: the shortest period has more than {MAX_RESULT_DIGITS} digits; use bandwidths "
+            "with fewer digits or a common denominator"
+        )
+    return PeriodicSchedule(
+        topology=platform.topology,
+        source=platform.source,
+        period=period,
+        messages=int(messages),
+        trees=scaled,
+        rounds=tuple(Round(turn.time * period / whole, turn.transfers) for turn in turns),
+        optimal_throughput=optimal,
+        certificate=certificate,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A round whose time is a whole number."""
+
+    time: int
+    transfers: tuple[Transfer, ...]
+
+
+def _fewest_turns(platform: Platform, trees: Sequence[SeriesTree]) -> "tuple[_Works, list[_Turn]]":
+    """Return the rounds after colouring links, or edges of trees one by one if that makes fewer of them."""
+    by_link = _Works(platform, trees, by_link=True)
+    turns = by_link.turns()
+    if sum(len(tree.edges) for tree in trees) > MOST_EDGES_APART:
+        return by_link, turns
+    apart = _Works(platform, trees, by_link=False)
+    turns_apart = apart.turns()
+    return (apart, turns_apart) if len(turns_apart) < len(turns) else (by_link, turns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The time from `begin` to `end`, of all that a lane is busy, in which it serves an edge of a tree."""
+
+    begin: int
+    end: int
+    transfer: Transfer
+
+
+class _Works:
+    """What links have to do for the trees in a unit of time, in whole numbers of 1/`scale`.
+
+    A lane is what is coloured as one: a link with all that it does, or an edge of a tree alone.
+    """
+
+    def __init__(self, platform: Platform, trees: Sequence[SeriesTree], *, by_link: bool) -> None:
+        times = {
+            Transfer(number, place): (platform.numbers[ends], tree.weight * platform.costs[platform.numbers[ends]])
+            for number, tree in enumerate(trees)
+            for place, ends in enumerate(tree.edges)
+        }
+        self.scale = lcm(*(time.denominator for _, time in times.values()))
+        lanes: dict[object, list[_Piece]] = {}
+        self._link_of: list[int] = []
+        for transfer, (link, time) in times.items():
+            lane = link if by_link else transfer
+            if lane not in lanes:
+                lanes[lane] = []
+                self._link_of.append(link)
+            begin = lanes[lane][-1].end if lanes[lane] else 0
+            lanes[lane].append(_Piece(begin, begin + int(time * self.scale), transfer))
+        self._lanes = list(lanes.values())
+        self.matchings: list[Matching] = matchings(list(self._jobs(platform)))
+
+    def _jobs(self, platform: Platform) -> Iterator[Job]:
+        """Yield a job for each lane; where a link's end has no port that other links use, it gets one of its own."""
+        alone = len(platform.topology.nodes)
+        for link, pieces in zip(self._link_of, self._lanes, strict=True):
+            ports = {port.kind: port.number for port in platform.ports[link]}
+            sender = ports.get(PortKind.SEND, alone + link)
+            receiver = ports.get(PortKind.RECEIVE, alone + link)
+            yield Job(sender, receiver, pieces[-1].end)
+
+    def turns(self) -> list[_Turn]:
+        """Return the rounds: each matching, cut wherever one of its lanes goes on to another tree."""
+        begun = [0] * len(self._lanes)
+        served = [0] * len(self._lanes)
+        turns = []
+        for matching in self.matchings:
+            left = matching.time
+            while left:
+                current = {lane: self._lanes[lane][served[lane]] for lane in matching.jobs}
+                time = min(left, *(piece.end - begun[lane] for lane, piece in current.items()))
+                transfers = tuple(sorted(piece.transfer for piece in current.values()))
+                turns.append(_Turn(time, transfers))
+                left -= time
+                for lane, piece in current.items():
+                    begun[lane] += time
+                    served[lane] += begun[lane] == piece.end
+        return turns
+
+
+def _period(platform: Platform, trees: Sequence[SeriesTree], turns: Sequence[_Turn], whole: int) -> Fraction:
+    """Return the shortest period in which every uninterrupted run of a transfer carries whole messages.
+
+    A period of 1 has `whole` units of time.
+    """
+    denominator, divisor = 1, 0
+    for transfer, time in _runs(turns):
+        cost = platform.costs[platform.numbers[trees[transfer.tree].edges[transfer.edge]]] * whole
+        messages = time / cost
+        denominator = lcm(denominator, messages.denominator)
+        divisor = gcd(divisor, messages.numerator)
+    return Fraction(denominator, divisor)
+
+
+def _runs(turns: Sequence[_Turn]) -> Iterator[tuple[Transfer, int]]:
+    """Yield each transfer with the time of each stretch of rounds in which it goes on."""
+    going: dict[Transfer, int] = {}
+    for turn in (*turns, _Turn(0, ())):
+        stays = {transfer: going.get(transfer, 0) + turn.time for transfer in turn.transfers}
+        yield from ((transfer, time) for transfer, time in going.items() if transfer not in stays)
+        going = stays

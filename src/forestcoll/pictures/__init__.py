@@ -1,0 +1,1 @@
+"""Pictures of what the other modules make. They need matplotlib, which is an optional extra."""

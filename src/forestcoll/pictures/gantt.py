@@ -1,0 +1,152 @@
+"""A Gantt chart of one period: a line for each port, or link, and a bar for each message stream of a tree."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from forestcoll.errors import InputError
+from forestcoll.pictures.canvas import check_name, new_figure, save
+from forestcoll.schedule.periodic import PeriodicSchedule, Transfer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_LINES = 400
+"""The most lines that a chart can hold."""
+
+_MOST_LABELS = 400
+"""The most bars that a chart writes the other end's name into."""
+
+
+_MOST_NAMED_TREES = 20
+_MOST_DIGITS = 12
+
+
+class Bar(NamedTuple):
+    """A stretch of time, in parts of the period, in which a line serves a tree."""
+
+    line: int
+    begin: float
+    length: float
+    tree: int
+    label: str
+
+
+def draw_period(schedule: PeriodicSchedule, path: Path) -> None:
+    """Draw one period of `schedule` in steady state into the file at `path`: .png, .svg or .pdf.
+
+    Where nodes are one-port, each has a line for what it sends and one for what it receives, and a bar names the other
+    end; else each link has a line. Bars of a tree have one colour.
+
+    Raises:
+        InputError: matplotlib is not installed, the file cannot be written, or there are too many lines.
+    """
+    check_name(path)
+    names, bars = chart(schedule)
+    if len(names) > MOST_LINES:
+        raise InputError(
+            f"{schedule.topology.name}: a chart of {len(names)} lines cannot be read; {MOST_LINES} at most"
+        )
+    figure = new_figure(11, 1.4 + 0.28 * len(names))
+    axes = figure.add_subplot()
+    _draw_bars(axes, bars, len(schedule.trees))
+    _label_axes(axes, schedule, names)
+    save(figure, path)
+
+
+def chart(schedule: PeriodicSchedule) -> tuple[list[str], list[Bar]]:
+    """Return the names of the lines, from the top, and all bars."""
+    topology = schedule.topology
+    lines: dict[tuple[str, int, int], int] = {}
+    used = {ends for tree in schedule.trees for ends in tree.edges}
+    if topology.port_model is not None:
+        for node in topology.compute:
+            if any(one == node for one, _ in used):
+                lines["sends", node, -1] = len(lines)
+            if any(other == node for _, other in used):
+                lines["receives", node, -1] = len(lines)
+    names = [f"{topology.nodes[node].id} {verb}" for verb, node, _ in lines]
+    apart = {ends for ends in used if topology.port_model is None or not _has_ports(schedule, ends)}
+    for one, other in sorted(apart):
+        lines["link", one, other] = len(lines)
+        names.append(f"{topology.nodes[one].id} → {topology.nodes[other].id}")
+    return names, list(_bars(schedule, lines))
+
+
+def _has_ports(schedule: PeriodicSchedule, ends: tuple[int, int]) -> bool:
+    return any(schedule.topology.nodes[node].is_compute for node in ends)
+
+
+def _bars(schedule: PeriodicSchedule, lines: dict[tuple[str, int, int], int]) -> Iterator[Bar]:
+    ids = [str(node.id) for node in schedule.topology.nodes]
+    for transfer, begin, length in _stretches(schedule):
+        one, other = schedule.trees[transfer.tree].edges[transfer.edge]
+        for key, label in (
+            (("sends", one, -1), f"→ {ids[other]}"),
+            (("receives", other, -1), f"{ids[one]} →"),
+            (("link", one, other), f"tree {transfer.tree}"),
+        ):
+            if key in lines:
+                yield Bar(lines[key], begin, length, transfer.tree, label)
+
+
+def _stretches(schedule: PeriodicSchedule) -> Iterator[tuple[Transfer, float, float]]:
+    """Yield each transfer with the beginning and the length of each stretch of rounds in which it goes on."""
+    begun: dict[Transfer, float] = {}
+    now = 0.0
+    for each in (*schedule.rounds, None):
+        going = set() if each is None else set(each.transfers)
+        for transfer in sorted(begun.keys() - going):
+            begin = begun.pop(transfer)
+            yield transfer, begin, now - begin
+        for transfer in going:
+            begun.setdefault(transfer, now)
+        now += 0.0 if each is None else float(each.duration / schedule.period)
+
+
+def _colour(tree: int, trees: int) -> tuple[float, float, float, float]:
+    from matplotlib import colormaps
+
+    return colormaps["tab10"](tree) if trees <= 10 else colormaps["tab20"](tree % 20)
+
+
+def _draw_bars(axes: "Axes", bars: list[Bar], trees: int) -> None:
+    for bar in bars:
+        axes.barh(
+            bar.line,
+            bar.length,
+            left=bar.begin,
+            height=0.8,
+            color=_colour(bar.tree, trees),
+            alpha=0.75,
+            edgecolor="white",
+            linewidth=0.5,
+        )
+    if len(bars) <= _MOST_LABELS:
+        for bar in bars:
+            if bar.length > 0.012 * len(bar.label):
+                axes.text(bar.begin + bar.length / 2, bar.line, bar.label, ha="center", va="center", fontsize=7)
+
+
+def _label_axes(axes: "Axes", schedule: PeriodicSchedule, names: list[str]) -> None:
+    from matplotlib.patches import Patch
+
+    trees = len(schedule.trees)
+    axes.set_yticks(range(len(names)), names, fontsize=8)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set_xlim(0, 1)
+    axes.set_xlabel(f"part of the period{_length(schedule)}")
+    axes.set_title(
+        f"{schedule.topology.name}\none period, {float(schedule.throughput):.6g} messages in a unit of time",
+        fontsize=10,
+    )
+    axes.grid(axis="x", linewidth=0.3)
+    axes.set_axisbelow(True)
+    if trees <= _MOST_NAMED_TREES:
+        patches = [Patch(color=_colour(number, trees), alpha=0.75, label=f"tree {number}") for number in range(trees)]
+        axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1, 1), fontsize=7, frameon=False)
+
+
+def _length(schedule: PeriodicSchedule) -> str:
+    period = schedule.period
+    return f", which is {period} units of time" if len(str(period)) <= _MOST_DIGITS else ""

@@ -1,0 +1,146 @@
+"""A random platform in the spirit of Tiers: a wide area, metropolitan areas that hang on it, local ones on those.
+
+M. Doar, *A better model for generating test networks*, Globecom 1996, which the series of broadcasts were tried on
+(INRIA RR-4871, §7). As there, the nodes of each wide or metropolitan network lie at random places of a square, joined
+by a shortest spanning tree and by some more links between the nearest that are not joined yet; a local network is a
+star around its first node; and networks of a level are joined to random nodes of the level above. Simpler than there:
+numbers of nodes are fixed, and the start-up of a link is the time that light in glass takes, 5 us a kilometre.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isqrt
+from typing import ClassVar, NamedTuple
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families._draws import Draws
+from forestcoll.topology.parameters import flag, integer, positive
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+_WIDE, _METROPOLITAN, _LOCAL = 2000, 50, 1
+"""Sides of the squares, in kilometres; a local network is all in one place."""
+
+_MICROSECONDS = 5
+
+Place = tuple[int, int]
+
+
+class _Wire(NamedTuple):
+    """A full-duplex link: its ends, which level it is of, and how long it is in kilometres."""
+
+    one: int
+    other: int
+    level: str
+    length: int
+
+
+@topology_builder(
+    "tiers",
+    summary="random one-port platform: wide, metropolitan and local networks",
+    source="in the spirit of M. Doar, A better model for generating test networks, Globecom 1996",
+)
+@dataclass(frozen=True)
+class Tiers(Recipe):
+    """Nodes are numbered from 0: the wide network, then the metropolitan ones, then the local ones."""
+
+    port_model: ClassVar[str | None] = "one-port"
+
+    wide: int = field(default=5, metadata=integer("nodes of the wide network", is_size=True))
+    areas: int = field(default=2, metadata=integer("metropolitan networks", minimum=0, is_size=True))
+    metropolitan: int = field(default=4, metadata=integer("nodes of each metropolitan network", is_size=True))
+    offices: int = field(
+        default=2, metadata=integer("local networks of each metropolitan one", minimum=0, is_size=True)
+    )
+    local: int = field(default=4, metadata=integer("nodes of each local network", is_size=True))
+    seed: int = field(
+        default=1, metadata=integer("what is drawn: another number, another platform", minimum=0, is_size=True)
+    )
+    redundancy: int = field(
+        default=2, metadata=integer("links of wide and metropolitan networks beyond a tree", minimum=0)
+    )
+    wide_bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of wide links at most, each way"))
+    metropolitan_bandwidth: Fraction = field(default=Fraction(5), metadata=positive("of metropolitan links at most"))
+    local_bandwidth: Fraction = field(default=Fraction(10), metadata=positive("of local links at most"))
+    slowest: int = field(
+        default=20, metadata=integer("what a link has of that at least, in percent, where 100 is all", maximum=100)
+    )
+    routers: bool = field(default=False, metadata=flag("nodes of wide and metropolitan networks are switches"))
+
+    def problem(self) -> str | None:
+        """As `Recipe.problem`."""
+        if self.routers and self._counts()[2] < 2:
+            return "with routers only local nodes compute, and there are fewer than two; add offices"
+        if not self.routers and sum(self._counts()) < 2:
+            return "there are fewer than two nodes; make the wide network larger"
+        return None
+
+    def _counts(self) -> tuple[int, int, int]:
+        return self.wide, self.areas * self.metropolitan, self.areas * self.offices * self.local
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        wide, metropolitan, local = self._counts()
+        joins = self.areas + self.areas * self.offices
+        inside = _size(self.wide, self.redundancy) + self.areas * _size(self.metropolitan, self.redundancy)
+        inside += self.areas * self.offices * (self.local - 1)
+        return Size(local if self.routers else wide + metropolitan + local, 2 * (inside + joins))
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        wide, metropolitan, local = self._counts()
+        for node in range(wide + metropolitan + local):
+            tier = "wide" if node < wide else "metropolitan" if node < wide + metropolitan else "local"
+            add = network.add_switch if self.routers and tier != "local" else network.add_compute
+            add(node, tier=tier)
+        draws = Draws(self.seed)
+        most = {"wide": self.wide_bandwidth, "metropolitan": self.metropolitan_bandwidth, "local": self.local_bandwidth}
+        for wire in self._wires(draws):
+            bandwidth = most[wire.level] * draws.integer(self.slowest, 100) / 100
+            network.add_duplex(wire.one, wire.other, bandwidth, latency_us=max(1, _MICROSECONDS * wire.length))
+
+    def _wires(self, draws: Draws) -> Iterator[_Wire]:
+        wide = range(self.wide)
+        yield from _meshed(wide, "wide", _WIDE, self.redundancy, draws)
+        begin, offices = self.wide, self.wide + self.areas * self.metropolitan
+        for _ in range(self.areas):
+            area = range(begin, begin + self.metropolitan)
+            begin += self.metropolitan
+            yield from _meshed(area, "metropolitan", _METROPOLITAN, self.redundancy, draws)
+            yield _Wire(_one_of(wide, draws), _one_of(area, draws), "wide", draws.integer(1, _WIDE))
+            for _ in range(self.offices):
+                yield _Wire(_one_of(area, draws), offices, "metropolitan", draws.integer(1, _METROPOLITAN))
+                yield from (_Wire(offices, offices + leaf, "local", _LOCAL) for leaf in range(1, self.local))
+                offices += self.local
+
+
+def _size(nodes: int, redundancy: int) -> int:
+    """Return how many links a network of so many nodes has."""
+    return min(nodes - 1 + redundancy, nodes * (nodes - 1) // 2)
+
+
+def _one_of(nodes: Sequence[int], draws: Draws) -> int:
+    return nodes[draws.integer(0, len(nodes) - 1)]
+
+
+def _meshed(nodes: Sequence[int], level: str, side: int, redundancy: int, draws: Draws) -> Iterator[_Wire]:
+    """Yield the links of a network: a shortest spanning tree (Prim), then the shortest of those left over."""
+    places = [(draws.integer(0, side), draws.integer(0, side)) for _ in nodes]
+    joined = {0}
+    tree = set()
+    while len(joined) < len(nodes):
+        outside = [other for other in range(len(nodes)) if other not in joined]
+        one, other = min(
+            ((one, other) for one in sorted(joined) for other in outside),
+            key=lambda pair: (_squared(places[pair[0]], places[pair[1]]), pair),
+        )
+        joined.add(other)
+        tree.add((min(one, other), max(one, other)))
+    left = [(one, other) for other in range(len(nodes)) for one in range(other) if (one, other) not in tree]
+    left.sort(key=lambda pair: (_squared(places[pair[0]], places[pair[1]]), pair))
+    for one, other in [*sorted(tree), *left[:redundancy]]:
+        yield _Wire(nodes[one], nodes[other], level, isqrt(_squared(places[one], places[other])))
+
+
+def _squared(one: Place, other: Place) -> int:
+    return (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2

@@ -1,0 +1,154 @@
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_run import GRAPH, edge, run_command, write_network
+
+ONE_PORT = GRAPH | {"name": "figure 1", "port_model": "one-port"}
+FIGURE_1 = [
+    edge("s", "1", 1),
+    edge("s", "2", 1),
+    edge("1", "2", 1),
+    edge("2", "1", 1),
+    edge("1", "3", 2),
+    edge("2", "4", 2),
+]
+
+
+@pytest.fixture
+def figure_1(tmp_path: Path) -> Path:
+    return write_network(tmp_path, FIGURE_1, "s1234", directed=True, graph=ONE_PORT)
+
+
+def answer(*arguments: object) -> dict[str, Any]:
+    run = run_command("broadcast-series", *arguments, "--json")
+    assert (run.status, run.err) == (0, "")
+    found: dict[str, Any] = json.loads(run.out)
+    return found
+
+
+def test_figure_1_in_json(figure_1: Path) -> None:
+    found = answer(figure_1, "--source", "s")
+    assert (found["throughput"], found["period"], found["messages_per_period"]) == ("1", "2", 2)
+    assert (found["best_tree_throughput"], found["best_dag_throughput"]) == ("2/3", "4/5")
+    assert [tree["weight"] for tree in found["trees"]] == ["1/2", "1/2"]
+    assert (found["optimal"], found["verified"], found["port_model"]) == (True, True, "one-port")
+    assert (found["initialisation"], found["clean_up"]) == ("4", "4")
+
+
+def test_rounds_are_matchings_that_carry_the_weights(figure_1: Path) -> None:
+    found = answer(figure_1, "--source", "s")
+    costs = {(each["source"], each["target"]): 1 / Fraction(str(each["bandwidth"])) for each in FIGURE_1}
+    busy: dict[tuple[str, str, int], Fraction] = {}
+    for each in found["rounds"]:
+        transfers = each["transfers"]
+        assert len({transfer["source"] for transfer in transfers}) == len(transfers)
+        assert len({transfer["target"] for transfer in transfers}) == len(transfers)
+        for transfer in transfers:
+            key = (transfer["source"], transfer["target"], transfer["tree"])
+            busy[key] = busy.get(key, Fraction(0)) + Fraction(each["duration"])
+    assert sum(Fraction(each["duration"]) for each in found["rounds"]) == Fraction(found["period"])
+    for number, tree in enumerate(found["trees"]):
+        for source, target in tree["edges"]:
+            expected = Fraction(tree["weight"]) * Fraction(found["period"]) * costs[source, target]
+            assert busy[source, target, number] == expected
+
+
+def test_the_report_in_words(figure_1: Path) -> None:
+    run = run_command("broadcast-series", figure_1, "--source", "s")
+    assert (run.status, run.err) == (0, "")
+    lines = run.out.splitlines()
+    assert lines[0] == "figure 1: series of broadcasts from s over 5 compute nodes, one port"
+    for line in (
+        "  throughput     1 messages in a unit of time",
+        "  optimum        reached; no schedule is faster",
+        "  period         2, 2 messages",
+        "  best DAG       4/5 (0.8), 80.00% of the optimum",
+        "  best tree      2/3 (0.666667), 66.67% of the optimum",
+        "  what 1 receives (1)",
+    ):
+        assert line in lines
+
+
+def test_a_schedule_along_the_best_dag_or_tree_has_its_throughput(figure_1: Path) -> None:
+    assert answer(figure_1, "--source", "s", "--along", "dag")["throughput"] == "4/5"
+    assert answer(figure_1, "--source", "s", "--along", "tree")["throughput"] == "2/3"
+
+
+def test_the_dag_of_an_order(figure_1: Path) -> None:
+    found = answer(figure_1, "--source", "s", "--along", "dag", "--order", "s,1,3,2,4")
+    assert (found["throughput"], found["period"], found["best_dag"]["order"]) == ("4/5", "5", ["s", "1", "3", "2", "4"])
+
+
+def test_a_schedule_that_is_written_is_verified_as_any_other(figure_1: Path, tmp_path: Path) -> None:
+    path = tmp_path / "series.json"
+    assert run_command("broadcast-series", figure_1, "--source", "s", "-o", path).status == 0
+    run = run_command("verify", path)
+    assert (run.status, run.err) == (0, "")
+    assert run.out.splitlines()[0] == f"{path}: right: series of broadcasts from s on figure 1, 5 compute nodes"
+    document = json.loads(run_command("verify", path, "--json").out)
+    assert (document["valid"], document["throughput"], document["optimal"]) == (True, "1", True)
+    broken = json.loads(path.read_text())
+    broken["rounds"][0]["transfers"] += broken["rounds"][2]["transfers"]
+    path.write_text(json.dumps(broken))
+    run = run_command("verify", path)
+    assert run.status == 1
+    assert run.err.startswith(f"forestcoll: {path}: round 0: '1' sends two messages at once")
+    assert json.loads(run_command("verify", path, "--json").out)["rule"] == "ports"
+
+
+def test_a_schedule_goes_to_standard_output_and_the_report_to_standard_error(figure_1: Path) -> None:
+    run = run_command("broadcast-series", figure_1, "--source", "s", "-o", "-")
+    assert json.loads(run.out)["format"] == "forestcoll.broadcast-series/1"
+    assert "written        to standard output" in run.err
+
+
+def test_with_all_links_at_once_it_is_the_broadcast_optimum() -> None:
+    found = answer("torus:dims=3x3", "--source", 4)
+    best = json.loads(run_command("optimum", "torus:dims=3x3", "--collective", "broadcast", "--root", 4, "--json").out)
+    assert (found["throughput"], found["port_model"]) == (best["algbw"], None)
+
+
+def test_any_network_can_be_taken_as_one_port_and_back(figure_1: Path) -> None:
+    assert answer("ring:nodes=6", "--source", 0)["throughput"] == "2"
+    assert answer("ring:nodes=6", "--source", 0, "--ports", "one")["throughput"] == "1"
+    assert answer(figure_1, "--source", "s", "--ports", "all")["throughput"] == "2"
+
+
+def test_a_picture_of_a_period(figure_1: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "one.svg", tmp_path / "two.svg"
+    for path in (first, second):
+        assert run_command("broadcast-series", figure_1, "--source", "s", "--picture", path).status == 0
+    assert first.read_bytes() == second.read_bytes()
+    complaint = run_command("broadcast-series", figure_1, "--source", "s", "--picture", "period.txt").complaint()
+    assert complaint == "period.txt: a picture's name must end in one of .png, .svg, .pdf, not '.txt'"
+
+
+@pytest.mark.parametrize(
+    ("edges", "source", "complaint"),
+    [
+        (FIGURE_1, "3", "figure 1: source '3' cannot reach compute nodes 's', '1', '2' and 1 more; add links on the"),
+        (FIGURE_1, "x", "figure 1: no node 'x'; use the id of one of its nodes"),
+        (FIGURE_1, "w", "figure 1: the source 'w' is a switch; name a compute node"),
+        (
+            [*FIGURE_1, edge("3", "4", 0)],
+            "s",
+            "network.json: edge '3' -> '4': bandwidth 0 must be greater than 0; leave a dead link out",
+        ),
+        (
+            [*FIGURE_1, edge("3", "4", -2)],
+            "s",
+            "network.json: edge '3' -> '4': bandwidth -2 must be greater than 0; leave a dead link out",
+        ),
+    ],
+)
+def test_bad_input_is_named(tmp_path: Path, edges: list[dict[str, object]], source: str, complaint: str) -> None:
+    path = write_network(tmp_path, edges, "s1234", "w", directed=True, graph=ONE_PORT)
+    assert complaint in run_command("broadcast-series", path, "--source", source, "--json").complaint()
+
+
+def test_wrong_usage(figure_1: Path) -> None:
+    assert run_command("broadcast-series", figure_1).status == 2
+    assert run_command("broadcast-series", figure_1, "--source", "s", "--along", "ring").status == 2

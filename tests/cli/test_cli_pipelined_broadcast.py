@@ -1,0 +1,75 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_run import GRAPH, edge, run_command, write_network
+
+ONE_PORT = GRAPH | {"name": "line", "port_model": "one-port"}
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Path:
+    edges = [edge(one, other, 1) | {"latency_us": 10} for one, other in ("ab", "bc", "cd")]
+    return write_network(tmp_path, edges, "abcd", directed=True, graph=ONE_PORT)
+
+
+def answer(*arguments: object) -> dict[str, Any]:
+    run = run_command("pipelined-broadcast", *arguments, "--json")
+    assert (run.status, run.err) == (0, "")
+    found: dict[str, Any] = json.loads(run.out)
+    return found
+
+
+def test_a_line_in_json(line: Path) -> None:
+    found = answer(line, "--source", "a", "--size", "10MB")
+    assert (found["size"], found["lower_bound_us"], found["height"]) == (10**7, "10000", 3)
+    assert found["packets"] == pytest.approx((2 * 10**7 / 10**4) ** 0.5, abs=1)
+    assert (found["root_rule"]["packets"], found["root_rule"]["packet_size"]) == (3163, 3162)
+    assert found["makespan_us_float"] < found["root_rule"]["makespan_us_float"]
+    assert found["trees"] == [{"packets": 1, "edges": [["a", "b"], ["b", "c"], ["c", "d"]]}]
+
+
+def test_a_number_of_packets_that_is_asked_for(line: Path) -> None:
+    found = answer(line, "--source", "a", "--size", "1000", "--packets", 4)
+    assert (found["packets"], found["packet_size"], found["makespan_us"]) == (4, 250, "123/2")
+
+
+def test_the_report_in_words(line: Path) -> None:
+    run = run_command("pipelined-broadcast", line, "--source", "a", "--size", "1000", "--packets", 4)
+    lines = run.out.splitlines()
+    assert lines[0] == "line: 1,000 bytes from a to 4 compute nodes, one port"
+    assert "  time       61.5 us" in lines
+    assert "  packets    4 of 250 bytes, 1 a cycle" in lines
+
+
+def test_the_schedule_of_packets_is_written_and_verified(line: Path, tmp_path: Path) -> None:
+    path = tmp_path / "packets.json"
+    assert run_command("pipelined-broadcast", line, "--source", "a", "--size", "1MB", "-o", path).status == 0
+    assert run_command("verify", path).status == 0
+    assert json.loads(path.read_text())["topology"]["graph"]["bandwidth_unit"] == "packets/us"
+
+
+def test_a_plot_over_sizes(line: Path, tmp_path: Path) -> None:
+    path = tmp_path / "plot.png"
+    assert run_command("pipelined-broadcast", line, "--source", "a", "--size", "1MB", "--plot", path).status == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--source", "x", "--size", "1MB"], "line: no node 'x'; use the id of one of its nodes"),
+        (["--source", "b", "--size", "1MB"], "line: source 'b' cannot reach compute node 'a'; add links on the way"),
+        (["--source", "a", "--size", "much"], "'much'; expected a size of 1 byte or more such as 1KB, 2.5MiB or 1GB"),
+        (["--source", "a", "--size", "10", "--packets", 11], "11 packets; there must be 1 to 10, as many as there are"),
+    ],
+)
+def test_bad_input_is_named(line: Path, words: list[object], complaint: str) -> None:
+    assert complaint in run_command("pipelined-broadcast", line, *words, "--json").complaint()
+
+
+def test_a_unit_of_unknown_size_is_named(tmp_path: Path) -> None:
+    path = write_network(tmp_path, [edge("a", "b")], graph=ONE_PORT | {"bandwidth_unit": "crates/day"})
+    complaint = run_command("pipelined-broadcast", path, "--source", "a", "--size", "1MB").complaint()
+    assert complaint.startswith("bandwidth_unit is 'crates/day', whose size in bytes is not known; use one of ")

@@ -1,0 +1,130 @@
+from fractions import Fraction
+from math import ceil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.errors import InputError
+from forestcoll.oneport.pipelined import Pipeline, packet_costs, pipelined_broadcast, root_rule
+from forestcoll.oneport.simulation import simulate_series
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification.series import verify_series
+from networks import examples
+
+
+def line(nodes: int, *, latency_us: int = 0) -> Topology:
+    """A line of links of 1 GB/s, 1000 bytes a microsecond."""
+    builder = TopologyBuilder("line", port_model="one-port")
+    for node in range(nodes):
+        builder.add_compute(node)
+        if node:
+            builder.add_link(node - 1, node, 1, latency_us=latency_us)
+    return builder.build()
+
+
+@st.composite
+def platforms_with_start_ups(draw: st.DrawFn) -> Topology:
+    builder = TopologyBuilder("random", port_model=draw(st.sampled_from(["one-port", None])))
+    count = draw(st.integers(2, 5))
+    for node in range(count):
+        builder.add_compute(node)
+    pairs = [(one, other) for other in range(count) for one in range(other)]
+    tree = [(draw(st.integers(0, other - 1)), other) for other in range(1, count)]
+    for one, other in sorted({*tree, *draw(st.lists(st.sampled_from(pairs), max_size=4))}):
+        builder.add_duplex(one, other, draw(st.integers(1, 9)), latency_us=draw(st.integers(0, 20)))
+    return builder.build()
+
+
+def test_a_line_has_the_number_of_packets_of_the_square_root_rule_with_its_constants() -> None:
+    # (R + H - 1)(beta + n c) with n = L/R is least at R = sqrt((H - 1) L c / beta)
+    plan = pipelined_broadcast(line(5, latency_us=10), 0, 10**7)
+    assert plan.packets == pytest.approx((3 * 10**7 / 1000 / 10) ** 0.5, abs=1)
+    assert plan.makespan == (plan.packets + 3) * (10 + Fraction(plan.packet_size, 1000))
+    assert plan.bound == 10**4
+
+
+def test_no_other_number_of_packets_of_a_line_is_faster() -> None:
+    topology, size = line(4, latency_us=7), 20_000
+    best = pipelined_broadcast(topology, 0, size)
+    every = [(ceil(size / each) + 2) * (7 + Fraction(each, 1000)) for each in range(1, size + 1)]
+    assert best.makespan == min(every)
+
+
+def test_packets_may_be_given() -> None:
+    plan = pipelined_broadcast(line(3, latency_us=2), 0, 1000, packets=4)
+    assert (plan.packets, plan.packet_size) == (4, 250)
+    assert plan.makespan == (4 + 1) * (2 + Fraction(1, 4))
+
+
+@given(platforms_with_start_ups(), st.integers(1, 10**6))
+@examples(40)
+def test_the_makespan_is_that_of_the_verified_schedule_played_through(topology: Topology, size: int) -> None:
+    plan = pipelined_broadcast(topology, 0, size)
+    schedule = plan.schedule()
+    assert verify_series(schedule).ok
+    cuts = schedule.period / plan.cycle
+    assert cuts.denominator == 1
+    assert plan.packets * plan.packet_size >= size > (plan.packets - 1) * plan.packet_size
+    if plan.packets <= 300:
+        run = simulate_series(schedule, plan.packets, cuts=int(cuts))
+        assert run.makespan <= plan.makespan
+        assert run.cycles <= plan.cycles + plan.height - 1
+    assert plan.makespan >= plan.bound
+
+
+@given(platforms_with_start_ups())
+@examples(15)
+def test_plans_come_near_to_the_bound_as_messages_grow(topology: Topology) -> None:
+    pipeline = Pipeline(topology, 0)
+    plans = [pipeline.plan(10**exponent) for exponent in (6, 9, 12)]
+    ratios = [plan.makespan / plan.bound for plan in plans]
+    assert ratios[0] >= ratios[1] >= ratios[2] >= 1
+    assert ratios[2] < Fraction(21, 20)  # beyond the trees' rounded proportions little is left
+    rule = pipeline.plan(10**12, packets=root_rule(10**12))
+    assert plans[2].makespan <= rule.makespan
+
+
+def test_trees_are_chosen_for_packets_of_the_size_that_is_best() -> None:
+    builder = TopologyBuilder("detour", port_model="one-port")
+    for node in range(3):
+        builder.add_compute(node)
+    builder.add_link(0, 1, 10, latency_us=10)
+    builder.add_link(1, 2, 10, latency_us=10_000)
+    builder.add_link(0, 2, 5, latency_us=10)
+    topology = builder.build()
+    assert {tree.edges for tree in pipelined_broadcast(topology, 0, 10_000).trees} == {((0, 1), (0, 2))}
+    assert ((0, 1), (1, 2)) in {tree.edges for tree in pipelined_broadcast(topology, 0, 10**12).trees}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 99, 100, 101, 10**12, 10**12 + 1])
+def test_the_root_rule_cuts_into_as_many_packets_as_each_has_bytes(size: int) -> None:
+    packets = root_rule(size)
+    assert (packets - 1) ** 2 < size <= packets**2
+
+
+def test_a_packet_takes_its_start_up_and_its_size_over_bandwidth() -> None:
+    assert packet_costs(line(2, latency_us=3), 500) == [Fraction(7, 2)]
+
+
+@pytest.mark.parametrize(
+    ("size", "packets", "complaint"),
+    [
+        (0, None, "the size is 0 bytes; it must be 1 or more"),
+        (10, 11, "11 packets; there must be 1 to 10, as many as there are bytes"),
+        (10, 0, "0 packets; there must be 1 to 10, as many as there are bytes"),
+    ],
+)
+def test_sizes_and_packets_are_checked(size: int, packets: int | None, complaint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        pipelined_broadcast(line(2), 0, size, packets=packets)
+    assert str(caught.value) == complaint
+
+
+def test_a_platform_of_thirty_nodes_is_planned_for_any_size() -> None:
+    pipeline = Pipeline(build_topology("tiers"), 0)
+    plan = pipeline.plan(10**11)
+    assert plan.packets_per_cycle > 1
+    assert plan.makespan / plan.bound < Fraction(6, 5)
+    assert verify_series(plan.schedule()).ok
