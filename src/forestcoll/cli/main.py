@@ -19,9 +19,11 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 _COMMANDS = {
     "broadcast-series": "Broadcast message after message, as fast as can be.",
     "bounds": "Say what no schedule can beat, and why.",
+    "find-topology": "Find networks built for collectives.",
     "generate": "Write a schedule that reaches the optimum, verified.",
     "optimum": "Say how fast a collective can run, exactly, and why.",
     "pipelined-broadcast": "Send one large message from a node to all, in packets.",
+    "train-time": "Say how long an iteration of training takes.",
     "topologies": "List the builders of networks and their parameters.",
     "topology": "Write a topology file.",
     "verify": "Check a schedule that anyone wrote.",
