@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
     from forestcoll.generation import generate, schedule_for
     from forestcoll.generation.steps import generate_steps
+    from forestcoll.lowering import Lowering, lower
     from forestcoll.method import Method, StepMethod
     from forestcoll.oneport.comparison import Along, SeriesComparison, compare_series
     from forestcoll.oneport.pipelined import PipelinePlan, pipelined_broadcast
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
     from forestcoll.schedule.step_cost import StepCost, cost_of
     from forestcoll.schedule.step_document import read_steps, write_steps
     from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfer, Transfers
+    from forestcoll.simulation import Costs, Point, simulate
+    from forestcoll.targets.exporting import Export, Target, export
+    from forestcoll.targets.judging import Judgement, judge_file
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
     from forestcoll.topology.registry import build_topology, builders, load_topology
     from forestcoll.verification import Fault, Report, verify
@@ -72,6 +76,7 @@ _HOMES = {
     "forestcoll.errors": "ForestcollError InputError InternalError NoSolutionError",
     "forestcoll.generation": "generate schedule_for",
     "forestcoll.generation.steps": "generate_steps",
+    "forestcoll.lowering": "Lowering lower",
     "forestcoll.method": "Method StepMethod",
     "forestcoll.oneport.comparison": "Along SeriesComparison compare_series",
     "forestcoll.oneport.pipelined": "PipelinePlan pipelined_broadcast",
@@ -85,6 +90,9 @@ _HOMES = {
     "forestcoll.schedule.step_cost": "StepCost cost_of",
     "forestcoll.schedule.step_document": "read_steps write_steps",
     "forestcoll.schedule.steps": "StepPhase StepSchedule Transfer Transfers",
+    "forestcoll.simulation": "Costs Point simulate",
+    "forestcoll.targets.exporting": "Export Target export",
+    "forestcoll.targets.judging": "Judgement judge_file",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
@@ -100,12 +108,16 @@ __all__ = [
     "Bounds",
     "Collective",
     "CollectiveBound",
+    "Costs",
+    "Export",
     "Fault",
     "ForestcollError",
     "Frontier",
     "InputError",
     "InternalError",
+    "Judgement",
     "Link",
+    "Lowering",
     "Method",
     "NoSolutionError",
     "Node",
@@ -116,6 +128,7 @@ __all__ = [
     "Phase",
     "PhaseOp",
     "PipelinePlan",
+    "Point",
     "Progress",
     "Report",
     "RootedBound",
@@ -130,6 +143,7 @@ __all__ = [
     "StepPhase",
     "StepReport",
     "StepSchedule",
+    "Target",
     "Topology",
     "TopologyBuilder",
     "TopologyFinder",
@@ -146,10 +160,13 @@ __all__ = [
     "builders",
     "compare_series",
     "cost_of",
+    "export",
     "find_topologies",
     "generate",
     "generate_steps",
+    "judge_file",
     "load_topology",
+    "lower",
     "optima_by_trees",
     "optimum",
     "optimum_without_relays",
@@ -162,6 +179,7 @@ __all__ = [
     "schedule_for",
     "schedule_of",
     "shape_of",
+    "simulate",
     "simulate_series",
     "topology_of",
     "traffic_of",

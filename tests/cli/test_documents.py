@@ -81,9 +81,10 @@ def test_the_readme_lists_every_command() -> None:
     assert sorted(listed) == sorted(_COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "document", [README, *(ROOT / "docs" / name for name in ("python.md", "bounds.md", "steps.md", "one-port.md"))]
-)
+PYTHON = ("python.md", "bounds.md", "steps.md", "one-port.md", "runtimes.md", "programs.md")
+
+
+@pytest.mark.parametrize("document", [README, *(ROOT / "docs" / name for name in PYTHON)])
 def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program = "\n".join(blocks(document, "python"))
@@ -164,6 +165,10 @@ def test_the_benchmark_of_scale_runs() -> None:
     printed = benchmark("scale.py", "--quick")
     assert printed.count("| yes, yes |") == 10
     assert "over the limit" not in printed
+
+
+def test_the_benchmark_of_one_port_runs() -> None:
+    assert benchmark("one_port.py", "--quick").count(" tree(s) | ") == 2
 
 
 def test_the_search_for_better_allreduces_runs() -> None:

@@ -52,16 +52,16 @@ def _picture(_context: click.Context, _parameter: click.Parameter, text: str | N
 def command(  # noqa: PLR0913 (one parameter an option)
     *, profile: str, network: str, alpha: Fraction, buckets: tuple[int, ...], picture: Path | None, as_json: bool
 ) -> None:
-    """Say how long an iteration of training takes.
+    """Say how long training takes on a network.
 
-    And what it waits for: computing, all-to-alls, allreduces that nothing hides.
+    Of an iteration what it waits for: computing, all-to-alls, allreduces that nothing hides.
 
     PROFILE is a file (forestcoll.profile/1), or a sample: switch-base-256, switch-large-128 or switch-c-2048. NETWORK
     is a topology, on which allreduce goes breadth first, or the file of an allreduce schedule.
     """
     from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
-    from forestcoll.pictures.iteration import draw_iteration
+    from forestcoll.pictures.timeline import draw_iteration
     from forestcoll.training import best_iteration, iterate, network_of_file, read_profile
     from forestcoll.training.switch_transformer import switch_profile
 

@@ -88,22 +88,20 @@ def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, pr
         InputError: there is no such topology or file, it is not right, or a schedule is of another collective.
     """
     path = Path(text)
-    schedule: Schedule | StepSchedule | PeriodicSchedule
     if path.is_file() and _holds_schedule(path):
         schedule = read_any_schedule(path)
         if isinstance(schedule, PeriodicSchedule):
             raise InputError(f"{path}: training needs an allreduce, and this is a series of broadcasts")
-    else:
-        topology = load_topology(text)
-        schedule = generate_steps(topology, Collective.ALLREDUCE, method="bfb", progress=progress)
-    return _of_schedule(schedule, alpha_us, exchanges=exchanges)
-
-
-_SCHEDULES = ("forestcoll.steps/", "forestcoll.schedule/", "forestcoll.broadcast-series/")
+        return _of_schedule(schedule, alpha_us, exchanges=exchanges)
+    topology = load_topology(text)
+    allreduce = generate_steps(topology, Collective.ALLREDUCE, method="bfb", progress=progress)
+    return _of_schedule(allreduce, alpha_us, exchanges=exchanges)
 
 
 def _holds_schedule(path: Path) -> bool:
-    return str(read_document(path).get("format", "")).startswith(_SCHEDULES)
+    return str(read_document(path).get("format", "")).startswith(
+        ("forestcoll.steps/", "forestcoll.schedule/", "forestcoll.broadcast-series/")
+    )
 
 
 def _of_schedule(schedule: Schedule | StepSchedule, alpha_us: Fraction, *, exchanges: bool) -> Network:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forestcoll.pictures.canvas import new_figure, save
+from forestcoll.pictures.canvas import check_name, new_figure, save
 from forestcoll.training.iteration import Iteration, Kind
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def draw_iteration(iteration: Iteration, title: str, path: Path) -> None:
     Raises:
         InputError: matplotlib is not installed, the file's name has another ending, or it cannot be written.
     """
+    check_name(path)
     figure = new_figure(11, 2.8)
     axes = figure.subplots()
     _fill(axes, iteration)
