@@ -129,6 +129,35 @@ def networks(
 
 
 @st.composite
+def uneven_networks(
+    draw: st.DrawFn, *, most: int = 7, kinds: st.SearchStrategy[st.SearchStrategy[Fraction]] = ANY_KIND
+) -> Topology:
+    """One-way links between any nodes: switches take in more than they give out, or less, and may be dead ends.
+
+    Compute nodes reach each other.
+    """
+    builder, compute, nodes = draw(_nodes(most, switches=True))
+    bandwidths = draw(kinds)
+    around = [*draw(st.permutations(compute))]
+    for node in draw(st.lists(st.sampled_from(nodes), max_size=len(nodes))):
+        around.insert(draw(st.integers(0, len(around))), node)
+    for source, target in pairwise([*around, around[0]]):
+        if source != target:
+            builder.add_link(source, target, draw(bandwidths))
+    pair = st.lists(st.sampled_from(nodes), min_size=2, max_size=2, unique=True)
+    for source, target in draw(st.lists(pair, max_size=3 * len(nodes))):
+        builder.add_link(source, target, draw(bandwidths))
+    return builder.build()
+
+
+@st.composite
+def ranks_for(draw: st.DrawFn, topology: Topology) -> tuple[int, ...]:
+    """Ranks of a random network, two or more, by their places among its compute nodes."""
+    count = len(topology.compute)
+    return tuple(sorted(draw(st.permutations(range(count)))[: draw(st.integers(2, count))]))
+
+
+@st.composite
 def shards_for(draw: st.DrawFn, topology: Topology) -> dict[int, Fraction]:
     """Shards of any size for the nodes of a random network, by their ids, 0 among them."""
     counts = draw(st.lists(st.integers(0, 6), min_size=len(topology.compute), max_size=len(topology.compute)))

@@ -55,13 +55,25 @@ def best_towards(topology: Topology, shards: Mapping[int, Fraction]) -> Fraction
     return min(ratios)
 
 
-def least_exit(topology: Topology) -> Fraction:
-    """Return the least B+(S) over all sets S with some but not all compute nodes."""
-    return min(exit_bandwidth(topology, inside) for inside in _proper_sets(topology))
+def least_exit(topology: Topology, ranks: Sequence[int] | None = None) -> Fraction:
+    """Return the least B+(S) over all sets S with some but not all compute nodes, or ranks."""
+    return min(exit_bandwidth(topology, inside) for inside in _proper_sets(topology, ranks))
 
 
-def _proper_sets(topology: Topology) -> Iterator[frozenset[int]]:
-    compute = frozenset(topology.compute)
+def best_of_group(
+    topology: Topology, ranks: Sequence[int], shards: Mapping[int, Fraction], *, reduces: bool
+) -> Fraction:
+    """Return the least B+(S) / (what must leave S) over all sets S with some but not all `ranks`."""
+    ratios = []
+    for inside in _proper_sets(topology, ranks):
+        leaves = sum((shard for node, shard in shards.items() if (node in inside) != reduces), Fraction(0))
+        if leaves:
+            ratios.append(exit_bandwidth(topology, inside) / leaves)
+    return min(ratios)
+
+
+def _proper_sets(topology: Topology, ranks: Sequence[int] | None = None) -> Iterator[frozenset[int]]:
+    compute = frozenset(topology.compute if ranks is None else ranks)
     sets = subsets(range(len(topology.nodes)))
     return (inside for inside in sets if inside & compute and not compute <= inside)
 
@@ -104,13 +116,13 @@ def best_scale_of(topology: Topology, supplies: Mapping[int, int]) -> Fraction:
     return next(scale for scale in scales if can_feed(nodes, rounded(topology, scale), topology.compute, supplies))
 
 
-def unbalanced_switches(topology: Topology, capacities: Mapping[Arc, int]) -> set[int]:
-    """Return the switches whose sums of `capacities` in and out differ."""
+def overdrawn_switches(topology: Topology, capacities: Mapping[Arc, int]) -> set[int]:
+    """Return the switches whose `capacities` out add up to more than those in."""
     surplus = dict.fromkeys(range(len(topology.nodes)), 0)
     for (tail, head), capacity in capacities.items():
         surplus[tail] -= capacity
         surplus[head] += capacity
-    return {switch for switch in topology.switches if surplus[switch]}
+    return {switch for switch in topology.switches if surplus[switch] < 0}
 
 
 def most_split(

@@ -5,10 +5,11 @@
 // possible (Theorem 6). Cost: a switch with d neighbours takes about d splits (d * d where links are spread), each
 // split one flow question per compute node, most of which end after a few arcs.
 //
-// Invariant: every compute node can receive k from each. Switches must take in as much as they give out; compute
+// Invariant: every compute node can receive k from each. Switches must take in as much as they give out or more; compute
 // nodes need not: the theorem of Bang-Jensen, Frank and Jackson that Theorem 4 quotes asks balance of w only, if the
 // unbalanced nodes are connected enough among each other, and arcs of capacity N * k from every compute node back to
-// the source, which no cut between source and compute node feels, make them so.
+// the source, which no cut between source and compute node feels, make them so. An arc from a switch to the source, as
+// wide as what it takes in beyond what it gives out, balances the switch likewise.
 #pragma once
 
 #include <algorithm>
@@ -91,8 +92,15 @@ class SwitchRemoval {
       }
     }
     for (const ArcIndex arc : egress) {
-      if (result_.network.capacity(arc) > 0) throw std::logic_error("a balanced switch could not be split off");
+      if (result_.network.capacity(arc) > 0) throw std::logic_error("a switch could not be split off");
     }
+    for (const ArcIndex arc : ingress) drop(arc);
+  }
+
+  // What a switch took in beyond what it gives out leads nowhere.
+  void drop(ArcIndex arc) {
+    result_.network.add_capacity(arc, -result_.network.capacity(arc));
+    result_.stocks[static_cast<std::size_t>(arc)].clear();
   }
 
   enum class Pass { spread, rest, back };

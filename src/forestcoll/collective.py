@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_DIGITS, to_fraction
+from forestcoll.ranks import members_of
 from forestcoll.topology import NodeId, Topology
 
 ShardsByNode: TypeAlias = Mapping[int, object] | Mapping[str, object] | Mapping[NodeId, object]
@@ -75,20 +76,27 @@ def collective_named(name: Collective | str) -> Collective:
 
 
 def shards_of(
-    topology: Topology, values: object, *, where: str = "shards", digits: int = MAX_DIGITS
+    topology: Topology,
+    values: object,
+    *,
+    ranks: tuple[int, ...] | None = None,
+    where: str = "shards",
+    digits: int = MAX_DIGITS,
 ) -> tuple[Fraction, ...]:
-    """Return the shard of each compute node of `topology` as a fraction of M, in the order of their numbers.
+    """Return the shard of each compute node that takes part as a fraction of M, in the order of their numbers.
 
     Args:
         topology: the network.
+        ranks: the numbers of the nodes that take part; all compute nodes if there are none.
         values: a mapping of ids of compute nodes, or of their text, to what `exact.to_fraction` takes; a node that is
             not among them has no shard.
         where: begins every error message.
         digits: the most digits that a shard may have.
 
     Raises:
-        InputError: an id is unknown, a switch's or there twice, a shard is no number or negative, they do not add up
-            to 1, or their common denominator has more than `MAX_SHARDS_DIGITS` digits.
+        InputError: an id is unknown, a switch's or there twice, a shard is no number or negative, or more than 0 of a
+            node that takes no part, they do not add up to 1, or their common denominator has more than
+            `MAX_SHARDS_DIGITS` digits.
     """
     if not isinstance(values, Mapping):
         raise InputError(f'{where} are {shown(values)}; expected an object, {{"<node id>": "<rational>", ...}}')
@@ -98,9 +106,19 @@ def shards_of(
         if node in shards:
             raise InputError(f"{where}: node {topology.nodes[node].id!r} has two shards; give it one")
         shards[node] = _shard(value, f"{where}: the shard of node {topology.nodes[node].id!r}", digits)
-    listed = tuple(shards.get(node, Fraction(0)) for node in topology.compute)
+    members = members_of(topology, ranks)
+    _check_members(topology, shards, members, where)
+    listed = tuple(shards.get(node, Fraction(0)) for node in members)
     _check_sum(listed, where)
     return listed
+
+
+def _check_members(topology: Topology, shards: Mapping[int, Fraction], members: tuple[int, ...], where: str) -> None:
+    taking_part = set(members)
+    for node, shard in shards.items():
+        if shard and node not in taking_part:
+            place = f"node {topology.nodes[node].id!r} is not among the ranks"
+            raise InputError(f"{where}: {place}, but has the shard {shard}; leave it out, or name it as a rank")
 
 
 def _compute_number(topology: Topology, name: NodeId, where: str) -> int:

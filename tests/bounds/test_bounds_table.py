@@ -137,7 +137,7 @@ def test_a_switch_that_gets_all_data_beside_another_falls_short_of_the_bound() -
     assert not allreduce.tight
 
 
-def test_an_unbalanced_switch_leaves_bounds_but_no_promise() -> None:
+def test_an_unbalanced_switch_leaves_bounds_and_what_is_found_stands_beside_them() -> None:
     builder = TopologyBuilder("half a link failed")
     builder.add_switch("hub")
     for node in "abc":
@@ -148,16 +148,41 @@ def test_an_unbalanced_switch_leaves_bounds_but_no_promise() -> None:
     links = tuple(replace(link, bandwidth=each) for link, each in zip(whole.links, halved, strict=True))
     found = bounds_of(replace(whole, links=links))
     assert algbw(found, Operation.ALLGATHER) == Fraction(3, 2)
-    assert not any(each.tight for each in found.collectives[:4])
-    assert {each.achieved_algbw for each in found.collectives if each.operation is not Operation.ALLREDUCE} == {None}
+    for each in found.collectives[:4]:
+        root = None if each.root is None else found.topology.nodes[each.root].id
+        best = optimum(found.topology, each.operation.value, root=root)
+        assert each.achieved_algbw == best.algbw
+        assert each.tight == (best.algbw == each.upper_algbw)
+    # What the hub gives out is 5 of 6 that it takes in: enough for each to receive, too little to scatter all sums.
+    assert [each.tight for each in found.collectives[:4]] == [True, False, True, True]
     assert found.allreduce_rate.exact
     assert found.allreduce_rate.one_after_the_other is None
+
+
+def test_the_bounds_of_a_part_of_the_compute_nodes() -> None:
+    topology = build_topology("mi250:boxes=2")
+    found = bounds_of(topology, ranks="0-7,16-23")
+    assert (len(found.topology.compute), found.nodes) == (16, 32)
+    for each in found.collectives[:4]:
+        root = None if each.root is None else topology.nodes[each.root].id
+        best = optimum(topology, each.operation.value, ranks="0-7,16-23", root=root)
+        assert best.algbw == each.upper_algbw == each.achieved_algbw
+    allreduce = found.of(Operation.ALLREDUCE)
+    assert allreduce is not None
+    assert allreduce.achieved_algbw == optimum(topology, "allreduce", ranks="0-7,16-23").algbw
+    with pytest.raises(InputError, match="root 'b0/gpu8' is not among the ranks; name it too"):
+        bounds_of(topology, ranks="0-7,16-23", root="b0/gpu8")
+
+
+def test_steps_over_idle_nodes_count() -> None:
+    assert bounds_of(build_topology("ring:nodes=8"), ranks=[0, 1, 4]).latency.steps == 4
 
 
 def test_programs_that_are_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.bounds.allreduce.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.allreduce_forests.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
     found = bounds_of(build_topology("mi250:boxes=2"))
     assert set(found.too_large) == {Operation.ALLREDUCE, Operation.ALL_TO_ALL}
     assert found.of(Operation.ALL_TO_ALL) is None

@@ -50,9 +50,11 @@ def test_a_switch_that_adds_takes_from_all_at_once() -> None:
     assert verify(schedule).optimal
 
 
-def test_what_cannot_copy_is_refused_for_its_balance() -> None:
-    with pytest.raises(NoSolutionError, match="switch 'switch' takes in 1 GB/s but gives out 3 GB/s"):
-        optimum(fan(3, multicast=False), "broadcast", root="root")
+def test_what_cannot_copy_passes_on_what_it_takes_in() -> None:
+    best = optimum(fan(3, multicast=False), "broadcast", root="root")
+    assert best.algbw == best.bound == Fraction(1, 3)
+    assert best.optimal_algbw == 1
+    assert verify(generate(best.topology, "broadcast", root="root")).ok
 
 
 @st.composite
@@ -85,10 +87,12 @@ def bound_of(topology: Topology, weight_of: dict[int, Fraction]) -> Fraction:
 
 
 def solved(topology: Topology, **asked: Any) -> Any:
-    """Return the optimum, or give the example up if switches that take no part are not balanced."""
+    """Return the optimum, or give the example up if so few trees cannot be had."""
     try:
         return optimum(topology, **asked)
     except NoSolutionError:
+        if "trees" not in asked:
+            raise
         raise UnsatisfiedAssumption from None
 
 
@@ -120,10 +124,9 @@ def test_a_number_of_trees(topology: Topology, trees: int) -> None:
 
 @examples(60)
 @given(unbalanced())
-def test_no_switch_takes_part_where_none_is_able(topology: Topology) -> None:
+def test_switches_that_copy_are_never_slower(topology: Topology) -> None:
     plain = replace(topology).without_abilities()
+    copying, passing = optimum(topology), optimum(plain)
+    assert passing.algbw == passing.bound <= copying.algbw <= copying.optimal_algbw == passing.optimal_algbw
     if plain.has_balanced_switches:
-        assert optimum(topology).algbw == optimum(plain).algbw
-    else:
-        with pytest.raises(NoSolutionError):
-            optimum(plain)
+        assert copying.algbw == passing.algbw

@@ -21,7 +21,7 @@ from oracles import (
     can_feed,
     exit_bandwidth,
     least_exit,
-    unbalanced_switches,
+    overdrawn_switches,
 )
 
 
@@ -43,7 +43,7 @@ def check_trees(best: Optimum) -> None:
     capacities = dict(zip(ends, out.tree_capacities(), strict=True))
     supplies = dict(zip(out.topology.compute, (out.trees_per_root * each for each in out.weights), strict=True))
     assert can_feed(len(out.topology.nodes), capacities, out.topology.compute, supplies)
-    assert not unbalanced_switches(out.topology, capacities)
+    assert not overdrawn_switches(out.topology, capacities)
     assert best.algbw == sum(best.weights) * best.trees_per_root * best.tree_bandwidth
 
 

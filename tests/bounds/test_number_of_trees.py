@@ -12,17 +12,17 @@ from forestcoll.generation import schedule_for
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import verify
 from networks import SMALL, examples, networks, one_way_networks
-from oracles import best_scale, rounded, unbalanced_switches
+from oracles import best_scale, overdrawn_switches, rounded
 
 FEW = st.integers(1, 5)
 SMALL_KIND = st.just(SMALL)
 
 
 def best_with_trees(topology: Topology, trees: int) -> Fraction | None:
-    """Return the best algbw of `trees` trees per root by definition, None if rounding leaves a switch unbalanced."""
+    """Return the best algbw of `trees` trees per root by definition, None if rounding leaves a switch overdrawn."""
     scale = best_scale(topology, trees)
     algbw = len(topology.compute) * trees / scale
-    if not unbalanced_switches(topology, rounded(topology, scale)):
+    if not overdrawn_switches(topology, rounded(topology, scale)):
         return algbw
     # Surplus capacity can be trimmed, or it is refused: which of the two, no short definition tells.
     try:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from forestcoll.bounds import Optimum, optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from networks import duplex_networks, examples, networks, one_way_networks
-from oracles import best_allgather, can_feed, exit_bandwidth, unbalanced_switches
+from oracles import best_allgather, can_feed, exit_bandwidth, overdrawn_switches
 
 
 def scaled(topology: Topology, factor: Fraction) -> Topology:
@@ -68,12 +68,12 @@ def test_no_more_trees_than_it_takes_to_use_every_bandwidth_in_full(topology: To
 
 @examples(300)
 @given(networks())
-def test_as_many_trees_as_stated_fit_and_leave_switches_balanced(topology: Topology) -> None:
+def test_as_many_trees_as_stated_fit_and_overdraw_no_switch(topology: Topology) -> None:
     best = optimum(topology)
     ends = [(link.source, link.target) for link in topology.links]
     capacities = dict(zip(ends, best.tree_capacities(), strict=True))
     assert can_feed(len(topology.nodes), capacities, topology.compute, best.trees_per_root)
-    assert not unbalanced_switches(topology, capacities)
+    assert not overdrawn_switches(topology, capacities)
 
 
 @examples(300)

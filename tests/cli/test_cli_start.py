@@ -13,6 +13,7 @@ SHARED = {
     "bounds_wording",
     "main",
     "options",
+    "part_wording",
     "pipeline_wording",
     "series_wording",
     "step_generation",

@@ -68,6 +68,7 @@ def test_a_file_written_to_standard_output_leaves_the_report_on_standard_error()
         (("--trees", 2), "--trees is for methods of trees"),
         (("--max-trees", 2), "--max-trees is for methods of trees"),
         (("--root", 0), "--root is for methods of trees"),
+        (("--ranks", "0-2"), "--ranks is for methods of trees"),
         (("--shards", "x.json"), "--shards is for methods of trees"),
         (("--compact",), "--compact is for methods of trees"),
         (("--collective", "broadcast"), "makes an allgather, a reduce-scatter or an allreduce, no broadcast"),

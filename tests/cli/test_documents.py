@@ -5,6 +5,7 @@ import re
 import runpy
 import shlex
 import sys
+from fractions import Fraction
 from pathlib import Path
 from unittest import mock
 
@@ -15,38 +16,64 @@ from forestcoll.cli.main import _COMMANDS
 from forestcoll.collective import Collective
 from forestcoll.schedule import read_schedule
 from forestcoll.schedule.document import schedule_from_document
+from forestcoll.schedule.step_document import steps_from_document
 from forestcoll.topology import topology_from_document
 from forestcoll.verification import rules, verify
+from forestcoll.verification.steps import step_rules, verify_steps
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+GROUPS = ROOT / "docs" / "groups.md"
 
 
 def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(), flags=re.DOTALL | re.MULTILINE)
 
 
-def shown_runs() -> list[tuple[str, str]]:
-    """The commands that README shows with all of their output."""
+def shown_runs(path: Path) -> list[tuple[str, str]]:
+    """The commands that a document shows with all of their output."""
     return re.findall(
-        r"<!-- run: forestcoll (.*?) -->\n```\n.*?^(?!\$)(.*?)```", README.read_text(), re.DOTALL | re.MULTILINE
+        r"<!-- run: forestcoll (.*?) -->\n```\n.*?^(?!\$)(.*?)```", path.read_text(), re.DOTALL | re.MULTILINE
     )
 
 
-@pytest.mark.parametrize(("words", "expected"), shown_runs())
-def test_the_readme_shows_what_is_printed(
+@pytest.mark.parametrize(("words", "expected"), [*shown_runs(README), *shown_runs(GROUPS)])
+def test_documents_show_what_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, expected: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("hosts.json").write_text(blocks(README, "json")[0])
+    Path("half.json").write_text(blocks(GROUPS, "json")[0])
     if "schedule.json" in words:
         assert run_command("generate", "dgx-a100:boxes=2", "-o", "schedule.json").status == 0
     run = run_command(*shlex.split(words))
     assert (run.status, run.out, run.err) == (0, expected, "")
 
 
-def test_the_readme_shows_runs() -> None:
-    assert len(shown_runs()) == 4
+def test_runs_are_shown() -> None:
+    assert [len(shown_runs(path)) for path in (README, GROUPS)] == [4, 2]
+
+
+def shown_gains() -> list[tuple[str, str, list[float]]]:
+    """The rows of the table of what relays are worth: spec, ranks, and the four figures."""
+    rows = re.findall(r"^\| `(.*?)`.*? \| `(.*?)` \| (.*?) \| (.*?) \|$", GROUPS.read_text(), re.MULTILINE)
+    return [(spec, ranks, [float(each) for each in f"{one}, {other}".split(", ")]) for spec, ranks, one, other in rows]
+
+
+@pytest.mark.parametrize(("spec", "ranks", "figures"), shown_gains())
+def test_the_table_of_what_relays_are_worth(spec: str, ranks: str, figures: list[float]) -> None:
+    found = []
+    for collective in ("allgather", "allreduce"):
+        relays = run_command("optimum", spec, "--ranks", ranks, "--collective", collective, "--json").document()[
+            "relays"
+        ]
+        assert isinstance(relays, dict)
+        found += [float(Fraction(relays[key])) for key in ("algbw_without", "algbw")]
+    assert found == [pytest.approx(figure, abs=0.06) for figure in figures]
+
+
+def test_the_table_of_what_relays_are_worth_is_there() -> None:
+    assert len(shown_gains()) == 6
 
 
 def test_the_readme_lists_every_command() -> None:
@@ -56,7 +83,7 @@ def test_the_readme_lists_every_command() -> None:
 
 @pytest.mark.parametrize(
     "document",
-    [README, *(ROOT / "docs" / f"{name}.md" for name in ("python", "bounds", "one-port", "runtimes"))],
+    [README, *(ROOT / "docs" / f"{name}.md" for name in ("python", "bounds", "steps", "one-port", "runtimes"))],
 )
 def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -81,11 +108,20 @@ def test_the_tables_of_rules_are_the_verifiers(collective: Collective) -> None:
 
 
 def test_the_files_that_are_shown_are_right() -> None:
-    network, *schedules = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
+    network, *schedules, steps = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
     assert len(topology_from_document(network, where="docs").links) == 3
     assert len(schedules) == 2
     for schedule in schedules:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
+    assert verify_steps(steps_from_document(steps, where="docs")).bandwidth_optimal
+
+
+def test_the_table_of_rules_of_steps_is_the_verifiers() -> None:
+    text = (ROOT / "docs" / "steps.md").read_text()
+    rows = [f"| `{name}` | {statement} |" for name, statement in step_rules()]
+    begin, end = "<!-- step rules: begin -->\n", "\n<!-- step rules: end -->"
+    shown = text[text.index(begin) + len(begin) : text.index(end)]
+    assert shown == "\n".join(["| rule | statement |", "| --- | --- |", *rows])
 
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

@@ -120,6 +120,17 @@ def _drop_cut(draw: Draw, draft: Draft) -> None:
         draft.optimal = None
 
 
+def _change_ranks(draw: Draw, draft: Draft) -> None:
+    if draft.ranks is not None:
+        place = _below(draw, len(draft.ranks) + 1)
+        draft.ranks[place : place + draw(st.integers(0, 1))] = [_below(draw, len(draft.topology.nodes))]
+
+
+def _drop_rank(draw: Draw, draft: Draft) -> None:
+    if draft.ranks:
+        draft.ranks.pop(_below(draw, len(draft.ranks)))
+
+
 MUTATIONS = (
     _drop_route,
     _add_route,
@@ -139,6 +150,8 @@ MUTATIONS = (
     _change_optimal,
     _change_cut,
     _drop_cut,
+    _change_ranks,
+    _drop_rank,
 )
 
 WRITTEN_OUT = [make for make in (*GOOD, *OTHERS) if make().shifts is None]

@@ -283,6 +283,9 @@ def test_the_verdict_is_that_of_the_expanded_schedule(data: st.DataObject) -> No
         mutate(data.draw, draft)
     schedule = draft.freeze()
     report = verify(schedule)
+    if report.fault is not None and report.fault.rule == "ranks-wrong":
+        assert not is_right(schedule)
+        return
     assert _is_about_symmetry(report) != symmetry_is_right(schedule)
     if not _is_about_symmetry(report):
         _assert_alike(report, schedule)

@@ -31,6 +31,7 @@ class Draft:
     shifts: list[tuple[int, list[int]]] | None = None
     collective: Collective = Collective.ALLGATHER
     shards: list[Fraction] | None = None
+    ranks: list[int] | None = None
     reduced: list[DraftTree] = field(default_factory=list)  # the trees of a first phase, before `trees`
 
     def add_tree(self, share: Fraction, *paths: list[int]) -> None:
@@ -55,6 +56,7 @@ class Draft:
             cut=None if self.cut is None else tuple(self.cut),
             symmetry=None if self.shifts is None else Symmetry(tuple(_shift(*shift) for shift in self.shifts)),
             shards=None if self.shards is None else tuple(self.shards),
+            ranks=None if self.ranks is None else tuple(self.ranks),
         )
 
 
@@ -138,6 +140,30 @@ def multicast() -> Draft:
     return draft
 
 
+def relayed() -> Draft:
+    """Three GPUs around an idle one (3), over which all goes: the schedule of `multicast`, copied at a relay.
+
+    A fifth GPU (4) is idle too, and of no use.
+    """
+    builder = TopologyBuilder("relayed")
+    names = [builder.add_compute(f"g{number}") for number in range(5)]
+    for name in (*names[:3], names[4]):
+        builder.add_duplex(name, names[3], 10)
+    draft = Draft(builder.build(), Fraction(15), Fraction(15), [0, 1, 3, 4], ranks=[0, 1, 2])
+    for root in range(3):
+        draft.add_tree(Fraction(1, 3), [root, 3], *([3, other] for other in range(3) if other != root))
+    draft.routes.append([3, 4])
+    return draft
+
+
+def turned_relayed() -> Draft:
+    """The schedule of `relayed` as one tree, and a turn of the GPUs round the idle ones, which stay in place."""
+    draft = relayed()
+    draft.trees = draft.trees[:1]
+    draft.shifts = [(3, [1, 2, 0, 3, 4])]
+    return draft
+
+
 def complete() -> Draft:
     """Five GPUs, each joined to each: every root sends its shard to all others itself. One route is not used."""
     builder = TopologyBuilder("complete")
@@ -216,11 +242,12 @@ SYMMETRIC: tuple[Callable[[], Draft], ...] = (
     halved_ring,
     swapped_boxes,
     turned_multicast,
+    turned_relayed,
     torus,
     unmoved,
 )
 
-GOOD: tuple[Callable[[], Draft], ...] = (two_gpus, ring, slow_ring, boxes, multicast, complete, unclaimed)
+GOOD: tuple[Callable[[], Draft], ...] = (two_gpus, ring, slow_ring, boxes, multicast, relayed, complete, unclaimed)
 
 
 def turned_round(draft: Draft) -> Draft:
@@ -304,7 +331,7 @@ def _turned(make: Callable[[], Draft]) -> Callable[[], Draft]:
 
 
 OTHERS: tuple[Callable[[], Draft], ...] = (
-    *map(_turned, (*GOOD, turned_ring, swapped_boxes, torus, broadcast, uneven, empty_handed)),
+    *map(_turned, (*GOOD, turned_ring, swapped_boxes, turned_relayed, torus, broadcast, uneven, empty_handed)),
     broadcast,
     uneven,
     empty_handed,

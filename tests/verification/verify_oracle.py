@@ -9,13 +9,23 @@ from forestcoll.schedule import PhaseOp, Schedule, Tree
 
 def is_right(schedule: Schedule) -> bool:
     return (
-        all(_route_is_right(schedule, route) for route in schedule.routes)
+        _ranks_are_right(schedule)
+        and all(_route_is_right(schedule, route) for route in schedule.routes)
         and all(len(phase) for phase in schedule.phases)
         and all(_tree_is_right(schedule, tree, phase.op) for phase in schedule.phases for tree in phase)
         and _shares_are_right(schedule)
         and schedule.algbw == _algbw(schedule)
         and _certificate_is_right(schedule)
     )
+
+
+def members_of(schedule: Schedule) -> tuple[int, ...]:
+    return schedule.topology.compute if schedule.ranks is None else schedule.ranks
+
+
+def _ranks_are_right(schedule: Schedule) -> bool:
+    ranks = members_of(schedule)
+    return len(ranks) > 1 and set(ranks) <= set(schedule.topology.compute) and list(ranks) == sorted(set(ranks))
 
 
 def symmetry_is_right(schedule: Schedule) -> bool:
@@ -36,13 +46,14 @@ def symmetry_is_right(schedule: Schedule) -> bool:
     commute = all(
         [one[node] for node in other] == [other[node] for node in one] for _, one in shifts for _, other in shifts
     )
-    free = all(len({element[node] for element in elements}) == len(elements) for node in schedule.topology.compute)
+    free = all(len({element[node] for element in elements}) == len(elements) for node in members_of(schedule))
     return commute and free and all(_is_automorphism(schedule, image) for _, image in shifts)
 
 
 def _is_automorphism(schedule: Schedule, image: list[int]) -> bool:
     nodes, links = schedule.topology.nodes, schedule.topology.links
-    kinds = [(node.kind, node.multicast, node.aggregation) for node in nodes]
+    members = members_of(schedule)
+    kinds = [(node.kind, number in members, node.multicast, node.aggregation) for number, node in enumerate(nodes)]
     bandwidths = {(link.source, link.target): link.bandwidth for link in links}
     return all(kinds[image[node]] == kind for node, kind in enumerate(kinds)) and all(
         bandwidths.get((image[source], image[target])) == each for (source, target), each in bandwidths.items()
@@ -66,7 +77,7 @@ def _may_end(schedule: Schedule, number: int, op: PhaseOp) -> bool:
 
 
 def _tree_is_right(schedule: Schedule, tree: Tree, op: PhaseOp) -> bool:
-    if not schedule.topology.nodes[tree.root].is_compute or tree.share <= 0:
+    if tree.root not in members_of(schedule) or tree.share <= 0:
         return False
     ends = {end for number in tree.routes for end in (schedule.routes[number][0], schedule.routes[number][-1])}
     if not all(_may_end(schedule, end, op) for end in ends):
@@ -75,7 +86,7 @@ def _tree_is_right(schedule: Schedule, tree: Tree, op: PhaseOp) -> bool:
 
 
 def _sums_up(schedule: Schedule, tree: Tree) -> bool:
-    """Each node but the root sends once, after all its inputs came."""
+    """Each node but the root sends once, after all its inputs came; one that is idle has something to send."""
     sent: set[int] = set()
     for number in tree.routes:
         source, target = schedule.routes[number][0], schedule.routes[number][-1]
@@ -83,7 +94,9 @@ def _sums_up(schedule: Schedule, tree: Tree) -> bool:
             return False
         sent.add(source)
     waiting = {schedule.routes[number][-1] for number in tree.routes} - sent - {tree.root}
-    return not waiting and sent | {tree.root} >= set(schedule.topology.compute)
+    received = {schedule.routes[number][-1] for number in tree.routes}
+    idle = set(schedule.topology.compute).difference(members_of(schedule))
+    return not waiting and sent | {tree.root} >= set(members_of(schedule)) and sent & idle <= received
 
 
 def _spreads(schedule: Schedule, tree: Tree) -> bool:
@@ -93,13 +106,13 @@ def _spreads(schedule: Schedule, tree: Tree) -> bool:
         if route[0] not in reached or route[-1] in reached:
             return False
         reached.add(route[-1])
-    return reached.issuperset(schedule.topology.compute)
+    return reached.issuperset(members_of(schedule))
 
 
 def _shares_are_right(schedule: Schedule) -> bool:
     phases = []
     for phase in schedule.phases:
-        carried = dict.fromkeys(schedule.topology.compute, Fraction(0))
+        carried = dict.fromkeys(members_of(schedule), Fraction(0))
         for tree in phase:
             carried[tree.root] += tree.share
         phases.append(carried)
@@ -111,7 +124,7 @@ def _shares_are_right(schedule: Schedule) -> bool:
 
 
 def _expected_shards(schedule: Schedule) -> dict[int, Fraction]:
-    compute = schedule.topology.compute
+    compute = members_of(schedule)
     if schedule.collective.has_root:
         root = schedule.phases[0].roots[0]
         return {node: Fraction(node == root) for node in compute}
@@ -131,7 +144,7 @@ def _algbw(schedule: Schedule) -> Fraction:
 def _certificate_is_right(schedule: Schedule) -> bool:
     if schedule.cut is None or schedule.optimal_algbw is None:
         return schedule.cut is None and schedule.optimal_algbw is None
-    cut, compute = set(schedule.cut), set(schedule.topology.compute)
+    cut, compute = set(schedule.cut), set(members_of(schedule))
     links = schedule.topology.links
     leaving = sum((link.bandwidth for link in links if link.source in cut and link.target not in cut), Fraction(0))
     proper = len(cut) == len(schedule.cut) and 0 < len(cut & compute) < len(compute)

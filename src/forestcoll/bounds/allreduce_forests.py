@@ -26,7 +26,7 @@ from forestcoll.bounds.forest_search import ForestSearch, exit_bound
 from forestcoll.bounds.limits import receipt_limit
 from forestcoll.bounds.optimum import Optimum
 from forestcoll.bounds.orbits import Orbits
-from forestcoll.bounds.scaling import require_balanced_switches
+from forestcoll.bounds.unbalanced import UnbalancedSearch
 from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT, Progress
@@ -64,12 +64,11 @@ class Halves:
         """Return the two searches.
 
         Raises:
-            NoSolutionError: a switch is not balanced.
+            NoSolutionError: how unbalanced switches can be used could not be computed exactly.
         """
-        require_balanced_switches(topology)
-        gathers = ForestSearch.of(topology, Demand(Collective.ALLGATHER), progress)
+        gathers = _alone(topology, Collective.ALLGATHER, progress)
         if not is_its_own_transpose(topology):
-            return Halves(ForestSearch.of(topology, Demand(Collective.REDUCE_SCATTER), progress), gathers)
+            return Halves(_alone(topology, Collective.REDUCE_SCATTER, progress), gathers)
         back = topology.transposed()
         scaled = replace(gathers.scaled, topology=back, backwards=True)
         return Halves(ForestSearch(scaled, replace(gathers.found, topology=back)), gathers)
@@ -79,6 +78,12 @@ class Halves:
         both = [self.reduces, self.gathers]
         reduces, gathers = (each.best if trees is None else each.restricted(trees) for each in both)
         return 1 / (1 / reduces.algbw + 1 / gathers.algbw), (reduces, gathers)
+
+
+def _alone(topology: Topology, collective: Collective, progress: Progress) -> ForestSearch:
+    if topology.has_balanced_switches:
+        return ForestSearch.of(topology, Demand(collective), progress)
+    return UnbalancedSearch.of(topology, Demand(collective), progress).search
 
 
 @dataclass(frozen=True)
@@ -195,16 +200,16 @@ class AllreduceSearch:
         `orbits` are those of a group of symmetries, to save a search for it.
 
         Raises:
-            NoSolutionError: a switch is not balanced, and the linear program is too large or was not solved exactly.
+            NoSolutionError: a switch is not balanced, and no linear program was solved exactly.
         """
         halves = Halves.of(topology, progress) if topology.has_balanced_switches else None
         bound = _TreeBound.of(topology, progress, orbits)
         reached = Fraction(0) if halves is None else halves.forests()[0]
         if reached < bound.tree_bound:
             bound.solve(reached)
-        ways = [way for way in (halves, bound.split) if way is not None]
+        ways: list[Halves | Split] = [way for way in (halves, bound.split) if way is not None]
         if not ways:
-            require_balanced_switches(topology)
+            ways = [Halves.of(topology, progress)]
         return AllreduceSearch(
             topology=topology,
             cut_bound=bound.cut_bound,

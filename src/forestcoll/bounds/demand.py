@@ -7,12 +7,13 @@ no common divisor. So k trees for each 1/D of the data are k times its weight at
 A collective whose data flows towards the roots is the same on the transposed network.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
 from forestcoll.collective import Collective, ShardsByNode, collective_named, shards_of
 from forestcoll.errors import InputError, shown
+from forestcoll.ranks import RanksLike, members_of, ranks_of, require_reach
 from forestcoll.topology import NodeId, Topology
 
 
@@ -23,12 +24,14 @@ class Demand:
     Attributes:
         collective: the operation.
         root: the number of the node that data comes from or goes to, where the collective has one.
-        shards: of each compute node, in the order of their numbers, where they are not all equal.
+        shards: of each compute node that takes part, in the order of their numbers, where they are not all equal.
+        ranks: the numbers of the compute nodes that take part, rising; None if all do.
     """
 
     collective: Collective = Collective.ALLGATHER
     root: int | None = None
     shards: tuple[Fraction, ...] | None = None
+    ranks: tuple[int, ...] | None = None
 
     @staticmethod
     def of(
@@ -36,21 +39,31 @@ class Demand:
         collective: Collective | str,
         root: NodeId | None,
         shards: ShardsByNode | None,
+        ranks: RanksLike | None = None,
     ) -> "Demand":
         """Return what is asked, checked.
 
         Raises:
-            InputError: there is no such collective, root or node, the collective needs a root or takes none, or shards
-                are not its own or not right.
+            InputError: there is no such collective, root, node or rank, the collective needs a root or takes none,
+                shards are not its own or not right, or one that takes part cannot reach another.
         """
         asked = collective_named(collective)
+        members = ranks_of(topology, ranks)
         number = _root(topology, asked, root)
-        if shards is None:
-            return Demand(asked, number)
-        if not asked.has_shards:
-            raise InputError(f"{_named(asked)} has no shards of different sizes; leave shards out")
-        sizes = shards_of(topology, shards)
-        return Demand(asked, number, sizes if len(set(sizes)) > 1 else None)
+        if members is not None and number is not None and number not in members:
+            raise InputError(f"{topology.name}: root {topology.nodes[number].id!r} is not among the ranks; name it too")
+        demand = Demand(asked, number, None, members)
+        if shards is not None:
+            if not asked.has_shards:
+                raise InputError(f"{_named(asked)} has no shards of different sizes; leave shards out")
+            sizes = shards_of(topology, shards, ranks=members)
+            demand = replace(demand, shards=sizes if len(set(sizes)) > 1 else None)
+        require_reach(topology, members, number, backwards=asked.only_reduces)
+        return demand
+
+    def members(self, topology: Topology) -> tuple[int, ...]:
+        """Return the numbers of the compute nodes that take part."""
+        return members_of(topology, self.ranks)
 
     def parts(self, topology: Topology) -> tuple[Fraction, ...]:
         """Return of each compute node its part of the data; these add up to 1."""
@@ -58,11 +71,12 @@ class Demand:
         return tuple(Fraction(weight, sum(weights)) for weight in weights)
 
     def weights(self, topology: Topology) -> tuple[int, ...]:
-        """Return of each compute node its shard as a count of 1/D, D being the sum of these counts."""
+        """Return of each compute node that takes part its shard as a count of 1/D, D being the sum of these counts."""
+        members = self.members(topology)
         if self.root is not None:
-            return tuple(int(node == self.root) for node in topology.compute)
+            return tuple(int(node == self.root) for node in members)
         if self.shards is None:
-            return (1,) * len(topology.compute)
+            return (1,) * len(members)
         common = lcm(*(shard.denominator for shard in self.shards))
         return tuple(int(shard * common) for shard in self.shards)
 

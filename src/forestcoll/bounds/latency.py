@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from forestcoll.ranks import members_of
 from forestcoll.topology import Topology
 
 
@@ -23,7 +24,7 @@ class LatencyBound:
             nothing.
         farthest: a source and a target that are so far from each other, node numbers.
         links: links on the way between the two nodes that are the most links apart.
-        degree: the most compute nodes that one can send to; None in a network with switches.
+        degree: the most compute nodes that one can send to; None in a network with switches or idle nodes.
         moore_steps: the steps that no network of this degree and size can do with less; None likewise.
     """
 
@@ -34,14 +35,18 @@ class LatencyBound:
     moore_steps: int | None
 
 
-def latency_bound(topology: Topology) -> LatencyBound:
-    """Return how many steps any schedule on `topology` takes that brings data from everywhere to everywhere."""
+def latency_bound(topology: Topology, ranks: tuple[int, ...] | None = None) -> LatencyBound:
+    """Return how many steps any schedule on `topology` takes that brings data from everywhere to everywhere.
+
+    Where only `ranks` take part, these are their steps: idle nodes on the way count, switches do not.
+    """
+    members = members_of(topology, ranks)
     neighbours: list[list[int]] = [[] for _ in topology.nodes]
     for link in topology.links:
         neighbours[link.source].append(link.target)
-    steps, farthest = _greatest(topology, neighbours, lambda node: int(topology.nodes[node].is_compute))
-    links, _ = _greatest(topology, neighbours, lambda _: 1)
-    if any(neighbours[switch] for switch in topology.switches):
+    steps, farthest = _greatest(members, neighbours, lambda node: int(topology.nodes[node].is_compute))
+    links, _ = _greatest(members, neighbours, lambda _: 1)
+    if len(members) < len(topology.compute) or any(neighbours[switch] for switch in topology.switches):
         return LatencyBound(steps, farthest, links, None, None)
     degree = max(map(len, neighbours))
     both_ways = all(node in neighbours[target] for node, targets in enumerate(neighbours) for target in targets)
@@ -61,16 +66,16 @@ def moore_steps(nodes: int, degree: int, *, both_ways: bool) -> int:
 
 
 def _greatest(
-    topology: Topology, neighbours: Sequence[Sequence[int]], cost: Callable[[int], int]
+    members: Sequence[int], neighbours: Sequence[Sequence[int]], cost: Callable[[int], int]
 ) -> tuple[int, tuple[int, int]]:
-    """Return the greatest distance between compute nodes, and the first two that are so far apart.
+    """Return the greatest distance between `members`, and the first two that are so far apart.
 
     Entering a node costs `cost` of it, 0 or 1.
     """
     greatest = (0, (0, 0))
-    for source in topology.compute:
+    for source in members:
         distance = _distances(neighbours, source, cost)
-        target = max(topology.compute, key=lambda node: (distance[node], -node))
+        target = max(members, key=lambda node: (distance[node], -node))
         if distance[target] > greatest[0]:
             greatest = (distance[target], (source, target))
     return greatest

@@ -158,6 +158,9 @@ class Bounds:
         latency: the steps that any schedule takes.
         roots: of broadcast and reduce the bounds for the worst and the best root.
         too_large: of each program that was left out why, in words.
+        ranks: the numbers of the compute nodes that take part, rising, None if all do; `topology` has the idle ones as
+            switches.
+        nodes: how many compute nodes there are, idle ones too.
     """
 
     topology: Topology
@@ -166,6 +169,8 @@ class Bounds:
     latency: LatencyBound
     roots: Mapping[Operation, tuple[RootedBound, RootedBound]]
     too_large: Mapping[Operation, str]
+    ranks: tuple[int, ...] | None = None
+    nodes: int = 0
 
     def of(self, operation: Operation) -> CollectiveBound | None:
         """Return the bound of one collective, None if it is missing."""

@@ -15,6 +15,7 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.bounds.exact_simplex import solved
 from forestcoll.bounds.exact_system import LONGEST_FAST, solve_both_ways
 from forestcoll.errors import InternalError
 
@@ -91,11 +92,18 @@ class LinearProgram:
         Raises:
             InternalError: HiGHS finds none, though all programs here have one.
         """
-        self._highs.run()
-        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        solution = self.attempt()
+        if solution is None:
             raise InternalError(
                 f"HiGHS ends with {self._highs.getModelStatus()} on a linear program that has an optimum"
             )
+        return solution
+
+    def attempt(self) -> Solution | None:
+        """Return an optimal solution, or None where floating point finds none: numbers may be too far apart for it."""
+        self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
         solution, basis = self._highs.getSolution(), self._highs.getBasis()
         basic = highspy.HighsBasisStatus.kBasic
         return Solution(
@@ -124,6 +132,13 @@ class LinearProgram:
         if solved is None:
             return None
         return _spread(solved[0], used, len(self.objective)), _spread(solved[1], tight, len(self.rows))
+
+    def exact_alone(self) -> tuple[list[Fraction], list[Fraction]] | None:
+        """Return the same of an optimal solution that is found without floating point; None for all but small programs.
+
+        This is slow: for programs whose numbers are too far apart for `exact`.
+        """
+        return solved(self.objective, self.rows)
 
     def proves(self, values: list[Fraction], prices: list[Fraction]) -> bool:
         """Return whether columns and prices prove each other optimal: both feasible, and of one objective.

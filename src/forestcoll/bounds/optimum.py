@@ -1,13 +1,18 @@
 """The optimum of a collective as a value: how fast, by how many trees, and the cut that proves it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from itertools import chain
 from math import floor
 from operator import sub
 
 from forestcoll.bounds.demand import Demand
 from forestcoll.collective import Collective
-from forestcoll.topology import Topology
+from forestcoll.ranks import members_of
+from forestcoll.topology import Link, Topology
+from forestcoll.topology.part import usable_part
 
 
 @dataclass(frozen=True)
@@ -28,10 +33,13 @@ class Optimum:
         unused: of each link, how many more trees would fit on it but must not use it, so that switches stay balanced;
             empty if all may.
         root: the number of the node that data comes from or goes to, where the collective has one.
-        shards: of each compute node, in the order of their numbers, where they are not all equal.
+        shards: of each compute node that takes part, in the order of their numbers, where they are not all equal.
         phases: of an allreduce, the optimum of its reduce-scatter and that of its allgather, each on the part of the
-            network that it gets.
-        tree_bound: of an allreduce, what no schedule of trees can beat; at most `optimal_algbw`.
+            network that it gets; of others the optimum on a part of the network, if trees use no more. Idle compute
+            nodes are switches in a part, and switches that copy or add may be compute nodes.
+        tree_bound: what no schedule of trees can beat, where that is known to be less than `optimal_algbw`.
+        ranks: the numbers of the compute nodes that take part, rising; None if all do.
+        spare: of switches that are not balanced what must stay unused: links, with the bandwidth that is left.
     """
 
     topology: Topology
@@ -46,15 +54,27 @@ class Optimum:
     shards: tuple[Fraction, ...] | None = None
     phases: tuple["Optimum", ...] = ()
     tree_bound: Fraction | None = None
+    ranks: tuple[int, ...] | None = None
+    spare: tuple[Link, ...] = ()
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The numbers of the compute nodes that take part, rising."""
+        return members_of(self.topology, self.ranks)
+
+    @cached_property
+    def network(self) -> Topology:
+        """The topology as trees can use it: idle compute nodes are switches that copy and add; no dead ends."""
+        return usable_part(self.topology, self.members)
 
     @property
     def demand(self) -> Demand:
         """What was asked."""
-        return Demand(self.collective, self.root, self.shards)
+        return Demand(self.collective, self.root, self.shards, self.ranks)
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """Of each compute node its shard, as a count of the 1/D that they add up to; D is their sum."""
+        """Of each compute node that takes part its shard, as a count of the 1/D that they add up to; D is their sum."""
         return self.demand.weights(self.topology)
 
     @property
@@ -64,8 +84,8 @@ class Optimum:
 
     @property
     def compute_inside(self) -> int:
-        """How many compute nodes the cut holds."""
-        return sum(self.topology.nodes[number].is_compute for number in self.cut)
+        """How many of the compute nodes that take part the cut holds."""
+        return len(set(self.cut).intersection(self.members))
 
     @property
     def must_leave(self) -> Fraction:
@@ -78,7 +98,7 @@ class Optimum:
         inside, weights = set(self.cut), self.weights
         leaves = (
             weight
-            for node, weight in zip(self.topology.compute, weights, strict=True)
+            for node, weight in zip(self.members, weights, strict=True)
             if (node in inside) != self.collective.only_reduces
         )
         return Fraction(sum(leaves), sum(weights))
@@ -95,6 +115,24 @@ class Optimum:
         whole = tuple(floor(link.bandwidth / self.tree_bandwidth) for link in self.topology.links)
         return tuple(map(sub, whole, self.unused)) if self.unused else whole
 
+    @property
+    def is_reachable(self) -> bool:
+        """Whether some number of trees is known to reach `bound`."""
+        if self.collective is Collective.ALLREDUCE:
+            return self.algbw == self.bound
+        return all(phase.optimal_algbw == self.bound for phase in self.phases)
+
+    @property
+    def kept_back(self) -> tuple[Link, ...]:
+        """What stays unused so that switches give out what they take in: links, with the bandwidth that is left.
+
+        None where all switches are balanced as they are; of an allreduce what its two phases leave together.
+        """
+        if self.collective is Collective.ALLREDUCE and not self.network.has_balanced_switches:
+            return unused_links(self.topology, [phase.topology for phase in self.phases])
+        usable = {(link.source, link.target) for link in self.network.links}
+        return (*self.spare, *(link for link in self.topology.links if (link.source, link.target) not in usable))
+
     def transposed(self) -> "Optimum":
         """Return the same of the dual collective on the transposed network: all data flows backwards.
 
@@ -110,4 +148,14 @@ class Optimum:
             cut=tuple(node for node in range(len(self.topology.nodes)) if node not in inside),
             unused=tuple(self.unused[link] for link in order) if self.unused else (),
             phases=tuple(phase.transposed() for phase in reversed(self.phases)),
+            spare=tuple(replace(link, source=link.target, target=link.source) for link in self.spare),
         )
+
+
+def unused_links(topology: Topology, used: Iterable[Topology]) -> tuple[Link, ...]:
+    """Return the links of `topology` with what is left of their bandwidth beside that of all networks `used`."""
+    left = {(link.source, link.target): link for link in topology.links}
+    for link in chain.from_iterable(network.links for network in used):
+        ends = link.source, link.target
+        left[ends] = replace(left[ends], bandwidth=left[ends].bandwidth - link.bandwidth)
+    return tuple(link for link in left.values() if link.bandwidth > 0)

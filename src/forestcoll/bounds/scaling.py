@@ -90,21 +90,6 @@ def require_all_ports(topology: Topology) -> None:
         )
 
 
-def require_balanced_switches(topology: Topology) -> None:
-    """Check that every switch takes in as much as it gives out, which splitting it off needs.
-
-    Raises:
-        NoSolutionError: one does not; the message names it and both sums.
-    """
-    for switch in topology.switches:
-        if topology.ingress[switch] != topology.egress[switch]:
-            unit = topology.bandwidth_unit
-            raise NoSolutionError(
-                f"{topology.name}: switch {topology.nodes[switch].id!r} takes in {topology.ingress[switch]} {unit} "
-                f"but gives out {topology.egress[switch]} {unit}; make the two sums equal"
-            )
-
-
 def unbalanced_switch(topology: Topology, capacities: Sequence[int]) -> tuple[int, int] | None:
     """Return the first switch that takes in more or less than it gives out, and how much more, or None."""
     surplus = [0] * len(topology.nodes)

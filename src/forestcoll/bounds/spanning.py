@@ -17,13 +17,16 @@ from operator import sub
 
 from forestcoll.bounds.demand import Demand
 from forestcoll.bounds.optimum import Optimum
-from forestcoll.bounds.scaling import ScaledTopology, unbalanced_switch
-from forestcoll.bounds.trimming import trimmed
+from forestcoll.bounds.scaling import ScaledTopology
+from forestcoll.bounds.trimming import excess_of, trimmed
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT, Progress
 
 _MOST_TRIED = 256
 """How many multiples are tried one by one for the fewest trees."""
+
+_MOST_DOUBLED = 8
+"""How often the scale is doubled until rounded bandwidths can be trimmed."""
 
 
 def unrestricted(
@@ -48,6 +51,7 @@ def unrestricted(
         unused=unused,
         root=demand.root,
         shards=demand.shards,
+        ranks=demand.ranks,
     )
 
 
@@ -93,10 +97,22 @@ def _fewest_trees(
 def _unused(scaled: ScaledTopology, scale: Fraction, trees: int) -> tuple[int, ...] | None:
     """Return what of floor(scale * b) must stay unused for balance: empty if nothing must, None if there is no way."""
     capacities = scaled.whole_trees(scale)
-    balanced = trimmed(scaled.topology, capacities, lambda fewer: _fits(scaled, fewer, trees))
+    spare = _spare(scaled, capacities, trees)
+    balanced = trimmed(scaled.topology, capacities, spare, lambda fewer: _fits(scaled, fewer, trees))
     if balanced is None:
         return None
     return tuple(map(sub, capacities, balanced)) if balanced != capacities else ()
+
+
+def _spare(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> list[int]:
+    """Return of each compute node how much more leads into it than the trees of all others; 0 of switches."""
+    spare = [0] * len(scaled.topology.nodes)
+    for node, weight in zip(scaled.topology.compute, scaled.weights, strict=True):
+        spare[node] = -trees * (scaled.whole - weight)
+    for link, capacity in zip(scaled.topology.links, capacities, strict=True):
+        if scaled.topology.nodes[link.target].is_compute:
+            spare[link.target] += capacity
+    return spare
 
 
 def _multiples(sufficient: int) -> Iterator[int]:
@@ -152,15 +168,48 @@ def with_trees(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
     return replace(restricted, unused=unused)
 
 
+def with_trees_trimmed(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
+    """Return the best that is found for `trees` trees per root on a network some of whose switches are not balanced.
+
+    `best` is the optimum on what of the network can be used. Bandwidths are rounded to trees and then trimmed, at the
+    least scale at which trimming does it; as that is no complete search, a smaller one might do.
+
+    Raises:
+        NoSolutionError: trimming does it at no scale that was tried.
+    """
+
+    def trimmed_at(scale: Fraction) -> tuple[int, ...] | None:
+        fits = _fits(scaled, scaled.whole_trees(scale), trees)
+        return _unused(scaled, scale, trees) if fits else None
+
+    ideal = _ideal_scale(scaled, best, trees)
+    enough = next(
+        (scale for scale in (ideal * 2**each for each in range(_MOST_DOUBLED)) if trimmed_at(scale) is not None), None
+    )
+    if enough is None:
+        raise _unbalanced(scaled, replace(best, topology=scaled.topology, unused=()))
+    bandwidths = sorted(set(scaled.capacities))
+    scale = _narrow_down(bandwidths, ideal / 2, enough, lambda each: trimmed_at(each) is not None)
+    bandwidth = scaled.unit / scale
+    return replace(
+        best,
+        topology=scaled.topology,
+        algbw=scaled.whole * trees * bandwidth,
+        trees_per_root=trees,
+        tree_bandwidth=bandwidth,
+        unused=trimmed_at(scale) or (),
+    )
+
+
 def _unbalanced(scaled: ScaledTopology, restricted: Optimum) -> NoSolutionError:
     """Return the refusal of a number of trees that unbalances a switch for good."""
     topology, trees = restricted.topology, restricted.trees_per_root
-    switch, surplus = unbalanced_switch(topology, restricted.tree_capacities()) or (0, 0)
-    takes_more = (surplus > 0) != scaled.backwards
+    excess = excess_of(topology, restricted.tree_capacities())
+    switch = next(each for each in topology.switches if excess[each] > 0)
     return NoSolutionError(
         f"{topology.name}: with {trees} tree{'s' * (trees != 1)} per root, switch "
-        f"{topology.nodes[switch].id!r} would take in {abs(surplus)} {'more' if takes_more else 'fewer'} "
-        "than it gives out, and no link of it can spare as many; ask for another number of trees"
+        f"{topology.nodes[switch].id!r} would take in {excess[switch]} {'more' if scaled.backwards else 'fewer'} "
+        "than it gives out, and no way over it can spare as many; ask for another number of trees"
     )
 
 

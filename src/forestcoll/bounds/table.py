@@ -1,14 +1,16 @@
 """Collects the bounds of a network: `limits` says what they mean, the modules beside it how each is found."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
 
 from forestcoll.bounds import all_to_all, allreduce
-from forestcoll.bounds.all_to_all import all_to_all_optimum
+from forestcoll.bounds.all_to_all import all_to_all_rate
 from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
 from forestcoll.bounds.allreduce_forests import AllreduceSearch
 from forestcoll.bounds.allreduce_proof import Roles
+from forestcoll.bounds.demand import Demand
 from forestcoll.bounds.latency import latency_bound
 from forestcoll.bounds.limits import (
     AllreduceRate,
@@ -24,9 +26,13 @@ from forestcoll.bounds.limits import (
 from forestcoll.bounds.orbits import Orbits
 from forestcoll.bounds.rooted import RootedBound, broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
 from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, unbalanced_switch
+from forestcoll.bounds.unbalanced import UnbalancedSearch
+from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.progress import SILENT, Progress
+from forestcoll.ranks import RanksLike, members_of, ranks_of, require_reach
 from forestcoll.topology import NodeId, Topology
+from forestcoll.topology.part import relayed
 
 _Limits = dict[Operation, Limit]
 
@@ -45,27 +51,40 @@ _ACHIEVED: Mapping[Operation, Callable[[_Limits], Fraction]] = MappingProxyType(
 _ROOTED = (Operation.BROADCAST, Operation.REDUCE)
 
 
-def bounds_of(topology: Topology, *, root: NodeId | None = None, progress: Progress = SILENT) -> Bounds:
+def bounds_of(
+    topology: Topology,
+    *,
+    ranks: RanksLike | None = None,
+    root: NodeId | None = None,
+    progress: Progress = SILENT,
+) -> Bounds:
     """Return what no schedule on `topology` can beat, collective by collective, with what proves it.
 
     Args:
         topology: the network. Its switches may take in more or less than they give out; then bounds of allgather,
             reduce-scatter, broadcast and reduce hold but need not be reached.
+        ranks: which compute nodes take part, as `bounds.optimum` takes them; all if there are none.
         root: id of the compute node that broadcast and reduce are bounded for; the best one for each if None.
         progress: is told of stages.
 
     Raises:
-        InputError: `root` is no compute node.
+        InputError: `root` is no compute node or not among the ranks, or the ranks are not right.
         NoSolutionError: the topology is one-port.
     """
     require_all_ports(topology)
-    return _Collector(topology, None if root is None else _root_number(topology, root), progress).collect()
+    members = ranks_of(topology, ranks)
+    number = None if root is None else _root_number(topology, root, members)
+    require_reach(topology, members)
+    found = _Collector(relayed(topology, members_of(topology, members)), number, progress).collect()
+    return replace(found, latency=latency_bound(topology, members), ranks=members, nodes=len(topology.compute))
 
 
-def _root_number(topology: Topology, root: NodeId) -> int:
+def _root_number(topology: Topology, root: NodeId, ranks: tuple[int, ...] | None) -> int:
     number = topology.number(root)
     if not topology.nodes[number].is_compute:
         raise InputError(f"{topology.name}: root {root!r} is a switch; name a compute node")
+    if ranks is not None and number not in ranks:
+        raise InputError(f"{topology.name}: root {root!r} is not among the ranks; name it too")
     return number
 
 
@@ -95,12 +114,13 @@ class _Collector:
         return Bounds(self._topology, collectives, rate, latency, self._extremes, self._too_large)
 
     def _bound(self, operation: Operation) -> CollectiveBound:
+        achieved = self._achieved(operation)
         return CollectiveBound(
             operation=operation,
             limit=self._limits[operation],
             busbw_factor=_busbw_factor(operation, len(self._topology.compute)),
-            achieved_algbw=self._achieved(operation),
-            tight=self._tight[operation],
+            achieved_algbw=achieved,
+            tight=self._tight[operation] or achieved == self._limits[operation].algbw,
             root=self._root.get(operation),
         )
 
@@ -108,7 +128,18 @@ class _Collector:
         if operation is Operation.ALLREDUCE:
             return None if self._search is None else self._search.best.algbw
         reached = _ACHIEVED.get(operation)
-        return reached(self._limits) if reached is not None and self._balanced else None
+        if reached is None:
+            return None
+        return reached(self._limits) if self._balanced else self._achieved_unbalanced(operation)
+
+    def _achieved_unbalanced(self, operation: Operation) -> Fraction | None:
+        """Return what is found for a collective where switches are not balanced, None where that is refused."""
+        root = self._root.get(operation)
+        asked = Demand(Collective(operation.value), root)
+        try:
+            return UnbalancedSearch.of(self._topology, asked, self._progress).best.algbw
+        except NoSolutionError:
+            return None
 
     def _set(self, operation: Operation, limit: Limit, *, tight: bool) -> None:
         self._limits[operation], self._tight[operation] = limit, tight
@@ -199,10 +230,10 @@ class _Collector:
 
     def _all_to_all(self, orbits: Orbits) -> None:
         needed = all_to_all.columns_needed(self._topology, orbits)
-        if needed > all_to_all.MOST_COLUMNS:
+        if needed > all_to_all.MOST_COLUMNS and len(self._topology.compute) > all_to_all.MOST_SPREAD:
             self._too_large[Operation.ALL_TO_ALL] = _refusal(needed, all_to_all.MOST_COLUMNS)
             return
-        found = all_to_all_optimum(self._topology, orbits=orbits, progress=self._progress)
+        found = all_to_all_rate(self._topology, orbits=orbits, progress=self._progress)
         algbw = len(self._topology.compute) * found.pair_rate
         self._set(Operation.ALL_TO_ALL, ProgramLimit(found, algbw), tight=found.exact)
 

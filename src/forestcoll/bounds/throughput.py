@@ -6,26 +6,32 @@ reduces is its dual on the transposed network. An allreduce is two of them, whic
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from numbers import Integral
 
 from forestcoll.bounds import spanning
 from forestcoll.bounds.allreduce_forests import AllreduceSearch
 from forestcoll.bounds.demand import Demand
-from forestcoll.bounds.enlisting import EnlistedSearch
 from forestcoll.bounds.forest_search import ForestSearch
+from forestcoll.bounds.group_search import GroupSearch, Search
 from forestcoll.bounds.optimum import Optimum
-from forestcoll.bounds.scaling import require_all_ports, require_balanced_switches
+from forestcoll.bounds.scaling import require_all_ports
+from forestcoll.bounds.unbalanced import UnbalancedSearch
 from forestcoll.collective import Collective, ShardsByNode
-from forestcoll.errors import InputError, shown
+from forestcoll.errors import InputError, NoSolutionError, shown
 from forestcoll.exact import MAX_TREES_DIGITS
 from forestcoll.progress import SILENT, Progress
+from forestcoll.ranks import RanksLike
 from forestcoll.topology import NodeId, Topology
+from forestcoll.topology.part import part_without, usable_part
+from forestcoll.topology.reach import unreachable_pair
 
 
 def optimum(  # noqa: PLR0913 (what is asked, and how)
     topology: Topology,
     collective: Collective | str = Collective.ALLGATHER,
     *,
+    ranks: RanksLike | None = None,
     root: NodeId | None = None,
     shards: ShardsByNode | None = None,
     trees: int | None = None,
@@ -37,8 +43,11 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
     Without `trees` or `max_trees`, k is the fewest trees per root that reach the optimum.
 
     Args:
-        topology: the network; its switches must take in as much as they give out.
+        topology: the network. Where switches take in more than they give out, or less, the optimum is that of their
+            largest balanced use, which may be below the bound (`bounds.unbalanced`).
         collective: the operation.
+        ranks: which compute nodes take part, by their places among all from 0: integers, or a text such as
+            `0-7,16-23`; all if there are none. Idle ones serve as relays.
         root: of a broadcast or a reduce, the id of the compute node that data comes from or goes to.
         shards: of an allgather or a reduce-scatter, what part of the data each compute node has: numbers by node ids,
             0 for those left out, 1 together; equal parts if there are none.
@@ -49,12 +58,18 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
 
     Raises:
         InputError: `trees` or `max_trees` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or both are given;
-            or the collective, the root or the shards are not right.
-        NoSolutionError: the topology is one-port, or a switch is not balanced or becomes so when bandwidths are rounded
-            to `trees`.
+            or the collective, the ranks, the root or the shards are not right, or one that takes part cannot reach
+            another.
+        NoSolutionError: the topology is one-port, a switch becomes unbalanced for good when bandwidths are rounded to
+            `trees`, or how unbalanced ones can be used could not be computed exactly.
     """
     trees, max_trees = _counts(trees, max_trees)
-    search = _search(topology, Demand.of(topology, collective, root, shards), progress)
+    require_all_ports(topology)
+    search = _search(topology, Demand.of(topology, collective, root, shards, ranks), progress)
+    return _asked(search, trees, max_trees, progress)
+
+
+def _asked(search: Search, trees: int | None, max_trees: int | None, progress: Progress) -> Optimum:
     if trees is not None:
         progress.begin("finding the best bandwidth for the number of trees")
         return search.restricted(trees, progress)
@@ -68,6 +83,7 @@ def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
     collective: Collective | str = Collective.ALLGATHER,
     *,
     most: int,
+    ranks: RanksLike | None = None,
     root: NodeId | None = None,
     shards: ShardsByNode | None = None,
     progress: Progress = SILENT,
@@ -78,11 +94,30 @@ def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
 
     Raises:
         InputError: `most` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or what is asked is not right.
-        NoSolutionError: the topology is one-port, a switch is not balanced, or none of the numbers can be had.
+        NoSolutionError: the topology is one-port, how unbalanced switches can be used could not be computed exactly, or
+            none of the numbers can be had.
     """
     most = _count("max_trees", most)
-    search = _search(topology, Demand.of(topology, collective, root, shards), progress)
+    require_all_ports(topology)
+    search = _search(topology, Demand.of(topology, collective, root, shards, ranks), progress)
     return spanning.by_trees(search.best, search.restricted, most, progress)
+
+
+def optimum_without_relays(
+    best: Optimum, *, trees: int | None = None, max_trees: int | None = None, progress: Progress = SILENT
+) -> Optimum | None:
+    """Return the optimum of what `best` was asked on the network without its idle nodes and their links.
+
+    None where nodes that take part do not all reach each other then, or where so many trees cannot be had. `trees` and
+    `max_trees` are as in `optimum`.
+    """
+    bare = part_without(best.topology, best.members)
+    if unreachable_pair(bare, best.members) is not None:
+        return None
+    try:
+        return _asked(_search(bare, replace(best.demand, ranks=None), progress), trees, max_trees, progress)
+    except NoSolutionError:
+        return None
 
 
 def best_of(candidates: Iterable[Optimum]) -> Optimum:
@@ -90,18 +125,21 @@ def best_of(candidates: Iterable[Optimum]) -> Optimum:
     return max(candidates, key=lambda candidate: candidate.algbw)
 
 
-def _search(topology: Topology, demand: Demand, progress: Progress) -> ForestSearch | EnlistedSearch | AllreduceSearch:
-    require_all_ports(topology)
+def _search(topology: Topology, demand: Demand, progress: Progress) -> Search:
+    part = usable_part(topology, demand.members(topology))
+    search = _search_on(part, replace(demand, ranks=None), progress)
+    return search if part is topology and demand.ranks is None else GroupSearch(topology, demand.ranks, search)
+
+
+def _search_on(topology: Topology, demand: Demand, progress: Progress) -> Search:
+    """Return the search on a network whose compute nodes all take part."""
     if demand.collective is Collective.ALLREDUCE:
         search = AllreduceSearch.of(topology, progress)
         search.remark(progress)
         return search
-    if not topology.has_balanced_switches and topology.able_switches:
-        enlisted = EnlistedSearch.of(topology, demand, progress)
-        if enlisted is not None:
-            return enlisted
-    require_balanced_switches(topology)
-    return ForestSearch.of(topology, demand, progress)
+    if topology.has_balanced_switches:
+        return ForestSearch.of(topology, demand, progress)
+    return UnbalancedSearch.of(topology, demand, progress)
 
 
 def _counts(trees: int | None, max_trees: int | None) -> tuple[int | None, int | None]:

@@ -2,14 +2,15 @@
 
 import click
 
-from forestcoll.cli.options import json_option, topology_argument
+from forestcoll.cli.options import json_option, ranks_option, topology_argument
 
 
 @click.command("bounds")
 @topology_argument
 @click.option("--root", metavar="ID", help="The root of broadcast and reduce; the best one for each if left out.")
+@ranks_option
 @json_option
-def command(topology: str, root: str | None, *, as_json: bool) -> None:
+def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool) -> None:
     """Say what no schedule can beat, and why.
 
     Of each collective on TOPOLOGY: the best possible algbw and busbw as nccl-tests defines them, what limits it, and
@@ -22,8 +23,8 @@ def command(topology: str, root: str | None, *, as_json: bool) -> None:
     from forestcoll.topology.registry import load_topology
 
     with Watch() as watch:
-        network = load_topology(topology)
-        found = bounds_of(network, root=bounds_wording.root_id(network, root), progress=watch)
+        network = load_topology(topology, connected=ranks is None)
+        found = bounds_of(network, ranks=ranks, root=bounds_wording.root_id(network, root), progress=watch)
     if as_json:
         wording.print_json(bounds_wording.document(found))
         return

@@ -41,8 +41,9 @@ def lines(found: Bounds) -> list[str]:
     topology = found.topology
     unit = topology.bandwidth_unit
     count = len(topology.compute)
+    among = f"{count} of {found.nodes} compute nodes" if found.ranks is not None else f"{count} compute nodes"
     return [
-        f"{printable(topology.name)}: what no schedule can beat, {count} compute nodes, in {printable(unit)}",
+        f"{printable(topology.name)}: what no schedule can beat, {among}, in {printable(unit)}",
         *_columns([("collective", "best algbw", "best busbw", "generate reaches"), *map(_row, found.collectives)]),
         "Limits:",
         *(f"  {each.operation}: {limit_words(topology, each)}" for each in found.collectives),
@@ -201,6 +202,7 @@ def document(found: Bounds) -> dict[str, object]:
         "topology": topology.name,
         "compute_nodes": len(topology.compute),
         "unit": topology.bandwidth_unit,
+        **({} if found.ranks is None else {"ranks": topology.ids(found.ranks)}),
         "collectives": {each.operation.value: _bound_document(topology, each) for each in found.collectives},
         "not_computed": {operation.value: why for operation, why in found.too_large.items()},
         "roots": {

@@ -70,11 +70,10 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     The optimum is that of a collective on TOPOLOGY; a schedule that the verifier refuses is never written.
     """
-    from forestcoll.cli import wording
+    from forestcoll.cli import part_wording, wording
     from forestcoll.cli.watching import Watch
     from forestcoll.generation import schedule_for
     from forestcoll.schedule import shape_of, traffic_of, write_schedule
-    from forestcoll.topology.registry import load_topology
 
     if method in set(StepMethod):
         steps = StepsAsked(topology, options["collective"], method, chunks, data_size)
@@ -87,13 +86,14 @@ def command(  # noqa: PLR0913 (one parameter an option)
     asked.check()
     with Watch() as watch:
         watch.begin("reading the topology")
-        network = load_topology(topology)
+        network = asked.network(topology)
         best, by_trees = asked.optimum(network, watch)
         schedule = schedule_for(best, method=method, compact=compact, progress=watch)
         watch.begin("verifying")
         _check(schedule)
         shape, traffic = shape_of(schedule), traffic_of(schedule)
         best = _achieved(best, schedule)
+        gain = asked.without_relays(best, watch)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
@@ -101,6 +101,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     if as_json:
         wording.print_json(
             _document(best, shape, output, watch)
+            | part_wording.part_document(best, gain)
             | wording.traffic_document(traffic)
             | wording.by_trees_document(by_trees),
             err=err,
@@ -109,10 +110,17 @@ def command(  # noqa: PLR0913 (one parameter an option)
     lines = [
         wording.title(best),
         *wording.table(
-            [*_rows(best, shape), *wording.traffic_rows(traffic), *_run_rows(output, watch, verbose=verbose)]
+            [
+                *wording.optimum_rows(best),
+                *part_wording.relay_rows(best, gain),
+                *wording.shape_rows(shape),
+                *wording.traffic_rows(traffic),
+                *_run_rows(output, watch, verbose=verbose),
+            ]
         ),
         *wording.by_trees_lines(by_trees),
         *wording.bottleneck_lines(best),
+        *part_wording.unused_lines(best),
     ]
     wording.print_lines(lines, err=err)
 
@@ -149,12 +157,6 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
         "seconds": {stage: round(passed, 6) for stage, passed in watch.seconds.items()},
         "counters": watch.counters,
     }
-
-
-def _rows(best: "Optimum", shape: "Shape") -> list[tuple[str, str]]:
-    from forestcoll.cli import wording
-
-    return [*wording.optimum_rows(best), *wording.shape_rows(shape)]
 
 
 def _run_rows(output: Path | None, watch: "Watch", *, verbose: bool) -> list[tuple[str, str]]:

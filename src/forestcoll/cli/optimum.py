@@ -16,23 +16,25 @@ def command(topology: str, *, as_json: bool, **options: Any) -> None:
 
     The reason is a cut of TOPOLOGY: its nodes, its links, and what must cross them.
     """
-    from forestcoll.cli import wording
+    from forestcoll.cli import part_wording, wording
     from forestcoll.cli.watching import Watch
-    from forestcoll.topology.registry import load_topology
 
     asked = Asked(**options)
     asked.check()
     with Watch() as watch:
-        network = load_topology(topology)
+        network = asked.network(topology)
         best, by_trees = asked.optimum(network, watch)
+        gain = asked.without_relays(best, watch)
     if as_json:
-        wording.print_json(wording.optimum_document(best) | wording.by_trees_document(by_trees))
+        document = wording.optimum_document(best) | part_wording.part_document(best, gain)
+        wording.print_json(document | wording.by_trees_document(by_trees))
         return
     wording.print_lines(
         [
             wording.title(best),
-            *wording.table(wording.optimum_rows(best)),
+            *wording.table([*wording.optimum_rows(best), *part_wording.relay_rows(best, gain)]),
             *wording.by_trees_lines(by_trees),
             *wording.bottleneck_lines(best),
+            *part_wording.unused_lines(best),
         ]
     )

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from forestcoll.collective import Collective, ShardsByNode, shards_of
-from forestcoll.errors import shown
+from forestcoll.errors import InputError, shown
 
 if TYPE_CHECKING:
     from forestcoll.bounds import Optimum
+    from forestcoll.cli.part_wording import RelayGain
     from forestcoll.progress import Progress
     from forestcoll.topology import Topology
 
@@ -80,6 +81,27 @@ def path_option(name: str, description: str) -> Callable[[Command], Command]:
     return click.option(name, metavar="FILE", callback=_path, help=description)
 
 
+def _ranks(_context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    """Return a text that names ranks; whether they are there is seen when the network is known."""
+    if text is None:
+        return None
+    from forestcoll.ranks import rank_ranges
+
+    try:
+        rank_ranges(text)
+    except InputError as error:
+        raise click.BadParameter(str(error), param=parameter) from None
+    return text
+
+
+ranks_option = click.option(
+    "--ranks",
+    callback=_ranks,
+    metavar="RANKS",
+    help="The compute nodes that take part, counted from 0, as 0-7,16-23; the others may serve as relays.",
+)
+
+
 def collective_options(command: Command) -> Command:
     """Add the options that say what is asked of the network."""
     for option in (
@@ -113,6 +135,14 @@ def collective_options(command: Command) -> Command:
             help="Of a broadcast or a reduce: the node that data comes from or goes to.",
         ),
         click.option(
+            "--no-relays",
+            "relays",
+            flag_value=False,
+            default=True,
+            help="With --ranks: send nothing over compute nodes that take no part.",
+        ),
+        ranks_option,
+        click.option(
             "--collective",
             type=click.Choice([each.value for each in Collective]),
             default=Collective.ALLGATHER.value,
@@ -140,6 +170,8 @@ class Asked:
 
     Attributes:
         collective: the name of the operation.
+        ranks: the ranks that take part, as they were typed.
+        relays: whether others may serve as relays.
         root: the id of its root, as it was typed.
         shards: the file that says what part of the data each node has.
         trees: how many trees per root, exactly.
@@ -148,6 +180,8 @@ class Asked:
     """
 
     collective: str
+    ranks: str | None
+    relays: bool
     root: str | None
     shards: Path | None
     trees: int | None
@@ -164,21 +198,41 @@ class Asked:
             raise click.UsageError(f"{named} needs a root; give --root ID, the id of a compute node")
         if self.shards is not None and not collective.has_shards:
             raise click.UsageError(f"{named} has no shards of different sizes; leave --shards out")
+        if not self.relays and self.ranks is None:
+            raise click.UsageError("--no-relays is about compute nodes that take no part; give --ranks too")
         if self.trees is not None and self.max_trees is not None:
             raise click.UsageError("--trees and --max-trees exclude each other; give one of them")
+
+    def network(self, topology: str) -> "Topology":
+        """Return the network that is asked about; only ranks must reach each other."""
+        from forestcoll.topology.registry import load_topology
+
+        return load_topology(topology, connected=self.ranks is None)
+
+    def without_relays(self, best: "Optimum", progress: "Progress") -> "RelayGain | None":
+        """Return what idle nodes gain as relays, None if there are none."""
+        if not self.relays or len(best.members) == len(best.topology.compute):
+            return None
+        from forestcoll.bounds import optimum_without_relays
+        from forestcoll.cli.part_wording import RelayGain
+
+        without = optimum_without_relays(best, trees=self.trees, max_trees=self.max_trees, progress=progress)
+        return RelayGain.of(best, without)
 
     def optimum(self, network: "Topology", progress: "Progress") -> "tuple[Optimum, tuple[Optimum, ...]]":
         """Return the optimum that is asked for, and with `--max-trees` those of all numbers of trees."""
         from forestcoll.bounds import best_of, optima_by_trees, optimum
+        from forestcoll.ranks import without_relays
 
         if not self.in_network:
             network = network.without_abilities()
+        if not self.relays:
+            network = without_relays(network, self.ranks or ())
         name = Collective(self.collective)
-        shards = self._shards(network)
+        asked: dict[str, Any] = {"root": self.root, "shards": self._shards(network), "ranks": self.ranks}
         if self.max_trees is None:
-            best = optimum(network, name, root=self.root, shards=shards, trees=self.trees, progress=progress)
-            return best, ()
-        by_trees = optima_by_trees(network, name, root=self.root, shards=shards, most=self.max_trees, progress=progress)
+            return optimum(network, name, **asked, trees=self.trees, progress=progress), ()
+        by_trees = optima_by_trees(network, name, **asked, most=self.max_trees, progress=progress)
         return best_of(by_trees), by_trees
 
     def _shards(self, network: "Topology") -> "ShardsByNode | None":
@@ -186,7 +240,8 @@ class Asked:
         if self.shards is None:
             return None
         from forestcoll.files import read_document
+        from forestcoll.ranks import ranks_of
 
         values = read_document(self.shards)
-        shards_of(network, values, where=str(self.shards))
+        shards_of(network, values, ranks=ranks_of(network, self.ranks), where=str(self.shards))
         return values

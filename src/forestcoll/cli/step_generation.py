@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from forestcoll.schedule.steps import StepSchedule
     from forestcoll.verification.steps import StepReport
 
-_NOT_FOR_STEPS = {"root": "--root", "shards": "--shards", "trees": "--trees", "max_trees": "--max-trees"}
+_NOT_FOR_STEPS = {
+    "ranks": "--ranks",
+    "root": "--root",
+    "shards": "--shards",
+    "trees": "--trees",
+    "max_trees": "--max-trees",
+}
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
     document: dict[str, object] = {
         "collective": schedule.collective.value,
         "topology": schedule.topology.name,
-        "compute_nodes": len(schedule.topology.compute),
+        "compute_nodes": len(schedule.members),
         "algbw": str(report.algbw),
         "optimal_algbw": None if schedule.optimal_algbw is None else str(schedule.optimal_algbw),
         "optimal": report.optimal,
@@ -133,6 +133,8 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
         "mean_height": shape.mean_height,
     }
     document |= wording.traffic_document(traffic_of(schedule))
+    if schedule.ranks is not None:
+        document["ranks"] = schedule.topology.ids(schedule.ranks)
     if schedule.collective.has_root:
         document["root"] = _root(schedule)
     return document
@@ -147,7 +149,7 @@ def _lines(schedule: "Schedule", report: "Report", file: Path) -> list[str]:
     from forestcoll.schedule import shape_of, traffic_of
 
     topology, unit = schedule.topology, schedule.topology.bandwidth_unit
-    place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
+    place = f"{wording.printable(topology.name)}, {wording.counted(topology, schedule.ranks)}"
     rows = [] if report.algbw is None else [("algbw", wording.bandwidth(report.algbw, unit))]
     if schedule.optimal_algbw is None:
         rows.append(("optimum", "not claimed"))

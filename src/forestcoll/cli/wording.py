@@ -10,6 +10,7 @@ import click
 from forestcoll.bounds import Optimum
 from forestcoll.cli.options import is_standard_output
 from forestcoll.collective import Collective
+from forestcoll.ranks import members_of
 from forestcoll.schedule import Shape, Traffic
 from forestcoll.topology import Link, Topology
 from forestcoll.units import bytes_per_microsecond, has_known_size
@@ -40,7 +41,7 @@ def optimum_document(best: Optimum) -> dict[str, object]:
     document: dict[str, object] = {
         "topology": best.topology.name,
         "collective": best.collective.value,
-        "compute_nodes": len(best.topology.compute),
+        "compute_nodes": len(best.members),
         "algbw": str(best.algbw),
         "algbw_float": float(best.algbw),
         "optimal_algbw": str(best.optimal_algbw),
@@ -53,7 +54,7 @@ def optimum_document(best: Optimum) -> dict[str, object]:
             "exit_bandwidth": str(best.exit_bandwidth),
         },
     }
-    ids = best.topology.ids(best.topology.compute)
+    ids = best.topology.ids(best.members)
     if best.root is not None:
         document["root"] = best.topology.nodes[best.root].id
     if best.shards is not None:
@@ -102,8 +103,14 @@ def title(best: Optimum) -> str:
     if best.root is not None:
         way = "to" if best.collective.only_reduces else "from"
         root = f" {way} {printable(best.topology.nodes[best.root].id)}"
-    what = f"{best.collective.value}{root} over {len(best.topology.compute)} compute nodes"
+    what = f"{best.collective.value}{root} over {counted(best.topology, best.ranks)}"
     return f"{printable(best.topology.name)}: {what}"
+
+
+def counted(topology: Topology, ranks: tuple[int, ...] | None) -> str:
+    """Return how many compute nodes take part, in words."""
+    count = len(topology.compute)
+    return f"{count} compute nodes" if ranks is None else f"{len(ranks)} of {count} compute nodes"
 
 
 def _is_pair(best: Optimum) -> bool:
@@ -111,8 +118,8 @@ def _is_pair(best: Optimum) -> bool:
 
 
 def _goal(best: Optimum) -> str:
-    """Return what `bound` is called: an allreduce need not reach it."""
-    return "bound" if best.phases else "optimum"
+    """Return what `bound` is called: an allreduce need not reach it, nor trees that copy."""
+    return "bound" if _is_pair(best) or not best.is_reachable else "optimum"
 
 
 def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
@@ -121,10 +128,12 @@ def optimum_rows(best: Optimum) -> list[tuple[str, str]]:
     rows = [("algbw", bandwidth(best.algbw, unit))]
     if best.algbw != best.bound:
         share = percent(best.algbw / best.bound)
-        how = "at most along trees" if _is_pair(best) else "at most" if best.phases else "with more trees"
+        how = "at most along trees" if _is_pair(best) else "with more trees" if best.is_reachable else "at most"
         rows.append((_goal(best), f"{bandwidth(best.bound, unit)} {how}; this is {share} of it"))
-    elif _is_pair(best):
+    elif _is_pair(best) or best.bound < best.optimal_algbw:
         rows.append((_goal(best), "reached: no schedule of trees is faster"))
+    if best.bound < best.optimal_algbw and not _is_pair(best):
+        rows.append(("of the cut", f"{percent(best.bound / best.optimal_algbw)}: switches give out what they take in"))
     if has_known_size(unit):
         milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
         rows.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
@@ -165,15 +174,15 @@ def bandwidth(value: Fraction, unit: str) -> str:
 def bottleneck_lines(best: Optimum) -> list[str]:
     """Say the bottleneck cut in words: which nodes, which links, how much must cross."""
     topology, inside = best.topology, set(best.cut)
-    kept = [number for number in topology.compute if number in inside]
-    fed = [number for number in topology.compute if number not in inside]
+    kept = [number for number in best.members if number in inside]
+    fed = [number for number in best.members if number not in inside]
     links = [link for link in topology.links if link.source in inside and link.target not in inside]
     unit = topology.bandwidth_unit
     if len(fed) <= len(kept):
-        story = f"What {node_names(topology, fed)} must receive from {_others(kept)}"
+        story = f"What {node_names(topology, fed, best.ranks)} must receive from {_others(kept)}"
         crossing = "must come in over"
     else:
-        story = f"What {node_names(topology, kept)} must send to {_others(fed)}"
+        story = f"What {node_names(topology, kept, best.ranks)} must send to {_others(fed)}"
         crossing = "must go out over"
     share, leaving = best.must_leave, best.exit_bandwidth
     divided = str(leaving) if leaving.denominator == 1 else f"({leaving})"
@@ -201,20 +210,24 @@ def printable(text: object) -> str:
     return "".join(each if each.isprintable() else "?" for each in str(text))
 
 
-def node_names(topology: Topology, numbers: Sequence[int]) -> str:
-    """Name compute nodes: whole boxes by their number where the nodes have one, else by their ids."""
-    boxes = _whole_boxes(topology, numbers)
+def node_names(topology: Topology, numbers: Sequence[int], ranks: tuple[int, ...] | None = None) -> str:
+    """Name compute nodes: whole boxes by their number where the nodes have one, else by their ids.
+
+    Of `ranks`, if only these take part, a box is whole when all its ranks are named.
+    """
+    what = "compute node" if ranks is None else "rank"
+    boxes = _whole_boxes(topology, numbers, members_of(topology, ranks))
     if boxes:
         names = _listed([printable(box) for box in boxes])
-        return f"the {len(numbers)} compute nodes of box{'es' * (len(boxes) > 1)} {names}"
+        return f"the {len(numbers)} {what}s of box{'es' * (len(boxes) > 1)} {names}"
     ids = _listed([printable(each) for each in topology.ids(numbers)])
-    return f"compute node {ids}" if len(numbers) == 1 else f"the {len(numbers)} compute nodes {ids}"
+    return f"{what} {ids}" if len(numbers) == 1 else f"the {len(numbers)} {what}s {ids}"
 
 
-def _whole_boxes(topology: Topology, numbers: Sequence[int]) -> list[object]:
-    """Return the boxes that `numbers` are all the compute nodes of, or none if they are not whole boxes."""
+def _whole_boxes(topology: Topology, numbers: Sequence[int], among: Sequence[int]) -> list[object]:
+    """Return the boxes that `numbers` are all the nodes of, of those `among`, or none if they are not whole boxes."""
     members: dict[str, list[int]] = {}
-    for number in topology.compute:
+    for number in among:
         members.setdefault(repr(topology.nodes[number].attributes.get("box")), []).append(number)
     chosen = set(numbers)
     whole = [nodes for box, nodes in members.items() if box != "None" and chosen.issuperset(nodes)]

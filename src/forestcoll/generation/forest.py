@@ -25,9 +25,11 @@ from forestcoll.generation.growing import Forest
 from forestcoll.generation.in_network import joined_at_switches
 from forestcoll.generation.loads import achieved_algbw
 from forestcoll.generation.memory import can_fit, check_memory
+from forestcoll.generation.relays import stopped_at
 from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
 from forestcoll.progress import SILENT, Progress
+from forestcoll.ranks import RanksLike
 from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
 from forestcoll.schedule.expansion import distinct_rows
 from forestcoll.schedule.model import row_starts
@@ -44,6 +46,7 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
     topology: Topology,
     collective: Collective | str = Collective.ALLGATHER,
     *,
+    ranks: RanksLike | None = None,
     root: NodeId | None = None,
     shards: ShardsByNode | None = None,
     trees: int | None = None,
@@ -56,14 +59,25 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
 
     The same arguments give the same schedule. They and the errors are those of `bounds.optimum` and `schedule_for`.
     """
-    best = optimum(topology, collective, root=root, shards=shards, trees=trees, max_trees=max_trees, progress=progress)
+    best = optimum(
+        topology,
+        collective,
+        ranks=ranks,
+        root=root,
+        shards=shards,
+        trees=trees,
+        max_trees=max_trees,
+        progress=progress,
+    )
     return schedule_for(best, method=method, compact=compact, progress=progress)
 
 
 def schedule_for(
     best: Optimum, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
 ) -> Schedule:
-    """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`; an allreduce may exceed it.
+    """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`.
+
+    An allreduce may exceed it, and so may trees that save traffic by copies on switches and relays.
 
     If `compact`, or if a list of all trees would be too long to be kept or read, it holds base trees and a symmetry of
     the network where there is one that moves every root. Large symmetric networks get all trees by way of base trees as
@@ -80,10 +94,10 @@ def schedule_for(
     outward = [phase.transposed() if phase.collective.only_reduces else phase for phase in phases]
     forests = [Forest.of(each, progress) for each in (outward[-1:] if _are_alike(outward) else outward)]
     trees = sum(weight > 0 for phase in phases for weight in phase.weights)
-    edges = trees * (len(best.topology.compute) - 1)
-    listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.topology, trees)
+    edges = trees * (len(best.network.compute) - 1)
+    listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.network, trees)
     if way is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
-        base = grow_base_trees(forests, progress)
+        base = grow_base_trees(best, forests, progress)
         if base is not None:
             schedule = _schedule(best, base[0], base[1])
             if listed:
@@ -91,7 +105,7 @@ def schedule_for(
             if not compact:
                 progress.remark(f"{best.topology.name}: a list of all trees is too long; base trees stand for them")
             return schedule
-    _check_size(best.topology, trees, progress)
+    _check_size(best.network, trees, progress)
     return _schedule(best, [forest.found(way, progress) for forest in forests], None)
 
 
@@ -125,15 +139,16 @@ def _method(name: Method | str) -> Method:
 
 def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None) -> Schedule:
     phases = best.phases or (best,)
-    parts = [
-        joined_at_switches(best.topology, *_part(phase, routed[min(place, len(routed) - 1)]))
-        for place, phase in enumerate(phases)
-    ]
+    idle = set(best.topology.compute).difference(best.members)
+    parts = []
+    for place, phase in enumerate(phases):
+        part = joined_at_switches(best.network, *_part(phase, routed[min(place, len(routed) - 1)]))
+        parts.append(stopped_at(idle, len(best.topology.nodes), *part))
     routes, forests = parts[0][0], tuple(part[1] for part in parts)
     if len(parts) > 1:
         routes, forests = _joined(parts)
     algbw = best.algbw
-    if best.collective is Collective.ALLREDUCE or best.topology.able_switches:
+    if best.phases or best.topology.able_switches:
         algbw = achieved_algbw(best.topology, routes, forests, symmetry)
     return Schedule(
         topology=best.topology,
@@ -146,6 +161,7 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
         trees_per_root=best.trees_per_root,
         symmetry=symmetry,
         shards=best.shards,
+        ranks=best.ranks,
     )
 
 

@@ -11,27 +11,57 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.bounds import Optimum
 from forestcoll.core import RoutedTrees
 from forestcoll.generation.growing import Forest
 from forestcoll.progress import Progress
-from forestcoll.topology import Symmetry, Topology
+from forestcoll.topology import Shift, Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry
 
 
-def grow_base_trees(forests: Sequence[Forest], progress: Progress) -> tuple[tuple[RoutedTrees, ...], Symmetry] | None:
-    """Return base trees of each of `forests`, and the group whose images they are of; None if they could not be grown.
+def grow_base_trees(
+    best: Optimum, forests: Sequence[Forest], progress: Progress
+) -> tuple[tuple[RoutedTrees, ...], Symmetry] | None:
+    """Return base trees of each of `forests` for `best`, and the group whose images they are of.
 
-    The group is that which `find_symmetry` finds or, where its base trees run into dead ends, a smaller one. A symmetry
-    of a network is one of its transposed network as well.
+    None if they could not be grown. The group is that which `find_symmetry` finds or, where its base trees run into
+    dead ends, a smaller one. A symmetry of a network is one of its transposed network as well.
     """
     progress.begin("looking for a symmetry")
-    symmetry = find_symmetry(forests[0].best.topology)
-    for group in _groups(symmetry):
+    parts = [forest.best.topology for forest in forests]
+    for group in _groups(_symmetry(best, parts)):
         progress.begin("growing trees")
         grown = [_grown(forest, group, progress) for forest in forests]
         if all(routed is not None for routed in grown):
             return tuple(routed for routed in grown if routed is not None), group
     return None
+
+
+def _symmetry(best: Optimum, parts: Sequence[Topology]) -> Symmetry:
+    """Return symmetries of what trees use that are symmetries of the whole network and of the ranks as well."""
+    takes_part = np.isin(np.arange(len(best.topology.nodes)), best.members)
+    others = [best.topology, *(part for part in parts[1:] if part is not parts[0])]
+    return Symmetry(
+        tuple(
+            shift
+            for shift in find_symmetry(parts[0]).shifts
+            if np.array_equal(takes_part, takes_part[shift.image]) and all(_keeps(part, shift) for part in others)
+        )
+    )
+
+
+def _keeps(topology: Topology, shift: Shift) -> bool:
+    """Return whether a shift sends nodes to nodes of the same kind, and links to links of the same bandwidth."""
+    image, nodes = shift.image.tolist(), topology.nodes
+    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
+    return all(
+        (node.kind, node.multicast, node.aggregation)
+        == (nodes[other].kind, nodes[other].multicast, nodes[other].aggregation)
+        for node, other in zip(nodes, image, strict=True)
+    ) and all(
+        bandwidths.get((image[source], image[target])) == bandwidth
+        for (source, target), bandwidth in bandwidths.items()
+    )
 
 
 def _grown(forest: Forest, group: Symmetry, progress: Progress) -> RoutedTrees | None:

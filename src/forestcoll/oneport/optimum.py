@@ -113,7 +113,7 @@ class _Program:
         while True:
             solution, passed = self._solve_in_floats()
             rounds += passed
-            weighed = self._of_basis(solution) or self._without_floats()
+            weighed = (solution and self._of_basis(solution)) or self._without_floats()
             routes, cuts = self._exactly_cheapest(weighed.prices)
             if not _is_enough(cuts) and routes in self._trees:
                 weighed = self._without_floats()
@@ -124,13 +124,15 @@ class _Program:
             if not self._add_tree(routes):
                 raise InternalError("a tree of the program is cheaper than the exact prices allow")
 
-    def _solve_in_floats(self) -> tuple[Solution, int]:
-        """Add trees until floating point finds none that helps, and return the last solution."""
+    def _solve_in_floats(self) -> tuple[Solution | None, int]:
+        """Add trees until floating point finds none that helps, and return the last solution, if it has one."""
         best, center = float("inf"), np.zeros(len(self._ports))
         rounds = 0
         while True:
-            solution = self._program.solve()
+            solution = self._program.attempt()
             rounds += 1
+            if solution is None:
+                return None, rounds
             self._progress.advance(rounds, 0)
             current = np.maximum(solution.values[: len(self._ports)], 0.0)
             reached = float(current.sum())

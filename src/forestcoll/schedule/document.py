@@ -17,10 +17,11 @@ from forestcoll.collective import Collective, shards_of
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS, json_text, to_fraction
 from forestcoll.files import parse_document, read_bytes, write_text
+from forestcoll.ranks import require_reach
 from forestcoll.schedule.model import IntArray, Phase, PhaseOp, Rows, Schedule, row_starts
 from forestcoll.schedule.rows_text import row_texts
 from forestcoll.schedule.scanning import scanned_document
-from forestcoll.topology import Shift, Symmetry, topology_from_document, topology_to_document
+from forestcoll.topology import Shift, Symmetry, Topology, topology_from_document, topology_to_document
 
 FORMAT = "forestcoll.schedule/1"
 
@@ -49,6 +50,8 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
     if schedule.optimal_algbw is not None and schedule.cut is not None:
         head |= {"optimal_algbw": str(schedule.optimal_algbw), "certificate": {"cut": list(schedule.cut)}}
     head |= {"trees_per_root": schedule.trees_per_root, "shards": _shards_document(schedule)}
+    if schedule.ranks is not None:
+        head["ranks"] = list(schedule.ranks)
     if schedule.symmetry is not None:
         head["symmetry"] = [{"order": each.order, "image": each.image.tolist()} for each in schedule.symmetry.shifts]
     yield json_text(head)[:-1]
@@ -65,7 +68,7 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
 def _shards_document(schedule: Schedule) -> dict[str, str] | None:
     if schedule.shards is None:
         return None
-    ids = schedule.topology.ids(schedule.topology.compute)
+    ids = schedule.topology.ids(schedule.members)
     return {str(id_): str(shard) for id_, shard in zip(ids, schedule.shards, strict=True)}
 
 
@@ -109,7 +112,10 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
         raise InputError(f"{where}: format is {shown(document['format'])}; expected {FORMAT!r}")
     _require(document, ("collective", "topology", "routes", "phases", "algbw"), f"{where}:")
     collective = _name(document.get("collective"), Collective, f"{where}: collective")
-    topology = topology_from_document(_object(document, "topology", where), where=f"{where}: topology")
+    topology = topology_from_document(
+        _object(document, "topology", where), where=f"{where}: topology", connected=document.get("ranks") is None
+    )
+    ranks = _ranks(document.get("ranks"), topology, f"{where}: ranks")
     shards = document.get("shards")
     routes = _rows(document.get("routes"), len(topology.nodes), f"{where}: routes")
     phases = tuple(
@@ -129,8 +135,28 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
         symmetry=_symmetry(document.get("symmetry"), len(topology.nodes), f"{where}: symmetry"),
         shards=None
         if shards is None
-        else shards_of(topology, shards, where=f"{where}: shards", digits=MAX_RESULT_DIGITS),
+        else shards_of(topology, shards, ranks=ranks, where=f"{where}: shards", digits=MAX_RESULT_DIGITS),
+        ranks=ranks,
     )
+
+
+def _ranks(value: object, topology: Topology, where: str) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    ranks = _numbers(value, len(topology.nodes), where)
+    seen: set[int] = set()
+    for place, node in enumerate(ranks):
+        if not topology.nodes[node].is_compute:
+            name = shown(topology.nodes[node].id)
+            raise InputError(f"{where}[{place}] is the number of switch {name}; only compute nodes take part")
+        if node in seen:
+            raise InputError(f"{where}[{place}] is {node} again; name each node once")
+        seen.add(node)
+    if len(ranks) < 2:
+        raise InputError(f"{where}: {len(ranks)} named; a collective needs two at least")
+    members = tuple(sorted(ranks))
+    require_reach(topology, members)
+    return members
 
 
 def _require(document: Mapping[str, object], keys: Iterable[str], where: str) -> None:

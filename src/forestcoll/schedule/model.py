@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.collective import Collective
+from forestcoll.ranks import members_of
 from forestcoll.topology import Symmetry, Topology
 
 if TYPE_CHECKING:
@@ -193,7 +194,9 @@ class Schedule:
             broadcast or a reduce, those of the root.
         symmetry: if there is one, the trees of the phases are *base trees*: the schedule has the image of each of them,
             root and nodes of routes, under each element of the group, all with the share of the base tree.
-        shards: of each compute node, in the order of their numbers, its part of the data; None if all are equal.
+        shards: of each compute node that takes part, in the order of their numbers, its part of the data; None if all
+            are equal.
+        ranks: the numbers of the compute nodes that take part, rising; None if all do. Others may be relays.
     """
 
     topology: Topology
@@ -206,6 +209,12 @@ class Schedule:
     trees_per_root: int | None = None
     symmetry: Symmetry | None = None
     shards: tuple[Fraction, ...] | None = None
+    ranks: tuple[int, ...] | None = None
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The numbers of the compute nodes that take part."""
+        return members_of(self.topology, self.ranks)
 
     def images(self, phase: int) -> "Iterator[TreeImage]":
         """Yield every tree of phase number `phase` written out, one at a time: element by element of the symmetry."""

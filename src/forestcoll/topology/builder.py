@@ -5,7 +5,7 @@ and a message names the node or the edge and the value however the network arriv
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Integral
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from types import MappingProxyType
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import WrittenFloat, to_fraction
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
+from forestcoll.topology.reach import unreachable_pair
 
 PORT_MODELS = ("one-port",)
 
@@ -86,8 +87,11 @@ class TopologyBuilder:
         self.add_link(one, other, bandwidth, latency_us=latency_us)
         self.add_link(other, one, bandwidth, latency_us=latency_us)
 
-    def build(self) -> Topology:
+    def build(self, *, connected: bool = True) -> Topology:
         """Return the frozen topology.
+
+        Args:
+            connected: whether compute nodes must all reach each other; a collective over a part of them asks less.
 
         Raises:
             InputError: fewer than two compute nodes, two compute nodes of which one cannot reach the other (unless it
@@ -104,7 +108,8 @@ class TopologyBuilder:
         if len(topology.compute) < 2:
             count = len(topology.compute)
             raise self._error(f"has {count} compute node{'s' * (count != 1)}; a collective needs at least two")
-        if self._port_model is None:  # a one-port platform serves one source, which need not be reached itself
+        # A one-port platform serves one source, which need not be reached itself.
+        if connected and self._port_model is None:
             self._check_connected(topology)
         self._check_denominator()
         return topology
@@ -174,20 +179,12 @@ class TopologyBuilder:
                 )
 
     def _check_connected(self, topology: Topology) -> None:
-        first = topology.compute[0]
-        forward: list[list[int]] = [[] for _ in topology.nodes]
-        backward: list[list[int]] = [[] for _ in topology.nodes]
-        for link in topology.links:
-            forward[link.source].append(link.target)
-            backward[link.target].append(link.source)
-        if (missed := _first_missed(topology.compute, _reached(first, forward))) is not None:
-            self._refuse_pair(topology, first, missed)
-        if (missed := _first_missed(topology.compute, _reached(first, backward))) is not None:
-            self._refuse_pair(topology, missed, first)
-
-    def _refuse_pair(self, topology: Topology, source: int, target: int) -> None:
-        one, other = topology.ids([source, target])
-        raise self._error(f"compute node {shown(one)} cannot reach compute node {shown(other)}; add links on the way")
+        pair = unreachable_pair(topology, topology.compute)
+        if pair is not None:
+            one, other = topology.ids(pair)
+            raise self._error(
+                f"compute node {shown(one)} cannot reach compute node {shown(other)}; add links on the way"
+            )
 
 
 def _plain(node: NodeId) -> NodeId:
@@ -221,18 +218,3 @@ def _quantity(value: object, what: str) -> Fraction:
         return to_fraction(value)
     except ValueError as error:
         raise ValueError(f": {what} {shown(value)} {error}; write a number such as 25 or '25/3'") from None
-
-
-def _reached(start: int, neighbours: Sequence[Sequence[int]]) -> set[int]:
-    reached = {start}
-    frontier = [start]
-    while frontier:
-        for neighbour in neighbours[frontier.pop()]:
-            if neighbour not in reached:
-                reached.add(neighbour)
-                frontier.append(neighbour)
-    return reached
-
-
-def _first_missed(wanted: Iterable[int], reached: set[int]) -> int | None:
-    return next((number for number in wanted if number not in reached), None)

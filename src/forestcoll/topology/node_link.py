@@ -22,15 +22,16 @@ _GRAPH_KEYS = {"format", "name", "bandwidth_unit", "port_model"}
 _NODE_KEYS = {"id", "kind", "multicast", "aggregation"}
 
 
-def read_topology(path: Path) -> Topology:
-    """Return the topology in the file at `path`.
+def read_topology(path: Path, *, connected: bool = True) -> Topology:
+    """Return the topology in the file at `path`; its compute nodes must reach each other if `connected`.
 
     Raises:
         InputError: the file cannot be read, or breaks a rule of the format; the message names the file, the node or
             edge, and the value.
     """
     name = DEFAULT_NAME if path == STANDARD_STREAM else path.name
-    return topology_from_document(read_document(path, limit=MAX_TOPOLOGY_BYTES), where=str(path), name=name)
+    document = read_document(path, limit=MAX_TOPOLOGY_BYTES)
+    return topology_from_document(document, where=str(path), name=name, connected=connected)
 
 
 def write_topology(topology: Topology, path: Path) -> None:
@@ -81,10 +82,12 @@ def _edge(topology: Topology, link: Link) -> dict[str, object]:
     return ends | link_to_dict(link)
 
 
-def topology_from_document(document: Mapping[str, object], *, where: str, name: str = DEFAULT_NAME) -> Topology:
+def topology_from_document(
+    document: Mapping[str, object], *, where: str, name: str = DEFAULT_NAME, connected: bool = True
+) -> Topology:
     """Return the topology that a JSON object describes, called `name` if the object gives it none.
 
-    `where` begins every error message.
+    `where` begins every error message. Its compute nodes must reach each other if `connected`.
 
     Raises:
         InputError: as `read_topology` does.
@@ -102,7 +105,7 @@ def topology_from_document(document: Mapping[str, object], *, where: str, name: 
     duplex = not _flag(document, "directed", default=True, where=where)
     for place, edge in enumerate(_objects(document, "edges", where)):
         _add_edge(builder, edge, duplex=duplex, where=f"{where}: edges[{place}]")
-    return builder.build()
+    return builder.build(connected=connected)
 
 
 def _graph(document: Mapping[str, object], where: str) -> Mapping[str, object]:

@@ -123,21 +123,21 @@ def _discover() -> None:
                 importlib.import_module(f"{package}.{name}")
 
 
-def load_topology(text: str | os.PathLike[str]) -> Topology:
+def load_topology(text: str | os.PathLike[str], *, connected: bool = True) -> Topology:
     """Return the topology that a command's TOPOLOGY argument means: a file, or a builder's spec string.
 
     It is a file if there is one of that name (or a folder, and no builder), or if it looks like one: its name ends in
     `.json` or `.gz`, or has a folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input. A
-    `Path` is a file in any case.
+    `Path` is a file in any case. The compute nodes of a file must reach each other if `connected`.
 
     Raises:
         InputError: as `read_topology` and `build_topology` do, or `text` is neither a text nor a path.
     """
     if isinstance(text, os.PathLike):
-        return read_topology(Path(text))
+        return read_topology(Path(text), connected=connected)
     if not isinstance(text, str):
         raise InputError(f"a topology is named by a text or a path, not by {shown(text)}")
-    return read_topology(path_of(text)) if _is_file(text) else build_topology(text)
+    return read_topology(path_of(text), connected=connected) if _is_file(text) else build_topology(text)
 
 
 def _is_file(text: str) -> bool:
@@ -161,6 +161,18 @@ def build_topology(spec: str) -> Topology:
         InputError: no such builder or parameter, a value out of range, or a network that is too large or, with these
             parameters, falls apart.
     """
+    name, recipe = recipe_of(spec)
+    network = TopologyBuilder(name, port_model=recipe.port_model)
+    recipe.fill(network)
+    return network.build()
+
+
+def recipe_of(spec: str) -> tuple[str, Recipe]:
+    """Return the name and the recipe of the topology that `build_topology(spec)` builds.
+
+    Raises:
+        InputError: as `build_topology` does, unless the network falls apart.
+    """
     head, colon, rest = spec.partition(":")
     builder = _builder(head)
     values = _values(builder, rest) if colon else {}
@@ -169,9 +181,7 @@ def build_topology(spec: str) -> Topology:
     if (problem := recipe.problem()) is not None:
         raise InputError(f"{name}: {problem}")
     _check_size(name, recipe.size())
-    network = TopologyBuilder(name, port_model=recipe.port_model)
-    recipe.fill(network)
-    return network.build()
+    return name, recipe
 
 
 def _builder(name: str) -> BuilderSpec:

@@ -40,7 +40,8 @@ class Case:
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
         self.network = Network(schedule.topology)
-        self.compute = schedule.topology.compute
+        self.compute = schedule.members
+        """The compute nodes that take part."""
         self.group = Group(self.network, schedule.symmetry or Symmetry(()))
 
     def hops(self, routes: Rows) -> tuple[IntArray, IntArray]:
@@ -64,7 +65,7 @@ class Case:
 
     @cached_property
     def shards(self) -> tuple[Fraction, ...]:
-        """Of each compute node, by number: the part of M that starts at it, or ends on it where data is reduced."""
+        """Of each compute node that takes part the part of M that starts at it, or ends on it where data is reduced."""
         schedule = self.schedule
         if schedule.collective.has_root:
             root = schedule.phases[0].roots[0]

@@ -42,14 +42,14 @@ def none_inside(case: Case) -> str | None:
     """Find a cut without a compute node."""
     if case.schedule.cut is None or _compute_inside(case):
         return None
-    return f"cut: none of its {len(case.schedule.cut)} nodes is a compute node; expected one or more"
+    return f"cut: none of its {len(case.schedule.cut)} nodes is {wording.a_member(case)}; expected one or more"
 
 
 def none_outside(case: Case) -> str | None:
     """Find a cut that holds every compute node."""
     if case.schedule.cut is None or _compute_inside(case) < len(case.compute):
         return None
-    return f"cut: holds all {len(case.compute)} compute nodes; expected one or more outside"
+    return f"cut: holds all {len(case.compute)} {wording.members(case)}; expected one or more outside"
 
 
 def nothing_leaves(case: Case) -> str | None:
@@ -57,7 +57,8 @@ def nothing_leaves(case: Case) -> str | None:
     if case.schedule.cut is None or _must_leave(case) > 0:
         return None
     side = "outside" if case.schedule.collective.only_reduces else "inside"
-    return f"cut: none of the compute nodes {side} has a shard, so that nothing must leave it; expected one or more"
+    empty = f"none of the {wording.members(case)} {side} has a shard, so that nothing must leave it"
+    return f"cut: {empty}; expected one or more"
 
 
 def no_exit(case: Case) -> str | None:
@@ -85,7 +86,7 @@ def beaten(case: Case) -> str | None:
 def _proof(case: Case) -> str:
     exit_bandwidth, inside, count = _exit_bandwidth(case), _compute_inside(case), len(case.compute)
     cut = f"cut ({wording.nodes(case, case.schedule.cut or ())})"
-    holds = f"holds {inside} of {count} compute nodes and has exit bandwidth {wording.number(exit_bandwidth)}"
+    holds = f"holds {inside} of {count} {wording.members(case)} and has exit bandwidth {wording.number(exit_bandwidth)}"
     part = wording.number(_must_leave(case))
     formula = f"{part} of the data must leave it: expected {wording.number(exit_bandwidth)} / ({part})"
     return f"the {cut} {holds}; {formula} = {wording.number(_bound(case))}"
@@ -112,7 +113,7 @@ def _inside(case: Case) -> BoolArray:
 
 
 def _compute_inside(case: Case) -> int:
-    return int((_inside(case) & case.network.is_compute).sum())
+    return int(_inside(case)[list(case.compute)].sum())
 
 
 def _exit_bandwidth(case: Case) -> Fraction:

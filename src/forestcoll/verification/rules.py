@@ -49,17 +49,24 @@ _FORM = (
         "and lists of routes.",
         shares.rows_malformed,
     ),
+    Rule(
+        "ranks-wrong",
+        "Ranks, where they are given, are numbers of compute nodes, two or more, rising. They take part, other compute "
+        "nodes are idle.",
+        shares.ranks_wrong,
+    ),
 )
 _SYMMETRY = (
     Rule(
         "symmetry-order",
-        "A shift's order is 2 or more, and the orders multiply to at most the number of compute nodes.",
+        "A shift's order is 2 or more, and the orders multiply to at most the number of compute nodes that take part.",
         symmetry.order_wrong,
     ),
     Rule("symmetry-image", "A shift sends each node to a node, and no two to the same.", symmetry.image_wrong),
     Rule(
         "symmetry-kind",
-        "A shift sends a compute node to a compute node, a switch to a switch that can do the same.",
+        "A shift sends a node that takes part to one that does, an idle node to an idle one, a switch to one that can "
+        "do the same.",
         symmetry.kind_wrong,
     ),
     Rule("symmetry-link", "A shift sends each link to a link of the same bandwidth.", symmetry.link_wrong),
@@ -71,7 +78,7 @@ _SYMMETRY = (
     Rule("symmetry-commute", "It does not matter which of two shifts is applied first.", symmetry.not_commuting),
     Rule(
         "symmetry-free",
-        "Different powers of the shifts, multiplied, send a compute node to different nodes.",
+        "Different powers of the shifts, multiplied, send a compute node that takes part to different nodes.",
         symmetry.not_free,
     ),
 )
@@ -93,20 +100,23 @@ def _ends(where: str) -> Rule:
 
 _TREES = (
     Rule("phase-empty", "A phase has a tree or more.", shares.no_trees),
-    Rule("tree-root", "A tree's root is a compute node.", trees.root_wrong),
+    Rule("tree-root", "A tree's root is a compute node that takes part.", trees.root_wrong),
     Rule("tree-route-unknown", "A tree's routes are numbers of routes in the table.", trees.route_unknown),
 )
 _OUTWARD = (
     Rule("tree-order", "Each route of a tree starts on the root or where one before it ends.", trees.starts_unreached),
     Rule("tree-node-repeated", "No route of a tree ends on its root or where one before ends.", trees.reached_twice),
-    Rule("tree-not-spanning", "A tree reaches every compute node.", trees.not_spanning),
+    Rule("tree-not-spanning", "A tree reaches every compute node that takes part.", trees.not_spanning),
 )
 _INWARD = (
     Rule("tree-order", "Each route of a tree ends on the root or where one after it starts.", trees.starts_unreached),
     Rule(
         "tree-node-repeated", "No route of a tree starts on its root or where one after it starts.", trees.reached_twice
     ),
-    Rule("tree-not-spanning", "Every compute node but the root sends in a tree.", trees.not_spanning),
+    Rule("tree-not-spanning", "Every compute node that takes part, but the root, sends in a tree.", trees.not_spanning),
+)
+_RELAYS = Rule(
+    "tree-relay-empty", "An idle node that sends in a tree that reduces has been sent something.", trees.relay_empty
 )
 _BOTH_WAYS = (
     Rule(
@@ -119,6 +129,7 @@ _BOTH_WAYS = (
         Rule(outward.id, f"Broadcast: {outward.statement} Reduce: {inward.statement}", outward.find)
         for outward, inward in zip(_OUTWARD, _INWARD, strict=True)
     ),
+    _RELAYS,
 )
 _SHARES = (
     Rule("share-not-positive", "A tree's share is more than 0.", shares.not_positive),
@@ -139,8 +150,8 @@ _ACHIEVED = (
 _CERTIFICATE = (
     Rule("certificate-incomplete", "optimal_algbw and the cut stand together or not at all.", certificate.incomplete),
     Rule("certificate-cut", "The cut's entries are numbers of nodes, each there once.", certificate.node_wrong),
-    Rule("certificate-inside", "A compute node is inside the cut.", certificate.none_inside),
-    Rule("certificate-outside", "A compute node is outside the cut.", certificate.none_outside),
+    Rule("certificate-inside", "A compute node that takes part is inside the cut.", certificate.none_inside),
+    Rule("certificate-outside", "A compute node that takes part is outside the cut.", certificate.none_outside),
     Rule("certificate-exit", "The links that leave the cut have an exit bandwidth above 0.", certificate.no_exit),
 )
 _BEATEN = Rule("certificate-beaten", "algbw is not above the bound that the cut proves.", certificate.beaten)
@@ -189,14 +200,14 @@ RULE_BOOKS: Mapping[Collective, RuleBook] = MappingProxyType(
             _SHARDS_PARTS,
             (_ends(_OUT), *_OUTWARD),
             _SHARD_EACH,
-            _bound("the shards of the compute nodes inside"),
+            _bound("the shards of the nodes inside"),
         ),
         Collective.REDUCE_SCATTER: _book(
             _phases("A reduce-scatter has one phase, a reduce.", _REDUCE),
             _SHARDS_PARTS,
-            (_ends(_IN), *_INWARD),
+            (_ends(_IN), *_INWARD, _RELAYS),
             _SHARD_EACH,
-            _bound("the shards of the compute nodes outside"),
+            _bound("the shards of the nodes outside"),
         ),
         Collective.ALLREDUCE: _book(
             _phases("An allreduce has two phases, a reduce and a broadcast.", _REDUCE, _BROADCAST),
@@ -222,7 +233,7 @@ RULE_BOOKS: Mapping[Collective, RuleBook] = MappingProxyType(
         Collective.REDUCE: _book(
             _phases("A reduce has one phase, a reduce.", _REDUCE),
             _SHARDS_NONE,
-            (_ends(_IN), *_INWARD),
+            (_ends(_IN), *_INWARD, _RELAYS),
             _ONE_ROOT,
             _bound("1 if the root is outside"),
         ),

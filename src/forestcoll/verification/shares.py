@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from forestcoll.schedule import PhaseOp, Rows
 from forestcoll.verification import wording
@@ -27,6 +28,21 @@ def _fits(rows: Rows) -> bool:
     return bool(
         len(starts) and starts[0] == 0 and starts[-1] == len(rows.entries) and (starts[1:] >= starts[:-1]).all()
     )
+
+
+def ranks_wrong(case: Case) -> str | None:
+    """Find ranks that are no compute nodes, not in order, or fewer than two."""
+    ranks = case.schedule.ranks
+    if ranks is None:
+        return None
+    for node in ranks:
+        if not 0 <= node < case.network.size:
+            return f"ranks: there is no node number {node}; expected 0 to {case.network.size - 1}"
+        if not case.network.is_compute[node]:
+            return f"ranks: {wording.node(case, node)} is a switch; expected compute nodes"
+    if len(ranks) < 2 or any(one >= other for one, other in pairwise(ranks)):
+        return f"ranks are {wording.listed(ranks)}; expected two or more numbers of nodes, rising"
+    return None
 
 
 def phase_ops(case: Case, *, expected: Sequence[PhaseOp]) -> str | None:
@@ -84,7 +100,9 @@ def shards_wrong(case: Case) -> str | None:
     if not collective.has_shards:
         return f"shards are given; expected none, for nodes of {collective} have no shards of their own sizes"
     if len(shards) != len(case.compute):
-        return f"there are {len(shards)} shards; expected one for each of the {len(case.compute)} compute nodes"
+        return (
+            f"there are {len(shards)} shards; expected one for each of the {len(case.compute)} {wording.members(case)}"
+        )
     for node, shard in zip(case.compute, shards, strict=True):
         if shard < 0:
             return f"the shard of {wording.node(case, node)} is {wording.number(shard)}; expected 0 or more"

@@ -27,7 +27,7 @@ def order_wrong(case: Case) -> str | None:
     if case.group.order <= len(case.compute):
         return None
     orders = wording.listed(case.group.orders)
-    return f"the orders of the shifts, {orders}, multiply to more than the {len(case.compute)} compute nodes"
+    return f"the orders of the shifts, {orders}, multiply to more than the {len(case.compute)} {wording.members(case)}"
 
 
 def image_wrong(case: Case) -> str | None:
@@ -58,9 +58,11 @@ def _first_repeated(shift: IntArray) -> tuple[int, int] | None:
 def kind_wrong(case: Case) -> str | None:
     """Find a node that is sent to one of another kind."""
     network = case.network
+    takes_part = np.zeros(network.size, dtype=np.bool_)
+    takes_part[list(case.compute)] = True
     for place, shift in enumerate(case.group.shifts):
         differs = np.zeros(network.size, dtype=np.bool_)
-        for mark in (network.is_compute, network.can_multicast, network.can_aggregate):
+        for mark in (network.is_compute, takes_part, network.can_multicast, network.can_aggregate):
             differs |= mark != mark[shift]
         if (node := first_true(differs)) is not None:
             sent = f"{wording.kind(case, node)} to {wording.kind(case, int(shift[node]))}"

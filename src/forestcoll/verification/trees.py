@@ -28,14 +28,15 @@ NEVER = np.iinfo(np.int32).max
 
 
 def root_wrong(case: Case) -> str | None:
-    """Find a tree whose root is not a compute node."""
+    """Find a tree whose root does not take part."""
     compute = set(case.compute)
     for place, phase in enumerate(case.schedule.phases):
         for tree, root in enumerate(phase.roots):
             if not 0 <= root < case.network.size:
                 return f"tree {tree} of phase {place} has root number {root}; expected 0 to {case.network.size - 1}"
             if root not in compute:
-                return f"{wording.tree(case, place, tree)} is rooted at a switch; expected a compute node"
+                where = "an idle node" if case.network.is_compute[root] else "a switch"
+                return f"{wording.tree(case, place, tree)} is rooted at {where}; expected {wording.a_member(case)}"
     return None
 
 
@@ -159,7 +160,7 @@ def _entry(case: Case, block: Block, number: int) -> tuple[int, int, str]:
 
 
 def not_spanning(case: Case) -> str | None:
-    """Find a tree that does not reach some compute node or, where it reduces, has nothing of it."""
+    """Find a tree that does not reach some that takes part or, where it reduces, has nothing of it."""
     compute = np.array(case.compute, dtype=np.int64)
     for block in _blocks(case):
         is_missed = block.arrivals[:, compute] == NEVER
@@ -167,5 +168,22 @@ def not_spanning(case: Case) -> str | None:
             missed = compute[is_missed[row]].tolist()
             text = wording.tree(case, block.phase, block.trees[row])
             verb = "does not reach" if not is_backwards(case.schedule.phases[block.phase]) else "has no data of"
-            return f"{text} {verb} {wording.nodes(case, missed)}; expected all {len(compute)} compute nodes"
+            return f"{text} {verb} {wording.nodes(case, missed)}; expected all {len(compute)} {wording.members(case)}"
+    return None
+
+
+def relay_empty(case: Case) -> str | None:
+    """Find an idle node that sends in a tree that reduces though nothing came to it: it has nothing of its own."""
+    idle = np.flatnonzero(case.network.is_compute)
+    idle = idle[~np.isin(idle, case.compute)]
+    for block in _blocks(case) if len(idle) else ():
+        if not is_backwards(case.schedule.phases[block.phase]):
+            continue
+        receives = np.zeros(block.arrivals.size, dtype=np.bool_)
+        receives[block.sources] = True
+        is_empty = (block.arrivals[:, idle] != NEVER) & ~receives.reshape(block.arrivals.shape)[:, idle]
+        if (row := first_true(is_empty.any(axis=1))) is not None:
+            node = wording.node(case, int(idle[is_empty[row]][0]))
+            text = wording.tree(case, block.phase, block.trees[row])
+            return f"{text}: idle node {node} sends, but no route of the tree ends there; expected what others sent it"
     return None

@@ -37,7 +37,23 @@ def kind(case: Case, place: int) -> str:
     it = case.schedule.topology.nodes[place]
     abilities = [name for name, can in (("multicast", it.multicast), ("aggregate", it.aggregation)) if can]
     what = f"that can {' and '.join(abilities)}" if abilities else ""
-    return f"{'compute node' if it.is_compute else 'switch'} {node(case, place)}{' ' * bool(what)}{what}"
+    return f"{_sort(case, place)} {node(case, place)}{' ' * bool(what)}{what}"
+
+
+def _sort(case: Case, place: int) -> str:
+    if not case.network.is_compute[place]:
+        return "switch"
+    return "compute node" if case.schedule.ranks is None else "rank" if place in case.compute else "idle node"
+
+
+def members(case: Case) -> str:
+    """Return what those that take part are called: ranks, where others are idle."""
+    return "compute nodes" if case.schedule.ranks is None else "ranks"
+
+
+def a_member(case: Case) -> str:
+    """Return what one of them is called."""
+    return "a compute node" if case.schedule.ranks is None else "a rank"
 
 
 def listed(numbers: Iterable[int]) -> str:

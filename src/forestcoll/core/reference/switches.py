@@ -74,6 +74,9 @@ def _remove(problem: Problem, logical: LogicalNetwork, supply: int, w: int) -> N
                 _split(logical, u, w, t, amount)
         if capacities[w, t]:
             raise InternalError(f"switch number {w} could not be split off")
+    for u in sources:  # what it took in beyond what it gives out leads nowhere
+        capacities[u, w] = 0
+        logical.stocks[u, w] = []
 
 
 def _split(logical: LogicalNetwork, u: int, w: int, t: int, amount: int) -> None:

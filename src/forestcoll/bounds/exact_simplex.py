@@ -1,0 +1,157 @@
+"""Small linear programs in fractions, by the simplex method: for numbers too far apart for floating point.
+
+Maximise an objective over columns of 0 or more under rows of `linear_program`. A row that is no equation gets a slack
+column, and one that the origin breaks, or that is an equation, an artificial one. Artificial columns are driven out
+first, then the objective is raised. The column that helps most enters or, after so many steps that the method may be
+going round in a circle, the first that helps: with the first row that stops it leaving, this ends (R. G. Bland, 1977).
+
+Cost: a pass over all cells of the tableau a step, in fractions; so only for programs of few cells.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Protocol
+
+MOST_CELLS = 30_000
+"""The most cells of a tableau: a step over them takes a few hundredths of a second."""
+
+_STEPS_BEFORE_BLAND = 200
+_MOST_STEPS = 5000
+
+Solved = tuple[list[Fraction], list[Fraction]]
+"""Values of columns and prices of rows."""
+
+Cells = list[Fraction]
+
+
+class Condition(Protocol):
+    """What `linear_program.Row` holds."""
+
+    @property
+    def coefficients(self) -> Mapping[int, int]:
+        """Of columns."""
+
+    @property
+    def lower(self) -> int | None:
+        """The least that their sum may be."""
+
+    @property
+    def upper(self) -> int | None:
+        """The most that their sum may be."""
+
+
+def solved(objective: Sequence[int], rows: Sequence[Condition]) -> Solved | None:
+    """Return an optimal solution and its dual, or None if the program is too large, or has none."""
+    if len(rows) * (len(objective) + 2 * len(rows)) > MOST_CELLS:
+        return None
+    if any(row.upper is None or row.lower not in {None, row.upper} for row in rows):
+        return None
+    tableau = _Tableau(objective, rows)
+    return tableau.solution() if tableau.is_solved() else None
+
+
+class _Tableau:
+    """Rows of cells, the right side last. Columns: those of the program, slack ones, artificial ones."""
+
+    def __init__(self, objective: Sequence[int], rows: Sequence[Condition]) -> None:
+        self._columns, self._objective = len(objective), objective
+        self._slack = {
+            place: self._columns + number
+            for number, place in enumerate(place for place, row in enumerate(rows) if row.lower is None)
+        }
+        self._first_artificial = self._columns + len(self._slack)
+        self._signs = [-1 if (row.upper or 0) < 0 else 1 for row in rows]
+        width = self._first_artificial + len(rows) + 1
+        self._body: list[Cells] = [[Fraction(0)] * width for _ in rows]
+        self._basis: list[int] = []
+        for place, row in enumerate(rows):
+            self._fill(place, row)
+
+    def _fill(self, place: int, row: Condition) -> None:
+        cells, sign = self._body[place], self._signs[place]
+        for column, coefficient in row.coefficients.items():
+            cells[column] = Fraction(sign * coefficient)
+        cells[-1] = Fraction(sign * (row.upper or 0))
+        cells[self._first_artificial + place] = Fraction(1)
+        if place in self._slack:
+            cells[self._slack[place]] = Fraction(sign)
+        starts_with_slack = place in self._slack and sign > 0
+        self._basis.append(self._slack[place] if starts_with_slack else self._first_artificial + place)
+
+    def is_solved(self) -> bool:
+        """Find the optimum, and return whether there is one."""
+        artificial = range(self._first_artificial, len(self._body[0]) - 1) if self._body else range(0)
+        first = {column: Fraction(-1) for column in artificial}
+        if not self._raise(first) or any(
+            self._body[place][-1] for place, column in enumerate(self._basis) if column >= self._first_artificial
+        ):
+            return False
+        self._drive_out()
+        return self._raise({column: Fraction(worth) for column, worth in enumerate(self._objective)})
+
+    def solution(self) -> Solved:
+        """Return the values of the program's columns, and the prices of its rows."""
+        values = [Fraction(0)] * self._columns
+        for place, column in enumerate(self._basis):
+            if column < self._columns:
+                values[column] = self._body[place][-1]
+        gains = self._gains({column: Fraction(worth) for column, worth in enumerate(self._objective)})
+        prices = [
+            -gains[self._slack[place]] if place in self._slack else -sign * gains[self._first_artificial + place]
+            for place, sign in enumerate(self._signs)
+        ]
+        return values, prices
+
+    def _gains(self, worth: Mapping[int, Fraction]) -> Cells:
+        """Return of each column what a unit more of it would add to the objective."""
+        width = len(self._body[0]) if self._body else self._columns + 1
+        gains = [worth.get(column, Fraction(0)) for column in range(width)]
+        for cells, column in zip(self._body, self._basis, strict=True):
+            if price := worth.get(column):
+                gains = [gain - price * cell if cell else gain for gain, cell in zip(gains, cells, strict=True)]
+        return gains
+
+    def _raise(self, worth: Mapping[int, Fraction]) -> bool:
+        """Raise what columns are `worth` until nothing helps, and return whether that came."""
+        gains = self._gains(worth)
+        for step in range(_MOST_STEPS):
+            helpful = [column for column in range(self._first_artificial) if gains[column] > 0]
+            if not helpful:
+                return True
+            entering = helpful[0]
+            if step < _STEPS_BEFORE_BLAND:
+                entering = max(helpful, key=lambda column: (gains[column], -column))
+            leaving = self._leaving(entering)
+            if leaving is None:
+                return False
+            self._pivot(leaving, entering)
+            gain, cells = gains[entering], self._body[leaving]
+            gains = [each - gain * cell if cell else each for each, cell in zip(gains, cells, strict=True)]
+        return False
+
+    def _leaving(self, entering: int) -> int | None:
+        limits = [
+            (cells[-1] / cells[entering], self._basis[place], place)
+            for place, cells in enumerate(self._body)
+            if cells[entering] > 0
+        ]
+        return min(limits)[2] if limits else None
+
+    def _pivot(self, place: int, entering: int) -> None:
+        unit = self._body[place][entering]
+        chosen = [cell / unit if cell else cell for cell in self._body[place]]
+        self._body[place], self._basis[place] = chosen, entering
+        for other, cells in enumerate(self._body):
+            if other != place and (factor := cells[entering]):
+                self._body[other] = [
+                    cell - factor * part if part else cell for cell, part in zip(cells, chosen, strict=True)
+                ]
+
+    def _drive_out(self) -> None:
+        """Take artificial columns out of the basis; a row of which that cannot be done says nothing more."""
+        for place, column in enumerate(self._basis):
+            if column >= self._first_artificial:
+                cells = self._body[place]
+                entering = next((each for each in range(self._first_artificial) if cells[each]), None)
+                if entering is not None:
+                    self._pivot(place, entering)

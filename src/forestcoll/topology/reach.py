@@ -1,0 +1,49 @@
+"""Which nodes of a network can reach which, over links one way."""
+
+from collections.abc import Iterable, Sequence
+
+from forestcoll.topology.model import Topology
+
+
+def reached_from(topology: Topology, start: Iterable[int], *, backwards: bool = False) -> set[int]:
+    """Return the nodes that can be reached from one of `start` or, `backwards`, that can reach one; `start` too."""
+    neighbours: list[list[int]] = [[] for _ in topology.nodes]
+    for link in topology.links:
+        source, target = (link.target, link.source) if backwards else (link.source, link.target)
+        neighbours[source].append(target)
+    return _closure(start, neighbours)
+
+
+def _closure(start: Iterable[int], neighbours: Sequence[Sequence[int]]) -> set[int]:
+    reached = set(start)
+    frontier = list(reached)
+    while frontier:
+        for neighbour in neighbours[frontier.pop()]:
+            if neighbour not in reached:
+                reached.add(neighbour)
+                frontier.append(neighbour)
+    return reached
+
+
+def unreachable_pair(topology: Topology, wanted: Sequence[int]) -> tuple[int, int] | None:
+    """Return two of the nodes `wanted`, the first of which cannot reach the second, or None if all reach all."""
+    first = wanted[0]
+    forward = unreachable_from(topology, first, wanted)
+    return forward or unreachable_from(topology, first, wanted, backwards=True)
+
+
+def unreachable_from(
+    topology: Topology, root: int, wanted: Sequence[int], *, backwards: bool = False
+) -> tuple[int, int] | None:
+    """Return the root and one of `wanted` that it cannot reach or, `backwards`, one that cannot reach it and the root.
+
+    None if there is no such node.
+    """
+    missed = _first_missed(wanted, reached_from(topology, [root], backwards=backwards))
+    if missed is None:
+        return None
+    return (missed, root) if backwards else (root, missed)
+
+
+def _first_missed(wanted: Iterable[int], reached: set[int]) -> int | None:
+    return next((number for number in wanted if number not in reached), None)

@@ -1,0 +1,178 @@
+"""The optimum of a part of the compute nodes, against every cut of small networks."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.bounds import Optimum, optima_by_trees, optimum, optimum_without_relays
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from networks import ANY_KIND, duplex_networks, examples, networks, ranks_for, uneven_networks
+from oracles import best_of_group, exit_bandwidth, least_exit
+
+
+def ask(topology: Topology, ranks: tuple[int, ...], collective: Collective) -> Optimum:
+    root = topology.nodes[topology.compute[ranks[-1]]].id if collective.has_root else None
+    return optimum(topology, collective, ranks=ranks, root=root)
+
+
+def bound_by_cuts(topology: Topology, ranks: tuple[int, ...], collective: Collective) -> Fraction:
+    members = [topology.compute[rank] for rank in ranks]
+    if collective is Collective.ALLREDUCE:
+        return least_exit(topology, members)
+    shards = dict.fromkeys(members, Fraction(1, len(members)))
+    if collective.has_root:
+        shards = {members[-1]: Fraction(1)}
+    return best_of_group(topology, members, shards, reduces=collective.only_reduces)
+
+
+def check_proof(best: Optimum) -> None:
+    assert best.exit_bandwidth == exit_bandwidth(best.topology, frozenset(best.cut))
+    assert 0 < best.compute_inside < len(best.members)
+    assert best.optimal_algbw * best.must_leave == best.exit_bandwidth
+
+
+@pytest.mark.parametrize("collective", Collective)
+@examples(60)
+@given(duplex_networks(most=7), st.data())
+def test_relays_of_duplex_networks_reach_the_least_cut(
+    collective: Collective, topology: Topology, data: st.DataObject
+) -> None:
+    ranks = data.draw(ranks_for(topology))
+    best = ask(topology, ranks, collective)
+    check_proof(best)
+    assert best.optimal_algbw == bound_by_cuts(topology, ranks, collective)
+    if collective is not Collective.ALLREDUCE:
+        assert best.algbw == best.optimal_algbw
+    assert best.kept_back == ()
+
+
+@pytest.mark.parametrize("collective", Collective)
+@examples(50)
+@given(st.one_of(networks(most=7), uneven_networks(kinds=ANY_KIND)), st.data())
+def test_the_bound_is_the_least_cut_of_any_network(
+    collective: Collective, topology: Topology, data: st.DataObject
+) -> None:
+    ranks = data.draw(ranks_for(topology))
+    best = ask(topology, ranks, collective)
+    check_proof(best)
+    assert best.optimal_algbw == bound_by_cuts(topology, ranks, collective)
+    assert best.algbw <= best.optimal_algbw
+
+
+@examples(80)
+@given(networks(most=7), st.data())
+def test_idle_nodes_never_make_it_slower(topology: Topology, data: st.DataObject) -> None:
+    best = ask(topology, data.draw(ranks_for(topology)), Collective.ALLGATHER)
+    without = optimum_without_relays(best)
+    assert without is None or without.algbw <= best.algbw
+
+
+@examples(40)
+@given(networks(most=7))
+def test_all_ranks_are_as_good_as_none_named(topology: Topology) -> None:
+    named = optimum(topology, ranks=range(len(topology.compute)))
+    plain = optimum(topology)
+    assert (named.algbw, named.cut, named.trees_per_root) == (plain.algbw, plain.cut, plain.trees_per_root)
+
+
+EIGHT_AND_EIGHT = [
+    ("mi250:boxes=2", "0-7,16-23", Fraction(2656, 7), Fraction(208)),
+    ("dgx-a100:boxes=2", "0-3,8-11", Fraction(2600, 7), Fraction(200)),
+]
+
+
+@pytest.mark.parametrize(("spec", "ranks", "with_relays", "without"), EIGHT_AND_EIGHT)
+def test_half_of_each_box(spec: str, ranks: str, with_relays: Fraction, without: Fraction) -> None:
+    """The 8+8 setting of ForestColl §6.2.1, where the other half of each box is idle, and the same on DGX A100."""
+    for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
+        best = optimum(build_topology(spec), collective, ranks=ranks)
+        assert best.algbw == best.optimal_algbw == with_relays
+        bare = optimum_without_relays(best)
+        assert bare is not None
+        assert bare.algbw == bare.optimal_algbw == without
+
+
+def test_the_machine_that_has_only_half_of_each_box_is_that_without_relays() -> None:
+    assert optimum(build_topology("mi250:boxes=2,gpus=8")).algbw == 208
+
+
+def test_ranks_as_integers_or_as_a_text() -> None:
+    topology = build_topology("torus:dims=4x4")
+    best = optimum(topology, ranks="0-2,5")
+    assert best == optimum(topology, ranks=[5, 0, 1, 2]) == optimum(topology, ranks=" 5 ,0-0, 1-2")
+    assert best.ranks == (0, 1, 2, 5)
+    assert [each.ranks for each in optima_by_trees(topology, ranks="0-2,5", most=1)] == [(0, 1, 2, 5)]
+
+
+def line(*nodes: str) -> TopologyBuilder:
+    """Compute nodes in a row, full-duplex links between neighbours."""
+    builder = TopologyBuilder("line")
+    for place, node in enumerate(nodes):
+        builder.add_compute(node)
+        if place:
+            builder.add_duplex(nodes[place - 1], node, 10)
+    return builder
+
+
+def test_an_idle_node_that_cannot_be_reached_or_left_is_dropped() -> None:
+    builder = line("a", "b", "c")
+    for node in ("source", "sink", "lonely"):
+        builder.add_compute(node)
+    builder.add_link("source", "a", 5)
+    builder.add_link("b", "sink", 5)
+    best = optimum(builder.build(connected=False), ranks=[0, 1, 2])
+    assert best.algbw == best.optimal_algbw == optimum(line("a", "b", "c").build()).algbw
+    check_proof(best)
+
+
+def test_ranks_that_reach_each_other_over_nothing_but_relays() -> None:
+    best = optimum(line("a", "relay", "c").build(), ranks=[0, 2])
+    assert best.algbw == 20
+    assert optimum_without_relays(best) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"ranks": "0-9"}, "there is no rank 9; line has 3 compute nodes, ranks 0 to 2"),
+        ({"ranks": [-1, 0]}, "there is no rank -1; line has 3 compute nodes, ranks 0 to 2"),
+        ({"ranks": "0-9999999999"}, "there is no rank 9999999999; line has 3 compute nodes, ranks 0 to 2"),
+        ({"ranks": "0,1-2,1"}, "rank 1 is named twice; name it once"),
+        ({"ranks": [1]}, "1 rank is named; a collective needs two"),
+        ({"ranks": []}, "0 ranks are named; a collective needs two"),
+        ({"ranks": "2-0"}, "the range '2-0' runs backwards; write 0-2"),
+        ({"ranks": "0-"}, "'0-' is no rank and no range of ranks; write ranks as in '0-7,16,20-23'"),
+        ({"ranks": ["0", 1]}, "rank '0' is no integer; ranks count the compute nodes from 0"),
+        ({"ranks": [True, 1]}, "rank true is no integer; ranks count the compute nodes from 0"),
+        ({"ranks": 3}, "ranks are 3; expected integers, or a text such as '0-7,16-23'"),
+        (
+            {"ranks": "0-1", "root": "c", "collective": "broadcast"},
+            "line: root 'c' is not among the ranks; name it too",
+        ),
+        (
+            {"ranks": "0-1", "shards": {"a": "1/2", "c": "1/2"}},
+            "shards: node 'c' is not among the ranks, but has the shard 1/2; leave it out, or name it as a rank",
+        ),
+    ],
+)
+def test_ranks_that_make_no_sense(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        optimum(line("a", "b", "c").build(), **asked)
+    assert str(caught.value) == message
+
+
+def test_ranks_that_cannot_reach_each_other_are_named() -> None:
+    builder = line("a", "b")
+    builder.add_link("a", builder.add_compute("c"), 1)
+    topology = builder.build(connected=False)
+    assert optimum(topology, ranks=[0, 1]).algbw == 20
+    with pytest.raises(InputError, match="line: rank 'c' cannot reach rank 'a'; add links on the way"):
+        optimum(topology, ranks=[0, 2])
+    with pytest.raises(InputError, match="line: compute node 'c' cannot reach compute node 'a'; add links on the way"):
+        optimum(topology)

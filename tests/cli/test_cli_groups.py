@@ -1,0 +1,165 @@
+"""A part of the compute nodes, and networks whose switches are not balanced, as a user asks for them."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from cli_run import edge, run_command, write_network
+
+HALF = ["mi250:boxes=2", "--ranks", "0-7,16-23"]
+
+
+def test_half_of_each_box_from_the_network_to_the_judgement(tmp_path: Path) -> None:
+    path = tmp_path / "s.json.gz"
+    best = run_command("optimum", *HALF, "--json").document()
+    made = run_command("generate", *HALF, "-o", path, "--json").document()
+    judged = run_command("verify", path, "--json").document()
+    assert best["algbw"] == made["algbw"] == judged["algbw"] == "2656/7"
+    assert best["compute_nodes"] == made["compute_nodes"] == judged["compute_nodes"] == 16
+    assert best["relays"] == made["relays"] == {"algbw": "2656/7", "algbw_without": "208", "gain": "166/91"}
+    names = [f"b{box}/gpu{gpu}" for box in range(2) for gpu in range(8)]
+    assert best["ranks"] == made["ranks"] == judged["ranks"] == names
+    assert judged["optimal"] is made["optimal"] is True
+
+
+def test_the_words_of_half_of_each_box(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    optimum, generate = run_command("optimum", *HALF), run_command("generate", *HALF, "-o", path)
+    for run in (optimum, generate):
+        for words in (
+            "mi250:boxes=2: allgather over 16 of 32 compute nodes\n",
+            "  algbw       2656/7 GB/s (379.429)\n" if run is optimum else "2656/7 GB/s (379.429)\n",
+            "1.824 times the 208 GB/s without idle nodes as relays\n",
+            "What the 2 ranks b0/gpu0, b0/gpu1 must receive from the 14 others, 7/8 of all data, must come in over",
+        ):
+            assert words in run.out
+    assert f"{path}: right: allgather on mi250:boxes=2, 16 of 32 compute nodes\n" in run_command("verify", path).out
+
+
+def test_roots_and_shards_of_a_group(tmp_path: Path) -> None:
+    shards = tmp_path / "shards.json"
+    shards.write_text(json.dumps({"0": "1/4", "3": "3/4"}))
+    for words in (
+        ["--collective", "broadcast", "--root", "3"],
+        ["--collective", "reduce", "--root", "0"],
+        ["--collective", "allreduce"],
+        ["--shards", shards],
+        ["--trees", "2"],
+        ["--max-trees", "3"],
+    ):
+        path = tmp_path / "s.json"
+        made = run_command("generate", "ring:nodes=6", "--ranks", "0,3", *words, "-o", path, "--json").document()
+        assert made["ranks"] == [0, 3]
+        assert run_command("verify", path).status == 0
+
+
+@pytest.mark.parametrize("command", ["optimum", "generate"])
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["--ranks", "0-6"], 1, "there is no rank 6; ring:nodes=6 has 6 compute nodes, ranks 0 to 5"),
+        (["--ranks", "0,1,1"], 1, "rank 1 is named twice; name it once"),
+        (["--ranks", "4"], 1, "1 rank is named; a collective needs two"),
+        (["--ranks", "3-1"], 2, "Invalid value for '--ranks': the range '3-1' runs backwards; write 1-3"),
+        (["--ranks", "0;1"], 2, "Invalid value for '--ranks': '0;1' is no rank and no range of ranks"),
+        (["--ranks", ""], 2, "Invalid value for '--ranks': '' is no rank and no range of ranks"),
+        (
+            ["--ranks", "0-1", "--collective", "broadcast", "--root", "5"],
+            1,
+            "ring:nodes=6: root 5 is not among the ranks; name it too",
+        ),
+    ],
+)
+def test_ranks_that_make_no_sense(command: str, words: list[str], status: int, message: str) -> None:
+    assert run_command(command, "ring:nodes=6", *words).complaint(status).startswith(message)
+
+
+def test_a_shard_of_an_idle_node_is_named_with_the_file(tmp_path: Path) -> None:
+    shards = tmp_path / "shards.json"
+    shards.write_text(json.dumps({"0": "1/2", "4": "1/2"}))
+    complaint = run_command("optimum", "ring:nodes=6", "--ranks", "0-1", "--shards", shards).complaint()
+    assert complaint == (
+        f"{shards}: node 4 is not among the ranks, but has the shard 1/2; leave it out, or name it as a rank"
+    )
+
+
+def test_only_ranks_must_reach_each_other(tmp_path: Path) -> None:
+    path = write_network(tmp_path, [edge("a", "b"), edge("b", "a"), edge("b", "c")], "abcd", directed=True)
+    assert "cannot reach" in run_command("optimum", path).complaint()
+    made = run_command("generate", path, "--ranks", "0-1", "-o", tmp_path / "s.json", "--json").document()
+    assert made["algbw"] == "20"
+    assert run_command("verify", tmp_path / "s.json").status == 0
+    complaint = run_command("optimum", path, "--ranks", "0,2").complaint()
+    assert complaint == "small: rank 'c' cannot reach rank 'a'; add links on the way"
+
+
+def test_ranks_that_need_a_relay(tmp_path: Path) -> None:
+    words = [write_network(tmp_path, [edge("a", "b"), edge("b", "c")], "abc"), "--ranks", "0,2"]
+    best = run_command("optimum", *words, "--json").document()
+    assert best["relays"] == {"algbw": "20", "algbw_without": None, "gain": None}
+    assert "without idle nodes as relays there is none" in run_command("optimum", *words).out
+
+
+def broken_link(folder: Path) -> Path:
+    """Four nodes on a switch and on a ring; one sends into the switch with 4 only, where others send with 10."""
+    into = [edge(node, "s", 4 if node == "a" else 10) for node in "abcd"]
+    ring = [edge(one, other, 1) for one, other in ("ab", "bc", "cd", "da")]
+    return write_network(folder, [*into, *(edge("s", node) for node in "abcd"), *ring], "abcd", "s", directed=True)
+
+
+def test_a_failed_half_link_says_what_stays_unused(tmp_path: Path) -> None:
+    network, path = broken_link(tmp_path), tmp_path / "s.json"
+    best = run_command("optimum", network, "--json").document()
+    made = run_command("generate", network, "-o", path, "--json").document()
+    judged = run_command("verify", path, "--json").document()
+    assert best["algbw"] == made["algbw"] == best["tree_bound"] == "38/3"
+    assert best["optimal_algbw"] == made["optimal_algbw"] == "44/3"
+    assert judged["valid"] is True
+    assert judged["optimal"] is False
+    unused = best["unused"]
+    assert isinstance(unused, list)
+    assert sum(Fraction(link["bandwidth"]) for link in unused) == 6
+    assert {link["source"] for link in unused} == {"s"}
+
+
+def test_the_words_of_a_failed_half_link(tmp_path: Path) -> None:
+    out = run_command("optimum", broken_link(tmp_path)).out
+    for words in (
+        "optimum     reached: no schedule of trees is faster\n",
+        "of the cut  86.36%: switches give out what they take in\n",
+        "Unused, so that switches give out what they take in: 6 GB/s in all, of\n",
+    ):
+        assert words in out
+    assert "algbw <= 11 / (3/4) = 44/3 GB/s." in out
+    fewer = run_command("optimum", broken_link(tmp_path), "--trees", "1").out
+    assert "with more trees; this is" in fewer
+
+
+def test_the_bounds_of_a_group() -> None:
+    found = run_command("bounds", "ring:nodes=6", "--ranks", "0,2-3", "--json").document()
+    best = run_command("optimum", "ring:nodes=6", "--ranks", "0,2-3", "--json").document()
+    assert found["ranks"] == best["ranks"] == [0, 2, 3]
+    collectives = found["collectives"]
+    assert isinstance(collectives, dict)
+    assert collectives["allgather"]["upper_algbw"] == collectives["allgather"]["achieved_algbw"] == best["algbw"]
+    assert "3 of 6 compute nodes" in run_command("bounds", "ring:nodes=6", "--ranks", "0,2-3").out
+    complaint = run_command("bounds", "ring:nodes=6", "--ranks", "0,2", "--root", "1").complaint()
+    assert complaint == "ring:nodes=6: root 1 is not among the ranks; name it too"
+
+
+def test_idle_nodes_that_must_not_be_relays(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    made = run_command("generate", *HALF, "--no-relays", "-o", path, "--json").document()
+    judged = run_command("verify", path, "--json").document()
+    assert made["algbw"] == judged["algbw"] == "208"
+    assert made["optimal"] is judged["optimal"] is True
+    assert "relays" not in made
+    document = json.loads(path.read_text())
+    idle = {node["id"] for node in document["topology"]["nodes"]} - {"ib"} - set(made["ranks"])  # type: ignore[call-overload]
+    assert len(idle) == 16
+    assert not any(edge["source"] in idle or edge["target"] in idle for edge in document["topology"]["edges"])
+    complaint = run_command("optimum", "ring:nodes=6", "--ranks", "0,2", "--no-relays").complaint()
+    assert complaint == "ring:nodes=6: rank 0 cannot reach rank 2 without relays; let idle nodes be some"
+    complaint = run_command("optimum", "ring:nodes=6", "--no-relays").complaint(2)
+    assert complaint.startswith("--no-relays is about compute nodes that take no part; give --ranks too")

@@ -1,0 +1,176 @@
+"""A part of the compute nodes of every builder and of random networks: schedules are right, and stop at relays."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_every_collective import check_roots
+from test_every_mutation_is_refused import MUTATIONS, Mutation
+from test_schedules_reach_the_optimum import SPECS
+
+from forestcoll.bounds import optimum, optimum_without_relays
+from forestcoll.collective import Collective
+from forestcoll.errors import NoSolutionError
+from forestcoll.generation import generate, schedule_for
+from forestcoll.method import Method
+from forestcoll.schedule import Schedule, read_schedule, traffic_of, write_schedule
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+from networks import SMALL, examples, networks, ranks_for, uneven_networks
+
+GROUPED = [spec for spec in SPECS if len(build_topology(spec).compute) > 3 and "nics" not in spec]
+
+
+def every_third_idle(topology: Topology) -> list[int]:
+    return [rank for rank in range(len(topology.compute)) if rank % 3 != 1]
+
+
+def asked_of(topology: Topology, collective: Collective, ranks: Any) -> dict[str, Any]:
+    asked: dict[str, Any] = {"collective": collective, "ranks": ranks}
+    if collective.has_root:
+        asked["root"] = topology.nodes[topology.compute[ranks[-1]]].id
+    return asked
+
+
+def check(topology: Topology, **asked: Any) -> None:
+    best = optimum(topology, **asked)
+    for method in Method:
+        try:
+            schedule = schedule_for(best, method=method)
+        except NoSolutionError:
+            assert method is Method.FAST
+            continue
+        report = verify(schedule)
+        assert report.fault is None
+        assert report.algbw == schedule.algbw
+        assert best.algbw <= schedule.algbw <= best.optimal_algbw
+        assert schedule.ranks == best.ranks
+        assert {root for phase in schedule.phases for root in phase.roots} <= set(best.members)
+        for phase, part in zip(schedule.phases, best.phases, strict=True):
+            check_roots(phase, part)
+
+
+@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("spec", GROUPED)
+def test_machines_and_families(spec: str, collective: Collective) -> None:
+    topology = build_topology(spec)
+    asked = asked_of(topology, collective, every_third_idle(topology))
+    best = optimum(topology, **asked)
+    if collective is not Collective.ALLREDUCE:
+        assert best.algbw == best.optimal_algbw
+    bare = optimum_without_relays(best)
+    assert bare is None or bare.algbw <= best.algbw
+    check(topology, **asked)
+
+
+@pytest.mark.parametrize("collective", Collective)
+@examples(30)
+@given(networks(most=7), st.data())
+def test_random_networks(collective: Collective, topology: Topology, data: st.DataObject) -> None:
+    check(topology, **asked_of(topology, collective, data.draw(ranks_for(topology))))
+
+
+@pytest.mark.parametrize("collective", Collective)
+@examples(25)
+@given(uneven_networks(most=6, kinds=st.just(SMALL)), st.data())
+def test_networks_whose_switches_are_not_balanced(
+    collective: Collective, topology: Topology, data: st.DataObject
+) -> None:
+    check(topology, **asked_of(topology, collective, data.draw(ranks_for(topology))))
+
+
+@examples(25)
+@given(networks(most=6, kinds=st.just(SMALL)), st.data(), st.integers(1, 3))
+def test_shards_roots_and_numbers_of_trees(topology: Topology, data: st.DataObject, trees: int) -> None:
+    ranks = data.draw(ranks_for(topology))
+    counts = data.draw(st.lists(st.integers(1, 5), min_size=len(ranks), max_size=len(ranks)))
+    shards = {topology.compute[rank]: Fraction(count, sum(counts)) for rank, count in zip(ranks, counts, strict=True)}
+    for asked in ({"shards": shards}, {"shards": shards, "collective": "reduce-scatter"}, {"trees": trees}):
+        try:
+            optimum(topology, ranks=ranks, **asked)
+        except NoSolutionError:
+            continue
+        check(topology, ranks=ranks, **asked)
+
+
+@examples(25)
+@given(networks(most=7), st.data(), st.sampled_from(Collective))
+def test_a_file_is_read_back_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, topology: Topology, data: st.DataObject, collective: Collective
+) -> None:
+    path = Path(tmp_path_factory.getbasetemp()) / "group.json"
+    schedule = generate(topology, **asked_of(topology, collective, data.draw(ranks_for(topology))))
+    write_schedule(schedule, path)
+    assert read_schedule(path) == schedule
+
+
+def small_groups() -> list[Schedule]:
+    """A ring over relays, a torus, and two boxes, half of their nodes idle."""
+    specs = {"ring:nodes=6": "0,2,3", "torus:dims=3x3": "0,4,5", "dgx-a100:boxes=2,gpus=3": "0,1,4,5"}
+    return [
+        generate(build_topology(spec), **asked_of(build_topology(spec), collective, ranks_of_text(ranks)))
+        for spec, ranks in specs.items()
+        for collective in Collective
+    ]
+
+
+def ranks_of_text(text: str) -> list[int]:
+    return [int(each) for each in text.split(",")]
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS)
+def test_every_mutation_is_refused(mutate: Mutation) -> None:
+    for schedule in small_groups():
+        for broken in mutate(schedule):
+            assert not verify(broken).ok
+
+
+@pytest.mark.parametrize("spec", ["torus:dims=4x4", "mi250:boxes=2"])
+def test_no_route_passes_through_a_compute_node_and_relays_are_used(spec: str) -> None:
+    topology = build_topology(spec)
+    schedule = generate(topology, ranks=every_third_idle(topology))
+    compute, ends = set(topology.compute), set()
+    for route in schedule.routes:
+        assert not compute.intersection(route[1:-1])
+        ends |= {route[0], route[-1]}
+    assert ends - set(schedule.members)
+
+
+def test_copies_at_relays_save_traffic() -> None:
+    """From one end of a star to the other two: over the idle hub once, and not once for each."""
+    builder = TopologyBuilder("star")
+    builder.add_compute("hub")
+    for node in "abc":
+        builder.add_compute(node)
+        builder.add_duplex("hub", node, 1)
+    schedule = generate(builder.build(), "broadcast", root="a", ranks=[1, 2, 3])
+    assert verify(schedule).optimal
+    assert traffic_of(schedule).wire == 3
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+@pytest.mark.parametrize(("spec", "ranks"), [("dgx-a100:boxes=4", "0-3,8-11,16-19,24-27"), ("torus:dims=4x4", "0-7")])
+def test_base_trees(spec: str, ranks: str, collective: Collective) -> None:
+    topology = build_topology(spec)
+    schedule = generate(topology, collective, ranks=ranks, compact=True)
+    report = verify(schedule)
+    assert report.ok
+    assert verify(schedule.expanded()) == report
+
+
+def test_a_symmetry_of_the_ranks_is_used() -> None:
+    schedule = generate(build_topology("dgx-a100:boxes=4"), ranks="0-3,8-11,16-19,24-27", compact=True)
+    assert schedule.symmetry is not None
+    assert schedule.symmetry.order > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("collective", Collective)
+@examples(1000)
+@given(st.one_of(networks(most=8), uneven_networks(most=7)), st.data())
+def test_thousands_of_networks(collective: Collective, topology: Topology, data: st.DataObject) -> None:
+    check(topology, **asked_of(topology, collective, data.draw(ranks_for(topology))))
