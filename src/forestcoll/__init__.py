@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
     from forestcoll.generation import generate, schedule_for
     from forestcoll.generation.steps import generate_steps
+    from forestcoll.lowering import Lowering, lower
     from forestcoll.method import Method, StepMethod
     from forestcoll.oneport.comparison import Along, SeriesComparison, compare_series
     from forestcoll.oneport.pipelined import PipelinePlan, pipelined_broadcast
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from forestcoll.schedule.step_cost import StepCost, cost_of
     from forestcoll.schedule.step_document import read_steps, write_steps
     from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfer, Transfers
+    from forestcoll.simulation import Costs, Point, simulate
     from forestcoll.targets.exporting import Export, Target, export
     from forestcoll.targets.judging import Judgement, judge_file
     from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, read_topology, write_topology
@@ -82,13 +84,15 @@ _HOMES = {
     "forestcoll.ranks": "without_relays",
     "forestcoll.schedule": "Phase PhaseOp Rows Schedule Shape Traffic Tree read_schedule shape_of traffic_of "
     "write_schedule",
-    "forestcoll.targets.exporting": "Export Target export",
-    "forestcoll.targets.judging": "Judgement judge_file",
     "forestcoll.schedule.periodic": "PeriodicSchedule",
     "forestcoll.schedule.periodic_document": "read_series write_series",
     "forestcoll.schedule.step_cost": "StepCost cost_of",
     "forestcoll.schedule.step_document": "read_steps write_steps",
     "forestcoll.schedule.steps": "StepPhase StepSchedule Transfer Transfers",
+    "forestcoll.targets.exporting": "Export Target export",
+    "forestcoll.targets.judging": "Judgement judge_file",
+    "forestcoll.lowering": "Lowering lower",
+    "forestcoll.simulation": "Costs Point simulate",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
@@ -104,6 +108,7 @@ __all__ = [
     "Bounds",
     "Collective",
     "CollectiveBound",
+    "Costs",
     "Export",
     "Fault",
     "ForestcollError",
@@ -112,6 +117,7 @@ __all__ = [
     "InternalError",
     "Judgement",
     "Link",
+    "Lowering",
     "Method",
     "NoSolutionError",
     "Node",
@@ -122,6 +128,7 @@ __all__ = [
     "Phase",
     "PhaseOp",
     "PipelinePlan",
+    "Point",
     "Progress",
     "Report",
     "RootedBound",
@@ -159,6 +166,7 @@ __all__ = [
     "generate_steps",
     "judge_file",
     "load_topology",
+    "lower",
     "optima_by_trees",
     "optimum",
     "optimum_without_relays",
@@ -171,6 +179,7 @@ __all__ = [
     "schedule_for",
     "schedule_of",
     "shape_of",
+    "simulate",
     "simulate_series",
     "topology_of",
     "traffic_of",

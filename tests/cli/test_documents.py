@@ -81,10 +81,10 @@ def test_the_readme_lists_every_command() -> None:
     assert sorted(listed) == sorted(_COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "document",
-    [README, *(ROOT / "docs" / f"{name}.md" for name in ("python", "bounds", "steps", "one-port", "runtimes"))],
-)
+PYTHON = ("python.md", "bounds.md", "steps.md", "one-port.md", "runtimes.md", "programs.md")
+
+
+@pytest.mark.parametrize("document", [README, *(ROOT / "docs" / name for name in PYTHON)])
 def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program = "\n".join(blocks(document, "python"))

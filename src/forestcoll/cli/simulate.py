@@ -130,6 +130,12 @@ def _write_tables(
         plot_points(points, _title(schedule), unit, _algbw(schedule), plot)
 
 
+def _ranks(schedule: "Schedule | StepSchedule") -> int:
+    from forestcoll.schedule.steps import StepSchedule
+
+    return len(schedule.topology.compute if isinstance(schedule, StepSchedule) else schedule.members)
+
+
 def _algbw(schedule: "Schedule | StepSchedule") -> float:
     """Return what large messages come to."""
     from forestcoll.schedule.step_cost import cost_of
@@ -141,7 +147,7 @@ def _algbw(schedule: "Schedule | StepSchedule") -> float:
 def _title(schedule: "Schedule | StepSchedule") -> str:
     from forestcoll.cli.wording import printable
 
-    nodes = len(schedule.topology.compute)
+    nodes = _ranks(schedule)
     return f"{printable(schedule.topology.name)}: {schedule.collective} over {nodes} compute nodes"
 
 

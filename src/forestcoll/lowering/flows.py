@@ -96,7 +96,7 @@ def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:
 
 def _trees(schedule: Schedule, grid: Grid) -> Iterator[Flow]:
     """Yield each tree that carries anything; those of a root lie one behind the other, from where its part begins."""
-    ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
+    ranks = {node: rank for rank, node in enumerate(schedule.members)}
     paths = list(schedule.routes)
     for number, (phase, counts) in enumerate(zip(schedule.phases, grid.trees, strict=True)):
         begins = list(accumulate(grid.parts, initial=0))
@@ -135,7 +135,7 @@ def _fans(
     paths: list[tuple[int, ...]],
 ) -> Mapping[int, tuple[tuple[int, ...], ...]]:
     """Return of each rank its children that one switch alone is between, if it can multicast, or add up."""
-    nodes, compute = schedule.topology.nodes, schedule.topology.compute
+    nodes, compute = schedule.topology.nodes, schedule.members
     ranks = {node: rank for rank, node in enumerate(compute)}
     switches: dict[int, int] = {}
     for route in tree.routes:

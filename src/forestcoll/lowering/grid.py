@@ -61,7 +61,7 @@ def _unit(schedule: Schedule) -> int:
     if not schedule.collective.has_shards:
         return 1
     if schedule.shards is None:
-        return len(schedule.topology.compute)
+        return len(schedule.members)
     return lcm(*(shard.denominator for shard in schedule.shards))
 
 
@@ -83,7 +83,7 @@ def _chosen(exact: int, unit: int, bound: int) -> int:
 
 def _parts(schedule: Schedule, chunks: int) -> tuple[int, ...]:
     """Return how many chunks each rank is the root of: its shard or, where the task leaves it open, about its share."""
-    ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
+    ranks = {node: rank for rank, node in enumerate(schedule.members)}
     totals = [Fraction(0)] * len(ranks)
     for tree in schedule.phases[0]:
         totals[ranks[tree.root]] += tree.share
@@ -92,7 +92,7 @@ def _parts(schedule: Schedule, chunks: int) -> tuple[int, ...]:
 
 def _of_phase(schedule: Schedule, number: int, parts: Sequence[int]) -> tuple[int, ...]:
     phase = schedule.phases[number]
-    ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
+    ranks = {node: rank for rank, node in enumerate(schedule.members)}
     trees: dict[int, list[int]] = {}
     for tree, root in enumerate(phase.roots):
         trees.setdefault(ranks[root], []).append(tree)

@@ -45,7 +45,7 @@ class Layout:
     @staticmethod
     def of(schedule: Schedule, grid: Grid, options: Options) -> "Layout":
         """Return the layout of the program of `schedule`, whose chunks are those of `grid`, cut further."""
-        root = schedule.topology.compute.index(schedule.phases[0].roots[0]) if schedule.collective.has_root else None
+        root = schedule.members.index(schedule.phases[0].roots[0]) if schedule.collective.has_root else None
         parts = tuple(part * options.scale for part in grid.parts)
         return Layout(_TASKS[schedule.collective], grid.chunks * options.scale, parts, root, options)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.errors import NoSolutionError
+from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.lowering.fitting import Excess, excess_of, nearer
 from forestcoll.lowering.flows import flows_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for
@@ -51,7 +51,8 @@ def lower(schedule: Schedule | StepSchedule, options: Options | None = None, lim
     is in `Lowering.loss`.
 
     Raises:
-        InputError: step schedules are lowered two-sided only, and something else is asked for.
+        InputError: step schedules are lowered two-sided only, and something else is asked for; or trees pass through
+            compute nodes that take no part.
         NoSolutionError: nothing fits, or the shards cannot be whole numbers of chunks.
     """
     options = options or Options()
@@ -59,6 +60,7 @@ def lower(schedule: Schedule | StepSchedule, options: Options | None = None, lim
         program = program_of_steps(schedule, options, limits)
         return Lowering(program, cost_of(schedule).algbw or Fraction(0), Fraction(0), 0)
     schedule = schedule.expanded()
+    _check_relays(schedule)
     excess: Excess | None = None
     for kept in _numbers_of_trees(schedule):
         thinner = schedule if kept is None else _thinned(schedule, kept)
@@ -69,6 +71,17 @@ def lower(schedule: Schedule | StepSchedule, options: Options | None = None, lim
             excess = nearer(excess, found)
     name = schedule.topology.name
     raise NoSolutionError(f"{name}: no program fits {limits.name}, not even with one tree per root: {excess}")
+
+
+def _check_relays(schedule: Schedule) -> None:
+    """Refuse a schedule whose trees pass through compute nodes that take no part: nobody runs a program there."""
+    idle = set(schedule.topology.compute).difference(schedule.members)
+    if idle and (used := idle.intersection(schedule.routes.entries.tolist())):
+        name = schedule.topology.nodes[min(used)].id
+        raise InputError(
+            f"{schedule.topology.name}: trees pass through compute node {name!r}, which takes no part, so that it runs "
+            "no program; generate with --no-relays"
+        )
 
 
 def _numbers_of_trees(schedule: Schedule) -> Iterator[int | None]:
@@ -103,7 +116,7 @@ def _programs(schedule: Schedule, grid: Grid, options: Options, limits: Limits) 
     """Yield programs that fit, the preferred one first, and what does not fit of others."""
     layout = Layout.of(schedule, grid, options)
     if options.style is Style.ONE_SIDED:
-        boxes = [schedule.topology.nodes[node].attributes.get("box") for node in schedule.topology.compute]
+        boxes = [schedule.topology.nodes[node].attributes.get("box") for node in schedule.members]
         flows = flows_of(schedule, grid, options, None)
         yield one_sided(schedule.topology.name, layout, flows, limits, [str(box) for box in boxes])
         return

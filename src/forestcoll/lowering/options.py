@@ -53,8 +53,9 @@ class Options:
     protocol: Protocol = Protocol.SIMPLE
 
     def __post_init__(self) -> None:
-        for name, kind in (("style", Style), ("placement", Placement), ("protocol", Protocol)):
-            object.__setattr__(self, name, _member(kind, getattr(self, name), name))
+        object.__setattr__(self, "style", _member(Style, self.style, "style"))
+        object.__setattr__(self, "placement", _member(Placement, self.placement, "placement"))
+        object.__setattr__(self, "protocol", _member(Protocol, self.protocol, "protocol"))
         for name in ("chunks", "pieces", "channels", "instances", "blocks"):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
@@ -79,7 +80,7 @@ class Options:
 _Name = TypeVar("_Name", bound=StrEnum)
 
 
-def _member(kind: type[_Name], value: object, name: str) -> _Name:
+def _member(kind: type[_Name], value: str, name: str) -> _Name:
     """Return the member of an enumeration that `value` is or names."""
     try:
         return kind(str(value))

@@ -5,7 +5,8 @@ from math import isfinite
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
-from forestcoll.topology import Topology
+from forestcoll.schedule import Schedule
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.units import bytes_per_microsecond
 
 
@@ -57,14 +58,14 @@ def bus_factor(collective: Collective, nodes: int) -> float:
     return (2 if collective is Collective.ALLREDUCE else 1) * (nodes - 1) / nodes
 
 
-def point_at(  # noqa: PLR0913 (one parameter a fact)
-    topology: Topology, collective: Collective, *, size: int, seconds: float, pieces: int, part: float
-) -> Point:
-    """Return the point of a time; the greatest `part` of M that goes as one goes in `pieces`.
+def point_at(schedule: Schedule | StepSchedule, *, size: int, seconds: float, pieces: int, part: float) -> Point:
+    """Return the point of a time of `schedule`; the greatest `part` of M that goes as one goes in `pieces`.
 
     Raises:
         InputError: nobody knows the unit of the network's bandwidths.
     """
+    topology = schedule.topology
+    members = topology.compute if isinstance(schedule, StepSchedule) else schedule.members
     algbw = size / seconds / float(bytes_per_microsecond(topology.bandwidth_unit) * 10**6)
-    busbw = algbw * bus_factor(collective, len(topology.compute))
+    busbw = algbw * bus_factor(schedule.collective, len(members))
     return Point(size, seconds, algbw, busbw, pieces, size * part / pieces)

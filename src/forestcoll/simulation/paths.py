@@ -31,9 +31,14 @@ class Way:
 class Paths:
     """The ways between ranks: as a schedule sends there, else over as few links as can be."""
 
-    def __init__(self, topology: Topology, used: Mapping[Pair, Mapping[tuple[int, ...], float]]) -> None:
-        """Know the ways of `used`: of pairs of ranks, paths of node numbers and how much goes over each."""
-        self.topology = topology
+    def __init__(
+        self, topology: Topology, members: tuple[int, ...], used: Mapping[Pair, Mapping[tuple[int, ...], float]]
+    ) -> None:
+        """Know the ways of `used`: of pairs of ranks, paths of node numbers and how much goes over each.
+
+        `members` are the nodes of the ranks.
+        """
+        self.topology, self.members = topology, members
         self._numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
         self._ways = {pair: self._way(paths) for pair, paths in used.items()}
         self._shortest: dict[int, dict[int, tuple[int, ...]]] = {}
@@ -42,9 +47,11 @@ class Paths:
     def of(schedule: Schedule | StepSchedule) -> "Paths":
         """Return the ways that `schedule` uses: a pair with several shares what goes between them as they do."""
         if isinstance(schedule, StepSchedule):
-            return Paths(schedule.topology, {})  # a transfer crosses one link, and that is the shortest way
+            return Paths(
+                schedule.topology, schedule.topology.compute, {}
+            )  # a transfer crosses one link, and that is the shortest way
         schedule = schedule.expanded()
-        ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
+        ranks = {node: rank for rank, node in enumerate(schedule.members)}
         used: dict[Pair, dict[tuple[int, ...], float]] = {}
         rows = list(schedule.routes)
         for phase in schedule.phases:
@@ -53,7 +60,7 @@ class Paths:
                 for path in joined:
                     paths = used.setdefault((ranks[path[0]], ranks[path[-1]]), {})
                     paths[path] = paths.get(path, 0.0) + float(tree.share)
-        return Paths(schedule.topology, used)
+        return Paths(schedule.topology, schedule.members, used)
 
     def way(self, source: int, target: int) -> Way:
         """Return the way from a rank to another. Raises `InputError` if there is none."""
@@ -74,10 +81,10 @@ class Paths:
 
     def _fewest_links(self, source: int, target: int) -> tuple[int, ...]:
         if source not in self._shortest:
-            self._shortest[source] = self._tree(self.topology.compute[source])
-        node = self.topology.compute[target]
+            self._shortest[source] = self._tree(self.members[source])
+        node = self.members[target]
         if node not in self._shortest[source]:
-            ids = self.topology.ids([self.topology.compute[source], node])
+            ids = self.topology.ids([self.members[source], node])
             raise InputError(f"{self.topology.name}: no way leads from {ids[0]!r} to {ids[1]!r} over switches alone")
         return self._shortest[source][node]
 

@@ -1,4 +1,4 @@
-"""Pictures of simulations, drawn by matplotlib: the optional extra `plot`."""
+"""Pictures of simulations, drawn by matplotlib: the optional extra `pictures`."""
 
 import io
 from collections.abc import Sequence

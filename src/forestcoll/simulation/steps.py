@@ -47,8 +47,7 @@ class StepModel:
         """Return what M of `size` bytes takes."""
         seconds = self.latency + size * self.seconds_per_byte
         return point_at(
-            self.schedule.topology,
-            self.schedule.collective,
+            self.schedule,
             size=size,
             seconds=seconds,
             pieces=1,

@@ -89,8 +89,7 @@ class ProgramModel:
         program = self.program(pieces)
         part = max(each.count for *_, each in program.instructions()) * pieces / program.chunks
         seconds = self.run(size, pieces).seconds
-        topology, collective = self._schedule.topology, self._schedule.collective
-        return point_at(topology, collective, size=size, seconds=seconds, pieces=pieces, part=part)
+        return point_at(self._schedule, size=size, seconds=seconds, pieces=pieces, part=part)
 
     def run(self, size: int, pieces: int) -> Timeline:
         """Return the run of the program with so many pieces."""

@@ -86,8 +86,8 @@ class TreeModel:
     def point(self, size: int) -> Point:
         """Return what M of `size` bytes takes, in the best number of pieces."""
         pieces = self.best_pieces(size)
-        topology, collective, seconds = self.schedule.topology, self.schedule.collective, self.seconds(size, pieces)
-        return point_at(topology, collective, size=size, seconds=seconds, pieces=pieces, part=self.greatest_share)
+        seconds, part = self.seconds(size, pieces), self.greatest_share
+        return point_at(self.schedule, size=size, seconds=seconds, pieces=pieces, part=part)
 
 
 @dataclass(frozen=True)
