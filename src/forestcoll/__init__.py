@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from forestcoll.bounds.rooted import RootedBound, broadcast_bound, reduce_bound
     from forestcoll.bounds.table import bounds_of
     from forestcoll.collective import Collective
+    from forestcoll.design.finder import Frontier, TopologyFinder, find_topologies
+    from forestcoll.design.realisation import schedule_of, topology_of
     from forestcoll.errors import ForestcollError, InputError, InternalError, NoSolutionError
     from forestcoll.generation import generate, schedule_for
     from forestcoll.generation.steps import generate_steps
@@ -69,9 +71,12 @@ _HOMES = {
     "forestcoll.bounds.rooted": "RootedBound broadcast_bound reduce_bound",
     "forestcoll.bounds.table": "bounds_of",
     "forestcoll.collective": "Collective",
+    "forestcoll.design.finder": "Frontier TopologyFinder find_topologies",
+    "forestcoll.design.realisation": "schedule_of topology_of",
     "forestcoll.errors": "ForestcollError InputError InternalError NoSolutionError",
     "forestcoll.generation": "generate schedule_for",
     "forestcoll.generation.steps": "generate_steps",
+    "forestcoll.lowering": "Lowering lower",
     "forestcoll.method": "Method StepMethod",
     "forestcoll.oneport.comparison": "Along SeriesComparison compare_series",
     "forestcoll.oneport.pipelined": "PipelinePlan pipelined_broadcast",
@@ -85,10 +90,9 @@ _HOMES = {
     "forestcoll.schedule.step_cost": "StepCost cost_of",
     "forestcoll.schedule.step_document": "read_steps write_steps",
     "forestcoll.schedule.steps": "StepPhase StepSchedule Transfer Transfers",
+    "forestcoll.simulation": "Costs Point simulate",
     "forestcoll.targets.exporting": "Export Target export",
     "forestcoll.targets.judging": "Judgement judge_file",
-    "forestcoll.lowering": "Lowering lower",
-    "forestcoll.simulation": "Costs Point simulate",
     "forestcoll.topology": "Link Node NodeKind Topology TopologyBuilder read_topology write_topology",
     "forestcoll.topology.registry": "build_topology builders load_topology",
     "forestcoll.verification": "Fault Report verify",
@@ -108,6 +112,7 @@ __all__ = [
     "Export",
     "Fault",
     "ForestcollError",
+    "Frontier",
     "InputError",
     "InternalError",
     "Judgement",
@@ -141,6 +146,7 @@ __all__ = [
     "Target",
     "Topology",
     "TopologyBuilder",
+    "TopologyFinder",
     "Traffic",
     "Transfer",
     "Transfers",
@@ -155,6 +161,7 @@ __all__ = [
     "compare_series",
     "cost_of",
     "export",
+    "find_topologies",
     "generate",
     "generate_steps",
     "judge_file",
@@ -170,9 +177,11 @@ __all__ = [
     "read_topology",
     "reduce_bound",
     "schedule_for",
+    "schedule_of",
     "shape_of",
     "simulate",
     "simulate_series",
+    "topology_of",
     "traffic_of",
     "verify",
     "verify_series",

@@ -167,6 +167,10 @@ def test_the_benchmark_of_scale_runs() -> None:
     assert "over the limit" not in printed
 
 
+def test_the_benchmark_of_one_port_runs() -> None:
+    assert benchmark("one_port.py", "--quick").count(" tree(s) | ") == 2
+
+
 def test_the_search_for_better_allreduces_runs() -> None:
     printed = benchmark("allreduce_hypothesis.py", "--networks", 4, "--largest", 5)
     assert printed.count("| 4 |") == 8

@@ -2,6 +2,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import one_port
 import pytest
 from hypothesis import given
 from oneport_platforms import figure_1, optimum_by_cuts, optimum_by_trees, platform_of_costs, random_platforms
@@ -100,6 +101,14 @@ def test_with_all_links_at_once_machines_have_the_optimum_of_a_broadcast(spec: s
     topology = build_topology(spec)
     source = topology.nodes[topology.compute[1]].id
     assert solved(topology, source).throughput == optimum(topology, "broadcast", root=source).algbw
+
+
+def test_fewer_trees_take_the_place_of_a_basis_where_there_is_room() -> None:
+    best = solved(one_port.platform(50, 200, 1, 10))
+    of_basis = optimum_by_prices(best.platform)
+    assert best.throughput == of_basis.throughput == sum(tree.weight for tree in best.trees)
+    assert len(best.trees) < len(of_basis.trees)
+    assert busiest(best) == 1
 
 
 FIVE = Fraction(5)

@@ -76,11 +76,6 @@ output_option = click.option(
 )
 
 
-def path_option(name: str, description: str) -> Callable[[Command], Command]:
-    """Return an option that names a file to write besides."""
-    return click.option(name, metavar="FILE", callback=_path, help=description)
-
-
 def _ranks(_context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
     """Return a text that names ranks; whether they are there is seen when the network is known."""
     if text is None:
@@ -100,6 +95,11 @@ ranks_option = click.option(
     metavar="RANKS",
     help="The compute nodes that take part, counted from 0, as 0-7,16-23; the others may serve as relays.",
 )
+
+
+def path_option(name: str, description: str) -> Callable[[Command], Command]:
+    """Return an option that names a file to write besides."""
+    return click.option(name, metavar="FILE", callback=_path, help=description)
 
 
 def collective_options(command: Command) -> Command:

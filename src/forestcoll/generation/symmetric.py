@@ -15,8 +15,9 @@ from forestcoll.bounds import Optimum
 from forestcoll.core import RoutedTrees
 from forestcoll.generation.growing import Forest
 from forestcoll.progress import Progress
-from forestcoll.topology import Shift, Symmetry, Topology
+from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry
+from forestcoll.topology.automorphisms.graph import ArcTable, graph_of
 
 
 def grow_base_trees(
@@ -40,27 +41,15 @@ def grow_base_trees(
 def _symmetry(best: Optimum, parts: Sequence[Topology]) -> Symmetry:
     """Return symmetries of what trees use that are symmetries of the whole network and of the ranks as well."""
     takes_part = np.isin(np.arange(len(best.topology.nodes)), best.members)
-    others = [best.topology, *(part for part in parts[1:] if part is not parts[0])]
+    others = [network for network in (best.topology, *parts[1:]) if network is not parts[0]]
+    tables = [ArcTable(graph_of(network)) for network in others]
     return Symmetry(
         tuple(
             shift
             for shift in find_symmetry(parts[0]).shifts
-            if np.array_equal(takes_part, takes_part[shift.image]) and all(_keeps(part, shift) for part in others)
+            if np.array_equal(takes_part, takes_part[shift.image])
+            and all(table.is_symmetry(shift.image.astype(np.int64)) for table in tables)
         )
-    )
-
-
-def _keeps(topology: Topology, shift: Shift) -> bool:
-    """Return whether a shift sends nodes to nodes of the same kind, and links to links of the same bandwidth."""
-    image, nodes = shift.image.tolist(), topology.nodes
-    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
-    return all(
-        (node.kind, node.multicast, node.aggregation)
-        == (nodes[other].kind, nodes[other].multicast, nodes[other].aggregation)
-        for node, other in zip(nodes, image, strict=True)
-    ) and all(
-        bandwidths.get((image[source], image[target])) == bandwidth
-        for (source, target), bandwidth in bandwidths.items()
     )
 
 

@@ -83,7 +83,7 @@ _Name = TypeVar("_Name", bound=StrEnum)
 def _member(kind: type[_Name], value: str, name: str) -> _Name:
     """Return the member of an enumeration that `value` is or names."""
     try:
-        return kind(value)
+        return kind(str(value))
     except ValueError:
         known = ", ".join(repr(each.value) for each in kind)
         raise InputError(f"{name} is {shown(value)}; it must be one of {known}") from None
