@@ -110,6 +110,23 @@ def test_a_schedule_that_is_wrong_is_not_exported(schedule: Path, tmp_path: Path
     assert "[share" in run_command("export", wrong, "--to", "msccl-xml").complaint()
 
 
+@pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json", "chakra"])
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_a_group_of_ranks_is_counted_from_zero(tmp_path: Path, collective: str, target: str) -> None:
+    part, out = tmp_path / "part.json", tmp_path / "x"
+    arguments = ("--ranks", "0-1,4-5", "--collective", collective, "-o", part)
+    assert run_command("generate", "dgx-a100:boxes=1,gpus=8", *arguments).status == 0
+    assert run_command("export", part, "--to", target, "-o", out, "--json").document()["ranks"] == 4
+    assert run_command("check-program", tmp_path / "x.0.et" if target == "chakra" else out).status == 0
+
+
+def test_relays_are_told_to_have_no_program(tmp_path: Path) -> None:
+    part = tmp_path / "part.json"
+    assert run_command("generate", "ring:nodes=5", "--ranks", "0,2", "-o", part).status == 0
+    complaint = run_command("export", part, "--to", "msccl-xml").complaint()
+    assert "takes no part, but relays data" in complaint
+
+
 def test_an_existing_file_stays_when_the_export_fails(tmp_path: Path) -> None:
     out = tmp_path / "x.xml"
     out.write_text("kept")

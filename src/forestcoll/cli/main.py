@@ -19,9 +19,9 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 _COMMANDS = {
     "broadcast-series": "Broadcast message after message, as fast as can be.",
     "bounds": "Say what no schedule can beat, and why.",
-    "find-topology": "Find networks built for collectives.",
     "check-program": "Check a program for a runtime that anyone wrote.",
     "export": "Write a schedule as a program for a runtime.",
+    "find-topology": "Find networks built for collectives.",
     "generate": "Write a schedule that reaches the optimum, verified.",
     "optimum": "Say how fast a collective can run, exactly, and why.",
     "simulate": "Say how long a schedule takes, size by size.",
