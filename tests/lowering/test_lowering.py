@@ -14,6 +14,7 @@ from forestcoll.lowering.grid import rounded
 from forestcoll.method import StepMethod
 from forestcoll.program import Buffer, Message, Program, Span
 from forestcoll.program.limits import Limits
+from forestcoll.ranks import without_relays
 from forestcoll.schedule import Schedule
 from forestcoll.topology.registry import build_topology
 
@@ -132,6 +133,22 @@ def test_sums_need_scratch_only_where_a_rank_has_no_room_of_its_own() -> None:
 def test_the_same_schedule_gives_the_same_program() -> None:
     schedule = schedule_of("dgx-a100:boxes=2,gpus=3", Collective.ALLREDUCE)
     assert lower(schedule).program == lower(schedule).program
+
+
+@pytest.mark.parametrize("style", Style)
+def test_those_that_take_part_have_a_program(style: Style) -> None:
+    topology = without_relays(build_topology("dgx-a100:boxes=2,gpus=3"), "0-1,3-4")
+    for collective in (Collective.ALLGATHER, Collective.ALLREDUCE):
+        schedule = generate(topology, collective=collective, ranks="0-1,3-4")
+        lowering = lowered(schedule, style=style, placement=Placement.OUT_OF_PLACE)
+        assert len(lowering.program.ranks) == 4
+        assert lowering.loss == 0
+
+
+def test_trees_over_idle_nodes_have_no_program() -> None:
+    schedule = generate(build_topology("dgx-a100:boxes=2,gpus=3"), ranks="0-1,3-4")
+    with pytest.raises(InputError, match="takes no part, so that it runs no program; generate with --no-relays"):
+        lower(schedule)
 
 
 @pytest.mark.parametrize("value", [0, -1, True, 1.5])
