@@ -12,15 +12,13 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.errors import InternalError
-
 
 @dataclass(frozen=True, eq=False)
 class IntegerSolution:
     """What HiGHS found.
 
     Attributes:
-        values: of each column its value; None if no solution was found in time.
+        values: of each column its value; None if no solution was found.
         bound: no solution has a smaller objective.
         complete: whether the search came to its end, so that the solution is optimal.
     """
@@ -58,18 +56,11 @@ class IntegerProgram:
         self._highs.addRow(lower, upper, len(columns), np.array(columns, dtype=np.int32), values)
 
     def solve(self, most_nodes: int) -> IntegerSolution:
-        """Return what a search of at most `most_nodes` nodes finds.
-
-        Raises:
-            InternalError: HiGHS says that there is no solution, though all programs here have one.
-        """
+        """Return what a search of at most `most_nodes` nodes finds: nothing, where numbers are too far apart for it."""
         self._highs.setOptionValue("mip_max_nodes", most_nodes)
         self._highs.run()
-        status = self._highs.getModelStatus()
-        if status in {highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible}:
-            raise InternalError("HiGHS finds no solution of an integer program that has one")
         info = self._highs.getInfo()
-        complete = status == highspy.HighsModelStatus.kOptimal
+        complete = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
             return IntegerSolution(None, info.mip_dual_bound, complete=False)
         return IntegerSolution(np.array(self._highs.getSolution().col_value), info.mip_dual_bound, complete)
