@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pips must not write into one environment
-.PHONY: help setup demo test test-all bench bench-scale soak lint format hooks clean distclean
+.PHONY: help setup demo test test-all bench bench-scale soak figures lint format hooks clean distclean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -46,6 +46,9 @@ bench-scale: $(STAMPS)/package ## measure how time and memory grow, up to 16,384
 
 soak: $(STAMPS)/package ## hold the ways against each other on random networks for ten minutes
 	$(BIN)/python benchmarks/soak.py
+
+figures: $(STAMPS)/package $(STAMPS)/test ## draw the figures of the direct-connect paper anew, into build/figures
+	$(BIN)/python benchmarks/figures.py
 
 # The same checks stand in .pre-commit-config.yaml, for `git commit`.
 lint: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/lint ## check style, types, layers and native formatting, as CI does

@@ -68,7 +68,7 @@ def main() -> None:
         watch.begin("end")
         solving, tree, dag, schedule = watch.seconds
         print(
-            f"| {nodes} | {links} | {slowest} to {fastest} | {solving:.1f} s, {len(compared.best.trees)} trees "
+            f"| {nodes} | {links} | {slowest} to {fastest} | {solving:.1f} s, {len(compared.best.trees)} tree(s) "
             f"| {tree + dag:.1f} s | {schedule:.1f} s |"
         )
 

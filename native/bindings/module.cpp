@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "bindings/wide_caster.h"
+#include "bounds/all_to_all.h"
 #include "bounds/throughput.h"
 #include "generate/breadth_first.h"
 #include "generate/forest.h"
@@ -284,6 +285,24 @@ nb::tuple broadcast_breadth_first(const Problem<Capacity>& problem, Capacity dem
 }
 
 template <class Capacity>
+nb::tuple spread_all_to_all(const Problem<Capacity>& problem, std::int64_t rounds, double gap, nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  AllToAllSpread found;
+  {
+    nb::gil_scoped_release unlocked;
+    found = AllToAll<Capacity>(problem.network, problem.terminals).run(rounds, gap, observer);
+  }
+  return nb::make_tuple(found.trees, std::move(found.loads), std::move(found.lengths));
+}
+
+template <class Capacity>
+Capacity distance_sum(const Problem<Capacity>& problem, const std::vector<Capacity>& lengths, nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  nb::gil_scoped_release unlocked;
+  return sum_of_distances(problem.network, problem.terminals, lengths, observer);
+}
+
+template <class Capacity>
 nb::tuple logical_arcs(const LogicalNetwork<Capacity>& logical) {
   IntList tails, heads;
   std::vector<Capacity> capacities;
@@ -337,6 +356,11 @@ void bind(nb::module_ module) {
              "Return what grow_trees returns, of one root an orbit; images of the trees are the others.");
   module.def("route_trees", &route<Capacity>, "problem"_a, "logical"_a, "batches"_a, "progress"_a = nb::none(),
              "Return roots, multiplicities, path numbers of all trees, and the paths' starts and nodes.");
+  module.def("spread_all_to_all", &spread_all_to_all<Capacity>, "problem"_a, "rounds"_a, "gap"_a,
+             "progress"_a = nb::none(),
+             "Return the units of each pair, the load of each arc, and lengths for a bound.");
+  module.def("distance_sum", &distance_sum<Capacity>, "problem"_a, "lengths"_a, "progress"_a = nb::none(),
+             "Return the distances between all ordered pairs of terminals, added up.");
   module.def("broadcast_breadth_first", &broadcast_breadth_first<Capacity>, "problem"_a, "demand"_a, "latencies"_a,
              "chunks"_a, "targets"_a = IntList{}, "progress"_a = nb::none(),
              "Return steps, shards, sources, targets, lows and highs of transfers, and the points that these name.");

@@ -115,10 +115,25 @@ class BreadthFirstBroadcast {
     LinkBalance<Capacity> balance(links, demand_, chunks_);
     for (std::size_t step = 1; step < rings.size(); ++step) {
       observer.pulse();
-      classify(target, static_cast<Distance>(step), rings[step]);
+      if (step == 1) {
+        classify_neighbours(target);
+      } else {
+        classify(target, static_cast<Distance>(step), rings[step]);
+      }
       balance.run(classes_);
       append(target, static_cast<std::int32_t>(step - 1), balance);
     }
+  }
+
+  // Puts each neighbour into a class of its own: only the links from it can bring its shard.
+  void classify_neighbours(NodeIndex target) {
+    const auto& arcs = network_.in(target);
+    std::map<NodeIndex, std::vector<std::int32_t>> links_from;
+    for (std::size_t link = 0; link < arcs.size(); ++link) {
+      links_from[network_.tail(arcs[link])].push_back(static_cast<std::int32_t>(link));
+    }
+    classes_.clear();
+    for (auto& [neighbour, links] : links_from) classes_.push_back({std::move(links), {neighbour}});
   }
 
   // Puts the nodes at distance `step` from `target` into classes by the links that can bring their shards.

@@ -130,6 +130,11 @@ def _open_for_reading(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
+def write_bytes(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write the bytes in `chunks` to the file at `path`, as `write_text` writes text."""
+    _write(path, chunks)
+
+
 def write_text(path: Path, chunks: Iterable[str]) -> None:
     """Write the text in `chunks` to `path`, whole or not at all; gzip if its name ends in `.gz`.
 
@@ -144,6 +149,10 @@ def write_text(path: Path, chunks: Iterable[str]) -> None:
         sys.stdout.writelines(chunks)
         sys.stdout.flush()
         return
+    _write(path, chunks)
+
+
+def _write(path: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
     if "\0" in str(path):
         raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
     target = Path(os.path.realpath(path))
@@ -162,7 +171,7 @@ def write_text(path: Path, chunks: Iterable[str]) -> None:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
-def _replace(target: Path, chunks: Iterable[str]) -> None:
+def _replace(target: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:80]}.", suffix=".part", dir=target.parent)
     part = Path(name)
     try:
@@ -187,7 +196,7 @@ def _mode_for(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def _write_chunks(file: IO[bytes], chunks: Iterable[str], *, compress: bool) -> None:
+def _write_chunks(file: IO[bytes], chunks: Iterable[str] | Iterable[bytes], *, compress: bool) -> None:
     if not compress:
         _encode(file, chunks)
         return
@@ -199,6 +208,6 @@ def _write_chunks(file: IO[bytes], chunks: Iterable[str], *, compress: bool) -> 
         _encode(buffered, chunks)
 
 
-def _encode(file: IO[bytes] | io.BufferedWriter, chunks: Iterable[str]) -> None:
+def _encode(file: IO[bytes] | io.BufferedWriter, chunks: Iterable[str] | Iterable[bytes]) -> None:
     for chunk in chunks:
-        file.write(chunk.encode())
+        file.write(chunk.encode() if isinstance(chunk, str) else chunk)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from forestcoll.errors import InputError, shown
 from forestcoll.topology import Topology
 from forestcoll.topology.part import without_links_of_idle
-from forestcoll.topology.reach import unreachable_pair
+from forestcoll.topology.reach import unreachable_from, unreachable_pair
 
 RanksLike: TypeAlias = str | Iterable[int]
 """Places among the compute nodes, counted from 0: integers, or a text such as `0-7,16-23`."""
@@ -110,13 +110,21 @@ def members_of(topology: Topology, ranks: tuple[int, ...] | None) -> tuple[int, 
     return topology.compute if ranks is None else ranks
 
 
-def require_reach(topology: Topology, ranks: tuple[int, ...] | None) -> None:
+def require_reach(
+    topology: Topology, ranks: tuple[int, ...] | None, root: int | None = None, *, backwards: bool = False
+) -> None:
     """Check that all that take part reach each other, over idle nodes and switches too.
+
+    With a `root`, that it reaches them all or, `backwards`, that they all reach it.
 
     Raises:
         InputError: one cannot reach another.
     """
-    pair = unreachable_pair(topology, members_of(topology, ranks))
+    members = members_of(topology, ranks)
+    if root is None:
+        pair = unreachable_pair(topology, members)
+    else:
+        pair = unreachable_from(topology, root, members, backwards=backwards)
     if pair is None:
         return
     one, other = (shown(node) for node in topology.ids(pair))

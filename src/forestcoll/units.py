@@ -61,3 +61,18 @@ def data_size(text: str) -> int:
     if size < 1 or size.denominator > 1:
         raise InputError(form)
     return size.numerator
+
+
+def size_name(size: int) -> str:
+    """Return `size` bytes as people write it: `1MB`, `1.024MB`, a power of two `64KiB`, else rounded to four digits."""
+    decimal, exact = _scaled(size, 1000, "")
+    binary, as_exact = _scaled(size, 1024, "i")
+    return binary if as_exact and not exact and size & (size - 1) == 0 else decimal
+
+
+def _scaled(size: int, base: int, infix: str) -> tuple[str, bool]:
+    """Return `size` in the greatest unit that is not above it, and whether the four digits are all."""
+    power = max(power for power in range(5) if base**power <= size)
+    number = f"{size / base**power:.4g}"
+    unit = f"{'KMGT'[power - 1]}{infix}B" if power else "B"
+    return f"{number}{unit}", Fraction(number) * base**power == size

@@ -182,6 +182,7 @@ def test_programs_that_are_too_large_are_left_out(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("forestcoll.bounds.allreduce.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.allreduce_forests.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
     found = bounds_of(build_topology("mi250:boxes=2"))
     assert set(found.too_large) == {Operation.ALLREDUCE, Operation.ALL_TO_ALL}
     assert found.of(Operation.ALL_TO_ALL) is None

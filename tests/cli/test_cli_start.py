@@ -9,6 +9,7 @@ import forestcoll.cli
 from forestcoll.cli.main import _COMMANDS, module_of
 
 SHARED = {
+    "reading",
     "bounds_wording",
     "main",
     "options",

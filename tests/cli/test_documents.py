@@ -16,8 +16,10 @@ from forestcoll.cli.main import _COMMANDS
 from forestcoll.collective import Collective
 from forestcoll.schedule import read_schedule
 from forestcoll.schedule.document import schedule_from_document
+from forestcoll.schedule.step_document import steps_from_document
 from forestcoll.topology import topology_from_document
 from forestcoll.verification import rules, verify
+from forestcoll.verification.steps import step_rules, verify_steps
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -79,9 +81,10 @@ def test_the_readme_lists_every_command() -> None:
     assert sorted(listed) == sorted(_COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "document", [README, ROOT / "docs" / "python.md", ROOT / "docs" / "bounds.md", ROOT / "docs" / "one-port.md"]
-)
+PYTHON = ("python.md", "bounds.md", "steps.md", "one-port.md", "runtimes.md", "programs.md")
+
+
+@pytest.mark.parametrize("document", [README, *(ROOT / "docs" / name for name in PYTHON)])
 def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program = "\n".join(blocks(document, "python"))
@@ -105,11 +108,20 @@ def test_the_tables_of_rules_are_the_verifiers(collective: Collective) -> None:
 
 
 def test_the_files_that_are_shown_are_right() -> None:
-    network, *schedules = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
+    network, *schedules, steps = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
     assert len(topology_from_document(network, where="docs").links) == 3
     assert len(schedules) == 2
     for schedule in schedules:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
+    assert verify_steps(steps_from_document(steps, where="docs")).bandwidth_optimal
+
+
+def test_the_table_of_rules_of_steps_is_the_verifiers() -> None:
+    text = (ROOT / "docs" / "steps.md").read_text()
+    rows = [f"| `{name}` | {statement} |" for name, statement in step_rules()]
+    begin, end = "<!-- step rules: begin -->\n", "\n<!-- step rules: end -->"
+    shown = text[text.index(begin) + len(begin) : text.index(end)]
+    assert shown == "\n".join(["| rule | statement |", "| --- | --- |", *rows])
 
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -153,6 +165,10 @@ def test_the_benchmark_of_scale_runs() -> None:
     printed = benchmark("scale.py", "--quick")
     assert printed.count("| yes, yes |") == 10
     assert "over the limit" not in printed
+
+
+def test_the_benchmark_of_one_port_runs() -> None:
+    assert benchmark("one_port.py", "--quick").count(" tree(s) | ") == 2
 
 
 def test_the_search_for_better_allreduces_runs() -> None:

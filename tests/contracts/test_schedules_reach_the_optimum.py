@@ -20,6 +20,7 @@ from networks import SMALL, duplex_networks, examples, networks, one_way_network
 from oracles import best_allgather
 
 SPECS = [
+    "cayley:outer=5,inner=2,ratio=4,generators=1+2+3",
     "circulant:nodes=5,offsets=1+2",
     "circulant:nodes=7,offsets=1+2,one_way=true",
     "circulant:nodes=8,offsets=1+3+4,one_way=true,bandwidth=25/3",
@@ -27,6 +28,7 @@ SPECS = [
     "complete:nodes=6",
     "complete-bipartite:left=1,right=4",
     "complete-bipartite:left=3,right=4",
+    "de-bruijn:degree=2,length=3",
     "dgx-1:boxes=1",
     "dgx-1:boxes=2",
     "dgx-1:boxes=3,gpus=3",
@@ -41,6 +43,10 @@ SPECS = [
     "dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,ib_bandwidth=1/7",
     "dgx-h100:boxes=2",
     "dgx-h100:boxes=2,gpus=4,nvls=true",
+    "diamond",
+    "directed-circulant:degree=3",
+    "distance-regular:nodes=10",
+    "double-binary-tree:nodes=5",
     "dragonfly:routers=2,nodes=1,global_links=1",
     "dragonfly:routers=3,nodes=2,global_links=1,global_bandwidth=5/2",
     "fat-tree:levels=1,arity=4",
@@ -48,9 +54,11 @@ SPECS = [
     "fat-tree:levels=2,arity=4,oversubscription=7/3",
     "gb200-nvl72:boxes=1,gpus=8",
     "gb200-nvl72:boxes=2,gpus=6",
+    "generalized-kautz:degree=3,nodes=7",
     "hamming:dim=2,base=3",
     "hypercube:dim=1",
     "hypercube:dim=4",
+    "kautz:degree=2,length=2",
     "mesh:dims=2x3x2",
     "mesh:dims=5",
     "mi250:boxes=1",
@@ -58,14 +66,19 @@ SPECS = [
     "mi250:boxes=2,gpus=8",
     "mi300x:boxes=1",
     "mi300x:boxes=2",
+    "modified-de-bruijn:degree=2,length=3",
     "rail:boxes=2,gpus=4",
     "rail:boxes=3,gpus=2,oversubscription=3",
     "rail-only:boxes=3,gpus=4,scale_up_bandwidth=18,rail_bandwidth=1",
     "ring:nodes=2",
     "ring:nodes=9",
     "ring:nodes=6,one_way=true",
+    "shifted-ring:nodes=7",
     "torus:dims=3x4",
+    "ring:nodes=4,one_way=true,parallel=2",
     "torus:dims=2x2x3",
+    "twisted-hypercube:dim=3",
+    "twisted-torus:dims=3x4",
 ]
 
 

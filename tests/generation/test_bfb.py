@@ -17,7 +17,7 @@ from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification.steps import verify_steps
-from networks import examples, networks, one_way_networks
+from networks import SMALL, examples, networks, one_way_networks
 
 
 def _best(nodes: int) -> Fraction:
@@ -133,8 +133,14 @@ def test_conjecture_1_has_counterexamples(nodes: int, offsets: str, least: Fract
 DIRECT = st.one_of(networks(most=7, switches=False), one_way_networks(most=7, switches=False))
 
 
+FEW_DIGITS = st.one_of(  # HiGHS computes in floating point
+    networks(most=7, switches=False, kinds=st.just(SMALL)),
+    one_way_networks(most=7, switches=False, kinds=st.just(SMALL)),
+)
+
+
 @examples(60)
-@given(DIRECT)
+@given(FEW_DIGITS)
 def test_linear_programming_finds_nothing_faster(topology: Topology) -> None:
     times = cost_of(bfb(topology)).step_times
     distances = _distances(topology)

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -10,7 +11,7 @@ from forestcoll.oneport import Along, Platform, compare_series
 from forestcoll.oneport.best_dag import best_dag
 from forestcoll.oneport.best_tree import best_tree, tree_throughput
 from forestcoll.oneport.dag import dag_optimum
-from forestcoll.oneport.optimum import steady_optimum
+from forestcoll.oneport.optimum import optimum_by_prices, steady_optimum
 from forestcoll.schedule.periodic import SeriesTree
 from forestcoll.topology import Topology
 from forestcoll.verification.series import verify_series
@@ -52,8 +53,8 @@ def test_figure_2_has_a_period_of_2_and_the_dag_one_of_5() -> None:
     assert over_graph.makespan(1) == 6
 
 
-@given(random_platforms(5))
-@examples(60)
+@given(random_platforms(5, skewed=True))
+@examples(80)
 def test_every_schedule_is_right_and_as_fast_as_its_restriction_allows(topology: Topology) -> None:
     compared = compare_series(topology, 0)
     for along, throughput in (
@@ -69,7 +70,7 @@ def test_every_schedule_is_right_and_as_fast_as_its_restriction_allows(topology:
     assert compared.tree.throughput <= compared.dag.throughput <= compared.best.throughput
 
 
-@given(random_platforms(5, switches=2))
+@given(random_platforms(5, switches=2, skewed=True))
 @examples(60)
 def test_schedules_with_switches_are_right(topology: Topology) -> None:
     compared = compare_series(topology, 0)
@@ -115,6 +116,18 @@ def test_the_best_dag_is_the_best_over_all_orders(topology: Topology) -> None:
             continue
     assert found.throughput == max(throughputs)
     assert found.optimal
+
+
+@given(random_platforms(5, switches=1, skewed=True))
+@examples(60)
+def test_a_dag_has_the_optimum_of_the_program_over_its_trees(topology: Topology) -> None:
+    platform = Platform.of(topology, 0)
+    best = steady_optimum(platform)
+    found = best_dag(best, best_tree(best)).dag
+    assert found.throughput == optimum_by_prices(replace(platform, order=found.order)).throughput
+    assert sum(tree.weight for tree in found.trees) == found.throughput
+    place = {node: number for number, node in enumerate(found.order)}
+    assert all(place[route[0]] < place[route[-1]] for tree in found.trees for route in tree.routes)
 
 
 def test_one_tree_is_enough_where_one_reaches_the_optimum() -> None:

@@ -2,6 +2,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import one_port
 import pytest
 from hypothesis import given
 from oneport_platforms import figure_1, optimum_by_cuts, optimum_by_trees, platform_of_costs, random_platforms
@@ -100,6 +101,50 @@ def test_with_all_links_at_once_machines_have_the_optimum_of_a_broadcast(spec: s
     topology = build_topology(spec)
     source = topology.nodes[topology.compute[1]].id
     assert solved(topology, source).throughput == optimum(topology, "broadcast", root=source).algbw
+
+
+def test_fewer_trees_take_the_place_of_a_basis_where_there_is_room() -> None:
+    best = solved(one_port.platform(50, 200, 1, 10))
+    of_basis = optimum_by_prices(best.platform)
+    assert best.throughput == of_basis.throughput == sum(tree.weight for tree in best.trees)
+    assert len(best.trees) < len(of_basis.trees)
+    assert busiest(best) == 1
+
+
+FIVE = Fraction(5)
+FIGURE_6 = platform_of_costs(
+    "abcdef",
+    [
+        ("a", "b", FIVE),
+        ("b", "c", FIVE),
+        ("b", "d", FIVE),
+        ("c", "d", FIVE),
+        ("d", "c", FIVE),
+        ("c", "e", FIVE / 2),
+        ("d", "f", FIVE / 2),
+    ],
+)
+"""A platform with what the text tells of Figure 6: T* = 5 because of the link a -> b, and two trees."""
+
+
+def test_figure_6_takes_5_for_a_message_by_two_trees() -> None:
+    best = solved(FIGURE_6, "a")
+    assert 1 / best.throughput == 5
+    assert [tree.weight for tree in best.trees] == [Fraction(1, 10)] * 2
+
+
+def test_as_in_figure_6_trees_need_not_use_all_that_flows_do() -> None:
+    platform = Platform.of(FIGURE_6, "a")
+    best = steady_optimum(platform)
+    rates = rates_of(platform, best.trees)
+    assert 2 * rates[platform.numbers[2, 3]] == best.throughput
+    rates[platform.numbers[2, 3]] = best.throughput  # as if all messages for f went by c -> d
+    packed = packed_trees(platform, rates, best.throughput)
+    assert packed is not None
+    used = rates_of(platform, packed)
+    assert sum(tree.weight for tree in packed) == best.throughput
+    assert all(rate <= most for rate, most in zip(used, rates, strict=True))
+    assert 2 * used[platform.numbers[2, 3]] == best.throughput
 
 
 def test_a_long_line_goes_at_the_speed_of_its_slowest_link() -> None:

@@ -17,6 +17,9 @@ The dual: any lengths l(e) >= 0 of the links prove
 as f between two nodes uses up at least f times their distance. HiGHS suggests lengths; they are rounded to integers,
 and what they prove is computed exactly, by shortest paths. The bound is therefore exact whatever the solver did; it is
 the optimum if a flow in fractions, checked, reaches it.
+
+Where the program is too large (a thousand nodes without symmetry make four million columns), the core spreads whole
+units over paths, and its lengths make a bound: both are exact, and what is between them is stated.
 """
 
 import heapq
@@ -30,11 +33,21 @@ import numpy as np
 from forestcoll.bounds.linear_program import LinearProgram, Row, Solution
 from forestcoll.bounds.orbits import Orbits
 from forestcoll.bounds.scaling import ScaledTopology
+from forestcoll.errors import InputError
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 
 MOST_COLUMNS = 60_000
 """The most columns that the program may have: one for each link and each orbit of compute nodes."""
+
+MOST_SPREAD = 2048
+"""The most compute nodes of a network whose paths are searched where the program is too large."""
+
+MOST_ROUNDS = 64
+"""The most rounds of that search: the bound is then within two percent of what is reached, as a rule."""
+
+DEFAULT_GAP = 0.02
+"""How near to what is reached a bound has to be there."""
 
 _FINE = (1, 12, 720, 10**6, 10**9)
 """Denominators that lengths, taken relative to the longest, are rounded to."""
@@ -54,6 +67,7 @@ class AllToAllOptimum:
             fractions.
         sources: the compute nodes whose flows are listed, one of each orbit of a symmetry of the network.
         residual: if there is no flow, by how much of it `pair_rate` is above what the solver reached.
+        reached: a rate that a flow was found for, in fractions; `pair_rate` where that is the optimum, or None.
     """
 
     pair_rate: Fraction
@@ -61,11 +75,12 @@ class AllToAllOptimum:
     flow: tuple[tuple[Fraction, ...], ...]
     sources: tuple[int, ...]
     residual: float = 0.0
+    reached: Fraction | None = None
 
     @property
     def exact(self) -> bool:
         """Whether a flow reaches the bound, so that it is the optimum."""
-        return bool(self.flow)
+        return self.reached == self.pair_rate
 
 
 def columns_needed(topology: Topology, orbits: Orbits) -> int:
@@ -134,6 +149,51 @@ def _is_delivered(topology: Topology, flow: Sequence[Fraction], source: int, rat
     return all(number == source or has >= wants for number, (has, wants) in enumerate(zip(kept, wanted, strict=True)))
 
 
+def all_to_all_rate(
+    topology: Topology, *, orbits: Orbits | None = None, gap: float = DEFAULT_GAP, progress: Progress = SILENT
+) -> AllToAllOptimum:
+    """Return the optimum of an all-to-all on `topology` or, where its program is too large, a bound near it.
+
+    The bound is then at most about 1 + `gap` times what a flow reaches; `residual` says how near it is.
+
+    Raises:
+        InputError: the program is too large, and there are more than `MOST_SPREAD` compute nodes.
+    """
+    orbits = orbits or Orbits.of(topology)
+    if columns_needed(topology, orbits) <= MOST_COLUMNS:
+        return all_to_all_optimum(topology, orbits=orbits, progress=progress)
+    if len(topology.compute) > MOST_SPREAD:
+        raise InputError(
+            f"{topology.name}: {len(topology.compute)} compute nodes and too little symmetry; an all-to-all is bounded "
+            f"for {MOST_SPREAD} of them at most"
+        )
+    return all_to_all_nearly(topology, gap=gap, progress=progress)
+
+
+def all_to_all_nearly(
+    topology: Topology, *, gap: float = DEFAULT_GAP, rounds: int = MOST_ROUNDS, progress: Progress = SILENT
+) -> AllToAllOptimum:
+    """Return a bound on an all-to-all on `topology` and a rate that a flow reaches, both exact, near to each other.
+
+    Args:
+        topology: the network.
+        gap: the search ends when the bound is at most 1 + `gap` times the rate.
+        rounds: or after so many rounds, in each of which every node has its paths once anew.
+        progress: is told how far the work is.
+    """
+    progress.begin("spreading an all-to-all over paths")
+    scaled = ScaledTopology.of(topology)
+    nodes, capacities = len(topology.compute), scaled.capacities
+    core, problem = scaled.problem(capacities, nodes**2 * max(capacities))
+    units, loads, lengths = core.spread_all_to_all(problem, rounds, gap, progress.advance)
+    slowest = min(Fraction(each, load) for each, load in zip(capacities, loads, strict=True) if load)
+    used = sum(each * length for each, length in zip(capacities, lengths, strict=True))
+    core, problem = scaled.problem(capacities, 4 * nodes**2 * sum(lengths))
+    bound = scaled.unit * Fraction(used, core.distance_sum(problem, lengths, progress.advance))
+    reached = units * scaled.unit * slowest
+    return AllToAllOptimum(bound, tuple(lengths), (), topology.compute, float(bound / reached) - 1, reached)
+
+
 def all_to_all_optimum(
     topology: Topology, *, orbits: Orbits | None = None, progress: Progress = SILENT
 ) -> AllToAllOptimum:
@@ -152,7 +212,8 @@ def all_to_all_optimum(
     rate, lengths = _best_lengths(topology, orbits, solution, exact[1] if exact else ())
     flow = _checked_flow(scaled, orbits, exact[0], rate) if exact else ()
     reached = float(solution.values[0]) * max(scaled.capacities) * float(scaled.unit)
-    return AllToAllOptimum(rate, lengths, flow, sources, 0.0 if flow else float(rate) / reached - 1)
+    residual = 0.0 if flow else float(rate) / reached - 1
+    return AllToAllOptimum(rate, lengths, flow, sources, residual, rate if flow else None)
 
 
 def _program(scaled: ScaledTopology, orbits: Orbits, sources: Sequence[int]) -> LinearProgram:

@@ -15,7 +15,6 @@ from forestcoll.collective import Collective, ShardsByNode, collective_named, sh
 from forestcoll.errors import InputError, shown
 from forestcoll.ranks import RanksLike, members_of, ranks_of, require_reach
 from forestcoll.topology import NodeId, Topology
-from forestcoll.topology.reach import reached_from
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,7 @@ class Demand:
                 raise InputError(f"{_named(asked)} has no shards of different sizes; leave shards out")
             sizes = shards_of(topology, shards, ranks=members)
             demand = replace(demand, shards=sizes if len(set(sizes)) > 1 else None)
-        if members is not None or number is None:
-            require_reach(topology, members)
-        else:
-            _require_reach_of_root(topology, number, reduces=asked.only_reduces)
+        require_reach(topology, members, number, backwards=asked.only_reduces)
         return demand
 
     def members(self, topology: Topology) -> tuple[int, ...]:
@@ -98,15 +94,6 @@ def _root(topology: Topology, collective: Collective, root: NodeId | None) -> in
     if not topology.nodes[number].is_compute:
         raise InputError(f"{topology.name}: root {root!r} is a switch; give the id of a compute node")
     return number
-
-
-def _require_reach_of_root(topology: Topology, root: int, *, reduces: bool) -> None:
-    """Check that data can get from the root to all compute nodes, or from all to it: a program may ask no more."""
-    reached = reached_from(topology, [root], backwards=reduces)
-    missed = next((node for node in topology.compute if node not in reached), None)
-    if missed is not None:
-        one, other = (shown(node) for node in topology.ids([missed, root] if reduces else [root, missed]))
-        raise InputError(f"{topology.name}: compute node {one} cannot reach compute node {other}; add links on the way")
 
 
 def _named(collective: Collective) -> str:

@@ -92,11 +92,18 @@ class LinearProgram:
         Raises:
             InternalError: HiGHS finds none, though all programs here have one.
         """
-        self._highs.run()
-        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        solution = self.attempt()
+        if solution is None:
             raise InternalError(
                 f"HiGHS ends with {self._highs.getModelStatus()} on a linear program that has an optimum"
             )
+        return solution
+
+    def attempt(self) -> Solution | None:
+        """Return an optimal solution, or None where floating point finds none: numbers may be too far apart for it."""
+        self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
         solution, basis = self._highs.getSolution(), self._highs.getBasis()
         basic = highspy.HighsBasisStatus.kBasic
         return Solution(

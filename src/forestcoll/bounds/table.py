@@ -6,7 +6,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from forestcoll.bounds import all_to_all, allreduce
-from forestcoll.bounds.all_to_all import all_to_all_optimum
+from forestcoll.bounds.all_to_all import all_to_all_rate
 from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
 from forestcoll.bounds.allreduce_forests import AllreduceSearch
 from forestcoll.bounds.allreduce_proof import Roles
@@ -230,10 +230,10 @@ class _Collector:
 
     def _all_to_all(self, orbits: Orbits) -> None:
         needed = all_to_all.columns_needed(self._topology, orbits)
-        if needed > all_to_all.MOST_COLUMNS:
+        if needed > all_to_all.MOST_COLUMNS and len(self._topology.compute) > all_to_all.MOST_SPREAD:
             self._too_large[Operation.ALL_TO_ALL] = _refusal(needed, all_to_all.MOST_COLUMNS)
             return
-        found = all_to_all_optimum(self._topology, orbits=orbits, progress=self._progress)
+        found = all_to_all_rate(self._topology, orbits=orbits, progress=self._progress)
         algbw = len(self._topology.compute) * found.pair_rate
         self._set(Operation.ALL_TO_ALL, ProgramLimit(found, algbw), tight=found.exact)
 

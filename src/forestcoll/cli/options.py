@@ -97,6 +97,11 @@ ranks_option = click.option(
 )
 
 
+def path_option(name: str, description: str) -> Callable[[Command], Command]:
+    """Return an option that names a file to write besides."""
+    return click.option(name, metavar="FILE", callback=_path, help=description)
+
+
 def collective_options(command: Command) -> Command:
     """Add the options that say what is asked of the network."""
     for option in (

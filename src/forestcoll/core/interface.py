@@ -161,3 +161,15 @@ class Core(Protocol):
         multiples of 1/`chunks` of a shard. Each node's greatest time over its arcs is least at every step. All nodes
         are terminals and reach each other. With `targets` only what these receive is returned.
         """
+
+    def spread_all_to_all(
+        self, problem: AnyProblem, rounds: int, gap: float, progress: ReportProgress = None
+    ) -> tuple[int, list[int], list[int]]:
+        """Return a flow that sends as many units from each terminal to each other, nearly as fast as can be (A.5).
+
+        That is: how many units, how many of all of them cross each arc, and lengths of the arcs, 0 or more, that bound
+        any flow from above. Ends after so many `rounds`, or when the bound is at most 1 + `gap` times what is reached.
+        """
+
+    def distance_sum(self, problem: AnyProblem, lengths: Sequence[int], progress: ReportProgress = None) -> int:
+        """Return the distances between all ordered pairs of terminals, added up; lengths of arcs are 0 or more."""

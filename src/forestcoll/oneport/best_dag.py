@@ -156,8 +156,8 @@ def _neighbours(platform: Platform, order: tuple[int, ...]) -> Iterator[tuple[in
 
 def _guess(platform: Platform, order: tuple[int, ...]) -> float:
     """Return about what throughput an order has."""
-    program = dag_program(platform, forward_ways(platform, order))
-    return float(program.solve().values[0]) / float(min(platform.costs))
+    solution = dag_program(platform, forward_ways(platform, order)).attempt()
+    return 0.0 if solution is None else float(solution.values[0]) / float(min(platform.costs))
 
 
 def _searched(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]:

@@ -9,16 +9,22 @@ n being the messages that a link carries in a unit of time. Where there are swit
 nodes, and what a node receives through switches is a flow of its own from nodes before it: n has a column for each
 link at a switch and each node behind it.
 
+Where bandwidths are too far apart for floating point, the program over trees (`optimum`) is asked instead, in which
+each node then takes the cheapest way from a node before it.
+
 Trees follow directly: every node cuts the messages of a unit of time, in their order, into one interval for each way
 that it receives on (§4.3), and between two cuts all messages take the same tree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.bounds.linear_program import LinearProgram, Row
-from forestcoll.errors import InputError, InternalError, NoSolutionError, shown
+from forestcoll.errors import InputError, NoSolutionError, shown
+from forestcoll.oneport.logical import logical_arcs
+from forestcoll.oneport.optimum import optimum_by_prices
+from forestcoll.oneport.packing import rates_of
 from forestcoll.oneport.platform import Platform
 from forestcoll.schedule.periodic import Port, SeriesTree
 from forestcoll.topology import NodeId
@@ -75,20 +81,31 @@ def dag_optimum(platform: Platform, order: Sequence[int]) -> DagOptimum:
     Raises:
         NoSolutionError: a compute node has nobody before it to receive from.
     """
+    forward = replace(platform, order=tuple(order))
+    _check_fed(forward)
     ways = forward_ways(platform, order)
     program = dag_program(platform, ways)
-    exact = program.exact(program.solve())
-    if exact is None or not program.proves(*exact):
-        raise InternalError("the linear program of a DAG was not solved exactly")
+    solution = program.attempt()
+    exact = None if solution is None else program.exact(solution)
+    if exact is None or not program.proves(*exact):  # bandwidths are too far apart for floating point
+        best = optimum_by_prices(forward)
+        return DagOptimum(forward.order, best.throughput, tuple(rates_of(platform, best.trees)), best.trees)
     values, unit = exact[0], min(platform.costs)
     throughput = values[0] / unit
-    if not throughput:
-        raise NoSolutionError(_unfed(platform, order, ways))
     carried = {way: values[1 + place] / unit for place, way in enumerate(ways) if values[1 + place]}
     rates = [Fraction(0)] * len(platform.topology.links)
     for (link, _), amount in carried.items():
         rates[link] += amount
-    return DagOptimum(tuple(order), throughput, tuple(rates), _trees(platform, order, carried, throughput))
+    return DagOptimum(forward.order, throughput, tuple(rates), _trees(platform, order, carried, throughput))
+
+
+def _check_fed(platform: Platform) -> None:
+    """Check that each compute node has one before it in the order that it can receive from."""
+    fed = {head for _, head in logical_arcs(platform, platform.costs).arcs}
+    unfed = next((node for node in platform.order[1:] if node not in fed), None)
+    if unfed is not None:
+        name = shown(platform.topology.nodes[unfed].id)
+        raise NoSolutionError(f"{platform.topology.name}: node {name} has no link from a node before it in the order")
 
 
 def forward_ways(platform: Platform, order: Sequence[int]) -> list[Way]:
@@ -132,24 +149,6 @@ def dag_program(platform: Platform, ways: Sequence[Way]) -> LinearProgram:
     for switched in sorted(kept):
         program.add(Row(kept[switched], 0, 0))
     return program
-
-
-def _unfed(platform: Platform, order: Sequence[int], ways: Sequence[Way]) -> str:
-    """Say which node has nobody before it to receive from."""
-    topology = platform.topology
-    reached = {(platform.source, node) for node in platform.destinations}
-    for node in order[1:]:
-        reached |= {(before, node) for before in order[: order.index(node)]}
-        grown = True
-        while grown:
-            ends = [(topology.links[link].source, topology.links[link].target) for link, for_ in ways if for_ == node]
-            new = {(target, node) for source, target in ends if (source, node) in reached} - reached
-            reached |= new
-            grown = bool(new)
-        if (node, node) not in reached:
-            name = shown(topology.nodes[node].id)
-            return f"{topology.name}: node {name} has no link from a node before it in the order"
-    raise InternalError("a DAG in which all nodes are fed has no throughput")
 
 
 def _trees(

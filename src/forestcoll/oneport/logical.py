@@ -23,10 +23,17 @@ class LogicalArcs(Generic[Number]):
 
 
 def logical_arcs(platform: Platform, prices: Sequence[Number]) -> LogicalArcs[Number]:
-    """Return the arcs where a message over link e costs `prices[e]`; arcs into the source are left out."""
+    """Return the arcs where a message over link e costs `prices[e]`.
+
+    Arcs into the source, or back in the platform's order, are left out.
+    """
     topology = platform.topology
     if not topology.switches:
-        kept = [place for place, link in enumerate(topology.links) if link.target != platform.source]
+        kept = [
+            place
+            for place, link in enumerate(topology.links)
+            if link.target != platform.source and platform.goes(link.source, link.target)
+        ]
         ends = [(topology.links[place].source, topology.links[place].target) for place in kept]
         return LogicalArcs(ends, ends, [prices[place] for place in kept])
     arcs: list[Arc] = []
@@ -68,7 +75,7 @@ def _cheapest_from(
         if best[here] < item:
             continue
         if here != node and nodes[here].is_compute:
-            if here != platform.source:
+            if here != platform.source and platform.goes(node, here):
                 found.append((here, cost, route))
             continue
         for link, target in leaving[here]:

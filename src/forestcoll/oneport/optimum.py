@@ -20,7 +20,7 @@ weighed anew in whole numbers.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
@@ -31,6 +31,7 @@ from forestcoll.bounds.linear_program import Floats, LinearProgram, Row, Solutio
 from forestcoll.errors import InternalError
 from forestcoll.oneport.all_ports import trees_by_links
 from forestcoll.oneport.arborescence import CheapestTree, cheapest_tree
+from forestcoll.oneport.fewer_trees import fewer_trees
 from forestcoll.oneport.logical import LogicalArcs, logical_arcs, outwards
 from forestcoll.oneport.platform import Platform
 from forestcoll.progress import SILENT, Progress
@@ -71,11 +72,12 @@ def steady_optimum(platform: Platform, progress: Progress = SILENT) -> SteadyOpt
     if not platform.is_one_port and (found := trees_by_links(platform, progress)) is not None:
         trees, certificate = found
         return SteadyOptimum(platform, certificate.bound, trees, certificate, 0)
-    return optimum_by_prices(platform, progress)
+    best = optimum_by_prices(platform, progress)
+    return replace(best, trees=fewer_trees(platform, best.trees, best.certificate))
 
 
 def optimum_by_prices(platform: Platform, progress: Progress = SILENT) -> SteadyOptimum:
-    """Return the optimum by linear programming, also where nodes use all their links at once.
+    """Return the optimum by linear programming, also where nodes use all their links at once, and the trees of a basis.
 
     Raises:
         InternalError: a defect.
@@ -113,7 +115,7 @@ class _Program:
         while True:
             solution, passed = self._solve_in_floats()
             rounds += passed
-            weighed = self._of_basis(solution) or self._without_floats()
+            weighed = (solution and self._of_basis(solution)) or self._without_floats()
             routes, cuts = self._exactly_cheapest(weighed.prices)
             if not _is_enough(cuts) and routes in self._trees:
                 weighed = self._without_floats()
@@ -124,13 +126,15 @@ class _Program:
             if not self._add_tree(routes):
                 raise InternalError("a tree of the program is cheaper than the exact prices allow")
 
-    def _solve_in_floats(self) -> tuple[Solution, int]:
-        """Add trees until floating point finds none that helps, and return the last solution."""
+    def _solve_in_floats(self) -> tuple[Solution | None, int]:
+        """Add trees until floating point finds none that helps, and return the last solution, if it has one."""
         best, center = float("inf"), np.zeros(len(self._ports))
         rounds = 0
         while True:
-            solution = self._program.solve()
+            solution = self._program.attempt()
             rounds += 1
+            if solution is None:
+                return None, rounds
             self._progress.advance(rounds, 0)
             current = np.maximum(solution.values[: len(self._ports)], 0.0)
             reached = float(current.sum())

@@ -138,6 +138,8 @@ class Pipeline:
         without = [cost - start_up for cost, start_up in zip(packet_costs(topology, 1), start_ups, strict=True)]
         self._bytes = Platform.of(topology, source, without)
         self._start_ups = start_ups
+        if not any(start_ups):
+            progress.remark(f"{topology.name}: no link has a start-up (latency_us), so more packets are always better")
         best = steady_optimum(self._bytes, progress)
         self._time_of_a_byte = 1 / best.throughput
         self._known = self._forests(best.trees, best_tree(best, progress).tree)

@@ -27,12 +27,15 @@ class Platform:
         source: the number of the source.
         costs: of each link the time that a message takes over it (c), above 0.
         ports: of each link the ports that it occupies for that time, one or two.
+        order: compute nodes from the source on, where messages may go from one to a later one only (a DAG); all ways
+            are open where it is empty.
     """
 
     topology: Topology
     source: int
     costs: tuple[Fraction, ...]
     ports: tuple[tuple[Port, ...], ...]
+    order: tuple[int, ...] = ()
 
     @staticmethod
     def of(topology: Topology, source: NodeId, costs: Sequence[Fraction] | None = None) -> "Platform":
@@ -80,6 +83,14 @@ class Platform:
     def destinations(self) -> tuple[int, ...]:
         """The numbers of all compute nodes but the source."""
         return tuple(node for node in self.topology.compute if node != self.source)
+
+    def goes(self, source: int, target: int) -> bool:
+        """Return whether messages may go from one compute node to another."""
+        return not self.order or self._place[source] < self._place[target]
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {node: place for place, node in enumerate(self.order)}
 
     def links_of(self, route: Sequence[int]) -> Iterable[int]:
         """Yield the numbers of the links along a route."""

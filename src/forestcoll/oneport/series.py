@@ -1,7 +1,8 @@
 """From weighted trees to a periodic schedule (§4.2, §5.4): who talks to whom, when, and with which tree's messages.
 
 The time that all trees need a link for is one job between two ports; the jobs are coloured into at most |E| matchings.
-Along its matchings each link serves its trees one after the other, and a round is the time between two changes. The
+Along its matchings each link serves its trees one after the other, and a round is the time between two changes. Where
+trees have few edges these are coloured one by one as well, and the way with fewer rounds is taken. The
 period is the shortest in which every link, whenever it serves a tree without interruption, carries whole messages.
 """
 
@@ -23,6 +24,9 @@ from forestcoll.schedule.periodic import (
     Transfer,
 )
 
+MOST_EDGES_APART = 1000
+"""The most edges of all trees together that are also coloured one by one: it takes longer, and gains little then."""
+
 
 def periodic_schedule(
     platform: Platform,
@@ -35,8 +39,7 @@ def periodic_schedule(
     Raises:
         NoSolutionError: the period has thousands of digits.
     """
-    works = _Works(platform, trees)
-    turns = works.turns()
+    works, turns = _fewest_turns(platform, trees)
     whole = sum(turn.time for turn in turns)  # what 1 stands for from here on: the time that the busiest port needs
     scaled = tuple(SeriesTree(tree.weight * works.scale / whole, tree.routes) for tree in trees)
     period = _period(platform, scaled, turns, whole)
@@ -66,9 +69,20 @@ class _Turn:
     transfers: tuple[Transfer, ...]
 
 
+def _fewest_turns(platform: Platform, trees: Sequence[SeriesTree]) -> "tuple[_Works, list[_Turn]]":
+    """Return the rounds after colouring links, or edges of trees one by one if that makes fewer of them."""
+    by_link = _Works(platform, trees, by_link=True)
+    turns = by_link.turns()
+    if sum(len(tree.edges) for tree in trees) > MOST_EDGES_APART:
+        return by_link, turns
+    apart = _Works(platform, trees, by_link=False)
+    turns_apart = apart.turns()
+    return (apart, turns_apart) if len(turns_apart) < len(turns) else (by_link, turns)
+
+
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The time from `begin` to `end`, of all that a link is busy, in which it serves an edge of a tree."""
+    """The time from `begin` to `end`, of all that a lane is busy, in which it serves an edge of a tree."""
 
     begin: int
     end: int
@@ -76,49 +90,55 @@ class _Piece:
 
 
 class _Works:
-    """What each link has to do for the trees in a unit of time, in whole numbers of 1/`scale`."""
+    """What links have to do for the trees in a unit of time, in whole numbers of 1/`scale`.
 
-    def __init__(self, platform: Platform, trees: Sequence[SeriesTree]) -> None:
+    A lane is what is coloured as one: a link with all that it does, or an edge of a tree alone.
+    """
+
+    def __init__(self, platform: Platform, trees: Sequence[SeriesTree], *, by_link: bool) -> None:
         times = {
             Transfer(number, place): (platform.numbers[ends], tree.weight * platform.costs[platform.numbers[ends]])
             for number, tree in enumerate(trees)
             for place, ends in enumerate(tree.edges)
         }
         self.scale = lcm(*(time.denominator for _, time in times.values()))
-        self._pieces: dict[int, list[_Piece]] = {}
+        lanes: dict[object, list[_Piece]] = {}
+        self._link_of: list[int] = []
         for transfer, (link, time) in times.items():
-            pieces = self._pieces.setdefault(link, [])
-            begin = pieces[-1].end if pieces else 0
-            pieces.append(_Piece(begin, begin + int(time * self.scale), transfer))
-        self._links = sorted(self._pieces)
+            lane = link if by_link else transfer
+            if lane not in lanes:
+                lanes[lane] = []
+                self._link_of.append(link)
+            begin = lanes[lane][-1].end if lanes[lane] else 0
+            lanes[lane].append(_Piece(begin, begin + int(time * self.scale), transfer))
+        self._lanes = list(lanes.values())
         self.matchings: list[Matching] = matchings(list(self._jobs(platform)))
 
     def _jobs(self, platform: Platform) -> Iterator[Job]:
-        """Yield a job for each link; where an end has no port that others use, it gets one of its own."""
+        """Yield a job for each lane; where a link's end has no port that other links use, it gets one of its own."""
         alone = len(platform.topology.nodes)
-        for link in self._links:
+        for link, pieces in zip(self._link_of, self._lanes, strict=True):
             ports = {port.kind: port.number for port in platform.ports[link]}
             sender = ports.get(PortKind.SEND, alone + link)
             receiver = ports.get(PortKind.RECEIVE, alone + link)
-            yield Job(sender, receiver, self._pieces[link][-1].end)
+            yield Job(sender, receiver, pieces[-1].end)
 
     def turns(self) -> list[_Turn]:
-        """Return the rounds: each matching, cut wherever one of its links goes on to another tree."""
-        begun = dict.fromkeys(self._links, 0)
-        served = dict.fromkeys(self._links, 0)
+        """Return the rounds: each matching, cut wherever one of its lanes goes on to another tree."""
+        begun = [0] * len(self._lanes)
+        served = [0] * len(self._lanes)
         turns = []
         for matching in self.matchings:
             left = matching.time
-            links = [self._links[job] for job in matching.jobs]
             while left:
-                current = {link: self._pieces[link][served[link]] for link in links}
-                time = min(left, *(piece.end - begun[link] for link, piece in current.items()))
+                current = {lane: self._lanes[lane][served[lane]] for lane in matching.jobs}
+                time = min(left, *(piece.end - begun[lane] for lane, piece in current.items()))
                 transfers = tuple(sorted(piece.transfer for piece in current.values()))
                 turns.append(_Turn(time, transfers))
                 left -= time
-                for link, piece in current.items():
-                    begun[link] += time
-                    served[link] += begun[link] == piece.end
+                for lane, piece in current.items():
+                    begun[lane] += time
+                    served[lane] += begun[lane] == piece.end
         return turns
 
 

@@ -9,7 +9,7 @@ from forestcoll.schedule.model import Schedule
 from forestcoll.schedule.periodic import PeriodicSchedule
 from forestcoll.schedule.periodic_document import SERIES_FORMAT, series_from_document
 from forestcoll.schedule.scanning import scanned_document
-from forestcoll.schedule.step_document import STEPS_FORMAT, steps_from_document
+from forestcoll.schedule.step_document import STEPS_FORMAT, scanned_step_schedule, steps_from_document
 from forestcoll.schedule.steps import StepSchedule
 
 
@@ -20,6 +20,9 @@ def read_any_schedule(path: Path) -> Schedule | StepSchedule | PeriodicSchedule:
         InputError: the file cannot be read or breaks its format; the message names the file, the place and the value.
     """
     text = read_bytes(path)
+    steps = scanned_step_schedule(text, where=str(path))
+    if steps is not None:
+        return steps
     document = scanned_document(text)
     if document is None:
         document = parse_document(text, path)

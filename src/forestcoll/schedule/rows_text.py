@@ -120,7 +120,7 @@ def scan(text: bytes | bytearray) -> Scanned | None:
     if not (_are_separated(codes, firsts, lasts, is_row_end) and _are_plain(codes, firsts, lasts)):
         return None
     row_ends = np.flatnonzero(is_row_end)
-    return Scanned(_values(codes, firsts, lasts), np.diff(row_ends, prepend=-1))
+    return Scanned(digit_values(codes, firsts, lasts), np.diff(row_ends, prepend=-1))
 
 
 def _without_white(text: bytes | bytearray) -> bytes | bytearray:
@@ -149,7 +149,8 @@ def _are_plain(codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray) 
     return bool((lasts - firsts).max() < MAX_DIGITS and not ((codes[firsts] == _ZERO) & (lasts > firsts)).any())
 
 
-def _values(codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray) -> npt.NDArray[np.int32]:
+def digit_values(codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray) -> npt.NDArray[np.int32]:
+    """Return the numbers whose digits stand from each of `firsts` to its one of `lasts`, at most `MAX_DIGITS` each."""
     digits = codes - np.uint8(_ZERO)
     lengths = lasts - firsts + 1
     values = digits[lasts].astype(np.int32)

@@ -131,6 +131,23 @@ class Transfers:
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays have no hash
 
+    def only(self, steps: range) -> "Transfers":
+        """Return the transfers of these steps, one after the other, with the points that they name."""
+        begin, end = int(self.starts[steps.start]), int(self.starts[steps.stop])
+        if len(steps) == self.steps:
+            return self
+        rows = slice(begin, end)
+        points, places = _distinct_points(self.points, self.lows[rows], self.highs[rows])
+        return Transfers(
+            row_starts(np.diff(self.starts[steps.start : steps.stop + 1])),
+            self.shards[rows].copy(),
+            self.sources[rows].copy(),
+            self.targets[rows].copy(),
+            places[self.lows[rows]],
+            places[self.highs[rows]],
+            points,
+        )
+
     def backwards(self) -> "Transfers":
         """Return the transfers from the last step to the first, every one the other way (Definition 5)."""
         ranges = [np.arange(begin, end) for begin, end in pairwise(self.starts.tolist())]

@@ -28,11 +28,21 @@ def _closure(start: Iterable[int], neighbours: Sequence[Sequence[int]]) -> set[i
 def unreachable_pair(topology: Topology, wanted: Sequence[int]) -> tuple[int, int] | None:
     """Return two of the nodes `wanted`, the first of which cannot reach the second, or None if all reach all."""
     first = wanted[0]
-    forward = reached_from(topology, [first])
-    if (missed := _first_missed(wanted, forward)) is not None:
-        return first, missed
-    missed = _first_missed(wanted, reached_from(topology, [first], backwards=True))
-    return None if missed is None else (missed, first)
+    forward = unreachable_from(topology, first, wanted)
+    return forward or unreachable_from(topology, first, wanted, backwards=True)
+
+
+def unreachable_from(
+    topology: Topology, root: int, wanted: Sequence[int], *, backwards: bool = False
+) -> tuple[int, int] | None:
+    """Return the root and one of `wanted` that it cannot reach or, `backwards`, one that cannot reach it and the root.
+
+    None if there is no such node.
+    """
+    missed = _first_missed(wanted, reached_from(topology, [root], backwards=backwards))
+    if missed is None:
+        return None
+    return (missed, root) if backwards else (root, missed)
 
 
 def _first_missed(wanted: Iterable[int], reached: set[int]) -> int | None:

@@ -161,6 +161,18 @@ def build_topology(spec: str) -> Topology:
         InputError: no such builder or parameter, a value out of range, or a network that is too large or, with these
             parameters, falls apart.
     """
+    name, recipe = recipe_of(spec)
+    network = TopologyBuilder(name, port_model=recipe.port_model)
+    recipe.fill(network)
+    return network.build()
+
+
+def recipe_of(spec: str) -> tuple[str, Recipe]:
+    """Return the name and the recipe of the topology that `build_topology(spec)` builds.
+
+    Raises:
+        InputError: as `build_topology` does, unless the network falls apart.
+    """
     head, colon, rest = spec.partition(":")
     builder = _builder(head)
     values = _values(builder, rest) if colon else {}
@@ -169,9 +181,7 @@ def build_topology(spec: str) -> Topology:
     if (problem := recipe.problem()) is not None:
         raise InputError(f"{name}: {problem}")
     _check_size(name, recipe.size())
-    network = TopologyBuilder(name, port_model=recipe.port_model)
-    recipe.fill(network)
-    return network.build()
+    return name, recipe
 
 
 def _builder(name: str) -> BuilderSpec:

@@ -1,5 +1,6 @@
 """The core in plain Python: each piece as the paper states it, kept simple, for tests and for unbounded integers."""
 
+from forestcoll.core.reference.all_to_all import distance_sum, spread_all_to_all
 from forestcoll.core.reference.bottleneck import bottleneck, feeds
 from forestcoll.core.reference.breadth_first import broadcast_breadth_first
 from forestcoll.core.reference.network import Problem
@@ -13,6 +14,7 @@ __all__ = [
     "TreeBatches",
     "bottleneck",
     "broadcast_breadth_first",
+    "distance_sum",
     "feeds",
     "grow_base_trees",
     "grow_trees",
@@ -20,5 +22,6 @@ __all__ = [
     "remove_switches",
     "route_trees",
     "split_capacity",
+    "spread_all_to_all",
     "tree_capacity",
 ]

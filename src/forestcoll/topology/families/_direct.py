@@ -1,9 +1,49 @@
-"""What families of direct networks share: compute nodes numbered from 0, and grids of them."""
+"""What families of direct networks share: compute nodes numbered from 0, grids of them, and lists of arcs."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.registry import Recipe, Size
+
+
+class ArcRecipe(Recipe):
+    """A direct network that is given by its arcs: one-way links between compute nodes numbered from 0.
+
+    Arcs may be parallel, whose bandwidths add up, and may be loops. A loop is a port without use: the file format has
+    no loops, so `fill` leaves them out, and the node has less bandwidth than its fellows.
+    """
+
+    bandwidth: Fraction
+    """Of each arc."""
+
+    @abstractmethod
+    def order(self) -> int:
+        """Return the number of nodes."""
+
+    @abstractmethod
+    def arcs(self) -> Iterator[tuple[int, int]]:
+        """Yield each arc as (source, target), parallel arcs and loops too."""
+
+    @abstractmethod
+    def degree_of_arcs(self) -> int:
+        """Return how many arcs leave each node, and enter it, loops counted."""
+
+    def loops(self) -> int:
+        """Return how many arcs are loops."""
+        return 0
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        return Size(self.order(), self.order() * self.degree_of_arcs() - self.loops())
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_nodes(network, self.order())
+        for source, target in self.arcs():
+            if source != target:
+                network.add_link(source, target, self.bandwidth)
 
 
 def add_nodes(network: TopologyBuilder, count: int) -> None:

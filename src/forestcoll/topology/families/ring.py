@@ -17,17 +17,19 @@ class Ring(Recipe):
     nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
     bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
     one_way: bool = field(default=False, metadata=flag("each node sends to the next only"))
+    parallel: int = field(default=1, metadata=integer("links side by side, whose bandwidths add up", maximum=1024))
 
     def size(self) -> Size:
         """As `Recipe.size`."""
         nodes, pairs = grid_size([self.nodes], wrap=True)
-        return Size(nodes, nodes if self.one_way else 2 * pairs)
+        return Size(nodes, self.parallel * (nodes if self.one_way else 2 * pairs))
 
     def fill(self, network: TopologyBuilder) -> None:
         """As `Recipe.fill`."""
         add_nodes(network, self.nodes)
+        together = self.parallel * self.bandwidth
         if not self.one_way:
-            add_pairs(network, grid_pairs([self.nodes], wrap=True), self.bandwidth)
+            add_pairs(network, grid_pairs([self.nodes], wrap=True), together)
             return
         for node in range(self.nodes):
-            network.add_link(node, (node + 1) % self.nodes, self.bandwidth)
+            network.add_link(node, (node + 1) % self.nodes, together)

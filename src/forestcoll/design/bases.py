@@ -1,0 +1,72 @@
+"""What a base network is made of, by the builder's spec: its wiring, its schedule where that is no BFB, its mirror."""
+
+import re
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+
+from forestcoll.design.mirrors import find_mirror
+from forestcoll.design.sends import Sends, joined
+from forestcoll.design.wiring import Wiring, is_mirror
+from forestcoll.schedule.model import IntArray
+from forestcoll.topology.families._direct import ArcRecipe
+from forestcoll.topology.families.cayley import Cayley
+from forestcoll.topology.families.circulant import Circulant
+from forestcoll.topology.families.de_bruijn import DeBruijn
+from forestcoll.topology.registry import build_topology, recipe_of
+
+LARGEST_SEARCHED_MIRROR = 64
+"""The most nodes of a base in which a mirror is searched; larger ones have one by a formula, or none is known."""
+
+
+@cache
+def base_wiring(spec: str) -> Wiring:
+    """Return the wiring of the network that a builder makes, parallel arcs and loops kept."""
+    _, recipe = recipe_of(spec)
+    if isinstance(recipe, ArcRecipe):
+        return Wiring.of_arcs(recipe.order(), recipe.arcs())
+    wiring = Wiring.of_topology(build_topology(spec))
+    parallel: int = getattr(recipe, "parallel", 1)
+    return Wiring(np.repeat(wiring.targets, parallel, axis=1)) if wiring.is_simple else wiring
+
+
+def base_sends(spec: str, wiring: Wiring) -> Sends:
+    """Return the schedule of a base that has one of its own, found by search and kept in `tables`."""
+    name = re.sub(r"[:,][a-z]+=", "-", spec)
+    text = (files("forestcoll.design.tables") / f"{name}.txt").read_text(encoding="ascii")
+    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    parts = int(lines[0][1])
+    steps, shards, sources, targets, lows, highs = np.array(lines[1:], dtype=np.int64).T
+    ports = (wiring.targets[sources] == targets[:, None]).argmax(axis=1)
+    return joined(int(steps.max()), parts, [(steps - 1, shards, sources * wiring.degree + ports, lows, highs)])
+
+
+def base_mirror(spec: str, wiring: Wiring) -> IntArray | None:
+    """Return an isomorphism from a base to its transpose, or None where none is known."""
+    numbers = np.arange(wiring.nodes, dtype=np.int32)
+    if wiring.is_both_ways:
+        return numbers
+    for image in _images_by_formula(spec, numbers):
+        if is_mirror(wiring, image):
+            return image
+    return _searched_mirror(spec) if wiring.nodes <= LARGEST_SEARCHED_MIRROR else None
+
+
+def _images_by_formula(spec: str, numbers: IntArray) -> list[IntArray]:
+    _, recipe = recipe_of(spec)
+    negative = -numbers % len(numbers)
+    if isinstance(recipe, DeBruijn):
+        digits = [numbers // recipe.degree**place % recipe.degree for place in range(recipe.length)]
+        return [sum(digit * recipe.degree ** (recipe.length - 1 - place) for place, digit in enumerate(digits))]
+    if isinstance(recipe, Cayley):
+        group = recipe.group()
+        return [np.array([group.inverse(element) for element in range(group.order)], dtype=np.int32)]
+    if isinstance(recipe, Circulant):
+        return [negative]
+    return [negative]
+
+
+@cache
+def _searched_mirror(spec: str) -> IntArray | None:
+    return find_mirror(base_wiring(spec))

@@ -1,0 +1,104 @@
+"""Frontiers kept on disk between runs: expressions as JSON, one file for each question.
+
+They lie in `$XDG_CACHE_HOME/forestcoll/finder` (`~/.cache` if it is not set), under the version of what answers them:
+a digest of the package's version and of the tables of base networks, so that no answer outlives its reasons. A file
+that cannot be read, or holds anything else, is as good as none; a cache that cannot be written is left alone.
+"""
+
+import hashlib
+import json
+import os
+from functools import cache
+from importlib import metadata
+from importlib.resources import files
+from pathlib import Path
+from typing import cast
+
+from forestcoll.design.constructions import construction_of
+from forestcoll.design.finder import Frontier, find_topologies
+from forestcoll.errors import InputError
+from forestcoll.files import read_document, write_text
+
+_FORMAT = "forestcoll.frontier/1"
+
+
+def cache_folder() -> Path:
+    """Return the folder in which frontiers are kept; it need not exist."""
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(home) if home and Path(home).is_absolute() else Path.home() / ".cache"
+    return root / "forestcoll" / "finder" / _digest()
+
+
+@cache
+def _digest() -> str:
+    try:
+        version = metadata.version("forestcoll")
+    except metadata.PackageNotFoundError:
+        version = "source"
+    whole = hashlib.sha256(f"{_FORMAT} {version}".encode())
+    for package in ("forestcoll.design", "forestcoll.design.tables"):
+        for file in sorted(files(package).iterdir(), key=lambda each: each.name):
+            if file.is_file():
+                whole.update(file.name.encode() + file.read_bytes())
+    return whole.hexdigest()[:16]
+
+
+def find_with_cache(nodes: int, degree: int, *, bidirectional: bool = False, published_only: bool = False) -> Frontier:
+    """Return what `find_topologies` does, from the cache if it is there.
+
+    Raises:
+        InputError: as `find_topologies`.
+        NoSolutionError: likewise.
+    """
+    name = f"{nodes}-{degree}" + "-bidirectional" * bidirectional + "-published" * published_only + ".json"
+    path = cache_folder() / name
+    found = _read(path, nodes, degree, bidirectional=bidirectional)
+    if found is None:
+        found = find_topologies(nodes, degree, bidirectional=bidirectional, published_only=published_only)
+        _write(path, found)
+    return found
+
+
+def frontier_document(frontier: Frontier) -> dict[str, object]:
+    """Return a frontier as JSON, for the cache and for other processes."""
+    return {
+        "format": _FORMAT,
+        "nodes": frontier.nodes,
+        "degree": frontier.degree,
+        "bidirectional": frontier.bidirectional,
+        "members": [member.to_document() for member in frontier.members],
+    }
+
+
+def frontier_of(document: dict[str, object]) -> Frontier:
+    """Return the frontier that `frontier_document` wrote.
+
+    Raises:
+        KeyError, TypeError, ValueError, InputError: it is none.
+    """
+    members = tuple(construction_of(each) for each in cast("list[dict[str, object]]", document["members"]))
+    nodes, degree = cast("int", document["nodes"]), cast("int", document["degree"])
+    if (
+        document["format"] != _FORMAT
+        or not members
+        or {(each.nodes, each.degree) for each in members} != {(nodes, degree)}
+    ):
+        raise ValueError(_FORMAT)
+    return Frontier(nodes, degree, bool(document["bidirectional"]), members)
+
+
+def _read(path: Path, nodes: int, degree: int, *, bidirectional: bool) -> Frontier | None:
+    try:
+        found = frontier_of(read_document(path))
+    except (InputError, KeyError, TypeError, ValueError, AttributeError):
+        return None
+    asked = (nodes, degree, bidirectional)
+    return found if (found.nodes, found.degree, found.bidirectional) == asked else None
+
+
+def _write(path: Path, frontier: Frontier) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, [json.dumps(frontier_document(frontier), ensure_ascii=False), "\n"])
+    except (InputError, OSError):
+        return

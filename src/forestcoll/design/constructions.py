@@ -1,0 +1,468 @@
+"""A network and its allgather as an expression: a base, and what expansions made of it.
+
+An expression knows its cost by the theorems without making anything, and makes the wiring and the schedule when asked.
+It is written as JSON (`to_document`) and read back, which is how the cache and other processes hold it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+
+from forestcoll.design import cartesian_power, degree_expansion, line_graph
+from forestcoll.design.bases import base_mirror, base_sends, base_wiring
+from forestcoll.design.both_ways import both_ways, both_ways_sends
+from forestcoll.design.breadth_first import breadth_first_cost_of, breadth_first_sends
+from forestcoll.design.cartesian_product import product_cost, product_mirror, product_wiring
+from forestcoll.design.measure import Cost, least_factor, moore_steps
+from forestcoll.design.sends import Sends
+from forestcoll.design.wiring import Wiring
+from forestcoll.errors import InternalError
+from forestcoll.schedule.model import IntArray
+
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Construction(ABC):
+    """A network with an allgather schedule.
+
+    Attributes:
+        name: in the paper's notation.
+        nodes: N.
+        degree: d, how many links leave each node.
+        cost: of the allgather, by measurement of the base and the theorems.
+        is_both_ways: whether every link has a twin that leads back.
+        is_breadth_first: whether the schedule is the best breadth-first one, whose steps are the diameter.
+        is_simple: whether there are neither loops nor parallel links.
+    """
+
+    name: str
+    nodes: int
+    degree: int
+    cost: Cost
+    is_both_ways: bool
+    is_breadth_first: bool
+    is_simple: bool
+
+    @cached_property
+    @abstractmethod
+    def wiring(self) -> Wiring:
+        """The network."""
+
+    @abstractmethod
+    def sends(self) -> Sends:
+        """Return the allgather, made anew."""
+
+    @abstractmethod
+    def mirror(self) -> IntArray | None:
+        """Return an isomorphism from the network to its transpose, or None where none is known."""
+
+    @abstractmethod
+    def to_document(self) -> dict[str, object]:
+        """Return the expression as JSON."""
+
+    @cached_property
+    def diameter(self) -> int:
+        """The longest of the shortest ways between two nodes."""
+        if self.is_breadth_first:
+            return self.cost.steps
+        return breadth_first_cost_of(self.wiring).steps
+
+    @cached_property
+    def reduce_scatter_cost(self) -> Cost:
+        """What the reduce-scatter costs: as much as the allgather where the transpose is alike (Theorem 2)."""
+        if self.mirror() is not None:
+            return self.cost
+        return breadth_first_cost_of(self.wiring.transposed())
+
+    @property
+    def is_bandwidth_optimal(self) -> bool:
+        """Whether no allgather of so many nodes has a lower T_B (Theorem 4)."""
+        return self.cost.bandwidth_factor == least_factor(self.nodes)
+
+    @property
+    def is_moore_optimal(self) -> bool:
+        """Whether the Moore bound allows no fewer steps (Definition 10)."""
+        return self.cost.steps == moore_steps(self.nodes, self.degree)
+
+
+@dataclass(frozen=True)
+class Base(Construction):
+    """A base network, which a builder of topologies makes.
+
+    Attributes:
+        spec: the builder and its parameters.
+    """
+
+    spec: str
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """As `Construction.wiring`."""
+        return base_wiring(self.spec)
+
+    @cached_property
+    def reduce_scatter_cost(self) -> Cost:
+        """As `Construction.reduce_scatter_cost`; the tables hold Cayley graphs whose transpose costs the same."""
+        return self.cost if self.spec.startswith("cayley:") else super().reduce_scatter_cost
+
+    def sends(self) -> Sends:
+        """As `Construction.sends`."""
+        return breadth_first_sends(self.wiring) if self.is_breadth_first else base_sends(self.spec, self.wiring)
+
+    def mirror(self) -> IntArray | None:
+        """As `Construction.mirror`."""
+        return base_mirror(self.spec, self.wiring)
+
+    def to_document(self) -> dict[str, object]:
+        """As `Construction.to_document`."""
+        return {
+            "base": self.spec,
+            "name": self.name,
+            "nodes": self.nodes,
+            "degree": self.degree,
+            "steps": self.cost.steps,
+            "bandwidth_factor": str(self.cost.bandwidth_factor),
+            "both_ways": self.is_both_ways,
+            "breadth_first": self.is_breadth_first,
+            "simple": self.is_simple,
+        }
+
+
+@dataclass(frozen=True)
+class LineGraph(Construction):
+    """L(base)."""
+
+    base: Construction
+
+    @staticmethod
+    def of(base: Construction) -> "LineGraph":
+        """Return the line graph of `base`, whose nodes have two out-neighbours or more."""
+        times, inner = 1, base
+        while isinstance(inner, LineGraph):
+            times, inner = times + 1, inner.base
+        power = "" if times == 1 else str(times).translate(_SUPERSCRIPTS)
+        return LineGraph(
+            name=f"L{power}({inner.name})",
+            nodes=base.nodes * base.degree,
+            degree=base.degree,
+            cost=line_graph.line_graph_cost(base.cost, base.nodes),
+            is_both_ways=False,
+            is_breadth_first=base.is_breadth_first,
+            is_simple=base.is_simple or not base.wiring.has_loops,  # parallel arcs become nodes apart
+            base=base,
+        )
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """As `Construction.wiring`."""
+        return line_graph.line_graph(self.base.wiring)
+
+    @cached_property
+    def reduce_scatter_cost(self) -> Cost:
+        """As `Construction.reduce_scatter_cost`; the transpose is the line graph of the base's (Theorem 10)."""
+        if self.is_breadth_first and self.base.wiring.transposed().branches:
+            return line_graph.line_graph_cost(self.base.reduce_scatter_cost, self.base.nodes)
+        return super().reduce_scatter_cost
+
+    def sends(self) -> Sends:
+        """As `Construction.sends`."""
+        return line_graph.line_graph_sends(self.base.wiring, self.base.sends())
+
+    def mirror(self) -> IntArray | None:
+        """As `Construction.mirror`."""
+        base = self.base.mirror()
+        return None if base is None else line_graph.line_graph_mirror(self.base.wiring, base)
+
+    def to_document(self) -> dict[str, object]:
+        """As `Construction.to_document`."""
+        return {"line_graph": self.base.to_document()}
+
+
+@dataclass(frozen=True)
+class DegreeExpansion(Construction):
+    """base * copies."""
+
+    base: Construction
+    copies: int
+
+    @staticmethod
+    def of(base: Construction, copies: int) -> "DegreeExpansion":
+        """Return the expansion of `base`, which has no loops."""
+        return DegreeExpansion(
+            name=f"{_factor_name(base)}*{copies}",
+            nodes=base.nodes * copies,
+            degree=base.degree * copies,
+            cost=degree_expansion.degree_expansion_cost(base.cost, base.nodes, copies),
+            is_both_ways=base.is_both_ways,
+            is_breadth_first=False,
+            is_simple=base.is_simple,
+            base=base,
+            copies=copies,
+        )
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """As `Construction.wiring`."""
+        return degree_expansion.degree_expansion(self.base.wiring, self.copies)
+
+    def sends(self) -> Sends:
+        """As `Construction.sends`."""
+        return degree_expansion.degree_expansion_sends(self.base.wiring, self.base.sends(), self.copies)
+
+    def mirror(self) -> IntArray | None:
+        """As `Construction.mirror`."""
+        base = self.base.mirror()
+        return None if base is None else degree_expansion.degree_expansion_mirror(base, self.copies)
+
+    def to_document(self) -> dict[str, object]:
+        """As `Construction.to_document`."""
+        return {"degree_expansion": self.base.to_document(), "copies": self.copies}
+
+
+@dataclass(frozen=True)
+class CartesianPower(Construction):
+    """base to the power of □exponent."""
+
+    base: Construction
+    exponent: int
+
+    @staticmethod
+    def of(base: Construction, exponent: int) -> "CartesianPower":
+        """Return the Cartesian power of `base`."""
+        return CartesianPower(
+            name=f"{_factor_name(base)}□{exponent}",
+            nodes=base.nodes**exponent,
+            degree=base.degree * exponent,
+            cost=cartesian_power.cartesian_power_cost(base.cost, base.nodes, exponent),
+            is_both_ways=base.is_both_ways,
+            is_breadth_first=False,
+            is_simple=base.is_simple,
+            base=base,
+            exponent=exponent,
+        )
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """As `Construction.wiring`."""
+        return cartesian_power.cartesian_power(self.base.wiring, self.exponent)
+
+    @cached_property
+    def diameter(self) -> int:
+        """The base's, `exponent` times."""
+        return self.base.diameter * self.exponent
+
+    def sends(self) -> Sends:
+        """As `Construction.sends`."""
+        return cartesian_power.cartesian_power_sends(self.base.wiring, self.base.sends(), self.exponent)
+
+    def mirror(self) -> IntArray | None:
+        """As `Construction.mirror`."""
+        base = self.base.mirror()
+        return None if base is None else cartesian_power.cartesian_power_mirror(base, self.exponent)
+
+    def to_document(self) -> dict[str, object]:
+        """As `Construction.to_document`."""
+        return {"cartesian_power": self.base.to_document(), "exponent": self.exponent}
+
+
+@dataclass(frozen=True)
+class CartesianProduct(Construction):
+    """The product of simple factors whose breadth-first schedules are bandwidth-optimal (Theorem 13)."""
+
+    factors: tuple[Construction, ...]
+
+    @staticmethod
+    def of(factors: tuple[Construction, ...]) -> "CartesianProduct":
+        """Return the product; its schedule is made by BFB."""
+        nodes, degree = 1, 0
+        for factor in factors:
+            nodes, degree = nodes * factor.nodes, degree + factor.degree
+        return CartesianProduct(
+            name=_product_name(factors),
+            nodes=nodes,
+            degree=degree,
+            cost=product_cost([(factor.nodes, factor.cost) for factor in factors]),
+            is_both_ways=all(factor.is_both_ways for factor in factors),
+            is_breadth_first=True,
+            is_simple=True,
+            factors=factors,
+        )
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """As `Construction.wiring`."""
+        return product_wiring([factor.wiring for factor in self.factors])
+
+    @cached_property
+    def reduce_scatter_cost(self) -> Cost:
+        """As `Construction.reduce_scatter_cost`; the transpose is the product of the factors' (Theorem 13)."""
+        costs = [(factor.nodes, factor.reduce_scatter_cost) for factor in self.factors]
+        if all(cost.bandwidth_factor == least_factor(nodes) for nodes, cost in costs):
+            return product_cost(costs)
+        return super().reduce_scatter_cost
+
+    def sends(self) -> Sends:
+        """As `Construction.sends`."""
+        return breadth_first_sends(self.wiring)
+
+    def mirror(self) -> IntArray | None:
+        """As `Construction.mirror`."""
+        mirrors = [factor.mirror() for factor in self.factors]
+        known = [mirror for mirror in mirrors if mirror is not None]
+        return product_mirror(known) if len(known) == len(mirrors) else None
+
+    def to_document(self) -> dict[str, object]:
+        """As `Construction.to_document`."""
+        return {"cartesian_product": [factor.to_document() for factor in self.factors]}
+
+
+@dataclass(frozen=True)
+class BothWays(Construction):
+    """A one-way network with a twin for every link (A.6)."""
+
+    base: Construction
+
+    @staticmethod
+    def of(base: Construction) -> "BothWays":
+        """Return the two-way network of `base`, of which a mirror is known."""
+        return BothWays(
+            name=f"Bi({base.name})",
+            nodes=base.nodes,
+            degree=2 * base.degree,
+            cost=base.cost,
+            is_both_ways=True,
+            is_breadth_first=False,
+            is_simple=base.is_simple and both_ways(base.wiring).is_simple,
+            base=base,
+        )
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """As `Construction.wiring`."""
+        return both_ways(self.base.wiring)
+
+    def sends(self) -> Sends:
+        """As `Construction.sends`."""
+        mirror = self.base.mirror()
+        if mirror is None:
+            raise InternalError(f"{self.base.name}: no mirror is known")
+        return both_ways_sends(self.base.wiring, self.base.sends(), mirror)
+
+    def mirror(self) -> IntArray | None:
+        """As `Construction.mirror`."""
+        return _itself(self.nodes)
+
+    def to_document(self) -> dict[str, object]:
+        """As `Construction.to_document`."""
+        return {"made_both_ways": self.base.to_document()}
+
+
+@dataclass(frozen=True)
+class BreadthFirst(Construction):
+    """The network of an expression with the breadth-first schedule instead of the expanded one."""
+
+    base: Construction
+
+    @staticmethod
+    def of(base: Construction) -> "BreadthFirst":
+        """Return the network of `base` with its best breadth-first schedule."""
+        return BreadthFirst(
+            name=f"BFB({base.name})",
+            nodes=base.nodes,
+            degree=base.degree,
+            cost=breadth_first_cost_of(base.wiring),
+            is_both_ways=base.is_both_ways,
+            is_breadth_first=True,
+            is_simple=base.is_simple,
+            base=base,
+        )
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """As `Construction.wiring`."""
+        return self.base.wiring
+
+    def sends(self) -> Sends:
+        """As `Construction.sends`."""
+        return breadth_first_sends(self.wiring)
+
+    def mirror(self) -> IntArray | None:
+        """As `Construction.mirror`."""
+        return self.base.mirror()
+
+    def to_document(self) -> dict[str, object]:
+        """As `Construction.to_document`."""
+        return {"rescheduled": self.base.to_document()}
+
+
+def _factor_name(construction: Construction) -> str:
+    """Return the name as it stands in a product: in parentheses if it is one itself."""
+    joined = isinstance(construction, CartesianProduct | CartesianPower | DegreeExpansion)
+    return f"({construction.name})" if joined else construction.name
+
+
+def _product_name(factors: Sequence[Construction]) -> str:
+    """Return the name of a product: equal factors that stand together are a power."""
+    runs: list[tuple[str, int]] = []
+    for name in map(_factor_name, factors):
+        if runs and runs[-1][0] == name:
+            runs[-1] = (name, runs[-1][1] + 1)
+        else:
+            runs.append((name, 1))
+    return "□".join(name if times == 1 else f"{name}□{times}" for name, times in runs)
+
+
+def _itself(nodes: int) -> IntArray:
+    return np.arange(nodes, dtype=np.int32)
+
+
+def construction_of(document: Mapping[str, object]) -> Construction:
+    """Return the expression that `Construction.to_document` wrote.
+
+    Raises:
+        KeyError: it is none.
+    """
+    for kind, read in _READERS.items():
+        if kind in document:
+            return read(document)
+    return _base_of(document)
+
+
+def _inner(document: Mapping[str, object], kind: str) -> Construction:
+    return construction_of(cast("Mapping[str, object]", document[kind]))
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, object]], Construction]] = {
+    "line_graph": lambda document: LineGraph.of(_inner(document, "line_graph")),
+    "degree_expansion": lambda document: DegreeExpansion.of(
+        _inner(document, "degree_expansion"), cast("int", document["copies"])
+    ),
+    "cartesian_power": lambda document: CartesianPower.of(
+        _inner(document, "cartesian_power"), cast("int", document["exponent"])
+    ),
+    "cartesian_product": lambda document: CartesianProduct.of(
+        tuple(map(construction_of, cast("Sequence[Mapping[str, object]]", document["cartesian_product"])))
+    ),
+    "made_both_ways": lambda document: BothWays.of(_inner(document, "made_both_ways")),
+    "rescheduled": lambda document: BreadthFirst.of(_inner(document, "rescheduled")),
+}
+"""By the key that an expansion's document has."""
+
+
+def _base_of(document: Mapping[str, object]) -> Base:
+    return Base(
+        name=cast("str", document["name"]),
+        nodes=cast("int", document["nodes"]),
+        degree=cast("int", document["degree"]),
+        cost=Cost(cast("int", document["steps"]), Fraction(cast("str", document["bandwidth_factor"]))),
+        is_both_ways=cast("bool", document["both_ways"]),
+        is_breadth_first=cast("bool", document["breadth_first"]),
+        is_simple=cast("bool", document["simple"]),
+        spec=cast("str", document["base"]),
+    )

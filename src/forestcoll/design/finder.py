@@ -1,0 +1,221 @@
+"""The topology finder (§5.4): from base networks upward, by every expansion that leads to the size and degree asked.
+
+A network of (N, d) is a base, the line graph of one of (N/d, d), the degree expansion of one of (N/n, d/n), the power
+of one of (N^(1/n), d/n), or the product of two whose sizes and degrees multiply and add up. For each (N, d) on the way
+the frontier is kept: what no other is as good as in both steps T_L and bandwidth T_B. Its members are predicted by the
+theorems; no schedule is made. A worse base never makes a better expansion, as every theorem's cost grows with the
+base's, so that nothing is lost by pruning; products ask for bandwidth-optimal breadth-first factors, of which the one
+with the fewest steps is kept beside the frontier.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from forestcoll.design.catalogue import bases
+from forestcoll.design.constructions import (
+    BothWays,
+    BreadthFirst,
+    CartesianPower,
+    CartesianProduct,
+    Construction,
+    DegreeExpansion,
+    LineGraph,
+)
+from forestcoll.design.measure import MAX_DEGREE, Cost, least_factor, moore_steps
+from forestcoll.errors import InputError, NoSolutionError, shown
+
+MAX_NODES = 8192
+"""The most nodes that are searched: costs of some bases are counted over all pairs of nodes."""
+
+MAX_PORTS = 64
+"""The largest degree that is searched."""
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """What the finder found for a size and a degree.
+
+    Attributes:
+        nodes: N.
+        degree: d.
+        bidirectional: whether only networks whose links lead both ways were asked for.
+        members: the networks that no other is as good as in both, steps rising and T_B falling.
+    """
+
+    nodes: int
+    degree: int
+    bidirectional: bool
+    members: tuple[Construction, ...]
+
+
+class TopologyFinder:
+    """Searches, and remembers the frontiers that it found on the way.
+
+    Args:
+        bidirectional: take networks alone whose links lead both ways.
+        published_only: take the base networks of the paper alone.
+    """
+
+    def __init__(self, *, bidirectional: bool = False, published_only: bool = False) -> None:
+        self._bidirectional = bidirectional
+        self._published_only = published_only
+        self._frontiers: dict[tuple[int, int], tuple[Construction, ...]] = {}
+        self._factors: dict[tuple[int, int], Construction | None] = {}
+        self._one_way = self if not bidirectional else TopologyFinder(published_only=published_only)
+
+    def find(self, nodes: int, degree: int) -> Frontier:
+        """Return the frontier of networks with `nodes` nodes of `degree` links out and in.
+
+        Raises:
+            InputError: a number is out of range.
+            NoSolutionError: there is no such network; the message names the nearest sizes that have one.
+        """
+        _check_number("nodes", nodes, 2, MAX_NODES)
+        _check_number("degree", degree, 1, MAX_PORTS)
+        members = self._frontier(nodes, degree)
+        if not members:
+            raise NoSolutionError(self._nothing(nodes, degree))
+        return Frontier(nodes, degree, self._bidirectional, members)
+
+    def _nothing(self, nodes: int, degree: int) -> str:
+        near = sorted(range(2, nodes + 9), key=lambda other: (abs(other - nodes), other))
+        works = next((other for other in near if self._frontier(other, degree)), None)
+        hint = f"the nearest number of nodes that works is {works}" if works else "take another degree"
+        return f"no bidirectional network of {nodes} nodes with {degree} links each is known; {hint}"
+
+    def _frontier(self, nodes: int, degree: int) -> tuple[Construction, ...]:
+        key = (nodes, degree)
+        if key not in self._frontiers:
+            predicted = tuple(self._candidates(nodes, degree))
+            self._frontiers[key] = pareto((*predicted, *_rescheduled(predicted)))
+        return self._frontiers[key]
+
+    def _factor(self, nodes: int, degree: int) -> Construction | None:
+        """Return the network of the fewest steps that a product takes (Theorem 13), or None."""
+        key = (nodes, degree)
+        if key not in self._factors:
+            predicted = [
+                *self._bases(nodes, degree, for_products=True),
+                *self._products(nodes, degree),
+                *self._expanded_factors(nodes, degree),
+            ]
+            fit = filter(_fits_products, (*predicted, *_rescheduled(predicted)))
+            self._factors[key] = min(fit, key=lambda each: each.cost, default=None)
+        return self._factors[key]
+
+    def _expanded_factors(self, nodes: int, degree: int) -> Iterator[Construction]:
+        for copies in _divisors(gcd(nodes, degree)):
+            base = self._factor(nodes // copies, degree // copies) if 1 < copies < nodes else None
+            if base is not None:
+                yield DegreeExpansion.of(base, copies)
+
+    def _bases(self, nodes: int, degree: int, *, for_products: bool = False) -> Iterator[Construction]:
+        for base in bases(nodes, degree, published_only=self._published_only, for_products=for_products):
+            if base.is_both_ways or not self._bidirectional:
+                yield base
+
+    def _candidates(self, nodes: int, degree: int) -> Iterator[Construction]:
+        yield from self._bases(nodes, degree)
+        if self._bidirectional:
+            yield from self._made_both_ways(nodes, degree)
+        else:
+            yield from self._line_graphs(nodes, degree)
+        yield from self._degree_expansions(nodes, degree)
+        yield from self._powers(nodes, degree)
+        yield from self._products(nodes, degree)
+
+    def _line_graphs(self, nodes: int, degree: int) -> Iterator[Construction]:
+        if degree > 1 and nodes % degree == 0 and nodes // degree > 1:
+            for base in self._frontier(nodes // degree, degree):
+                if base.wiring.branches:
+                    yield LineGraph.of(base)
+
+    def _degree_expansions(self, nodes: int, degree: int) -> Iterator[Construction]:
+        for copies in _divisors(gcd(nodes, degree)):
+            if copies > 1 and nodes // copies > 1:
+                for base in self._frontier(nodes // copies, degree // copies):
+                    if base.is_simple or not base.wiring.has_loops:
+                        yield DegreeExpansion.of(base, copies)
+
+    def _powers(self, nodes: int, degree: int) -> Iterator[Construction]:
+        for exponent in _divisors(degree):
+            root = round(nodes ** (1 / exponent))
+            if exponent > 1 and root > 1 and root**exponent == nodes:
+                for base in self._frontier(root, degree // exponent):
+                    yield CartesianPower.of(base, exponent)
+
+    def _products(self, nodes: int, degree: int) -> Iterator[Construction]:
+        for size in _divisors(nodes):
+            if not 1 < size < nodes:
+                continue
+            for ports in range(1, degree):
+                one, other = self._factor(size, ports), self._factor(nodes // size, degree - ports)
+                if one is not None and other is not None and (size, ports) <= (nodes // size, degree - ports):
+                    yield CartesianProduct.of((*_flat(one), *_flat(other)))
+
+    def _made_both_ways(self, nodes: int, degree: int) -> Iterator[Construction]:
+        if degree % 2 or degree < 2:
+            return
+        for base in self._one_way._frontier(nodes, degree // 2):  # noqa: SLF001 (another finder of this class)
+            if base.is_both_ways or base.wiring.has_loops or base.mirror() is None:
+                continue
+            yield BothWays.of(base)
+
+
+def find_topologies(nodes: int, degree: int, *, bidirectional: bool = False, published_only: bool = False) -> Frontier:
+    """Return the frontier of networks with `nodes` nodes of `degree` links out and in.
+
+    Raises:
+        InputError: a number is out of range.
+        NoSolutionError: there is no such network; the message names the nearest size that has one.
+    """
+    return TopologyFinder(bidirectional=bidirectional, published_only=published_only).find(nodes, degree)
+
+
+def pareto(candidates: Iterable[Construction]) -> tuple[Construction, ...]:
+    """Return the candidates that no other is as good as in both, steps rising; of equals the first."""
+    ranked = sorted(candidates, key=lambda each: (each.cost, not each.is_breadth_first))  # stable
+    kept: list[Construction] = []
+    for candidate in ranked:
+        if not kept or candidate.cost.bandwidth_factor < kept[-1].cost.bandwidth_factor:
+            kept.append(candidate)
+    return tuple(kept)
+
+
+def _fits_products(construction: Construction) -> bool:
+    return construction.is_simple and construction.is_breadth_first and construction.is_bandwidth_optimal
+
+
+def _rescheduled(predicted: Sequence[Construction]) -> Iterator[Construction]:
+    """Yield networks with a breadth-first schedule whose own is another, where that may be better than all predicted.
+
+    Its steps are the diameter, at least the base's for an expansion of degree, and at least what the Moore bound says.
+    """
+    best = [each.cost for each in pareto(predicted)]
+    for construction in predicted:
+        if construction.is_breadth_first or construction.degree > MAX_DEGREE:
+            continue
+        hoped = Cost(_fewest_steps(construction), least_factor(construction.nodes))
+        if not any(cost.steps <= hoped.steps and cost.bandwidth_factor <= hoped.bandwidth_factor for cost in best):
+            yield BreadthFirst.of(construction)
+
+
+def _fewest_steps(construction: Construction) -> int:
+    least = moore_steps(construction.nodes, construction.degree)
+    if isinstance(construction, DegreeExpansion):
+        return max(least, construction.base.diameter)
+    return construction.diameter if isinstance(construction, CartesianPower) else least
+
+
+def _flat(construction: Construction) -> tuple[Construction, ...]:
+    return construction.factors if isinstance(construction, CartesianProduct) else (construction,)
+
+
+def _divisors(number: int) -> list[int]:
+    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
+
+
+def _check_number(what: str, value: object, least: int, most: int) -> None:
+    if type(value) is not int or not least <= value <= most:
+        raise InputError(f"{what} is {shown(value)}; expected an integer from {least} to {most}")

@@ -1,0 +1,162 @@
+"""What the best breadth-first broadcast (BFB) of a network costs, counted without making its schedule.
+
+At step t node u receives every shard v at distance t, from in-neighbours w at distance t-1 of v; which of its d arcs
+those are is the shard's set f(v). The least load of u's busiest arc (the linear program (1)) is, by Theorem 19, the
+greatest of |{v : f(v) within S}| / |S| over the sets S of arcs: a shard that only S can bring must come over S. So it
+is counted, with bit sets over the shards: 2^d unions a step, which for d = 4 and 1,024 nodes take milliseconds.
+
+T_B is d/N * (sum over t of the greatest such load of a node), in units of M/B, exact.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.model import IntArray
+
+MAX_DEGREE = 10
+"""The largest degree that is counted: 2^d sets of arcs a step."""
+
+
+@dataclass(frozen=True, order=True)
+class Cost:
+    """What an allgather costs.
+
+    Attributes:
+        steps: T_L in units of alpha.
+        bandwidth_factor: T_B in units of M/B, B being `degree` links' bandwidth.
+    """
+
+    steps: int
+    bandwidth_factor: Fraction
+
+
+def least_factor(nodes: int) -> Fraction:
+    """Return the least T_B that `nodes` nodes can have, in units of M/B (Theorem 4)."""
+    return Fraction(nodes - 1, nodes)
+
+
+def moore_steps(nodes: int, degree: int) -> int:
+    """Return T_L*, the least number of steps that the Moore bound allows (Definition 10)."""
+    within = ring = 1
+    steps = 0
+    while within < nodes:
+        ring *= degree
+        within += ring
+        steps += 1
+    return steps
+
+
+def breadth_first_cost(entering: IntArray) -> Cost | None:
+    """Return the cost of the best BFB allgather on a network, or None if some node does not reach another.
+
+    Args:
+        entering: row u holds the sources of the `degree` arcs into u; parallel arcs repeat, a loop names u.
+
+    Raises:
+        ValueError: the degree is more than `MAX_DEGREE`.
+    """
+    nodes, degree = entering.shape
+    if degree > MAX_DEGREE:
+        raise ValueError(f"degree {degree} is more than {MAX_DEGREE}")
+    reached = _own_bits(nodes)
+    loads: list[Fraction] = []
+    while (fresh := _fresh(reached, entering)).any():
+        loads.append(_greatest_load(fresh, reached[entering] & fresh[:, None, :]))
+        reached |= fresh
+    if int(np.bitwise_count(reached).sum()) < nodes * nodes:
+        return None
+    return Cost(len(loads), Fraction(degree, nodes) * sum(loads, Fraction(0)))
+
+
+def _own_bits(nodes: int) -> npt.NDArray[np.uint64]:
+    """Return bit sets over the nodes, row u holding u alone."""
+    bits = np.zeros((nodes, -(-nodes // 64)), dtype=np.uint64)
+    numbers = np.arange(nodes)
+    bits[numbers, numbers // 64] = np.uint64(1) << (numbers % 64).astype(np.uint64)
+    return bits
+
+
+def _fresh(reached: npt.NDArray[np.uint64], entering: IntArray) -> npt.NDArray[np.uint64]:
+    """Return of each node the shards that its in-neighbours have and it has not."""
+    fresh = reached[entering[:, 0]].copy()
+    for port in range(1, entering.shape[1]):
+        fresh |= reached[entering[:, port]]
+    fresh &= ~reached
+    return fresh
+
+
+def _greatest_load(fresh: npt.NDArray[np.uint64], brought: npt.NDArray[np.uint64]) -> Fraction:
+    """Return the load of the busiest arc at a step: `brought[u, i]` are the shards that arc i can bring to u."""
+    degree = brought.shape[1]
+    most = [0] * (degree + 1)
+    for size, others in _unions(brought, 0, 0, np.zeros_like(fresh)):
+        inside = np.bitwise_count(fresh & ~others).sum(axis=1, dtype=np.int64)
+        most[degree - size] = max(most[degree - size], int(inside.max()))
+    return max(Fraction(most[size], size) for size in range(1, degree + 1))
+
+
+def _unions(
+    brought: npt.NDArray[np.uint64], port: int, size: int, union: npt.NDArray[np.uint64]
+) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
+    """Yield every set of ports but the whole one, as its size and the union of what its ports bring."""
+    degree = brought.shape[1]
+    if port == degree:
+        if size < degree:
+            yield size, union
+        return
+    yield from _unions(brought, port + 1, size, union)
+    yield from _unions(brought, port + 1, size + 1, union | brought[:, port])
+
+
+def alike_cost(onward: IntArray, back: IntArray) -> Cost | None:
+    """Return what `breadth_first_cost` does for a Cayley graph, from the view of one node.
+
+    Args:
+        onward: row i holds x * g_i for every element x.
+        back: row i holds x * g_i^-1 for every element x.
+
+    Raises:
+        ValueError: the degree is more than `MAX_DEGREE`.
+    """
+    degree, nodes = onward.shape
+    if degree > MAX_DEGREE:
+        raise ValueError(f"degree {degree} is more than {MAX_DEGREE}")
+    apart = _distances_from_first(onward)
+    if apart is None:
+        return None
+    # Seen from node 0, shard v^-1 = y is at distance apart[y], and at apart[y * g^-1] of the source of arc g.
+    arcs = np.zeros(nodes, dtype=np.int64)
+    for port in range(degree):
+        arcs |= (apart[back[port]] == apart - 1).astype(np.int64) << port
+    steps = int(apart.max())
+    counts = np.bincount((apart << degree) + arcs, minlength=(steps + 1) << degree).reshape(steps + 1, -1)[1:]
+    return Cost(steps, Fraction(degree, nodes) * _sum_of_loads(counts, degree))
+
+
+def _distances_from_first(onward: IntArray) -> npt.NDArray[np.int64] | None:
+    apart = np.full(onward.shape[1], -1, dtype=np.int64)
+    apart[0] = 0
+    frontier = np.zeros(1, dtype=np.int64)
+    steps = 0
+    while len(frontier):
+        steps += 1
+        ahead = onward[:, frontier].ravel()
+        apart[ahead[apart[ahead] < 0]] = steps
+        frontier = np.flatnonzero(apart == steps)
+    return None if (apart < 0).any() else apart
+
+
+def _sum_of_loads(counts: npt.NDArray[np.int64], degree: int) -> Fraction:
+    """Return the sum over steps of the greatest |{v : f(v) within S}| / |S|; `counts[t, S]` shards have f(v) = S."""
+    within = counts.reshape(len(counts), *[2] * degree).copy()
+    for axis in range(1, degree + 1):
+        np.cumsum(within, axis=axis, out=within)
+    common = lcm(*range(1, degree + 1))
+    sizes = np.bitwise_count(np.arange(1, 1 << degree, dtype=np.uint64)).astype(np.int64)
+    scaled = within.reshape(len(counts), -1)[:, 1:] * (common // sizes)
+    return Fraction(int(scaled.max(axis=1).sum()), common)

@@ -1,0 +1,71 @@
+"""All-to-all over shortest paths: what no routing can beat, and what splitting evenly reaches.
+
+A rate f from every node to every other needs f * distance of link bandwidth for each pair, so that f is at most
+(number of arcs) / (sum of distances), in units of an arc's bandwidth: exact. Sending along all shortest paths, each
+node taking what it gets in equal parts from its in-neighbours that are nearer to the source, reaches f = 1 / (load of
+the busiest arc). The optimum of the multi-commodity flow (A.5) lies between the two.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.design.wiring import Wiring
+
+
+@dataclass(frozen=True)
+class PathRates:
+    """Rates from every node to every other at once, in units of the bandwidth of one arc.
+
+    Attributes:
+        bound: what no routing can beat.
+        reached: what even splitting over shortest paths reaches.
+    """
+
+    bound: Fraction
+    reached: float
+
+
+def path_rates(wiring: Wiring) -> PathRates:
+    """Return the rates of an all-to-all on a network that hangs together."""
+    apart = distances_from(wiring)
+    bound = Fraction(wiring.nodes * wiring.degree, int(apart.sum(dtype=np.int64)))
+    return PathRates(bound, 1 / _greatest_load(wiring, apart))
+
+
+def distances_from(wiring: Wiring) -> npt.NDArray[np.int16]:
+    """Return in row u, column v the distance from v to u."""
+    nodes = wiring.nodes
+    apart = np.full((nodes, nodes), -1, dtype=np.int16)
+    reached = np.eye(nodes, dtype=np.bool_)
+    apart[reached] = 0
+    hops = 0
+    while True:
+        hops += 1
+        near = reached[wiring.entering[:, 0]]
+        for port in range(1, wiring.degree):
+            near = near | reached[wiring.entering[:, port]]
+        fresh = near & ~reached
+        if not fresh.any():
+            return apart
+        apart[fresh] = hops
+        reached |= fresh
+
+
+def _greatest_load(wiring: Wiring, apart: npt.NDArray[np.int16]) -> float:
+    """Return the load of the busiest arc where a unit goes from every node to every other."""
+    nodes, degree = wiring.nodes, wiring.degree
+    brought = np.ones((nodes, nodes))  # row u, column v: what of v's data comes to u, to stay or to pass on
+    loads = np.zeros(nodes * degree)
+    for hops in range(int(apart.max()), 0, -1):
+        targets, sources = np.nonzero(apart == hops)
+        nearer = apart[wiring.entering[targets], sources[:, None]] == hops - 1
+        part = brought[targets, sources] / nearer.sum(axis=1)
+        for port in range(degree):
+            fed = nearer[:, port]
+            arcs = wiring.entering_arcs[targets[fed], port]
+            loads += np.bincount(arcs, weights=part[fed], minlength=nodes * degree)
+            np.add.at(brought, (wiring.entering[targets[fed], port], sources[fed]), part[fed])
+    return float(loads.max())

@@ -1,0 +1,96 @@
+"""From an expression to what a cluster runs: the topology, and a verified schedule of the predicted cost.
+
+An allgather is made by the expansions' rules. A reduce-scatter is its reverse, carried back by the isomorphism from the
+network to its transpose where one is known (Theorem 2), else the reverse of the transpose's breadth-first allgather
+(Corollary 1.1). An allreduce is one and then the other.
+"""
+
+import numpy as np
+
+from forestcoll.collective import Collective, collective_named
+from forestcoll.design.breadth_first import breadth_first_sends
+from forestcoll.design.constructions import Construction
+from forestcoll.design.measure import Cost
+from forestcoll.design.sends import step_schedule
+from forestcoll.errors import InputError, InternalError
+from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule.step_composition import carried_over, combined, is_own_transpose, reversed_steps
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology import Topology
+from forestcoll.verification.steps import verify_steps
+
+
+def topology_of(construction: Construction) -> Topology:
+    """Return the network, each link of bandwidth 1; its name is the expression's."""
+    return construction.wiring.topology(construction.name)
+
+
+def predicted_cost(construction: Construction, collective: Collective | str) -> Cost:
+    """Return what the collective costs on the network, without making a schedule.
+
+    Raises:
+        InputError: the collective has a root.
+    """
+    kind = _without_root(collective)
+    gather, scatter = construction.cost, construction.reduce_scatter_cost
+    if kind is Collective.ALLREDUCE:
+        return Cost(gather.steps + scatter.steps, gather.bandwidth_factor + scatter.bandwidth_factor)
+    return gather if kind is Collective.ALLGATHER else scatter
+
+
+def schedule_of(
+    construction: Construction, collective: Collective | str = Collective.ALLGATHER, *, progress: Progress = SILENT
+) -> StepSchedule:
+    """Return the schedule of an allgather, a reduce-scatter or an allreduce, verified, at the predicted cost.
+
+    Raises:
+        InputError: the collective has a root.
+        InternalError: the schedule is not right, or costs something else: a defect of this package.
+    """
+    kind = _without_root(collective)
+    progress.begin("making the schedule")
+    schedule = _made(construction, kind)
+    progress.begin("verifying")
+    report = verify_steps(schedule)
+    if report.fault is not None:
+        raise InternalError(f"{construction.name}: the schedule breaks a rule: {report.fault.message}")
+    predicted = predicted_cost(construction, kind)
+    if (schedule.steps, report.bandwidth_factor) != (predicted.steps, predicted.bandwidth_factor):
+        raise InternalError(
+            f"{construction.name}: the schedule costs {schedule.steps} steps and {report.bandwidth_factor} M/B, "
+            f"not {predicted.steps} and {predicted.bandwidth_factor}"
+        )
+    return schedule
+
+
+def _without_root(collective: Collective | str) -> Collective:
+    kind = collective_named(collective)
+    if kind.has_root:
+        raise InputError(f"step schedules are of an allgather, a reduce-scatter or an allreduce, not of a {kind}")
+    return kind
+
+
+def _made(construction: Construction, kind: Collective) -> StepSchedule:
+    topology = topology_of(construction)
+    if kind is Collective.REDUCE_SCATTER:
+        return _reduce_scatter(construction, topology, None)
+    allgather = step_schedule(construction.wiring, construction.sends(), topology)
+    if kind is Collective.ALLGATHER:
+        return allgather
+    return combined(_reduce_scatter(construction, topology, allgather), allgather)
+
+
+def _reduce_scatter(construction: Construction, topology: Topology, allgather: StepSchedule | None) -> StepSchedule:
+    mirror = construction.mirror()
+    if mirror is None:
+        transposed = construction.wiring.transposed()
+        spread = step_schedule(transposed, breadth_first_sends(transposed), topology.transposed())
+        return reversed_steps(spread)
+    if allgather is None:
+        allgather = step_schedule(construction.wiring, construction.sends(), topology)
+    backwards = reversed_steps(allgather)
+    if is_own_transpose(topology):
+        return backwards
+    image = np.empty_like(mirror)
+    image[mirror] = np.arange(len(mirror), dtype=mirror.dtype)
+    return carried_over(backwards, topology, image.tolist())

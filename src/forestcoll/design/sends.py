@@ -1,0 +1,118 @@
+"""An allgather on a wiring: which part of which shard crosses which arc at which step, in flat arrays.
+
+Like `forestcoll.schedule.steps.Transfers`, which it becomes in the end, but by arc, for expansions tell parallel arcs
+apart; parts are whole numbers of `parts`-ths of a shard.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from forestcoll.collective import Collective
+from forestcoll.design.wiring import Wiring
+from forestcoll.errors import InternalError
+from forestcoll.schedule.model import IntArray, PhaseOp
+from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
+from forestcoll.topology import Topology
+
+_MOST_PARTS = 2**40
+
+
+@dataclass(frozen=True, eq=False)
+class Sends:
+    """Sends in any order.
+
+    Attributes:
+        count: how many steps there are.
+        parts: into how many equal parts a shard is cut.
+        steps: of each send its step, from 0.
+        shards: the node whose shard it is part of.
+        arcs: the arc that it crosses.
+        lows: the part that it begins with.
+        highs: one past its last part.
+    """
+
+    count: int
+    parts: int
+    steps: IntArray
+    shards: IntArray
+    arcs: IntArray
+    lows: IntArray
+    highs: IntArray
+
+    def __len__(self) -> int:
+        """Return the number of sends."""
+        return len(self.steps)
+
+    def cut_finer(self, factor: int) -> "Sends":
+        """Return the same sends with each part cut into `factor`."""
+        if self.parts * factor > _MOST_PARTS:
+            raise InternalError(f"a shard would be cut into {self.parts * factor} parts")
+        return Sends(
+            self.count,
+            self.parts * factor,
+            self.steps,
+            self.shards,
+            self.arcs,
+            self.lows * factor,
+            self.highs * factor,
+        )
+
+
+def joined(count: int, parts: int, pieces: Sequence[tuple[IntArray, IntArray, IntArray, IntArray, IntArray]]) -> Sends:
+    """Return the sends of all `pieces`, each the five columns from `steps` to `highs`."""
+    columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
+    steps, shards, arcs = (column.astype(np.int32, copy=False) for column in columns[:3])
+    return Sends(count, parts, steps, shards, arcs, *(column.astype(np.int64, copy=False) for column in columns[3:]))
+
+
+def columns_of(sends: Sends) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """Return the columns from `steps` to `highs`."""
+    return sends.steps, sends.shards, sends.arcs, sends.lows, sends.highs
+
+
+def step_schedule(wiring: Wiring, sends: Sends, topology: Topology) -> StepSchedule:
+    """Return the allgather on `topology`, which the wiring has become; parts that meet on a link stay apart."""
+    numerators, places = np.unique(np.concatenate([sends.lows, sends.highs]), return_inverse=True)
+    lows, highs = np.split(places.astype(np.int32), 2)
+    transfers = Transfers.by_step(
+        sends.steps,
+        count=sends.count,
+        shards=sends.shards,
+        sources=wiring.sources_of_arcs[sends.arcs],
+        targets=wiring.targets_of_arcs[sends.arcs],
+        lows=lows,
+        highs=highs,
+        points=[Fraction(numerator, sends.parts) for numerator in numerators.tolist()],
+    )
+    return StepSchedule(topology, Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, transfers),))
+
+
+def sends_of(wiring: Wiring, schedule: StepSchedule) -> Sends:
+    """Return an allgather schedule of the wiring's topology by arc; parallel arcs take equal parts of each transfer."""
+    transfers = schedule.phases[0].transfers
+    order = np.argsort(wiring.pairs, kind="stable")
+    distinct, first, copies = np.unique(wiring.pairs[order], return_index=True, return_counts=True)
+    wanted = transfers.sources.astype(np.int64) * wiring.nodes + transfers.targets
+    links = np.searchsorted(distinct, wanted)
+    finer = lcm(*copies.tolist())
+    denominator = lcm(*(point.denominator for point in transfers.points))
+    parts = denominator * finer
+    if parts > _MOST_PARTS:
+        raise InternalError(f"a shard would be cut into {parts} parts")
+    points = np.array([int(point * parts) for point in transfers.points], dtype=np.int64)
+    repeats = copies[links]
+    rank = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    lows, highs = np.repeat(points[transfers.lows], repeats), np.repeat(points[transfers.highs], repeats)
+    share = (highs - lows) // np.repeat(repeats, repeats)
+    columns = (
+        np.repeat(transfers.step_of, repeats),
+        np.repeat(transfers.shards, repeats),
+        order[np.repeat(first[links], repeats) + rank],
+        lows + rank * share,
+        lows + (rank + 1) * share,
+    )
+    return joined(transfers.steps, parts, [columns])

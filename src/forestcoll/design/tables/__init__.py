@@ -1,0 +1,1 @@
+"""What searches found, as text: schedules of base networks, and generators of Cayley graphs."""

@@ -1,0 +1,91 @@
+"""How long a workload's collectives take on a network (§3.2, §5.4): what "best" means.
+
+Times follow the alpha-beta model: T_L steps of alpha, and T_B times M/B. An all-to-all takes M/N from every node to
+every other at the rate of `path_rates`, without a term for latency, as in the paper's Table 4.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from forestcoll.design.constructions import Construction
+from forestcoll.design.measure import Cost
+from forestcoll.design.path_rates import path_rates
+from forestcoll.errors import InputError, shown
+
+
+class Traffic(StrEnum):
+    """What a workload sends."""
+
+    ALLGATHER = "allgather"
+    ALLREDUCE = "allreduce"
+    ALL_TO_ALL = "all-to-all"
+    MIX = "mix"
+    """An allreduce and an all-to-all, of the same size, one after the other."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A collective of a size, on hardware.
+
+    Attributes:
+        traffic: what is sent.
+        size: M, in bytes.
+        alpha_us: latency of a step, in microseconds.
+        bandwidth: B, what a node sends over all its links together, in GB/s.
+    """
+
+    traffic: Traffic
+    size: int
+    alpha_us: Fraction
+    bandwidth: Fraction
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise InputError(f"size is {shown(self.size)}; expected 1 byte or more")
+        if self.alpha_us < 0:
+            raise InputError(f"alpha is {shown(str(self.alpha_us))}; expected 0 microseconds or more")
+        if self.bandwidth <= 0:
+            raise InputError(f"bandwidth is {shown(str(self.bandwidth))}; expected more than 0 GB/s")
+
+    @property
+    def whole_time_us(self) -> Fraction:
+        """M/B in microseconds."""
+        return Fraction(self.size) / self.bandwidth / 1000
+
+
+def allreduce_time_us(construction: Construction, workload: Workload) -> Fraction:
+    """Return how long a reduce-scatter and an allgather take, exactly."""
+    return _time(construction.reduce_scatter_cost, workload) + _time(construction.cost, workload)
+
+
+def _time(cost: Cost, workload: Workload) -> Fraction:
+    return cost.steps * workload.alpha_us + cost.bandwidth_factor * workload.whole_time_us
+
+
+def all_to_all_time_us(construction: Construction, workload: Workload) -> float:
+    """Return how long an all-to-all takes, with even splitting over shortest paths."""
+    rates = path_rates(construction.wiring)
+    return float(workload.whole_time_us) * construction.degree / construction.nodes / rates.reached
+
+
+def time_us(construction: Construction, workload: Workload) -> float:
+    """Return how long the workload takes on the network."""
+    if workload.traffic is Traffic.ALLGATHER:
+        return float(_time(construction.cost, workload))
+    total = 0.0
+    if workload.traffic in (Traffic.ALLREDUCE, Traffic.MIX):
+        total += float(allreduce_time_us(construction, workload))
+    if workload.traffic in (Traffic.ALL_TO_ALL, Traffic.MIX):
+        total += all_to_all_time_us(construction, workload)
+    return total
+
+
+def best_for(constructions: Iterable[Construction], workload: Workload) -> Construction:
+    """Return the network on which the workload takes least; of equals the one with fewer steps.
+
+    Raises:
+        ValueError: there is none to choose from.
+    """
+    return min(constructions, key=lambda each: (time_us(each, workload), each.cost))

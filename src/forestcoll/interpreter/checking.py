@@ -1,0 +1,51 @@
+"""The judgement of a program: well formed, comes to an end in every run, and leaves the right data in every run."""
+
+from dataclasses import dataclass
+
+from forestcoll.interpreter.execution import fault_of_data
+from forestcoll.interpreter.memory import Memory
+from forestcoll.interpreter.progress import run_to_the_end
+from forestcoll.interpreter.stops import matching_faults, stop_of
+from forestcoll.program import Fault, Message, Program, first_malformed
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the interpreter found.
+
+    Attributes:
+        fault: the first fault, or None if the program is right.
+        placement: `in place` or `out of place`, if the fault is of one of them; the program may be right in the other.
+        instructions: how many instructions the program has.
+        messages: how many of them send a message.
+    """
+
+    fault: Fault | None
+    placement: str | None = None
+    instructions: int = 0
+    messages: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the program is right."""
+        return self.fault is None
+
+
+def check(program: Program) -> Verdict:
+    """Return the verdict on `program`: the same each time, as nothing of it depends on the order of a run."""
+    listed = [each for *_, each in program.instructions()]
+    sizes = len(listed), sum(any(isinstance(place, Message) for place in each.targets) for each in listed)
+    if (fault := first_malformed(program)) is not None:
+        return Verdict(fault, None, *sizes)
+    for in_place in (True, False):
+        if (in_place and program.in_place) or (not in_place and program.out_of_place):
+            fault = _fault(program, in_place=in_place)
+            if fault is not None:
+                return Verdict(fault, "in place" if in_place else "out of place", *sizes)
+    return Verdict(None, None, *sizes)
+
+
+def _fault(program: Program, *, in_place: bool) -> Fault | None:
+    run = run_to_the_end(program, Memory.of(program, in_place=in_place))
+    matching = next(matching_faults(run), None)
+    return matching or stop_of(run) or fault_of_data(run)

@@ -1,0 +1,332 @@
+"""A run of a program on symbolic data, with the order of all accesses: finds wrong data, races and unwritten memory.
+
+One order of the instructions is enough. If no two accesses of a cell are unordered, every run does them in the same
+order and comes to the same data; and whether they are ordered is the same in every run (`clocks`).
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from forestcoll.interpreter import symbols
+from forestcoll.interpreter.accesses import NOBODY, Accesses
+from forestcoll.interpreter.clocks import Clocks, Row
+from forestcoll.interpreter.progress import Place, Run
+from forestcoll.interpreter.symbols import MIXED, NOTHING, Patterns, Values, added
+from forestcoll.program import (
+    Barrier,
+    Buffer,
+    ChannelKind,
+    Fault,
+    Instruction,
+    Message,
+    Multicast,
+    Program,
+    Span,
+    fault_at,
+    instruction_name,
+)
+from forestcoll.program import Place as DataPlace
+
+
+class _Stop(Exception):  # noqa: N818 (it carries a fault, and is none of its own)
+    """The first fault of a run."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
+
+
+def fault_of_data(run: Run) -> Fault | None:
+    """Return the first fault in what a run, which came to its end, does with data; None if there is none."""
+    execution = _Execution(run)
+    try:
+        for place in run.order:
+            execution.step(place)
+        execution.end()
+    except _Stop as stop:
+        return stop.fault
+    return None
+
+
+@dataclass
+class _Meeting:
+    """A barrier that blocks have come to in this turn: what they knew, and which actors they are."""
+
+    row: Row
+    actors: list[int] = field(default_factory=list)
+
+
+class _Execution:
+    """The state of a run: data, clocks, accesses, and what is on its way."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.program, self.memory = run, run.program, run.memory
+        self.clocks = Clocks(self.program, run.blocks)
+        sizes = np.diff(self.memory.rank_starts)
+        self.accesses = Accesses(self.clocks, np.repeat(np.arange(len(sizes)), sizes))
+        self.patterns = Patterns(len(self.program.ranks))
+        self.data = Values.nothing(self.memory.size)
+        for rank in range(len(self.program.ranks)):
+            values = symbols.initial(self.program, rank, self.patterns)
+            self.data.put(self.memory.cells(rank, Buffer.INPUT, 0, len(values.patterns)), values)
+        self.messages: list[deque[tuple[Row, Values]]] = [deque() for _ in self.program.channels]
+        self.signals: list[deque[tuple[Row, bool]]] = [deque() for _ in self.program.channels]
+        self.heard = np.zeros((len(self.program.ranks), self.clocks.rows.shape[1]), dtype=self.clocks.dtype)
+        self.switched = np.zeros(self.memory.size, dtype=np.bool_)
+        self.packed = np.full(self.memory.size, NOBODY, dtype=np.int64)
+        self.packets: list[Row] = []
+        self.needed = _needed(self.program)
+        self.kept: dict[Place, Row] = {}
+        self.released: dict[tuple[int, int], list[tuple[int, Row]]] = {}
+        self.acquired: dict[tuple[int, int], int] = {}
+        self.meetings: dict[tuple[int, int], _Meeting] = {}
+        self.place: Place = (0, 0, 0)
+        self.places: dict[tuple[int, int], Place] = {}
+
+    def step(self, place: Place) -> None:
+        """Do one instruction."""
+        rank, block, number = self.place = place
+        instruction = self.program.ranks[rank].blocks[block].instructions[number]
+        actor = self.run.number[rank, block]
+        self.clocks.begin(actor, meets=instruction.meets)
+        self._wait(actor, rank, instruction)
+        if instruction.barrier is not None:
+            self._meet(actor, rank, instruction.barrier)
+        if instruction.places:
+            self._move(actor, instruction)
+        self._tell(actor, rank, instruction)
+
+    def _wait(self, actor: int, rank: int, instruction: Instruction) -> None:
+        at_once = bool(instruction.places)
+        for dependency in instruction.after:
+            self.clocks.join(actor, self._row_of((rank, dependency.block, dependency.instruction)), at_once=True)
+        for channel in instruction.waits:
+            row, relaxed = self.signals[channel].popleft()
+            if relaxed or instruction.relaxed:
+                np.maximum(self.heard[rank], row, out=self.heard[rank])
+                row[: self.clocks.first_start] = 0
+            self.clocks.join(actor, row, at_once=at_once)
+        for semaphore in instruction.acquires:
+            self._acquire(actor, rank, semaphore, at_once=at_once)
+
+    def _row_of(self, place: Place) -> Row:
+        row = self.kept[place]
+        self.needed[place] -= 1
+        if not self.needed[place]:
+            del self.kept[place]
+        return row
+
+    def _acquire(self, actor: int, rank: int, semaphore: int, *, at_once: bool) -> None:
+        """Join the blocks that must have released before: of one block its first so many, of several only all."""
+        key = rank, semaphore
+        self.acquired[key] = self.acquired.get(key, 0) + 1
+        needed = self.acquired[key] - self.program.ranks[rank].semaphores[semaphore]
+        released = self.released.get(key, [])
+        if needed <= 0:
+            return
+        if len({who for who, _ in released}) == 1:
+            self.clocks.join(actor, released[needed - 1][1], at_once=at_once)
+        elif needed == _releases(self.program, rank, semaphore):
+            for _, row in released:
+                self.clocks.join(actor, row, at_once=at_once)
+
+    def _meet(self, actor: int, rank: int, barrier: Barrier) -> None:
+        """Come to a barrier; the last to come lets all know what all knew."""
+        key = rank, barrier.number
+        told = self.clocks.told(actor, done=True)
+        meeting = self.meetings.setdefault(key, _Meeting(told))
+        np.maximum(meeting.row, told, out=meeting.row)
+        meeting.actors.append(actor)
+        if len(meeting.actors) == barrier.blocks:
+            for other in meeting.actors:
+                self.clocks.join(other, meeting.row, at_once=True)
+                self.clocks.meet(other)
+            del self.meetings[key]
+
+    def _move(self, actor: int, instruction: Instruction) -> None:
+        channel = instruction.channel
+        if channel is not None and self.program.channels[channel].kind is ChannelKind.PORT:
+            actor = self._hand_over(actor, channel)
+        self.places[actor, self.clocks.ticks[actor]] = self.place
+        values: Values | None = None
+        for source in instruction.sources:
+            for each in self._read(actor, source):
+                values = each if values is None else added(self.patterns, values, each)
+        if values is None or self._stays(instruction):
+            return
+        for target in instruction.targets:
+            self._write(actor, target, values)
+
+    def _stays(self, instruction: Instruction) -> bool:
+        """Whether the instruction copies chunks to where they are, as one may do in place: that changes nothing."""
+        if len(instruction.sources) > 1 or len(instruction.targets) > 1:
+            return False
+        source, target = instruction.sources[0], instruction.targets[0]
+        if not isinstance(source, Span) or not isinstance(target, Span) or source.packets or target.packets:
+            return False
+        return self.memory.of_span(source) == self.memory.of_span(target)
+
+    def _hand_over(self, actor: int, channel: int) -> int:
+        """Let the helper of a PORT channel go on behind what `actor` knows, and return it."""
+        helper = self.clocks.helpers[channel]
+        self.clocks.begin(helper, meets=True)
+        self.clocks.join(helper, self.clocks.told(actor, done=False), at_once=True)
+        return helper
+
+    def _read(self, actor: int, source: DataPlace) -> Iterator[Values]:
+        if isinstance(source, Message):
+            row, values = self.messages[source.channel].popleft()
+            self.clocks.join(actor, row, at_once=True)
+            yield values
+            return
+        for span in self._spans(source):
+            cells = self.memory.of_span(span)
+            if source.packets:
+                for number in np.unique(self.packed[cells]).tolist():
+                    self.clocks.join(actor, self.packets[number], at_once=True)
+            elif (raced := self.accesses.reads(actor, cells)) is not None:
+                self._stop_race("reads", *raced, read=False)
+            values = self.data.at(cells)
+            if values.hold_nothing():
+                cell = cells.start + int(np.argmax(values.patterns == NOTHING))
+                self._stop("unwritten-read", f"reads {self.memory.name(cell)}, which nothing was written to")
+            yield values
+
+    def _spans(self, place: Span | Multicast) -> Sequence[Span]:
+        if isinstance(place, Span):
+            return (place,)
+        group = self.program.groups[place.group]
+        return [Span(rank, place.buffer, place.offset, place.count, place.packets) for rank in group]
+
+    def _write(self, actor: int, target: DataPlace, values: Values) -> None:
+        if isinstance(target, Message):
+            self.messages[target.channel].append((self.clocks.told(actor, done=True), values))
+            return
+        for span in self._spans(target):
+            cells = self.memory.of_span(span)
+            if not self.memory.in_place and span.buffer is Buffer.INPUT:
+                message = f"writes {self.memory.name(cells.start)}; out of place, an input is only read"
+                self._stop("input-overwritten", message)
+            if target.packets:
+                self._write_packets(actor, cells, values)
+            elif (raced := self.accesses.writes(actor, cells)) is not None:
+                self._stop_race("writes", *raced[:3], read=raced[3])
+            self.data.put(cells, values)
+            self.switched[cells] = isinstance(target, Multicast)
+
+    def _write_packets(self, actor: int, cells: slice, values: Values) -> None:
+        """Packets need no order, but two that differ may not be written to one place: a reader could see either."""
+        first = self.clocks.first_start
+        held = self.data.at(cells)
+        other_data = (held.patterns != values.patterns) | (held.indices != values.indices)
+        again = np.flatnonzero((self.accesses.writers[cells] < first) & other_data)
+        if len(again):
+            cell = cells.start + int(again[0])
+            place = self.places[int(self.accesses.writers[cell]), int(self.accesses.written[cell])]
+            other = instruction_name(self.program, *place)
+            self._stop("packet-twice", f"writes a packet to {self.memory.name(cell)}, and so does {other}")
+        self.accesses.takes_over(actor, cells)
+        self.packed[cells] = len(self.packets)
+        self.packets.append(self._sent(actor, cells))
+
+    def _sent(self, actor: int, cells: slice) -> Row:
+        """Return what is before who reads packets: what each thread did before it wrote its part of them.
+
+        All that this instruction does with these chunks is among it, and what the threads did before. It is assumed
+        that the chunks are large enough for each thread to have a part.
+        """
+        row = self.clocks.told(actor, done=False)
+        row[actor] = self.clocks.ticks[actor]
+        row[self.clocks.start_of(self.memory.rank_of(cells.start))] = 1
+        return row
+
+    def _tell(self, actor: int, rank: int, instruction: Instruction) -> None:
+        for channel in instruction.signals:
+            if self.program.channels[channel].kind is ChannelKind.PORT:
+                helper = self._hand_over(actor, channel)
+                row = self.clocks.told(helper, done=True)
+            else:
+                row = self.clocks.told(actor, done=True)
+            self.signals[channel].append((row, instruction.relaxed))
+        for channel in instruction.flushes:
+            row = self.clocks.told(self.clocks.helpers[channel], done=True)
+            self.clocks.join(actor, row, at_once=bool(instruction.places))
+        for semaphore in instruction.releases:
+            row = self.clocks.told(actor, done=True)
+            self.released.setdefault((rank, semaphore), []).append((actor, row))
+        if self.place in self.needed:
+            self.kept[self.place] = self.clocks.told(actor, done=True)
+
+    def _stop(self, rule: str, message: str) -> None:
+        raise _Stop(fault_at(rule, message, self.program, self.place))
+
+    def _stop_race(self, does: str, cell: int, who: int, when: int, *, read: bool) -> None:
+        name = self.memory.name(cell)
+        if who >= self.clocks.first_start:
+            rank = who - self.clocks.first_start
+            self._stop("before-start", f"{does} {name} without knowing that rank {rank} has started")
+        other = instruction_name(self.program, *self.places[who, when])
+        what = "reads" if read else "writes"
+        self._stop("race", f"{does} {name} while {other} {what} it: nothing says which comes first")
+
+    def end(self) -> None:
+        """Look at what outputs hold, and whether all of it is there when each rank ends."""
+        for rank in range(len(self.program.ranks)):
+            wanted = symbols.expected(self.program, rank, self.patterns)
+            cells = self.memory.cells(rank, Buffer.OUTPUT, 0, len(wanted.patterns))
+            held = self.data.at(cells)
+            wrong = np.flatnonzero((held.patterns != wanted.patterns) | (held.indices != wanted.indices))
+            if len(wrong):
+                self._stop_wrong(rank, cells.start + int(wrong[0]), wanted, int(wrong[0]), len(wrong))
+            self._ends_after(rank)
+
+    def _stop_wrong(self, rank: int, cell: int, wanted: Values, place: int, count: int) -> None:
+        pattern, index = int(self.data.patterns[cell]), int(self.data.indices[cell])
+        holds = self.patterns.name(MIXED if pattern == MIXED else pattern, index)
+        needs = self.patterns.name(int(wanted.patterns[place]), int(wanted.indices[place]))
+        more = f" ({count - 1} more chunks of it are wrong)" if count > 1 else ""
+        message = f"{self.memory.name(cell)} holds {holds} in the end; it must hold {needs}{more}"
+        writer = int(self.accesses.writers[cell]), int(self.accesses.written[cell])
+        if writer in self.places:
+            raise _Stop(fault_at("wrong-data", f"wrote it last: {message}", self.program, self.places[writer]))
+        raise _Stop(Fault("wrong-data", message, rank))
+
+    def _ends_after(self, rank: int) -> None:
+        """Stop if anything that a rank's memory gets may come after the rank has ended.
+
+        What a switch wrote is there when a relaxed signal that was given after it comes.
+        """
+        actors = [self.run.number[rank, block] for block in range(len(self.program.ranks[rank].blocks))]
+        known = np.zeros(self.clocks.rows.shape[1], dtype=self.clocks.dtype)
+        known[self.clocks.start_of(rank)] = 1
+        for actor in actors:
+            self.clocks.begin(actor, meets=True)
+            np.maximum(known, self.clocks.rows[actor], out=known)
+        heard = np.maximum(known, self.heard[rank])
+        first, last = (int(each) for each in self.memory.rank_starts[rank : rank + 2])
+        writers, written = self.accesses.writers[first:last], self.accesses.written[first:last]
+        there = np.where(self.switched[first:last], heard[writers], known[writers])
+        late = np.flatnonzero(there < written)
+        if len(late):
+            cell = first + int(late[0])
+            place = self.places[int(self.accesses.writers[cell]), int(self.accesses.written[cell])]
+            message = f"writes {self.memory.name(cell)}, and rank {rank} may have ended before that is done"
+            raise _Stop(fault_at("after-end", message, self.program, place))
+
+
+def _needed(program: Program) -> dict[Place, int]:
+    """Return of each instruction that others depend on how many do."""
+    needed: dict[Place, int] = {}
+    for rank, _, _, instruction in program.instructions():
+        for dependency in instruction.after:
+            place = rank, dependency.block, dependency.instruction
+            needed[place] = needed.get(place, 0) + 1
+    return needed
+
+
+def _releases(program: Program, rank: int, semaphore: int) -> int:
+    blocks = program.ranks[rank].blocks
+    return sum(each.releases.count(semaphore) for block in blocks for each in block.instructions)

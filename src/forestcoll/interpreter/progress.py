@@ -1,0 +1,198 @@
+"""How far a program comes, whatever the ranks' speeds: an order in which it can be done, or where it stops for ever.
+
+Every instruction waits for things that, once there, stay there until it takes them, and that no other block can take
+(the program is well formed: one block at each end of a channel, one that acquires each semaphore). So what can be done
+next stays possible until it is done, and any two orders of doing things can be completed to a common one: if one order
+comes to the end, all do, and if one stops, all stop at the same instructions. One order therefore decides for all.
+
+Messages move piece by piece, each as many chunks as a slot has room for, or what is left. A FIFO channel holds so many
+pieces; a sender waits for room, a receiver for pieces, and an instruction that receives and sends does both for each
+piece in turn. Where chunks are smaller than slots have room for, fewer waits are needed, so what comes to an end here
+comes to an end there.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from forestcoll.interpreter.memory import Memory
+from forestcoll.program import Barrier, Instruction, Message, Multicast, Program, Span
+
+Place: TypeAlias = tuple[int, int, int]
+"""The numbers of a rank, a block and an instruction."""
+Need: TypeAlias = tuple[str, int, int, int]
+"""What a block waits for: a word, and up to three numbers, -1 where there are fewer.
+
+`step` rank, block, instruction; `signal`, `chunks` or `room` channel; `semaphore` or `barrier` rank, number; `packets`
+rank.
+"""
+
+
+@dataclass
+class Channel:
+    """What is on its way over a channel: pieces of messages, or signals."""
+
+    pieces: int = 0
+    signals: int = 0
+
+
+@dataclass
+class Run:
+    """How far a run is. Blocks are numbered through all ranks.
+
+    Attributes:
+        program: what is run.
+        memory: the memory that it runs on.
+        blocks: of each block, the numbers of its rank and of itself there.
+        number: the other way round.
+        lists: the instructions of each block.
+        done: how many of them are done.
+        moved: how many pieces the next one has moved already.
+        order: all that are done.
+    """
+
+    program: Program
+    memory: Memory
+    blocks: list[tuple[int, int]] = field(default_factory=list)
+    order: list[Place] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        ranks = self.program.ranks
+        self.blocks = [(rank, block) for rank, each in enumerate(ranks) for block in range(len(each.blocks))]
+        self.number = {place: number for number, place in enumerate(self.blocks)}
+        self.lists = [ranks[rank].blocks[block].instructions for rank, block in self.blocks]
+        count = len(self.blocks)
+        self.done, self.moved = [0] * count, [0] * count
+        self.ready, self.queued = deque(range(count)), [True] * count
+        self.sleepers: dict[Need, list[int]] = {}
+        self.channels = [Channel() for _ in self.program.channels]
+        self.semaphores = [list(rank.semaphores) for rank in ranks]
+        self.packets = np.zeros(self.memory.size, dtype=np.bool_)
+        self.met: dict[tuple[int, int], list[int]] = {}
+
+    @property
+    def stuck(self) -> list[int]:
+        """The blocks that are not done."""
+        return [block for block, listed in enumerate(self.lists) if self.done[block] < len(listed)]
+
+
+def run_to_the_end(program: Program, memory: Memory) -> Run:
+    """Return the state in which nothing more can be done: all is, or blocks are `stuck`."""
+    run = Run(program, memory)
+    while run.ready:
+        block = run.ready.popleft()
+        run.queued[block] = False
+        _advance(run, block)
+    return run
+
+
+def _advance(run: Run, block: int) -> None:
+    """Do as many instructions of `block` as can be done."""
+    listed = run.lists[block]
+    while run.done[block] < len(listed):
+        instruction = listed[run.done[block]]
+        need = None if run.moved[block] else need_of(run, block, instruction)
+        if need is None:
+            need = _move(run, block, instruction)
+        if need is not None:
+            _sleep(run, block, need)
+            return
+        _finish(run, block, instruction)
+
+
+def _sleep(run: Run, block: int, need: Need) -> None:
+    run.sleepers.setdefault(need, []).append(block)
+
+
+def _wake(run: Run, need: Need) -> None:
+    for block in run.sleepers.pop(need, ()):
+        if not run.queued[block]:
+            run.queued[block] = True
+            run.ready.append(block)
+
+
+def need_of(run: Run, block: int, instruction: Instruction) -> Need | None:
+    """Return what the next instruction of `block` still waits for before it can begin, or None."""
+    rank = run.blocks[block][0]
+    for dependency in instruction.after:
+        if run.done[run.number[rank, dependency.block]] <= dependency.instruction:
+            return "step", rank, dependency.block, dependency.instruction
+    for channel in instruction.waits:
+        if not run.channels[channel].signals:
+            return "signal", channel, -1, -1
+    for semaphore in instruction.acquires:
+        if not run.semaphores[rank][semaphore]:
+            return "semaphore", rank, semaphore, -1
+    for span in instruction.sources:
+        if isinstance(span, Span) and span.packets and not run.packets[run.memory.of_span(span)].all():
+            return "packets", span.rank, -1, -1
+    return None if instruction.barrier is None else _meet(run, block, rank, instruction.barrier)
+
+
+def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
+    """Come to a barrier. The last to come lets all others pass; return what `block` waits for if it is not the last."""
+    met = run.met.setdefault((rank, barrier.number), [])
+    need = ("barrier", rank, barrier.number, -1)
+    if block not in met and len(met) + 1 < barrier.blocks:
+        met.append(block)
+    if block in met:
+        return need
+    for other in met:
+        _finish(run, other, run.lists[other][run.done[other]])
+    met.clear()
+    _wake(run, need)
+    return None
+
+
+def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
+    """Move as many pieces of the instruction's messages as can be moved; return what is missing, None if all moved."""
+    came = next((each for each in instruction.sources if isinstance(each, Message)), None)
+    goes = next((each for each in instruction.targets if isinstance(each, Message)), None)
+    pieces = -(-instruction.count // run.program.slot_chunks)
+    steps, need = pieces - run.moved[block], None
+    if came is not None and run.channels[came.channel].pieces < steps:
+        steps, need = run.channels[came.channel].pieces, ("chunks", came.channel, -1, -1)
+    slots = run.program.slots
+    if goes is not None and slots is not None and slots - run.channels[goes.channel].pieces < steps:
+        steps, need = slots - run.channels[goes.channel].pieces, ("room", goes.channel, -1, -1)
+    run.moved[block] += steps
+    if came is not None and steps:
+        run.channels[came.channel].pieces -= steps
+        _wake(run, ("room", came.channel, -1, -1))
+    if goes is not None and steps:
+        run.channels[goes.channel].pieces += steps
+        _wake(run, ("chunks", goes.channel, -1, -1))
+    return need
+
+
+def _packets_written(run: Run, instruction: Instruction) -> Iterator[Span]:
+    for place in instruction.targets:
+        if isinstance(place, Span) and place.packets:
+            yield place
+        elif isinstance(place, Multicast) and place.packets:
+            for rank in run.program.groups[place.group]:
+                yield Span(rank, place.buffer, place.offset, place.count, packets=True)
+
+
+def _finish(run: Run, block: int, instruction: Instruction) -> None:
+    rank, number = run.blocks[block]
+    done = run.done[block]
+    run.order.append((rank, number, done))
+    run.done[block], run.moved[block] = done + 1, 0
+    _wake(run, ("step", rank, number, done))
+    for channel in instruction.waits:
+        run.channels[channel].signals -= 1
+    for semaphore in instruction.acquires:
+        run.semaphores[rank][semaphore] -= 1
+    for span in _packets_written(run, instruction):
+        run.packets[run.memory.of_span(span)] = True
+        _wake(run, ("packets", span.rank, -1, -1))
+    for channel in instruction.signals:
+        run.channels[channel].signals += 1
+        _wake(run, ("signal", channel, -1, -1))
+    for semaphore in instruction.releases:
+        run.semaphores[rank][semaphore] += 1
+        _wake(run, ("semaphore", rank, semaphore, -1))

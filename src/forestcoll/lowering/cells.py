@@ -1,0 +1,114 @@
+"""Cells: ranges of the data that one tree gathers, one spreads, or both, whole from root to leaves.
+
+Of an allreduce the two forests cut a root's part in different places; cut at all of them, what is reduced as a whole is
+broadcast as a whole. A rank can then do both for a cell in one block, so that no block waits for another.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from forestcoll.lowering.flows import Flow
+from forestcoll.schedule import PhaseOp
+
+Children: TypeAlias = Mapping[int, tuple[int, ...]]
+Fans: TypeAlias = Mapping[int, tuple[tuple[int, ...], ...]]
+
+_NONE: Mapping[int, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A range of the data and its trees.
+
+    Attributes:
+        root: the rank that the trees are rooted at.
+        offset: the first chunk, of all data.
+        count: how many chunks one round moves.
+        rounds: how many rounds there are, each on the chunks behind those of the one before.
+        sums: of each rank, those that send it sums; empty if nothing is reduced.
+        spreads: of each rank, those that it sends results to; empty if nothing is broadcast.
+        stores: of each rank, those that it sends results to which a switch reaches at once.
+        adds: of each rank, those that send it sums which a switch can add up.
+        turn: the number of the tree among those of its root.
+        instance: which of the programs side by side it belongs to.
+    """
+
+    root: int
+    offset: int
+    count: int
+    rounds: int
+    sums: Children
+    spreads: Children
+    stores: Fans
+    adds: Fans
+    turn: int
+    instance: int
+
+    @cached_property
+    def sums_go_to(self) -> Mapping[int, int]:
+        """Of each rank but the root, the rank that it sends sums to."""
+        return _parents(self.sums)
+
+    @cached_property
+    def results_come_from(self) -> Mapping[int, int]:
+        """Of each rank but the root, the rank that sends it results."""
+        return _parents(self.spreads)
+
+    @cached_property
+    def at_once(self) -> tuple[int, ...]:
+        """All ranks, the root first, if a switch can add up what all have and give all the result; else empty."""
+        star = (self.root, *self.spreads.get(self.root, ()))
+        whole = set(star[1:])
+        added = {rank: [set(fan) for fan in fans] for rank, fans in self.adds.items()}
+        stored = {rank: [set(fan) for fan in fans] for rank, fans in self.stores.items()}
+        alone = set(self.sums) == set(self.spreads) == {self.root} and bool(whole)
+        return star if alone and added == stored == {self.root: [whole]} else ()
+
+    @cached_property
+    def ranks(self) -> frozenset[int]:
+        """All ranks that have something to do."""
+        return frozenset((self.root, *self.sums_go_to, *self.results_come_from))
+
+
+def _parents(tree: Children) -> Mapping[int, int]:
+    return {lower: upper for upper, listed in tree.items() for lower in listed}
+
+
+def cells_of(flows: Sequence[Flow], rounds: int) -> tuple[Cell, ...]:
+    """Return the cells of `flows`, which are in `rounds` pieces each, in an order that is the same for all ranks."""
+    whole = [flow for flow in flows if flow.piece == 0]
+    bounds: dict[int, set[int]] = {}
+    for flow in whole:
+        bounds.setdefault(flow.root, set()).update((flow.offset, flow.offset + flow.count * rounds))
+    parts: dict[tuple[int, int, int], list[Flow]] = {}
+    for flow in whole:
+        for begin, end in _cut(flow, rounds, bounds[flow.root]):
+            parts.setdefault((flow.root, begin, end), []).append(flow)
+    cells = [_cell(*key, listed, rounds) for key, listed in parts.items()]
+    return tuple(sorted(cells, key=lambda cell: (cell.turn, cell.instance, cell.root, cell.offset)))
+
+
+def _cut(flow: Flow, rounds: int, bounds: Iterable[int]) -> Iterator[tuple[int, int]]:
+    end = flow.offset + flow.count * rounds
+    inner = sorted(bound for bound in bounds if flow.offset < bound < end)
+    return zip([flow.offset, *inner], [*inner, end], strict=True)
+
+
+def _cell(root: int, begin: int, end: int, flows: Sequence[Flow], rounds: int) -> Cell:
+    trees = {flow.op: flow.children for flow in flows}
+    fans = {flow.op: flow.fans for flow in flows}
+    return Cell(
+        root=root,
+        offset=begin,
+        count=(end - begin) // rounds,
+        rounds=rounds,
+        sums=trees.get(PhaseOp.REDUCE, _NONE),
+        spreads=trees.get(PhaseOp.BROADCAST, _NONE),
+        stores=fans.get(PhaseOp.BROADCAST, _NONE),
+        adds=fans.get(PhaseOp.REDUCE, _NONE),
+        turn=min(flow.turn for flow in flows),
+        instance=flows[0].instance,
+    )

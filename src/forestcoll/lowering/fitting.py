@@ -1,0 +1,80 @@
+"""Whether a program stays within the figures of its target."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forestcoll.program import Message, Program
+from forestcoll.program.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """What of a program does not fit.
+
+    Attributes:
+        what: the figure, in words.
+        needed: what the program needs.
+        allowed: what the target takes.
+        where: the rank, and the block if it is about one; may be empty.
+    """
+
+    what: str
+    needed: int
+    allowed: int
+    where: str = ""
+
+    def __str__(self) -> str:
+        place = f" on {self.where}" if self.where else ""
+        return f"it needs {self.needed} {self.what}{place}, and {self.allowed} is the most"
+
+
+def nearer(one: Excess | None, other: Excess) -> Excess:
+    """Return which of two is less beyond what the target takes."""
+    return other if one is None or other.needed * one.allowed < one.needed * other.allowed else one
+
+
+def excess_of(program: Program, limits: Limits) -> Excess | None:
+    """Return the first figure of `limits` that `program` goes beyond, or None."""
+    return next(_excesses(program, limits), None)
+
+
+def _excesses(program: Program, limits: Limits) -> Iterator[Excess]:
+    yield from _more("chunks of the data", program.chunks, limits.chunks)
+    yield from _of_channels(program, limits)
+    for number, rank in enumerate(program.ranks):
+        where = f"rank {number}"
+        yield from _more("thread blocks", len(rank.blocks), limits.blocks, where)
+        steps = [_steps(program, number, block, limits) for block in range(len(rank.blocks))]
+        longest = max(range(len(steps)), key=steps.__getitem__, default=0)
+        if steps:
+            yield from _more("steps", steps[longest], limits.steps, f"{where}, block {longest}")
+        yield from _more("steps and blocks", sum(steps) + len(steps), limits.steps_of_rank, where)
+        counts = [each.count for block in rank.blocks for each in block.instructions]
+        yield from _more("chunks in one instruction", max(counts, default=0), limits.count, where)
+
+
+def _more(what: str, needed: int, allowed: int | None, where: str = "") -> Iterator[Excess]:
+    if allowed is not None and needed > allowed:
+        yield Excess(what, needed, allowed, where)
+
+
+def _steps(program: Program, rank: int, block: int, limits: Limits) -> int:
+    """Return how many steps a block has, with those that only wait for one more dependency."""
+    listed = program.ranks[rank].blocks[block].instructions
+    waits = len(listed) if limits.waits is None else limits.waits
+    return len(listed) + sum(max(0, len(each.after) - waits) for each in listed)
+
+
+def _of_channels(program: Program, limits: Limits) -> Iterator[Excess]:
+    numbers = {channel.number for channel in program.channels}
+    yield from _more("channel numbers", len(numbers), limits.channels)
+    senders: dict[tuple[int, int, bool], set[int]] = {}
+    for rank, block, _, instruction in program.instructions():
+        for sends, places in ((False, instruction.sources), (True, instruction.targets)):
+            for place in places:
+                if isinstance(place, Message):
+                    number = program.channels[place.channel].number
+                    senders.setdefault((rank, number, sends), set()).add(block)
+    for (rank, number, sends), blocks in senders.items():
+        what = f"blocks that {'send' if sends else 'receive'} on channel number {number}"
+        yield from _more(what, len(blocks), limits.blocks_per_channel, f"rank {rank}")

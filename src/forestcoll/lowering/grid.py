@@ -1,0 +1,144 @@
+"""Shares as whole numbers of chunks.
+
+A schedule's shares are exact fractions of the data M; a program moves whole chunks of one size. The least number of
+chunks that makes every share whole is the common denominator of the shares. Where a runtime cannot take so many, or the
+caller wants another number, each root's part stays exact, as the task fixes it, and its trees get whole numbers of
+chunks that add up to it, each within one chunk of its share (largest remainders first). A tree may be left with none.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import lcm
+
+from forestcoll.collective import Collective
+from forestcoll.errors import NoSolutionError
+from forestcoll.schedule import Schedule
+
+MAX_EXACT_CHUNKS = 2**15 - 1
+"""The most chunks that are taken unless asked for: MSCCL keeps offsets in 16 bits, and files grow with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """How the data is cut.
+
+    Attributes:
+        chunks: of all data.
+        parts: of each root, by its rank, how many chunks it is the root of; they lie in the order of the ranks.
+        trees: of each phase and each of its trees, in order, how many chunks the tree carries, 0 or more.
+    """
+
+    chunks: int
+    parts: tuple[int, ...]
+    trees: tuple[tuple[int, ...], ...]
+
+
+def grid_for(schedule: Schedule, chunks: int | None, most: int | None = None) -> Grid:
+    """Return the grid with `chunks` chunks, or with as few as make `schedule`'s shares whole, at most `most`.
+
+    `schedule` lists all trees. Where the exact grid has more than `most` chunks, shares are rounded to the greatest
+    power of two times what the shards need.
+
+    Raises:
+        NoSolutionError: the shards are no multiples of 1/`chunks`, or of any grid of at most `most` chunks.
+    """
+    unit = _unit(schedule)
+    if chunks is None:
+        bound = MAX_EXACT_CHUNKS if most is None else min(most, MAX_EXACT_CHUNKS)
+        chunks = _chosen(_exact(schedule), unit, bound)
+    if chunks % unit:
+        raise NoSolutionError(
+            f"the shards are no whole numbers of 1/{chunks} of the data; use a multiple of {unit} chunks"
+        )
+    parts = _parts(schedule, chunks)
+    return Grid(chunks, parts, tuple(_of_phase(schedule, phase, parts) for phase in range(len(schedule.phases))))
+
+
+def _unit(schedule: Schedule) -> int:
+    """Return the least number of chunks that makes every rank's shard whole."""
+    if not schedule.collective.has_shards:
+        return 1
+    if schedule.shards is None:
+        return len(schedule.members)
+    return lcm(*(shard.denominator for shard in schedule.shards))
+
+
+def _exact(schedule: Schedule) -> int:
+    denominators = {share.denominator for phase in schedule.phases for share in phase.shares}
+    common = _unit(schedule)
+    for denominator in denominators:
+        common = lcm(common, denominator)
+    return common
+
+
+def _chosen(exact: int, unit: int, bound: int) -> int:
+    if exact <= bound:
+        return exact
+    if unit > bound:
+        raise NoSolutionError(f"the shards need {unit} chunks; at most {bound} can be used; give shards rounder sizes")
+    return unit << (bound // unit).bit_length() - 1
+
+
+def _parts(schedule: Schedule, chunks: int) -> tuple[int, ...]:
+    """Return how many chunks each rank is the root of: its shard or, where the task leaves it open, about its share."""
+    ranks = {node: rank for rank, node in enumerate(schedule.members)}
+    totals = [Fraction(0)] * len(ranks)
+    for tree in schedule.phases[0]:
+        totals[ranks[tree.root]] += tree.share
+    return rounded(totals, chunks)
+
+
+def _of_phase(schedule: Schedule, number: int, parts: Sequence[int]) -> tuple[int, ...]:
+    phase = schedule.phases[number]
+    ranks = {node: rank for rank, node in enumerate(schedule.members)}
+    trees: dict[int, list[int]] = {}
+    for tree, root in enumerate(phase.roots):
+        trees.setdefault(ranks[root], []).append(tree)
+    counts = [0] * len(phase)
+    for rank, listed in trees.items():
+        shares = [phase.shares[tree] for tree in listed]
+        for tree, count in zip(listed, rounded(shares, parts[rank]), strict=True):
+            counts[tree] = count
+    return tuple(counts)
+
+
+def rounded(shares: Sequence[Fraction], total: int) -> tuple[int, ...]:
+    """Return whole numbers that add up to `total` and are as `shares` to each other, each rounded up or down."""
+    whole = sum(shares, Fraction(0))
+    exact = [share * total / whole for share in shares] if whole else [Fraction(0)] * len(shares)
+    floors = [int(value) for value in exact]
+    order = sorted(range(len(exact)), key=lambda place: (floors[place] - exact[place], place))
+    for place in order[: total - sum(floors)]:
+        floors[place] += 1
+    return tuple(floors)
+
+
+def achieved(schedule: Schedule, grid: Grid) -> Fraction:
+    """Return the algbw of `schedule` with the shares that `grid` gives its trees, in the topology's unit."""
+    loads = _link_loads(schedule, grid)
+    slowest = max(
+        (Fraction(loads.get((link.source, link.target), 0), grid.chunks) / link.bandwidth)
+        for link in schedule.topology.links
+    )
+    return 1 / slowest
+
+
+def _link_loads(schedule: Schedule, grid: Grid) -> Mapping[tuple[int, int], int]:
+    routes = list(schedule.routes)
+    loads: dict[tuple[int, int], int] = {}
+    for phase, counts in zip(schedule.phases, grid.trees, strict=True):
+        of_route = [0] * len(routes)
+        for listed, count in zip(phase.routes, counts, strict=True):
+            for route in listed:
+                of_route[route] += count
+        for path, load in zip(routes, of_route, strict=True):
+            for hop in pairwise(path):
+                loads[hop] = loads.get(hop, 0) + load
+    return loads
+
+
+def shard_counts(schedule: Schedule, grid: Grid) -> tuple[int, ...]:
+    """Return the chunks of each rank's shard, or nothing where the collective has no shards."""
+    return grid.parts if schedule.collective in {Collective.ALLGATHER, Collective.REDUCE_SCATTER} else ()

@@ -1,0 +1,94 @@
+"""Dependencies between the blocks of a rank, found by what their instructions read and write.
+
+Instructions are told in an order in which they could be done one at a time. One that reads a chunk depends on the last
+that wrote it, and one that writes a chunk on the last that wrote it and on all that read it since. Within a block the
+order is there already, and what a block has learnt to be done, from whomever, it need not wait for again.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from forestcoll.program import Buffer, Dependency, Span
+
+Cell: TypeAlias = tuple[int, Buffer | None, int]
+
+
+_NOTHING: Mapping[int, int] = {}
+
+
+class Hazards:
+    """What was read and written last, cell by cell. A cell is a range of chunks that is only ever used as a whole."""
+
+    def __init__(self, bounds: Iterable[int], begins: Sequence[int], *, aliased: bool) -> None:
+        """Begin with nothing read or written.
+
+        Args:
+            bounds: between which chunks of the data a span may begin or end.
+            begins: the first chunk of the data in each rank's part.
+            aliased: whether input and output may be the same memory.
+        """
+        self._bounds = sorted(set(bounds))
+        self._begins = begins
+        self._aliased = aliased
+        self._written: dict[Cell, tuple[int, int]] = {}
+        self._read: dict[Cell, dict[int, int]] = {}
+        self._known: dict[tuple[int, int], list[Mapping[int, int]]] = {}
+
+    def cells(self, span: Span, data: int) -> list[Cell]:
+        """Return the cells of `span`, which holds chunks of the data from number `data` on."""
+        if span.buffer is Buffer.SCRATCH:
+            return [(span.rank, Buffer.SCRATCH, span.offset)]
+        first = bisect_left(self._bounds, data)
+        last = bisect_left(self._bounds, data + span.count)
+        buffer = None if self._aliased else span.buffer
+        return [(span.rank, buffer, cell) for cell in range(first, last)]
+
+    def step(
+        self, rank: int, block: int, instruction: int, reads: Iterable[Cell], writes: Iterable[Cell]
+    ) -> tuple[Dependency, ...]:
+        """Note what an instruction reads and writes, and return what it has to wait for, by block."""
+        writes = list(writes)
+        needed: dict[int, int] = {}
+        for cell in reads:
+            self._need(needed, self._written.get(cell))
+            since = self._read.setdefault(cell, {})
+            since[block] = instruction
+        for cell in writes:
+            self._need(needed, self._written.get(cell))
+            for reader in self._read.pop(cell, {}).items():
+                self._need(needed, reader)
+            self._written[cell] = block, instruction
+        return self._fresh(rank, block, needed)
+
+    def _need(self, needed: dict[int, int], step: tuple[int, int] | None) -> None:
+        if step is not None:
+            needed[step[0]] = max(step[1], needed.get(step[0], -1))
+
+    def _fresh(self, rank: int, block: int, needed: dict[int, int]) -> tuple[Dependency, ...]:
+        """Return what of `needed` the block does not know to be done, nor will by the rest of it."""
+        known = self._known.setdefault((rank, block), [_NOTHING])
+        new = {other: step for other, step in needed.items() if other != block and step > known[-1].get(other, -1)}
+        learnt = {other: self._known[rank, other][step + 1] for other, step in new.items()}
+        fresh = sorted(
+            other
+            for other, step in new.items()
+            if all(step > each.get(other, -1) for third, each in learnt.items() if third != other)
+        )
+        known.append(_joined([known[-1], new, *learnt.values()]) if new else known[-1])
+        return tuple(Dependency(other, new[other]) for other in fresh)
+
+    def forget(self, cells: Iterable[Cell]) -> None:
+        """Forget what was done to `cells`: something else orders whatever comes after it."""
+        for cell in cells:
+            self._written.pop(cell, None)
+            self._read.pop(cell, None)
+
+
+def _joined(steps: Iterable[Mapping[int, int]]) -> Mapping[int, int]:
+    """Return of each block the greatest step that any of `steps` has of it."""
+    joined: dict[int, int] = {}
+    for each in steps:
+        for block, step in each.items():
+            joined[block] = max(step, joined.get(block, -1))
+    return joined

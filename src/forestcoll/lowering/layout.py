@@ -1,0 +1,94 @@
+"""Where data lies: which chunks of which buffer of a rank hold a range of the data, by the collective's rules."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from forestcoll.collective import Collective
+from forestcoll.lowering.grid import Grid
+from forestcoll.lowering.options import Options
+from forestcoll.program import Block, Buffer, Channel, Program, Rank, Span, Task
+from forestcoll.schedule import Schedule
+
+_TASKS = {
+    Collective.ALLGATHER: Task.ALLGATHER,
+    Collective.REDUCE_SCATTER: Task.REDUCE_SCATTER,
+    Collective.ALLREDUCE: Task.ALLREDUCE,
+    Collective.BROADCAST: Task.BROADCAST,
+    Collective.REDUCE: Task.REDUCE,
+}
+
+
+def task_of(collective: Collective) -> Task:
+    """Return what a program for a collective has to do."""
+    return _TASKS[collective]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The data of a program.
+
+    Attributes:
+        task: what the program has to do.
+        chunks: of all data.
+        parts: of each rank, how many chunks it is the root of; they lie in the order of the ranks.
+        root: of a broadcast or a reduce.
+        options: what the program is to be like.
+    """
+
+    task: Task
+    chunks: int
+    parts: tuple[int, ...]
+    root: int | None
+    options: Options
+
+    @staticmethod
+    def of(schedule: Schedule, grid: Grid, options: Options) -> "Layout":
+        """Return the layout of the program of `schedule`, whose chunks are those of `grid`, cut further."""
+        root = schedule.members.index(schedule.phases[0].roots[0]) if schedule.collective.has_root else None
+        parts = tuple(part * options.scale for part in grid.parts)
+        return Layout(_TASKS[schedule.collective], grid.chunks * options.scale, parts, root, options)
+
+    @property
+    def begins(self) -> tuple[int, ...]:
+        """Of each rank, the number of the first chunk that it is the root of."""
+        return tuple(accumulate(self.parts, initial=0))[:-1]
+
+    def own(self, rank: int, offset: int, count: int) -> Span:
+        """Return where `rank` has its contribution to chunks of the data."""
+        shift = self.begins[rank] if self.task is Task.ALLGATHER else 0
+        return Span(rank, Buffer.INPUT, offset - shift, count)
+
+    def result(self, rank: int, offset: int, count: int) -> Span:
+        """Return where `rank` has to put chunks of the data in the end, or may put them before."""
+        shift = self.begins[rank] if self.task is Task.REDUCE_SCATTER else 0
+        return Span(rank, Buffer.OUTPUT, offset - shift, count)
+
+    def keeps(self, rank: int, root: int) -> bool:
+        """Whether `rank` has room in its output for chunks whose root is `root`."""
+        return rank == root or self.task in {Task.ALLGATHER, Task.ALLREDUCE, Task.BROADCAST}
+
+    def sizes(self, rank: int) -> tuple[int, int]:
+        """Return the sizes of the input and the output of `rank`."""
+        all_, part = self.chunks, self.parts[rank]
+        if self.task is Task.ALLGATHER:
+            return part, all_
+        return (all_, part) if self.task is Task.REDUCE_SCATTER else (all_, all_)
+
+    def program(
+        self, name: str, blocks: Sequence[Iterable[Block]], scratch: Sequence[int], channels: Iterable[Channel]
+    ) -> Program:
+        """Return the program whose rank r has blocks `blocks[r]` and `scratch[r]` chunks of scratch."""
+        ranks = tuple(Rank(tuple(listed), *self.sizes(rank), scratch[rank]) for rank, listed in enumerate(blocks))
+        return Program(
+            name=name,
+            task=self.task,
+            ranks=ranks,
+            channels=tuple(channels),
+            chunks=self.chunks,
+            shards=self.parts if self.task.has_shards else (),
+            root=self.root,
+            in_place=self.options.in_place,
+            out_of_place=self.options.out_of_place,
+            protocol=self.options.protocol,
+        )

@@ -1,0 +1,93 @@
+"""What a program is to be like: the knobs of the lowering, one frozen value."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from forestcoll.errors import InputError, shown
+from forestcoll.program import Protocol
+
+
+class Style(StrEnum):
+    """How ranks reach each other."""
+
+    TWO_SIDED = "two-sided"
+    """Messages over FIFO channels, as MSCCL XML has them: one block sends, another receives."""
+    ONE_SIDED = "one-sided"
+    """Blocks write into the memory of other ranks and signal, as MSCCL++ plans have it."""
+
+
+class Placement(StrEnum):
+    """Where input and output buffers may lie."""
+
+    IN_PLACE = "in-place"
+    OUT_OF_PLACE = "out-of-place"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The knobs.
+
+    Attributes:
+        style: how ranks reach each other.
+        placement: where buffers may lie; `BOTH` costs a copy in place, where it would not be needed.
+        chunks: how many equal chunks the data M is cut into before `instances` and `pieces`; None for as few as make
+            all shares whole numbers. With fewer, shares are rounded, and what that costs is said.
+        pieces: how many pieces each tree's part is cut into, that follow each other through the tree. MSCCL cuts into
+            slices by itself.
+        channels: over how many channels the trees of a root are spread in each phase; None for as many as fit.
+        instances: how often the whole program stands side by side, each on its part of the data.
+        blocks: how many thread blocks a rank may use; None for at most `COMFORTABLE_BLOCKS` if it fits them, else as
+            many as the target takes.
+        protocol: how the runtime moves bytes.
+    """
+
+    style: Style = Style.TWO_SIDED
+    placement: Placement = Placement.BOTH
+    chunks: int | None = None
+    pieces: int = 1
+    channels: int | None = None
+    instances: int = 1
+    blocks: int | None = None
+    protocol: Protocol = Protocol.SIMPLE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "style", _member(Style, self.style, "style"))
+        object.__setattr__(self, "placement", _member(Placement, self.placement, "placement"))
+        object.__setattr__(self, "protocol", _member(Protocol, self.protocol, "protocol"))
+        for name in ("chunks", "pieces", "channels", "instances", "blocks"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise InputError(f"{name} is {shown(value)}; it must be an integer of 1 or more")
+
+    @property
+    def scale(self) -> int:
+        """How many chunks of the program a chunk of the grid becomes."""
+        return self.instances * self.pieces
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the program may be run in place."""
+        return self.placement != Placement.OUT_OF_PLACE
+
+    @property
+    def out_of_place(self) -> bool:
+        """Whether the program may be run out of place."""
+        return self.placement != Placement.IN_PLACE
+
+
+_Name = TypeVar("_Name", bound=StrEnum)
+
+
+def _member(kind: type[_Name], value: str, name: str) -> _Name:
+    """Return the member of an enumeration that `value` is or names."""
+    try:
+        return kind(str(value))
+    except ValueError:
+        known = ", ".join(repr(each.value) for each in kind)
+        raise InputError(f"{name} is {shown(value)}; it must be one of {known}") from None
+
+
+COMFORTABLE_BLOCKS = 32
+"""Thread blocks that a rank uses unless it needs more: NCCL takes as many for itself; the rest is left to compute."""

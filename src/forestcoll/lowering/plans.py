@@ -1,0 +1,151 @@
+"""Which channels flows use, and which blocks follow from it: candidates, the one to be preferred first.
+
+There are two ways to spread flows over blocks:
+
+- *Apart*: every hop is a message of its own; one block receives it, another sends it on. Hops at different depths use
+  different channels, so that a block which sends what a rank has of its own is never held up by what is yet to come.
+  Blocks do what lies at less depth first (the other way round where data is reduced). That cannot deadlock: blocks that
+  receive wait for messages alone (or for other children of the same tree), so channels are always emptied, and a block
+  that sends waits only for what is sent at less depth.
+- *Through*: ranks receive and send on in one instruction where they can, as `chains` describes. That takes half the
+  blocks and steps, but a block that waits for a message sends nothing else meanwhile.
+
+Preferred is apart, over as many channels as trees are high, or fewer, with a comfortable number of blocks; then
+through; then the same with as many blocks as the target takes, and over more channels, so that blocks have fewer steps.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from forestcoll.lowering.blocks import BlockTable, End, block_table
+from forestcoll.lowering.chains import Chain, chains_of, hops_of
+from forestcoll.lowering.fitting import Excess
+from forestcoll.lowering.flows import Flow
+from forestcoll.lowering.layout import Layout
+from forestcoll.lowering.options import COMFORTABLE_BLOCKS, Options
+from forestcoll.program import Task
+from forestcoll.program.limits import Limits
+
+MOST_CHANNELS = 32
+"""Over how many channels the trees of a phase are spread at most, unless more are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Chains in their order, and the blocks that they use."""
+
+    chains: tuple[Chain, ...]
+    table: BlockTable
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """A way to spread flows.
+
+    Attributes:
+        levels: over how many channels hops are spread by their depth; 0 means through.
+        turns: over how many, by the place of the tree among those of its root.
+        together: whether blocks that need not be apart are put together.
+    """
+
+    levels: int
+    turns: int
+    together: bool = False
+
+
+def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Plan | Excess]:
+    """Yield plans that fit as far as one can see yet, and what does not fit of others."""
+    options = layout.options
+    copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
+    tried = set()
+    for bound in block_bounds(options, limits):
+        for spread in _spreads(flows, options, limits, crowded=bound == limits.blocks):
+            if spread in tried:
+                continue
+            chains = _chains(flows, spread, options)
+            table = block_table(chains, len(layout.parts), copiers, together=spread.together)
+            excess = _excess(chains, table, bound, limits)
+            if excess is None:
+                tried.add(spread)
+                yield Plan(chains, table)
+            elif bound == limits.blocks:
+                yield excess
+
+
+def _chains(flows: Sequence[Flow], spread: _Spread, options: Options) -> tuple[Chain, ...]:
+    width = max(1, spread.levels) * spread.turns
+    turns = 1 + max(flow.turn for flow in flows)
+
+    def turn(flow: Flow) -> int:
+        return (flow.turn + (flow.root if spread.turns > turns else 0)) % spread.turns
+
+    def first(flow: Flow) -> int:
+        return (flow.phase * options.instances + flow.instance) * width
+
+    if not spread.levels:
+        return chains_of(flows, [first(flow) + turn(flow) for flow in flows])
+    return hops_of(flows, lambda flow, depth: first(flow) + depth % spread.levels * spread.turns + turn(flow))
+
+
+def copies(layout: Layout) -> bool:
+    """Whether roots have to copy their own data to their output."""
+    return layout.task in {Task.ALLGATHER, Task.BROADCAST} and layout.options.out_of_place
+
+
+def block_bounds(options: Options, limits: Limits) -> Sequence[int | None]:
+    """Return how many blocks a rank may have: what is comfortable first, then what the target takes."""
+    if options.blocks is not None:
+        return [options.blocks if limits.blocks is None else min(options.blocks, limits.blocks)]
+    return [min(COMFORTABLE_BLOCKS, limits.blocks or COMFORTABLE_BLOCKS), limits.blocks]
+
+
+def _spreads(flows: Sequence[Flow], options: Options, limits: Limits, *, crowded: bool) -> Iterator[_Spread]:
+    """Yield ways to spread flows, the preferred one first; `crowded` ones too if fewer steps a block are asked for."""
+    groups = options.instances * (1 + max(flow.phase for flow in flows))
+    most = max(1, (MOST_CHANNELS if limits.channels is None else min(MOST_CHANNELS, limits.channels)) // groups)
+    height = min(most, max(flow.height for flow in flows))
+    turns = min(most, 1 + max(flow.turn for flow in flows))
+    if options.channels is not None:
+        height, turns = min(options.channels, height), options.channels
+        yield _Spread(height, max(1, options.channels // height))
+    else:
+        yield from (_Spread(levels, 1) for levels in range(height, 0, -1))
+    widths = [turns] if options.channels is not None else range(turns, 0, -1)
+    yield from (_Spread(0, width, together) for together in (False, True) for width in widths)
+    if crowded and options.channels is None:
+        yield from (_Spread(1, width) for width in range(2, most + 1))
+        yield from (_Spread(0, width, together=True) for width in range(turns + 1, most + 1))
+
+
+def _excess(chains: Sequence[Chain], table: BlockTable, bound: int | None, limits: Limits) -> Excess | None:
+    most = max(range(len(table.counts)), key=table.counts.__getitem__)
+    if bound is not None and table.counts[most] > bound:
+        return Excess("thread blocks", table.counts[most], bound, f"rank {most}")
+    if limits.steps is None and limits.steps_of_rank is None:
+        return None
+    steps = _steps(chains, table)
+    rank, block = max(steps, key=lambda place: (steps[place], place))
+    if limits.steps is not None and steps[rank, block] > limits.steps:
+        return Excess("steps", steps[rank, block], limits.steps, f"rank {rank}, block {block}")
+    return _excess_of_rank(steps, table, limits.steps_of_rank)
+
+
+def _excess_of_rank(steps: Mapping[tuple[int, int], int], table: BlockTable, most: int | None) -> Excess | None:
+    totals = list(table.counts)
+    for (rank, _), count in steps.items():
+        totals[rank] += count
+    rank = max(range(len(totals)), key=totals.__getitem__)
+    if most is None or totals[rank] <= most:
+        return None
+    return Excess("steps and blocks", totals[rank], most, f"rank {rank}")
+
+
+def _steps(chains: Sequence[Chain], table: BlockTable) -> dict[tuple[int, int], int]:
+    """Return how many steps each block has, without those that copy or only wait."""
+    steps: dict[tuple[int, int], int] = {}
+    for chain in chains:
+        for place, rank in enumerate(chain.path):
+            peer = chain.path[place - 1] if place else chain.path[1]
+            key = rank, table.numbers[End(rank, chain.channel, peer, receives=place > 0)]
+            steps[key] = steps.get(key, 0) + 1
+    return steps

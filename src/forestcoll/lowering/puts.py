@@ -1,0 +1,310 @@
+"""What a rank does for a cell, if ranks write into each other's memory.
+
+- Spreading: it waits for the signal of the rank above it, puts the chunks into the outputs of those below it, and
+  signals them.
+- Summing: it has room in its scratch buffer for what each rank below puts there. It waits for all of them, adds up
+  their sums and what it has itself, puts the sum into the room that it has above, and signals. The root puts it where
+  the result belongs.
+
+- Where a switch reaches several of those below, one store writes to all of them, and to the rank's own output. Where it
+  can add up what all ranks have and give all the result, the root lets it do so, and signals.
+
+With packets nobody signals: data lies in scratch beside flags, and who reads it waits for these. A sum is then also
+kept where the rank has its result later, as operations on packets want a place for it.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
+
+from forestcoll.lowering.cells import Cell
+from forestcoll.lowering.layout import Layout
+from forestcoll.program import Buffer, ChannelKind, Instruction, Multicast, Span, Task
+
+MOST_SUMMANDS = 9
+"""How many spans one instruction adds up."""
+
+CHANNELS_OF_OPERATION = 8
+"""How many channels an operation of MSCCL++ uses."""
+
+ChannelTo: TypeAlias = Callable[[int, int], int]
+"""The place of the channel from a rank to another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Which ranks reach each other's memory: those of one box."""
+
+    boxes: tuple[Hashable, ...]
+
+    def kind(self, source: int, target: int) -> ChannelKind:
+        """Return the kind of the channels between two ranks."""
+        return ChannelKind.MEMORY if self.boxes[source] == self.boxes[target] else ChannelKind.PORT
+
+    def port(self, source: int, target: int) -> bool:
+        """Whether a helper has to write into the other rank's memory."""
+        return self.kind(source, target) is ChannelKind.PORT
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """Room in the scratch buffers.
+
+    Attributes:
+        spans: of a rank, the first chunk of a cell and the rank that writes there, the room for the first round; that
+            for the others lies behind it.
+        sizes: how much scratch each rank needs.
+    """
+
+    spans: Mapping[tuple[int, int, int], Span]
+    sizes: tuple[int, ...]
+
+    @staticmethod
+    def of(cells: Sequence[Cell], ranks: int, boxes: tuple[Hashable, ...], *, packets: bool) -> "Rooms":
+        """Return the rooms that `cells` need: for sums, with packets for all that goes from rank to rank."""
+        spans: dict[tuple[int, int, int], Span] = {}
+        sizes = [0] * ranks
+        for cell in cells:
+            if cell.at_once and not packets:
+                continue
+            for rank, writer in _writers(cell, boxes, packets=packets):
+                spans[rank, cell.offset, writer] = Span(rank, Buffer.SCRATCH, sizes[rank], cell.count, packets)
+                sizes[rank] += cell.count * cell.rounds
+        return Rooms(MappingProxyType(spans), tuple(sizes))
+
+
+def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Iterator[tuple[int, int]]:
+    """Yield pairs of a rank and who writes into its scratch buffer for `cell`: others; itself, for a helper to read."""
+    for rank, below in cell.sums.items():
+        yield from ((rank, other) for other in below)
+    if not packets:
+        return
+    for rank, below in cell.spreads.items():
+        yield from ((other, rank) for other in below)
+    helped = {lower for lower, upper in cell.sums_go_to.items() if boxes[upper] != boxes[lower]}
+    if any(boxes[other] != boxes[cell.root] for other in cell.spreads.get(cell.root, ())):
+        helped.add(cell.root)
+    yield from ((rank, rank) for rank in sorted(helped))
+
+
+@dataclass(frozen=True)
+class Puts:
+    """Says what ranks do, for programs of one layout."""
+
+    layout: Layout
+    neighbours: Neighbours
+    rooms: Rooms
+    group: Callable[[tuple[int, ...]], int]
+
+    @property
+    def packets(self) -> bool:
+        """Whether data goes in packets."""
+        return self.layout.options.protocol.value == "LL"
+
+    def written_by(self, cell: Cell, rank: int) -> tuple[int, ...]:
+        """Return the ranks whose memory `rank` writes for `cell`."""
+        if cell.at_once and not self.packets:
+            return cell.at_once[1:] if rank == cell.root else ()
+        return (*cell.spreads.get(rank, ()), *_above(cell.sums_go_to, rank))
+
+    def writing_to(self, cell: Cell, rank: int) -> tuple[int, ...]:
+        """Return the ranks that write into the memory of `rank` for `cell`."""
+        if cell.at_once and not self.packets:
+            return () if rank == cell.root else (cell.root,)
+        return (*cell.sums.get(rank, ()), *_above(cell.results_come_from, rank))
+
+    def parts(self, cell: Cell, rank: int, channel: ChannelTo) -> list[list[Instruction]]:
+        """Return what `rank` does in the first round of `cell`; the root in one part, others sum first, then spread."""
+        node = (_PacketNode if self.packets else _Node)(self, cell, rank, channel)
+        sums, spreads = list(node.sum_up()), list(node.spread())
+        parts = [sums + spreads] if rank == cell.root else [sums, spreads]
+        return [part for part in parts if part]
+
+
+def _above(parents: Mapping[int, int], rank: int) -> tuple[int, ...]:
+    return (parents[rank],) if rank in parents else ()
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A rank in the trees of a cell, with signals."""
+
+    puts: Puts
+    cell: Cell
+    rank: int
+    channel: ChannelTo
+
+    def sum_up(self) -> Iterator[Instruction]:
+        """Yield what brings the sums of those below, and the rank's own, to the one above or to the result."""
+        if not self.cell.sums or self.cell.at_once:
+            if self.cell.at_once and self.rank == self.cell.root:
+                own, result = self._multicast(self._own()), self._multicast(self._result(self.rank))
+                yield Instruction(sources=(own,), targets=(result,), meets=False)
+            return
+        below = self.cell.sums.get(self.rank, ())
+        if below:
+            yield Instruction(waits=tuple(self.channel(other, self.rank) for other in below), meets=False)
+        rooms = [self._room(self.rank, other) for other in below]
+        above = _above(self.cell.sums_go_to, self.rank)
+        if not above:
+            yield from _sum([self._own(), *rooms], (self._result(self.rank),), None)
+            return
+        upper = above[0]
+        room, channel = self._room(upper, self.rank), self.channel(self.rank, upper)
+        by_port = self.puts.neighbours.port(self.rank, upper)
+        held = rooms[0] if rooms else self._own()
+        if rooms:
+            targets = (held,) if by_port else (held, room)
+            yield from _sum([self._own(), *rooms], targets, None if by_port else channel)
+        if by_port:
+            signals = (channel,)
+            yield Instruction(sources=(held,), targets=(room,), channel=channel, signals=signals, meets=bool(rooms))
+            return
+        if not rooms:
+            yield Instruction(sources=(held,), targets=(room,), channel=channel, meets=False)
+        yield Instruction(signals=(channel,))
+
+    def spread(self) -> Iterator[Instruction]:
+        """Yield what brings the data from the one above, or of the rank's own, to those below."""
+        if not self.cell.spreads:
+            return
+        source, fresh = self._result(self.rank), True
+        if self.rank != self.cell.root:
+            upper = _above(self.cell.results_come_from, self.rank)[0]
+            yield Instruction(waits=(self.channel(upper, self.rank),), meets=False)
+        elif self.cell.at_once:
+            yield Instruction(signals=tuple(self.channel(self.rank, other) for other in self.cell.at_once[1:]))
+            return
+        elif not self.cell.sums:
+            source, fresh = self._own(), False
+            yield from self._copy()
+        yield from self._puts(source, fresh=fresh)
+
+    def _puts(self, source: Span, *, fresh: bool) -> Iterator[Instruction]:
+        """Yield puts to those below, other boxes first, and their signals; `fresh` data needs a meeting before."""
+        below = self.cell.spreads.get(self.rank, ())
+        stored = [other for fan in self.cell.stores.get(self.rank, ()) for other in fan]
+        for fan in self.cell.stores.get(self.rank, ()):
+            target = self._multicast(self._result(self.rank), fan)
+            yield Instruction(sources=(source,), targets=(target,), meets=fresh)
+            fresh = True
+        ports = [other for other in below if self.puts.neighbours.port(self.rank, other) and other not in stored]
+        near = [other for other in below if other not in ports]
+        for other in ports + [other for other in near if other not in stored]:
+            channel = self.channel(self.rank, other)
+            signals = (channel,) if other in ports else ()
+            result = (self._result(other),)
+            yield Instruction(sources=(source,), targets=result, channel=channel, signals=signals, meets=fresh)
+            fresh = False
+        if near:
+            yield Instruction(signals=tuple(self.channel(self.rank, other) for other in near))
+
+    def _copy(self) -> Iterator[Instruction]:
+        """Yield what a root does with its own data that it has elsewhere than in its output."""
+        layout = self.puts.layout
+        if self.cell.stores.get(self.rank) and not self.puts.packets:
+            return
+        if layout.task in {Task.ALLGATHER, Task.BROADCAST} and layout.options.out_of_place:
+            yield Instruction(sources=(self._own(),), targets=(self._result(self.rank),), meets=False)
+
+    def _multicast(self, span: Span, fan: tuple[int, ...] | None = None) -> Multicast:
+        """Return the chunks of `span` on the rank and on those of `fan`, or on all that have something to do."""
+        ranks = self.cell.at_once if fan is None else (self.rank, *fan)
+        return Multicast(self.puts.group(tuple(sorted(ranks))), span.buffer, span.offset, span.count)
+
+    def _own(self) -> Span:
+        return self.puts.layout.own(self.rank, self.cell.offset, self.cell.count)
+
+    def _result(self, rank: int) -> Span:
+        return self.puts.layout.result(rank, self.cell.offset, self.cell.count)
+
+    def _room(self, rank: int, writer: int) -> Span:
+        return self.puts.rooms.spans[rank, self.cell.offset, writer]
+
+
+class _PacketNode(_Node):
+    """A rank in the trees of a cell, with packets."""
+
+    def sum_up(self) -> Iterator[Instruction]:
+        """Yield what brings the sums of those below, and the rank's own, to the one above or to the result."""
+        if not self.cell.sums:
+            return
+        rooms = [self._room(self.rank, other) for other in self.cell.sums.get(self.rank, ())]
+        kept = self._result(self.rank)
+        above = _above(self.cell.sums_go_to, self.rank)
+        if not above:
+            yield from _sum([self._own(), *rooms], (kept,), None)
+            return
+        channel, room = self.channel(self.rank, above[0]), self._room(above[0], self.rank)
+        by_port = self.puts.neighbours.port(self.rank, above[0])
+        first = self._room(self.rank, self.rank) if by_port else room
+        way = None if by_port else channel
+        if rooms:
+            yield from _sum([self._own(), *rooms], (kept, first), way)
+        else:
+            yield Instruction(sources=(self._own(),), targets=(first,), channel=way, meets=False)
+        if by_port:
+            yield Instruction(sources=(first,), targets=(room,), channel=channel, meets=False)
+
+    def spread(self) -> Iterator[Instruction]:
+        """Yield what brings the data from the one above, or of the rank's own, to those below."""
+        if not self.cell.spreads:
+            return
+        below = self.cell.spreads.get(self.rank, ())
+        near = [other for other in below if not self.puts.neighbours.port(self.rank, other)]
+        summed = bool(self.cell.sums)
+        if self.rank != self.cell.root:
+            room = self._room(self.rank, _above(self.cell.results_come_from, self.rank)[0])
+            yield from self._on(room, below)
+            yield Instruction(sources=(room,), targets=(self._result(self.rank),), meets=summed)
+            return
+        source = self._result(self.rank) if summed else self._own()
+        if not summed:
+            yield from self._copy()
+        if len(near) < len(below):
+            packed = self._room(self.rank, self.rank)
+            yield Instruction(sources=(source,), targets=(packed,), meets=summed)
+            yield from self._on(packed, [other for other in below if other not in near])
+            summed = False
+        for other in near:
+            yield self._put(source, other, meets=summed)
+            summed = False
+
+    def _on(self, packed: Span, below: Sequence[int]) -> Iterator[Instruction]:
+        return (self._put(packed, other, meets=False) for other in below)
+
+    def _put(self, source: Span, other: int, *, meets: bool) -> Instruction:
+        target = (self._room(other, self.rank),)
+        return Instruction(sources=(source,), targets=target, channel=self.channel(self.rank, other), meets=meets)
+
+
+def _sum(summands: Sequence[Span], targets: tuple[Span, ...], channel: int | None) -> Iterator[Instruction]:
+    """Yield instructions that add up what may be too much for one; the last one writes all `targets`."""
+    rest = list(summands)
+    while len(rest) > MOST_SUMMANDS:
+        yield Instruction(sources=tuple(rest[:MOST_SUMMANDS]), targets=targets[:1])
+        rest = [targets[0], *rest[MOST_SUMMANDS:]]
+    yield Instruction(sources=tuple(rest), targets=targets, channel=channel)
+
+
+def operations(part: Sequence[Instruction]) -> int:
+    """Return how many operations of MSCCL++ a part takes at most: puts in a row are one, meetings are one each."""
+    count, row = 0, 0
+    for instruction in part:
+        puts = len(instruction.sources) == len(instruction.targets) == 1
+        row = row + 1 if puts and row and not instruction.meets else int(puts)
+        if puts and row % CHANNELS_OF_OPERATION == 1:
+            count += 2 if _mixed(part) else 1
+        elif not puts:
+            count += int(bool(instruction.sources))
+        synchronised = (instruction.waits, () if instruction.sources else instruction.signals)
+        count += sum(-(-len(channels) // CHANNELS_OF_OPERATION) for channels in synchronised)
+        count += int(instruction.meets)
+    return count
+
+
+def _mixed(part: Sequence[Instruction]) -> bool:
+    """Return whether some puts signal and others do not: then they are not one operation."""
+    signalling = {bool(each.signals) for each in part if each.sources}
+    return len(signalling) > 1

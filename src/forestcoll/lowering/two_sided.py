@@ -1,0 +1,136 @@
+"""Flows as programs over FIFO channels.
+
+Each hop of a chain is a message: its first rank sends, those between receive and send on in one instruction, its last
+receives. What an instruction reads from other blocks of its rank it waits for, as `hazards` finds; that there is no
+deadlock is argued in `chains`.
+
+A rank that sums keeps the sum so far where its result will stand if it has room there, else in scratch, and in neither
+if a single message comes to it that it passes on.
+
+An allreduce broadcasts in its second phase over what the first phase read and wrote. At the root, instructions wait for
+it. At any other rank nothing needs to: whatever it did with a chunk in the first phase was done before it sent its sum
+on, the root broadcasts only what has all sums in it, and so the message that brings the result comes after.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from forestcoll.lowering.blocks import BlockTable, End
+from forestcoll.lowering.chains import Chain
+from forestcoll.lowering.flows import Flow
+from forestcoll.lowering.hazards import Hazards
+from forestcoll.lowering.layout import Layout
+from forestcoll.lowering.plans import Plan, copies
+from forestcoll.program import Block, Buffer, Channel, ChannelKind, Instruction, Message, Place, Program, Span
+from forestcoll.schedule import PhaseOp
+
+
+def two_sided(
+    name: str, layout: Layout, flows: Sequence[Flow], plan: Plan, *, own: Sequence[Flow] | None = None
+) -> Program:
+    """Return the program that does the chains of `plan`, which are those of `flows`, on its blocks.
+
+    What roots have of their own, and copy where buffers are apart, is that of all `flows` or, if it is given, of `own`.
+    """
+    emitter = _Emitter(layout, flows, plan.table)
+    if copies(layout):
+        emitter.copies(flows if own is None else own)
+    for chain in plan.chains:
+        emitter.chain(chain)
+    return emitter.program(name)
+
+
+@dataclass
+class _Emitter:
+    """The instructions so far."""
+
+    layout: Layout
+    flows: Sequence[Flow]
+    table: BlockTable
+    blocks: list[list[list[Instruction]]] = field(init=False)
+    scratch: list[int] = field(init=False)
+    channels: dict[Channel, int] = field(default_factory=dict)
+    sums: dict[tuple[int, int, int], Span] = field(default_factory=dict)
+    """Of a phase, the first chunk of a flow and a rank: where the sum of what has come so far lies."""
+
+    def __post_init__(self) -> None:
+        bounds = {bound for flow in self.flows for bound in (flow.offset, flow.offset + flow.count)}
+        self.hazards = Hazards(bounds, self.layout.begins, aliased=self.layout.options.in_place)
+        self.blocks = [[[] for _ in range(count)] for count in self.table.counts]
+        self.scratch = [0] * len(self.table.counts)
+
+    def program(self, name: str) -> Program:
+        blocks = [[Block(tuple(listed)) for listed in rank] for rank in self.blocks]
+        return self.layout.program(name, blocks, self.scratch, self.channels)
+
+    def copies(self, flows: Sequence[Flow]) -> None:
+        """Let each root copy what it broadcasts to its own output.
+
+        It reads what nobody writes and writes what nobody reads, so nothing waits for it.
+        """
+        for flow in flows:
+            own = self.layout.own(flow.root, flow.offset, flow.count)
+            kept = self.layout.result(flow.root, flow.offset, flow.count)
+            block = self.table.local[flow.root]
+            listed = self.blocks[flow.root][block]
+            self.hazards.step(flow.root, block, len(listed), [], [])
+            listed.append(Instruction(sources=(own,), targets=(kept,)))
+
+    def chain(self, chain: Chain) -> None:
+        """Add the instructions along a chain."""
+        flow, path = chain.flow, chain.path
+        hops = [self._message(chain.channel, source, target, flow.count) for source, target in pairwise(path)]
+        reduces = flow.op is PhaseOp.REDUCE
+        for place, rank in enumerate(path):
+            came, goes = hops[place - 1 : place] if place else [], hops[place : place + 1]
+            block = self._block(chain, place)
+            if reduces:
+                self._reduce(flow, block, rank, came, goes)
+            else:
+                self._broadcast(flow, block, rank, came, goes)
+
+    def _broadcast(self, flow: Flow, block: int, rank: int, came: list[Message], goes: list[Message]) -> None:
+        result = self.layout.result(rank, flow.offset, flow.count)
+        if came:
+            if flow.phase:
+                self.hazards.forget(self.hazards.cells(result, flow.offset))
+            self._add(flow, block, rank, came, [result, *goes])
+        else:
+            at_input = rank == flow.root and not flow.phase
+            self._add(flow, block, rank, [self._own(flow, rank) if at_input else result], goes)
+
+    def _reduce(self, flow: Flow, block: int, rank: int, came: list[Message], goes: list[Message]) -> None:
+        key = flow.phase, flow.offset, rank
+        held = self.sums.get(key) or self._own(flow, rank)
+        targets: list[Place] = [*goes]
+        if not goes:
+            self.sums[key] = held if key in self.sums else self._room(flow, rank)
+            targets = [self.sums[key]]
+        self._add(flow, block, rank, [*came, held], targets)
+
+    def _room(self, flow: Flow, rank: int) -> Span:
+        if self.layout.keeps(rank, flow.root):
+            return self.layout.result(rank, flow.offset, flow.count)
+        self.scratch[rank] += flow.count
+        return Span(rank, Buffer.SCRATCH, self.scratch[rank] - flow.count, flow.count)
+
+    def _own(self, flow: Flow, rank: int) -> Span:
+        return self.layout.own(rank, flow.offset, flow.count)
+
+    def _message(self, number: int, source: int, target: int, count: int) -> Message:
+        channel = Channel(ChannelKind.FIFO, source, target, number)
+        return Message(self.channels.setdefault(channel, len(self.channels)), count)
+
+    def _block(self, chain: Chain, place: int) -> int:
+        rank, path = chain.path[place], chain.path
+        if place:
+            return self.table.numbers[End(rank, chain.channel, path[place - 1], receives=True)]
+        return self.table.numbers[End(rank, chain.channel, path[1], receives=False)]
+
+    def _add(self, flow: Flow, block: int, rank: int, sources: Sequence[Place], targets: Sequence[Place]) -> None:
+        listed = self.blocks[rank][block]
+        reads = [cell for each in sources if isinstance(each, Span) for cell in self.hazards.cells(each, flow.offset)]
+        writes = [cell for each in targets if isinstance(each, Span) for cell in self.hazards.cells(each, flow.offset)]
+        after = self.hazards.step(rank, block, len(listed), reads, writes)
+        listed.append(Instruction(sources=tuple(sources), targets=tuple(targets), after=after))

@@ -1,0 +1,50 @@
+"""Programs: what ranks, thread blocks and channels do with chunks of buffers."""
+
+from forestcoll.program.fault import Fault, block_name, fault_at, instruction_name, step_name
+from forestcoll.program.model import (
+    Barrier,
+    Block,
+    Buffer,
+    Channel,
+    ChannelKind,
+    Dependency,
+    Instruction,
+    Loop,
+    Message,
+    Multicast,
+    Place,
+    Program,
+    Protocol,
+    Rank,
+    Span,
+)
+from forestcoll.program.task import Task
+from forestcoll.program.validation import buffer_chunks, check_well_formed, data_chunks, first_malformed
+
+__all__ = [
+    "Barrier",
+    "Block",
+    "Buffer",
+    "Channel",
+    "ChannelKind",
+    "Dependency",
+    "Fault",
+    "Instruction",
+    "Loop",
+    "Message",
+    "Multicast",
+    "Place",
+    "Program",
+    "Protocol",
+    "Rank",
+    "Span",
+    "Task",
+    "block_name",
+    "buffer_chunks",
+    "check_well_formed",
+    "data_chunks",
+    "fault_at",
+    "first_malformed",
+    "instruction_name",
+    "step_name",
+]

@@ -1,0 +1,35 @@
+"""What a runtime can take: the figures that a program has to stay within to be loaded by it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Figures of a runtime; None where it sets none.
+
+    Attributes:
+        name: the runtime, as messages name it.
+        blocks: thread blocks of a rank.
+        steps: instructions of a block.
+        channels: different numbers of channels between the same two ranks.
+        blocks_per_channel: of one rank and one channel number, how many blocks send, and how many receive.
+        count: chunks that one instruction moves.
+        chunks: chunks of a buffer.
+        waits: instructions of other blocks that one may depend on without an instruction of its own for each; the
+            others take a step each, which `steps` counts.
+        steps_of_rank: steps and blocks of a rank together, where a file's reader limits its elements.
+        dependency_block: the highest number of a block that another may depend on.
+        channels_of_block: channels of one kind that a block uses.
+    """
+
+    name: str
+    blocks: int | None = None
+    steps: int | None = None
+    channels: int | None = None
+    blocks_per_channel: int | None = None
+    count: int | None = None
+    chunks: int | None = None
+    waits: int | None = None
+    steps_of_rank: int | None = None
+    dependency_block: int | None = None
+    channels_of_block: int | None = None

@@ -1,0 +1,93 @@
+"""How much of the data crosses each link, as floats: for times, not for proofs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule import Phase, Rows, Schedule
+from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.step_cost import link_numbers
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology import Symmetry, Topology
+from forestcoll.units import bytes_per_microsecond
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Loads of the links of a network, in the order of its links.
+
+    Attributes:
+        topology: the network.
+        parts: the part of M that crosses each link.
+        seconds: how long each link is busy for a byte of M.
+    """
+
+    topology: Topology
+    parts: FloatArray
+    seconds: FloatArray
+
+    @staticmethod
+    def of(schedule: Schedule | StepSchedule) -> "Loads":
+        """Add up what `schedule` sends, all images of base trees and all steps counted.
+
+        Raises:
+            InputError: nobody knows the unit of the network's bandwidths.
+        """
+        topology = schedule.topology
+        parts = _parts_of_steps(schedule) if isinstance(schedule, StepSchedule) else _parts(schedule)
+        return Loads(topology, parts, parts / bytes_per_second(topology))
+
+    def utilisation(self, size: int, seconds: float) -> FloatArray:
+        """Return the part of the time that each link is busy, if M of `size` bytes takes so many `seconds`."""
+        return self.seconds * size / seconds
+
+
+def bytes_per_second(topology: Topology) -> FloatArray:
+    """Return what each link carries. Raises `InputError` if nobody knows the unit."""
+    unit = bytes_per_microsecond(topology.bandwidth_unit) * 10**6
+    return np.array([float(link.bandwidth * unit) for link in topology.links])
+
+
+def hops_of(routes: Rows) -> tuple[IntArray, IntArray, IntArray]:
+    """Return of each hop of each route its first node, its second node, and the route."""
+    inner = np.ones(len(routes.entries), dtype=np.bool_)
+    inner[routes.starts[1:] - 1] = False
+    places = np.flatnonzero(inner)
+    of_route = np.repeat(np.arange(len(routes)), np.diff(routes.starts) - 1)
+    return routes.entries[places].astype(np.int64), routes.entries[places + 1].astype(np.int64), of_route
+
+
+def shares_of(phase: Phase) -> FloatArray:
+    """Return the share of each tree as a float."""
+    known: dict[object, float] = {}
+    return np.array([known.setdefault(share, float(share)) for share in phase.shares])
+
+
+def _parts_of_steps(schedule: StepSchedule) -> FloatArray:
+    parts = np.zeros(len(schedule.topology.links))
+    sizes = np.array([float(size) for size in schedule.shard_sizes])
+    for phase in schedule.phases:
+        sent = phase.transfers
+        points = np.array([float(point) for point in sent.points])
+        weights = (points[sent.highs] - points[sent.lows]) * sizes[sent.shards]
+        links = link_numbers(schedule.topology, sent.sources, sent.targets)
+        parts += np.bincount(links, weights, len(parts))
+    return parts
+
+
+def _parts(schedule: Schedule) -> FloatArray:
+    topology = schedule.topology
+    per_route = np.zeros(len(schedule.routes))
+    for phase in schedule.phases:
+        sizes = np.diff(phase.routes.starts)
+        per_route += np.bincount(phase.routes.entries, np.repeat(shares_of(phase), sizes), len(per_route))
+    sources, targets, of_route = hops_of(schedule.routes)
+    weights = per_route[of_route]
+    parts = np.zeros(len(topology.links))
+    for element in (schedule.symmetry or Symmetry(())).elements(len(topology.nodes)):
+        links = link_numbers(topology, element[sources], element[targets])
+        parts += np.bincount(links, weights, len(parts))
+    return parts

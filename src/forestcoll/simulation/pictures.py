@@ -1,0 +1,145 @@
+"""Pictures of simulations, drawn by matplotlib: the optional extra `pictures`."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forestcoll.errors import InputError
+from forestcoll.files import write_bytes
+from forestcoll.program import Instruction, Message, Multicast, Program, Span
+from forestcoll.simulation.costs import Point
+from forestcoll.simulation.events import Timeline
+from forestcoll.units import size_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+"""The kinds of picture, by the endings of their files."""
+
+MOST_ROWS = 96
+"""The most blocks that a Gantt picture shows; of more, it shows the first ranks."""
+
+_COLOURS = {"send": "tab:blue", "receive": "tab:green", "receive and send": "tab:cyan", "local": "tab:orange"}
+
+
+def check_picture(path: Path) -> None:
+    """Do nothing if a picture can be drawn into a file of this name.
+
+    Raises:
+        InputError: its ending says no known kind of picture, or matplotlib is not installed.
+    """
+    if path.suffix.lower().removeprefix(".") not in FORMATS:
+        raise InputError(f"{path}: end the name of a picture in {', '.join('.' + each for each in FORMATS)}")
+    _pyplot()
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise InputError("pictures need matplotlib; install forestcoll[pictures]") from None
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "forestcoll"
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def plot_points(points: Sequence[Point], title: str, unit: str, limit: float, path: Path) -> None:
+    """Draw bandwidth and time by size into the file at `path`; `limit` is the algbw of large messages.
+
+    Raises:
+        InputError: matplotlib is not installed, or the file cannot be written.
+    """
+    figure, (upper, lower) = _pyplot().subplots(2, 1, sharex=True, figsize=(8, 8), layout="constrained")
+    sizes = [point.size for point in points]
+    upper.plot(sizes, [point.algbw for point in points], marker="o", markersize=3, label="algbw")
+    upper.plot(sizes, [point.busbw for point in points], marker="s", markersize=3, label="busbw")
+    upper.axhline(limit, color="grey", linestyle="--", linewidth=1, label=f"algbw of the schedule, {limit:.4g}")
+    upper.set(ylabel=f"bandwidth ({unit})", title=title, ylim=(0, None))
+    upper.legend(loc="upper left")
+    lower.plot(sizes, [point.seconds * 1e6 for point in points], marker="o", markersize=3, color="tab:red")
+    lower.set(xlabel="data M", ylabel="time (µs)", yscale="log")
+    lower.set_xscale("log", base=10)
+    ticks = [size for size in (10**power for power in range(13)) if sizes[0] <= size <= sizes[-1]]
+    if ticks:
+        lower.set_xticks(ticks, [size_name(size) for size in ticks], minor=False)
+    for axes in (upper, lower):
+        axes.grid(visible=True, alpha=0.3)
+    _save(figure, path)
+
+
+def draw_gantt(program: Program, timeline: Timeline, title: str, path: Path) -> None:
+    """Draw when which block did what, a row a block, into the file at `path`.
+
+    Raises:
+        InputError: matplotlib is not installed, or the file cannot be written.
+    """
+    rows = _rows(program)
+    figure, axes = _pyplot().subplots(figsize=(12, 1.6 + 0.12 * max(len(rows), 12)), layout="constrained")
+    bars: dict[str, tuple[list[float], list[float], list[int]]] = {kind: ([], [], []) for kind in _COLOURS}
+    for action in timeline.actions:
+        row = rows.get((action.rank, action.block))
+        if row is None:
+            continue
+        instruction = program.ranks[action.rank].blocks[action.block].instructions[action.instruction]
+        begins, lengths, places = bars[_kind(action.rank, instruction)]
+        begins.append(action.begin * 1e6)
+        lengths.append((action.end - action.begin) * 1e6)
+        places.append(row)
+    for kind, (begins, lengths, places) in bars.items():
+        if begins:
+            bar = {"color": _COLOURS[kind], "height": 0.8, "edgecolor": "white", "linewidth": 0.1, "label": kind}
+            axes.barh(places, lengths, left=begins, **bar)
+    _label_rows(axes, rows, len(program.ranks))
+    axes.set(xlabel="time (µs)", title=title, xlim=(0, timeline.seconds * 1e6))
+    axes.legend(loc="upper right", fontsize="small")
+    _save(figure, path)
+
+
+def _rows(program: Program) -> dict[tuple[int, int], int]:
+    """Return the row of each block that is drawn: those of as many ranks as there is room for."""
+    rows: dict[tuple[int, int], int] = {}
+    for rank, each in enumerate(program.ranks):
+        if rank and len(rows) + len(each.blocks) > MOST_ROWS:
+            break
+        rows |= {(rank, block): len(rows) + block for block in range(len(each.blocks))}
+    return rows
+
+
+def _label_rows(axes: "Axes", rows: dict[tuple[int, int], int], ranks: int) -> None:
+    firsts = {rank: row for (rank, block), row in rows.items() if block == 0}
+    counts = {rank: sum(each == rank for each, _ in rows) for rank in firsts}
+    axes.set_yticks([row + (counts[rank] - 1) / 2 for rank, row in firsts.items()], [f"rank {each}" for each in firsts])
+    for row in firsts.values():
+        axes.axhline(row - 0.5, color="grey", linewidth=0.5)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    if len(firsts) < ranks:
+        axes.set_ylabel(f"the first {len(firsts)} of {ranks} ranks, a row a block")
+    else:
+        axes.set_ylabel("a row a block")
+
+
+def _kind(rank: int, instruction: Instruction) -> str:
+    receives = any(_is_far(rank, place) for place in instruction.sources)
+    sends = any(_is_far(rank, place) for place in instruction.targets)
+    if receives and sends:
+        return "receive and send"
+    return "receive" if receives else "send" if sends else "local"
+
+
+def _is_far(rank: int, place: Message | Multicast | Span) -> bool:
+    return not isinstance(place, Span) or place.rank != rank
+
+
+def _save(figure: "Figure", path: Path) -> None:
+    """Write a figure whole or not at all, the same bytes each time."""
+    kind = path.suffix.lower().removeprefix(".")
+    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    data = io.BytesIO()
+    figure.savefig(data, format=kind, dpi=120, metadata=metadata)
+    _pyplot().close(figure)
+    write_bytes(path, [data.getvalue()])

@@ -1,0 +1,75 @@
+"""Points and links as comma-separated values, and a run as a trace that Chrome shows."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from forestcoll.program import Instruction, Message, Multicast, Place, Program, instruction_name
+from forestcoll.simulation.costs import Point
+from forestcoll.simulation.events import Timeline
+from forestcoll.simulation.loads import Loads
+
+
+def points_csv(points: Sequence[Point], unit: str) -> Iterator[str]:
+    """Yield the lines of a table of points: bytes, microseconds, and bandwidths in `unit`."""
+    yield f"size,time_us,algbw ({unit}),busbw ({unit}),pieces,chunk_bytes\n"
+    for point in points:
+        values = (point.seconds * 1e6, point.algbw, point.busbw)
+        yield f"{point.size},{','.join(f'{value:.6g}' for value in values)},{point.pieces},{point.chunk_bytes:.6g}\n"
+
+
+def links_csv(loads: Loads, point: Point) -> Iterator[str]:
+    """Yield the lines of a table of links: what part of the data crosses each, and how busy it is for that size."""
+    unit = loads.topology.bandwidth_unit
+    yield f"source,target,bandwidth ({unit}),part_of_data,utilisation\n"
+    used = loads.utilisation(point.size, point.seconds).tolist()
+    for link, part, busy in zip(loads.topology.links, loads.parts.tolist(), used, strict=True):
+        ends = ",".join(_quoted(each) for each in loads.topology.ids([link.source, link.target]))
+        yield f"{ends},{float(link.bandwidth):.6g},{part:.6g},{busy:.6g}\n"
+
+
+def _quoted(name: object) -> str:
+    text = str(name)
+    return '"' + text.replace('"', '""') + '"' if any(each in text for each in ',"\n\r') else text
+
+
+def chrome_trace(program: Program, timeline: Timeline) -> Iterator[str]:
+    """Yield the pieces of a trace as chrome://tracing and Perfetto read it: a process a rank, a thread a block."""
+    yield '{"displayTimeUnit": "ns", "traceEvents": [\n'
+    for rank in range(len(program.ranks)):
+        yield json.dumps({"ph": "M", "name": "process_name", "pid": rank, "args": {"name": f"rank {rank}"}}) + ",\n"
+    before = ""
+    for action in timeline.actions:
+        instruction = program.ranks[action.rank].blocks[action.block].instructions[action.instruction]
+        event = {
+            "ph": "X",
+            "name": name_of(program, action.rank, instruction),
+            "pid": action.rank,
+            "tid": action.block,
+            "ts": round(action.begin * 1e6, 6),
+            "dur": round((action.end - action.begin) * 1e6, 6),
+            "args": {"step": instruction_name(program, action.rank, action.block, action.instruction)},
+        }
+        yield before + json.dumps(event)
+        before = ",\n"
+    yield "\n]}\n"
+
+
+def name_of(program: Program, rank: int, instruction: Instruction) -> str:
+    """Return in a few words what an instruction does: "receive 4 chunks from rank 2, send to rank 5"."""
+    came = [_other(program, rank, place, receives=True) for place in instruction.sources]
+    goes = [_other(program, rank, place, receives=False) for place in instruction.targets]
+    received = ", ".join(sorted({each for each in came if each}))
+    sent = ", ".join(sorted({each for each in goes if each}))
+    verb = "reduce" if len(instruction.sources) > 1 else "copy"
+    parts = [f"receive from {received}"] * bool(received) + [verb] * (len(instruction.sources) > 1 or not sent)
+    parts += [f"send to {sent}"] * bool(sent)
+    return f"{', '.join(parts)} ({instruction.count} chunks)"
+
+
+def _other(program: Program, rank: int, place: Place, *, receives: bool) -> str:
+    if isinstance(place, Multicast):
+        return "the switch"
+    if isinstance(place, Message):
+        channel = program.channels[place.channel]
+        return f"rank {channel.source if receives else channel.target}"
+    return "" if place.rank == rank else f"rank {place.rank}"

@@ -1,0 +1,1 @@
+"""The formats of programs that runtimes load: each is read into a value, judged, read as a program, and written."""

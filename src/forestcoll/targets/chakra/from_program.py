@@ -1,0 +1,113 @@
+"""Says a program over FIFO channels as traces: what is sent and received when, and how much; not which data.
+
+An instruction that receives and sends is a receive, a sum if it adds, and a send after them. Receives and sums of a
+block are done in order, and so are its sends; a send does not keep the block from its next receive, as FIFO channels
+hold what is sent. Every message has a tag of its own. Sums take no time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from forestcoll.errors import InputError
+from forestcoll.program import Dependency, Instruction, Message, Program, instruction_name
+from forestcoll.targets.chakra.document import Kind, Node, Trace
+
+
+def from_program(program: Program, size: int) -> tuple[Trace, ...]:
+    """Return the trace of each rank of `program` for data of `size` bytes.
+
+    Raises:
+        InputError: the program does more than to send, receive, add and copy, or chunks are smaller than a byte.
+    """
+    if size < program.chunks:
+        raise InputError(f"{size} bytes are fewer than the {program.chunks} chunks of {program.name}; give more bytes")
+    tags = _Tags(program)
+    traces = []
+    for rank, each in enumerate(program.ranks):
+        writer = _Writer(program, rank, size, tags)
+        for block, listed in enumerate(each.blocks):
+            writer.block(block, listed.instructions)
+        attributes = MappingProxyType({"collective": program.task.value})
+        traces.append(Trace(rank, tuple(writer.resolved()), attributes))
+    return tuple(traces)
+
+
+class _Tags:
+    """The tag of each message: its number among all, channel by channel."""
+
+    def __init__(self, program: Program) -> None:
+        counts = [0] * len(program.channels)
+        for *_, instruction in program.instructions():
+            for place in instruction.targets:
+                if isinstance(place, Message):
+                    counts[place.channel] += 1
+        self._next_sent = [sum(counts[:number]) for number in range(len(counts))]
+        self._next_received = list(self._next_sent)
+
+    def of(self, message: Message, *, received: bool) -> int:
+        """Return the tag of the next message that is sent or received over a channel."""
+        numbers = self._next_received if received else self._next_sent
+        numbers[message.channel] += 1
+        return numbers[message.channel] - 1
+
+
+@dataclass
+class _Writer:
+    """The trace of one rank that is being written."""
+
+    program: Program
+    rank: int
+    size: int
+    tags: _Tags
+    nodes: list[Node] = field(default_factory=list)
+    waits: dict[int, tuple[Dependency, ...]] = field(default_factory=dict)
+    ends: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+
+    def block(self, number: int, instructions: Sequence[Instruction]) -> None:
+        """Write the nodes of a block; dependencies on other blocks are kept apart."""
+        data: tuple[int, ...] = ()
+        sent: tuple[int, ...] = ()
+        pending: tuple[Dependency, ...] = ()
+        for place, instruction in enumerate(instructions):
+            self._check(number, place, instruction)
+            first = len(self.nodes)
+            pending += instruction.after
+            received = [each for each in instruction.sources if isinstance(each, Message)]
+            for message in received:
+                data = (self._message(Kind.RECEIVE, message, data),)
+            if len(instruction.sources) > 1:
+                data = (self._node(Node(len(self.nodes), f"add {instruction.count} chunks", Kind.COMPUTE, data)),)
+            for target in instruction.targets:
+                if isinstance(target, Message):
+                    sent = (self._message(Kind.SEND, target, (*data, *sent)),)
+            if len(self.nodes) > first:
+                self.waits[first] = pending
+                pending = ()
+            self.ends[number, place] = (*data, *sent)
+
+    def _check(self, block: int, place: int, instruction: Instruction) -> None:
+        if instruction.waits or instruction.signals or instruction.acquires or instruction.barrier is not None:
+            where = instruction_name(self.program, self.rank, block, place)
+            raise InputError(f"{where}: a trace has messages only; lower the schedule two-sided")
+
+    def _message(self, kind: Kind, message: Message, after: tuple[int, ...]) -> int:
+        channel = self.program.channels[message.channel]
+        peer = channel.target if kind is Kind.SEND else channel.source
+        tag = self.tags.of(message, received=kind is Kind.RECEIVE)
+        size = max(1, round(message.count * self.size / self.program.chunks))
+        after = tuple(dict.fromkeys(after))
+        return self._node(Node(len(self.nodes), f"{kind.name.lower()} {tag}", kind, after, size, peer, tag))
+
+    def _node(self, node: Node) -> int:
+        self.nodes.append(node)
+        return node.number
+
+    def resolved(self) -> list[Node]:
+        """Return the nodes, each with what it waits for of other blocks."""
+        nodes = list(self.nodes)
+        for number, waits in self.waits.items():
+            more = [end for each in waits for end in self.ends[each.block, each.instruction]]
+            node = nodes[number]
+            nodes[number] = node._replace(after=tuple(dict.fromkeys((*node.after, *more))))
+        return nodes

@@ -1,0 +1,96 @@
+"""Reads traces, which anyone may have written: bounded, and with errors that name the file and the node."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from forestcoll.errors import InputError
+from forestcoll.files import read_bytes
+from forestcoll.targets.chakra.document import Kind, Node, Trace
+from forestcoll.targets.chakra.schema import message
+from forestcoll.targets.chakra.writing import trace_path
+
+MAX_BYTES = 256 * 2**20
+"""The largest trace that is read (256 MiB), some three million nodes."""
+
+MAX_MESSAGE_BYTES = 16 * 2**20
+"""The largest node or header."""
+
+_LARGEST_VARINT = 5
+
+
+def read_traces(prefix: Path) -> tuple[Trace, ...]:
+    """Return the traces `PREFIX.0.et`, `PREFIX.1.et` and so on, as many as there are.
+
+    Raises:
+        InputError: there is none, one cannot be read or is no trace, or `protobuf` is not installed.
+    """
+    traces: list[Trace] = []
+    while (path := trace_path(prefix, len(traces))).exists() or not traces:
+        data = bytes(read_bytes(path, limit=MAX_BYTES))
+        traces.append(parse_trace(data, rank=len(traces), where=str(path)))
+    return tuple(traces)
+
+
+def parse_trace(data: bytes, *, rank: int, where: str) -> Trace:
+    """Return what `data` says as the trace of `rank`, as `read_traces` does; `where` begins every error message."""
+    pieces = _pieces(data, where)
+    header = _parsed("GlobalMetadata", next(pieces, b""), f"{where}: header")
+    attributes = {each.name: each.string_val for each in header.attr}
+    nodes = tuple(_node(piece, f"{where}: node {place}") for place, piece in enumerate(pieces))
+    return Trace(rank, nodes, MappingProxyType(attributes))
+
+
+def _pieces(data: bytes, where: str) -> Iterator[bytes]:
+    place = 0
+    while place < len(data):
+        length, begin = _varint(data, place, where)
+        if length > MAX_MESSAGE_BYTES or begin + length > len(data):
+            raise InputError(f"{where}: not a trace of Chakra: at byte {place} a piece of {length} bytes is announced")
+        place = begin + length
+        yield data[begin:place]
+
+
+def _varint(data: bytes, place: int, where: str) -> tuple[int, int]:
+    value = 0
+    for count in range(_LARGEST_VARINT):
+        if place + count >= len(data):
+            break
+        byte = data[place + count]
+        value |= (byte & 127) << 7 * count
+        if byte < 128:
+            return value, place + count + 1
+    raise InputError(f"{where}: not a trace of Chakra: at byte {place} stands no length")
+
+
+def _parsed(name: str, data: bytes, where: str) -> Any:
+    kind = message(name)
+    from google.protobuf.message import DecodeError
+
+    try:
+        return kind.FromString(data)
+    except (DecodeError, ValueError):
+        raise InputError(f"{where} is not as Chakra's schema has it") from None
+
+
+def _node(data: bytes, where: str) -> Node:
+    node = _parsed("Node", data, where)
+    if node.type not in tuple(Kind):
+        raise InputError(f"{where} has type {node.type}; a collective has {', '.join(map(str, map(int, Kind)))}")
+    kind = Kind(node.type)
+    after = (*node.data_deps, *node.ctrl_deps)
+    if kind is Kind.COMPUTE:
+        return Node(node.id, node.name, kind, after)
+    values = {each.name: _value(each) for each in node.attr}
+    wanted = ("comm_size", "comm_dst" if kind is Kind.SEND else "comm_src", "comm_tag")
+    for name in wanted:
+        if not isinstance(values.get(name), int):
+            raise InputError(f'{where} has no "{name}"; give it an integer')
+    size, peer, tag = (values[name] for name in wanted)
+    return Node(node.id, node.name, kind, after, size, peer, tag)
+
+
+def _value(attribute: Any) -> Any:
+    which = attribute.WhichOneof("value")
+    return None if which is None else getattr(attribute, which)

@@ -1,0 +1,57 @@
+"""Writes traces: a header and the nodes, each after its length; the same trace gives the same bytes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from forestcoll.files import write_bytes
+from forestcoll.targets.chakra.document import Kind, Node, Trace
+from forestcoll.targets.chakra.schema import SCHEMA, message
+
+
+def trace_path(prefix: Path, rank: int) -> Path:
+    """Return the file of a rank's trace."""
+    return prefix.with_name(f"{prefix.name}.{rank}.et")
+
+
+def write_traces(traces: Iterable[Trace], prefix: Path) -> None:
+    """Write each trace to `PREFIX.RANK.et`, whole or not at all. Raises `InputError` if that cannot be done."""
+    for trace in traces:
+        write_bytes(trace_path(prefix, trace.rank), emit(trace))
+
+
+def emit(trace: Trace) -> Iterator[bytes]:
+    """Yield the bytes of the file that says `trace`, in pieces."""
+    yield _delimited(_header(trace))
+    for node in trace.nodes:
+        yield _delimited(_node(node))
+
+
+def _header(trace: Trace) -> Any:
+    header = message("GlobalMetadata")(version="0.0.4")
+    for name, value in {"schema": SCHEMA, **trace.attributes}.items():
+        header.attr.add(name=name, string_val=value)
+    return header
+
+
+def _node(node: Node) -> Any:
+    written = message("Node")(id=node.number, name=node.name, type=int(node.kind), data_deps=node.after)
+    if node.kind is not Kind.COMPUTE:
+        written.attr.add(name="comm_size", int64_val=node.size)
+        written.attr.add(name="comm_dst" if node.kind is Kind.SEND else "comm_src", int32_val=node.peer)
+        written.attr.add(name="comm_tag", int32_val=node.tag)
+    return written
+
+
+def _delimited(written: Any) -> bytes:
+    data: bytes = written.SerializeToString(deterministic=True)
+    return bytes(_varint(len(data))) + data
+
+
+def _varint(value: int) -> Sequence[int]:
+    """Return a number in groups of seven bits, the lowest first, each but the last with the eighth bit set."""
+    groups = [value & 127]
+    while value := value >> 7:
+        groups[-1] |= 128
+        groups.append(value & 127)
+    return groups

@@ -1,0 +1,172 @@
+"""Writes a schedule as a program for a runtime: lowered within its figures, written, read back and run before use."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forestcoll.errors import InputError, InternalError
+from forestcoll.files import parse_document, write_text
+from forestcoll.interpreter import check
+from forestcoll.lowering import Lowering, Options, Placement, Style, lower
+from forestcoll.program import Fault, Program
+from forestcoll.schedule import Schedule
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.targets import msccl_xml, mscclpp
+
+if TYPE_CHECKING:
+    from forestcoll.targets.chakra import Trace
+
+_EXPORTED = Path("the exported file")
+
+
+class Target(StrEnum):
+    """A format, by its name on the command line."""
+
+    MSCCL_XML = "msccl-xml"
+    MSCCLPP_JSON = "mscclpp-json"
+    CHAKRA = "chakra"
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A program for a runtime.
+
+    Attributes:
+        target: its format.
+        dialect: of MSCCL's XML, the runtime that it is for; else None.
+        lowering: the program, and what became of the schedule on the way.
+        text: the file, of a format that has one.
+        traces: the trace of each rank, of Chakra.
+    """
+
+    target: Target
+    dialect: str | None
+    lowering: Lowering
+    text: str = ""
+    traces: tuple["Trace", ...] = ()
+
+    def snippet(self, file: str) -> str:
+        """Return the Python code that registers the plan, which is kept beside it in `file`.
+
+        Raises:
+            InputError: the format is not MSCCL++'s.
+        """
+        if self.target is not Target.MSCCLPP_JSON:
+            raise InputError(f"only plans of MSCCL++ are registered by Python code, not {self.target.value}")
+        plan = mscclpp.from_program(self.lowering.program)
+        return mscclpp.snippet(plan, self.lowering.program, file)
+
+    def write(self, path: Path) -> None:
+        """Write the file to `path`, or the traces to `PATH.0.et` and so on. Raises `InputError` if that cannot be."""
+        if self.target is not Target.CHAKRA:
+            write_text(path, [self.text])
+            return
+        from forestcoll.targets.chakra import write_traces
+
+        write_traces(self.traces, path)
+
+
+def export(
+    schedule: Schedule | StepSchedule,
+    target: Target | str,
+    *,
+    dialect: str = "microsoft",
+    size: int = 10**9,
+    options: Options | None = None,
+) -> Export:
+    """Return `schedule` as a program for a runtime.
+
+    What is written is read back, and run on data where the format says what happens to it: what is wrong is never
+    returned.
+
+    Args:
+        schedule: what to write, of trees or of steps; it must be right, as `verify` or `verify_steps` has it.
+        target: the format.
+        dialect: of MSCCL's XML, the runtime that loads the file.
+        size: of traces, the data M in bytes.
+        options: knobs of the lowering; its style follows from the format.
+
+    Raises:
+        InputError: there is no such format or dialect, the format has no words for the collective, its shards or the
+            placement, or a library is missing.
+        NoSolutionError: no program of the schedule fits the runtime.
+    """
+    target = target_named(target)
+    if target is Target.MSCCLPP_JSON:
+        return _plan(schedule, options or usual_options(schedule, target))
+    if target is Target.CHAKRA:
+        return _traces(schedule, size, options or usual_options(schedule, target))
+    return _xml(schedule, msccl_xml.dialect_named(dialect), options or usual_options(schedule, target, dialect))
+
+
+def usual_options(schedule: Schedule | StepSchedule, target: Target, dialect: str = "microsoft") -> Options:
+    """Return the knobs that a format has unless others are wanted: for in place and out of place where it can be both.
+
+    Plans have loops of pieces of 128 KiB; traces, which nobody cuts further, have pieces too; steps have none.
+    """
+    whole = isinstance(schedule, StepSchedule)
+    if target is Target.MSCCLPP_JSON:
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=1 if whole else 2)
+    if target is Target.CHAKRA:
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=1 if whole else 8)
+    one_place = msccl_xml.dialect_named(dialect).one_place
+    return Options(placement=Placement.OUT_OF_PLACE if one_place else Placement.BOTH)
+
+
+def target_named(name: Target | str) -> Target:
+    """Return the format called `name`. Raises `InputError` if there is none."""
+    try:
+        return Target(name)
+    except ValueError:
+        raise InputError(f"there is no format {name!r}; there are {', '.join(Target)}") from None
+
+
+def _traces(schedule: Schedule | StepSchedule, size: int, options: Options) -> Export:
+    from forestcoll.targets import chakra
+
+    lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
+    written = [b"".join(chakra.emit(trace)) for trace in chakra.from_program(lowering.program, size)]
+    traces = tuple(chakra.parse_trace(data, rank=rank, where=str(_EXPORTED)) for rank, data in enumerate(written))
+    _certify(chakra.traces_fault(traces))
+    return Export(Target.CHAKRA, None, lowering, traces=traces)
+
+
+def _xml(schedule: Schedule | StepSchedule, dialect: msccl_xml.Dialect, options: Options) -> Export:
+    if dialect.one_place and options.placement is Placement.BOTH:
+        raise InputError(f"the {dialect.name.value} dialect is for in place or for out of place; export two files")
+    lowering = lower(schedule, options, msccl_xml.limits(dialect, len(schedule.topology.compute)))
+    text = _joined(msccl_xml.emit(msccl_xml.from_program(lowering.program, dialect)))
+    algorithm = msccl_xml.parse_algorithm(text.encode(), where=str(_EXPORTED))
+    _certify(msccl_xml.form_fault(algorithm) or msccl_xml.dialect_fault(algorithm, dialect))
+    _certify_program(msccl_xml.to_program(algorithm, root=lowering.program.root))
+    return Export(Target.MSCCL_XML, dialect.name.value, lowering, text)
+
+
+def _plan(schedule: Schedule | StepSchedule, options: Options) -> Export:
+    if isinstance(schedule, StepSchedule):
+        raise InputError(f"{schedule.topology.name}: schedules of steps are written as msccl-xml or chakra only")
+    options = replace(options, style=Style.ONE_SIDED)
+    if options.placement is Placement.BOTH:
+        raise InputError("a plan of MSCCL++ is for in place or for out of place; export two files")
+    lowering = lower(schedule, options, mscclpp.limits())
+    text = _joined(mscclpp.emit(mscclpp.from_program(lowering.program)))
+    plan = mscclpp.plan_from_document(parse_document(text.encode(), _EXPORTED), where=str(_EXPORTED))
+    _certify(mscclpp.plan_fault(plan))
+    _certify_program(mscclpp.to_program(plan, root=lowering.program.root))
+    return Export(Target.MSCCLPP_JSON, None, lowering, text)
+
+
+def _joined(pieces: Iterable[str]) -> str:
+    return "".join(pieces)
+
+
+def _certify_program(program: Program) -> None:
+    _certify(check(program).fault)
+
+
+def _certify(fault: Fault | None) -> None:
+    """Do nothing if there is no fault; else it is ours, and no file comes of it."""
+    if fault is not None:
+        raise InternalError(f"the exported program is wrong: {fault} [{fault.rule}]")

@@ -1,0 +1,25 @@
+"""MSCCL's XML, which microsoft/msccl, Azure's executor and RCCL up to ROCm 7.12 load, each in its dialect."""
+
+from forestcoll.targets.msccl_xml.dialects import DIALECTS, Dialect, DialectName, dialect_named, limits
+from forestcoll.targets.msccl_xml.document import Algorithm
+from forestcoll.targets.msccl_xml.from_program import from_program
+from forestcoll.targets.msccl_xml.reading import parse_algorithm, read_algorithm
+from forestcoll.targets.msccl_xml.rules import dialect_fault, form_fault
+from forestcoll.targets.msccl_xml.to_program import to_program
+from forestcoll.targets.msccl_xml.writing import emit
+
+__all__ = [
+    "DIALECTS",
+    "Algorithm",
+    "Dialect",
+    "DialectName",
+    "dialect_fault",
+    "dialect_named",
+    "emit",
+    "form_fault",
+    "from_program",
+    "limits",
+    "parse_algorithm",
+    "read_algorithm",
+    "to_program",
+]

@@ -1,0 +1,183 @@
+"""MSCCL's XML as a value: what a file says, attribute by attribute, whether or not a runtime would load it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+NOBODY = -1
+"""Stands for no peer, no dependency and no offset."""
+
+
+class StepType(StrEnum):
+    """What a step does, by the name in its `type`."""
+
+    SEND = "s"
+    RECEIVE = "r"
+    RECEIVE_COPY_SEND = "rcs"
+    RECEIVE_REDUCE_SEND = "rrs"
+    RECEIVE_REDUCE_COPY = "rrc"
+    RECEIVE_REDUCE_COPY_SEND = "rrcs"
+    COPY = "cpy"
+    REDUCE = "re"
+    NOTHING = "nop"
+
+    @property
+    def sends(self) -> bool:
+        """Whether the block's send peer gets data."""
+        return self in _SENDING
+
+    @property
+    def receives(self) -> bool:
+        """Whether data comes from the block's receive peer."""
+        return self in _RECEIVING
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether `srcbuf` and `srcoff` name data that is read."""
+        return self in _READING
+
+    @property
+    def writes_target(self) -> bool:
+        """Whether `dstbuf` and `dstoff` name data that is written (and first read, by a local reduction)."""
+        return self in _WRITING
+
+
+_SENDING = frozenset(
+    {
+        StepType.SEND,
+        StepType.RECEIVE_COPY_SEND,
+        StepType.RECEIVE_REDUCE_SEND,
+        StepType.RECEIVE_REDUCE_COPY_SEND,
+    }
+)
+_RECEIVING = frozenset(
+    {
+        StepType.RECEIVE,
+        StepType.RECEIVE_COPY_SEND,
+        StepType.RECEIVE_REDUCE_SEND,
+        StepType.RECEIVE_REDUCE_COPY,
+        StepType.RECEIVE_REDUCE_COPY_SEND,
+    }
+)
+_READING = frozenset(
+    {
+        StepType.SEND,
+        StepType.RECEIVE_REDUCE_SEND,
+        StepType.RECEIVE_REDUCE_COPY,
+        StepType.RECEIVE_REDUCE_COPY_SEND,
+        StepType.COPY,
+        StepType.REDUCE,
+    }
+)
+_WRITING = frozenset(
+    {
+        StepType.RECEIVE,
+        StepType.RECEIVE_COPY_SEND,
+        StepType.RECEIVE_REDUCE_COPY,
+        StepType.RECEIVE_REDUCE_COPY_SEND,
+        StepType.COPY,
+        StepType.REDUCE,
+    }
+)
+
+
+class Step(NamedTuple):
+    """One step of a thread block.
+
+    Attributes:
+        number: `s`, its place in the block.
+        type: what it does.
+        source_buffer: `srcbuf`: `i`, `o` or `s`.
+        source_offset: `srcoff`, in chunks; -1 if it is not used.
+        target_buffer: `dstbuf`.
+        target_offset: `dstoff`, in chunks; -1 if it is not used.
+        chunks: `cnt`, how many chunks.
+        awaited_block: `depid`, the block whose step must be over before this one begins; -1 for none.
+        awaited_step: `deps`, that step.
+        awaited: `hasdep`, whether a step of another block waits for this one.
+    """
+
+    number: int
+    type: StepType
+    source_buffer: str
+    source_offset: int
+    target_buffer: str
+    target_offset: int
+    chunks: int
+    awaited_block: int
+    awaited_step: int
+    awaited: bool
+
+
+class Block(NamedTuple):
+    """One thread block: its peers (`send`, `recv`; -1 for none), its channel (`chan`), its steps."""
+
+    number: int
+    send_peer: int
+    receive_peer: int
+    channel: int
+    steps: tuple[Step, ...]
+
+
+class Gpu(NamedTuple):
+    """One rank: the sizes of its buffers in chunks, and its thread blocks."""
+
+    rank: int
+    input_chunks: int
+    output_chunks: int
+    scratch_chunks: int
+    blocks: tuple[Block, ...]
+
+    def chunks(self, buffer: str) -> int:
+        """Return the size of the buffer `i`, `o` or `s` in chunks."""
+        return {"i": self.input_chunks, "o": self.output_chunks, "s": self.scratch_chunks}[buffer]
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """One file.
+
+    Attributes:
+        attributes: of `<algo>`, as they are written: `name`, `proto`, `coll` and what a dialect adds.
+        channels: `nchannels`.
+        chunks_per_loop: `nchunksperloop`: how many chunks M, the total data, is cut into.
+        gpu_count: `ngpus`.
+        gpus: in the order of the file.
+        oddities: what a conforming XML parser takes and the runtimes' own do not, line by line.
+    """
+
+    attributes: Mapping[str, str]
+    channels: int
+    chunks_per_loop: int
+    gpu_count: int
+    gpus: tuple[Gpu, ...]
+    oddities: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the file calls its algorithm."""
+        return self.attributes.get("name", "")
+
+    @property
+    def collective(self) -> str:
+        """The name of the collective, as the file spells it."""
+        return self.attributes.get("coll", "")
+
+    @property
+    def in_place(self) -> bool:
+        """Whether input and output are the same memory."""
+        return self.attributes.get("inplace", "0") != "0"
+
+    def steps(self) -> Iterator[tuple[Gpu, Block, Step]]:
+        """Yield every step with its block and its rank."""
+        for gpu in self.gpus:
+            for block in gpu.blocks:
+                for step in block.steps:
+                    yield gpu, block, step
+
+
+def frozen_attributes(attributes: Mapping[str, str]) -> Mapping[str, str]:
+    """Return `attributes` as `Algorithm` holds them."""
+    return MappingProxyType(dict(attributes))

@@ -1,0 +1,232 @@
+"""Says a program in MSCCL's XML."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from forestcoll.errors import InputError
+from forestcoll.program import (
+    Block,
+    Buffer,
+    Channel,
+    ChannelKind,
+    Dependency,
+    Instruction,
+    Message,
+    Place,
+    Program,
+    Span,
+    instruction_name,
+)
+from forestcoll.targets.msccl_xml import document
+from forestcoll.targets.msccl_xml.dialects import MAX_VALUE_LENGTH, Dialect
+from forestcoll.targets.msccl_xml.document import NOBODY, Algorithm, Step, StepType, frozen_attributes
+
+_BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
+
+_LARGEST = 2**40
+"""`maxBytes` where a runtime wants a number: 1 TiB, more than a GPU holds."""
+
+_ONE_MESSAGE = {  # what is received, read locally, written locally, sent
+    (False, True, False, True): StepType.SEND,
+    (True, False, True, False): StepType.RECEIVE,
+    (True, False, True, True): StepType.RECEIVE_COPY_SEND,
+    (True, True, False, True): StepType.RECEIVE_REDUCE_SEND,
+    (True, True, True, False): StepType.RECEIVE_REDUCE_COPY,
+    (True, True, True, True): StepType.RECEIVE_REDUCE_COPY_SEND,
+    (False, True, True, False): StepType.COPY,
+}
+
+
+def from_program(program: Program, dialect: Dialect) -> Algorithm:
+    """Return the algorithm that says `program` in `dialect`.
+
+    The limits of the dialect are not judged here: `rules.dialect_fault` does that.
+
+    Raises:
+        InputError: the program holds what the format has no words for; the message names rank, block and step.
+    """
+    _check_expressible(program, dialect)
+    numbers = [channel.number for channel in program.channels]
+    return Algorithm(
+        attributes=frozen_attributes(_attributes(program, dialect)),
+        channels=max(numbers, default=0) + 1,
+        chunks_per_loop=program.chunks,
+        gpu_count=len(program.ranks),
+        gpus=tuple(_gpu(program, rank) for rank in range(len(program.ranks))),
+    )
+
+
+def _attributes(program: Program, dialect: Dialect) -> dict[str, str]:
+    in_place = program.in_place and not (dialect.one_place and program.out_of_place)
+    return {
+        "name": _name(program.name),
+        "proto": program.protocol.value,
+        "coll": dialect.spelling(program.task),
+        "inplace": str(int(in_place)),
+        "outofplace": str(int(program.out_of_place)),
+        "minBytes": "0",
+        "maxBytes": str(_LARGEST) if dialect.one_place else "0",
+    }
+
+
+def _name(text: str) -> str:
+    """Return a name as the runtimes' own scanner can read it: no quotes, no marks of XML, not too long."""
+    plain = "".join(letter if letter.isprintable() and letter not in "<>&\"'" else "_" for letter in text)
+    return plain[: MAX_VALUE_LENGTH // 4]  # of four bytes each at most
+
+
+def _check_expressible(program: Program, dialect: Dialect) -> None:
+    if len(set(program.shards)) > 1:
+        raise InputError(
+            f"MSCCL's XML has shards of one size only; this {program.task.value} has some of {min(program.shards)} "
+            f"and of {max(program.shards)} chunks"
+        )
+    for channel in program.channels:
+        if channel.kind is not ChannelKind.FIFO:
+            raise InputError(f"MSCCL's XML has no {channel.kind.value} channels; lower the schedule for {dialect.name}")
+
+
+def _gpu(program: Program, rank: int) -> document.Gpu:
+    each = program.ranks[rank]
+    drafts = [_Draft(program, rank, number) for number in range(len(each.blocks))]
+    for draft in drafts:
+        draft.write()
+    for draft in drafts:
+        draft.resolve(drafts)
+    blocks = tuple(draft.block() for draft in drafts)
+    return document.Gpu(rank, each.input_chunks, each.output_chunks, each.scratch_chunks, blocks)
+
+
+@dataclass
+class _Draft:
+    """A block that is being written: its steps, what they wait for, and which of them others wait for.
+
+    An instruction may take several steps (a `nop` for each further dependency, a chain of `re`): `ends` says for each
+    instruction after which step it is done, -1 where it and all before it have none.
+    """
+
+    program: Program
+    rank: int
+    number: int
+    steps: list[Step] = field(default_factory=list)
+    waits: list[tuple[Dependency, ...]] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    final: list[Step] = field(default_factory=list)
+
+    @property
+    def _source(self) -> Block:
+        return self.program.ranks[self.rank].blocks[self.number]
+
+    def write(self) -> None:
+        """Write all steps, with their dependencies apart, as these are numbers of instructions still."""
+        pending: tuple[Dependency, ...] = ()
+        for place, instruction in enumerate(self._source.instructions):
+            pending += tuple(each for each in instruction.after if each not in pending)
+            for step in self._steps(place, instruction):
+                nops = max(len(pending) - 1, 0)
+                self.steps += [_NOP] * nops + [step]
+                self.waits += [(each,) for each in pending[:nops]] + [pending[nops:]]
+                pending = ()
+            self.ends.append(len(self.steps) - 1)
+
+    def resolve(self, drafts: Sequence["_Draft"]) -> None:
+        """Turn dependencies into numbers of steps, and mark those steps."""
+        for place, (step, waits) in enumerate(zip(self.steps, self.waits, strict=True)):
+            block, awaited = NOBODY, NOBODY
+            for each in waits:
+                block, awaited = each.block, drafts[each.block].ends[each.instruction]
+                if awaited == NOBODY:
+                    raise InputError(
+                        f"{self._name(place)}: waits for a step that does nothing; lower it for this format"
+                    )
+            self.final.append(step._replace(number=place, awaited_block=block, awaited_step=awaited))
+        self._mark(drafts)
+
+    def _mark(self, drafts: Sequence["_Draft"]) -> None:
+        for step in self.final:
+            if step.awaited_block != NOBODY:
+                other = drafts[step.awaited_block]
+                other.marked.add(step.awaited_step)
+
+    marked: set[int] = field(default_factory=set)
+
+    def block(self) -> document.Block:
+        """Return the block as the file has it."""
+        send, receive, channel = self._connections()
+        steps = tuple(step._replace(awaited=step.number in self.marked) for step in self.final)
+        return document.Block(self.number, send, receive, channel, steps)
+
+    def _name(self, instruction: int) -> str:
+        return instruction_name(self.program, self.rank, self.number, instruction)
+
+    def _connections(self) -> tuple[int, int, int]:
+        out = _channels(self.program, (i.targets for i in self._source.instructions))
+        into = _channels(self.program, (i.sources for i in self._source.instructions))
+        numbers = {channel.number for channel in (*out, *into)}
+        if len(out) > 1 or len(into) > 1 or len(numbers) > 1:
+            raise InputError(
+                f"rank {self.rank}, block {self.number}: sends over {len(out)} channels and receives over {len(into)}; "
+                "MSCCL's XML has one of each at most, of one number"
+            )
+        send = out[0].target if out else NOBODY
+        receive = into[0].source if into else NOBODY
+        return send, receive, numbers.pop() if numbers else 0
+
+    def _steps(self, place: int, instruction: Instruction) -> Iterator[Step]:
+        if not instruction.places:
+            if instruction.waits or instruction.signals or instruction.barrier or instruction.acquires:
+                raise InputError(f"{self._name(place)}: MSCCL's XML has no signals, semaphores or barriers")
+            return
+        received = [each for each in instruction.sources if isinstance(each, Message)]
+        read = [self._own(place, each) for each in instruction.sources if not isinstance(each, Message)]
+        sent = [each for each in instruction.targets if isinstance(each, Message)]
+        written = [self._own(place, each) for each in instruction.targets if not isinstance(each, Message)]
+        if len(received) > 1 or len(sent) > 1 or len(written) > 1:
+            raise InputError(f"{self._name(place)}: MSCCL's XML has no step with as many sources and targets")
+        if not received and not sent and len(read) > 1:
+            yield from _sum(read, written[0])
+            return
+        key = (bool(received), bool(read), bool(written), bool(sent))
+        if key not in _ONE_MESSAGE or len(read) > 1:
+            raise InputError(f"{self._name(place)}: MSCCL's XML has no step with these sources and targets")
+        yield _step(_ONE_MESSAGE[key], read[0] if read else None, written[0] if written else None, instruction.count)
+
+    def _own(self, place: int, span: Place) -> Span:
+        if not isinstance(span, Span) or span.rank != self.rank or span.packets:
+            raise InputError(f"{self._name(place)}: MSCCL's XML reaches a rank's own memory only, without packets")
+        return span
+
+
+_NOP = Step(0, StepType.NOTHING, "i", NOBODY, "o", NOBODY, 0, NOBODY, NOBODY, awaited=False)
+
+
+def _sum(read: list[Span], target: Span) -> Iterator[Step]:
+    """Yield the steps that add up several spans of a rank's own memory: `re` adds to what the target holds."""
+    if target not in read:
+        yield _step(StepType.COPY, read[0], target, target.count)
+        read = [target, *read[1:]]
+    others = list(read)
+    others.remove(target)
+    for each in others:
+        yield _step(StepType.REDUCE, each, target, target.count)
+
+
+def _step(kind: StepType, source: Span | None, target: Span | None, count: int) -> Step:
+    return Step(
+        number=0,
+        type=kind,
+        source_buffer="i" if source is None else _BUFFERS[source.buffer],
+        source_offset=NOBODY if source is None else source.offset,
+        target_buffer="o" if target is None else _BUFFERS[target.buffer],
+        target_offset=NOBODY if target is None else target.offset,
+        chunks=count,
+        awaited_block=NOBODY,
+        awaited_step=NOBODY,
+        awaited=False,
+    )
+
+
+def _channels(program: Program, places: Iterator[tuple[Place, ...]]) -> list[Channel]:
+    """Return the channels of the messages among `places`, each once."""
+    numbers = {each.channel for listed in places for each in listed if isinstance(each, Message)}
+    return [program.channels[number] for number in sorted(numbers)]

@@ -1,0 +1,115 @@
+"""Says what an MSCCL algorithm does, as a program that can be run."""
+
+from collections.abc import Iterator
+
+from forestcoll.program import (
+    Block,
+    Buffer,
+    Channel,
+    ChannelKind,
+    Dependency,
+    Instruction,
+    Message,
+    Program,
+    Protocol,
+    Rank,
+    Span,
+)
+from forestcoll.targets.msccl_xml import document
+from forestcoll.targets.msccl_xml.dialects import CONNECTIONS, DEFAULT_MAX_BYTES, MAX_COUNT, TASKS
+from forestcoll.targets.msccl_xml.document import NOBODY, Algorithm, Step, StepType
+from forestcoll.targets.roots import with_root
+
+_BUFFERS = {"i": Buffer.INPUT, "o": Buffer.OUTPUT, "s": Buffer.SCRATCH}
+
+
+def to_program(algorithm: Algorithm, *, root: int | None = None) -> Program:
+    """Return the program that `algorithm`, which keeps the rules of `rules.FORM`, stands for.
+
+    Instruction number i of block number b is step i of block b. The format names no root: without `root` it is the one
+    rank that receives nothing in a broadcast, or sends nothing in a reduce.
+
+    Raises:
+        InputError: there is no such root, or it cannot be told.
+    """
+    task = TASKS[algorithm.collective]
+    channels = sorted(_connections(algorithm))
+    numbers = {channel: number for number, channel in enumerate(channels)}
+    gpus = sorted(algorithm.gpus, key=lambda gpu: gpu.rank)
+    chunks, ranks = algorithm.chunks_per_loop, algorithm.gpu_count
+    program = Program(
+        name=algorithm.name,
+        task=task,
+        ranks=tuple(_rank(gpu, numbers) for gpu in gpus),
+        channels=tuple(Channel(ChannelKind.FIFO, source, target, number) for source, target, number in channels),
+        chunks=chunks,
+        shards=(chunks // ranks,) * ranks if task.has_shards else (),
+        in_place=algorithm.in_place,
+        out_of_place=_out_of_place(algorithm),
+        protocol=Protocol(algorithm.attributes["proto"]),
+        slots=CONNECTIONS[algorithm.attributes["proto"]].slots,
+        slot_chunks=_slot_chunks(algorithm),
+    )
+    return with_root(program, root)
+
+
+def _slot_chunks(algorithm: Algorithm) -> int:
+    """Return how many chunks go as one message at the greatest size that the file is for; 0 stands for any size."""
+    most = int(algorithm.attributes.get("maxBytes", DEFAULT_MAX_BYTES))
+    if not most:
+        return 1
+    chunk = -(-most // algorithm.chunks_per_loop)
+    return min(max(1, CONNECTIONS[algorithm.attributes["proto"]].slot_bytes // chunk), MAX_COUNT)
+
+
+def _out_of_place(algorithm: Algorithm) -> bool:
+    stated = algorithm.attributes.get("outofplace")
+    return not algorithm.in_place if stated is None else stated != "0" or not algorithm.in_place
+
+
+def _connections(algorithm: Algorithm) -> Iterator[tuple[int, int, int]]:
+    """Yield sender, receiver and channel of every connection over which something is sent or received, once each."""
+    used = set()
+    for gpu, block, step in algorithm.steps():
+        if step.type.sends:
+            used.add((gpu.rank, block.send_peer, block.channel))
+        if step.type.receives:
+            used.add((block.receive_peer, gpu.rank, block.channel))
+    yield from used
+
+
+def _rank(gpu: document.Gpu, channels: dict[tuple[int, int, int], int]) -> Rank:
+    blocks = sorted(gpu.blocks, key=lambda block: block.number)
+    return Rank(
+        blocks=tuple(_block(gpu.rank, block, channels) for block in blocks),
+        input_chunks=gpu.input_chunks,
+        output_chunks=gpu.output_chunks,
+        scratch_chunks=gpu.scratch_chunks,
+    )
+
+
+def _block(rank: int, block: document.Block, channels: dict[tuple[int, int, int], int]) -> Block:
+    out = channels.get((rank, block.send_peer, block.channel), -1)
+    into = channels.get((block.receive_peer, rank, block.channel), -1)
+    return Block(tuple(_instruction(rank, step, into, out) for step in block.steps))
+
+
+def _instruction(rank: int, step: Step, into: int, out: int) -> Instruction:
+    after = () if step.awaited_block == NOBODY else (Dependency(step.awaited_block, step.awaited_step),)
+    if step.type is StepType.NOTHING:
+        return Instruction(after=after, step=step.number)
+    source = _span(rank, step.source_buffer, step.source_offset, step.chunks) if step.type.reads_source else None
+    target = _span(rank, step.target_buffer, step.target_offset, step.chunks) if step.type.writes_target else None
+    received = Message(into, step.chunks) if step.type.receives else None
+    sent = Message(out, step.chunks) if step.type.sends else None
+    kept = target if step.type is StepType.REDUCE else None
+    return Instruction(
+        sources=tuple(place for place in (kept, received, source) if place is not None),
+        targets=tuple(place for place in (target, sent) if place is not None),
+        after=after,
+        step=step.number,
+    )
+
+
+def _span(rank: int, buffer: str, offset: int, count: int) -> Span:
+    return Span(rank, _BUFFERS[buffer], offset, count)

@@ -1,0 +1,22 @@
+"""Execution plans of MSCCL++ 0.9, in JSON."""
+
+from forestcoll.targets.mscclpp.document import Plan
+from forestcoll.targets.mscclpp.from_program import from_program
+from forestcoll.targets.mscclpp.reading import plan_from_document, read_plan
+from forestcoll.targets.mscclpp.rules import limits, plan_fault, remarks
+from forestcoll.targets.mscclpp.snippet import snippet
+from forestcoll.targets.mscclpp.to_program import to_program
+from forestcoll.targets.mscclpp.writing import emit
+
+__all__ = [
+    "Plan",
+    "emit",
+    "from_program",
+    "limits",
+    "plan_fault",
+    "plan_from_document",
+    "read_plan",
+    "remarks",
+    "snippet",
+    "to_program",
+]

@@ -1,0 +1,448 @@
+"""Says a program whose ranks reach each other's memory as an execution plan of MSCCL++.
+
+Each instruction becomes an operation, with a `nop` before it where the threads of its block must meet. Instructions in
+a row that the same operation can do, such as puts of as many chunks, become one. A `Loop` of the program becomes a
+pipeline: then a chunk of the plan is as many of the program's as the loop has rounds.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from forestcoll.errors import InputError
+from forestcoll.program import (
+    Block,
+    Buffer,
+    ChannelKind,
+    Instruction,
+    Message,
+    Multicast,
+    Place,
+    Program,
+    Protocol,
+    Span,
+    Task,
+    instruction_name,
+)
+from forestcoll.targets.mscclpp import document
+from forestcoll.targets.mscclpp.document import (
+    ChannelType,
+    Chunks,
+    Gpu,
+    Lists,
+    Operation,
+    OperationName,
+    Plan,
+    RemoteBuffer,
+    SwitchChannel,
+)
+from forestcoll.targets.mscclpp.rules import MAX_CHANNELS_OF_OPERATION, TASKS
+
+UNIT_BYTES = 2**17
+"""What a round of a pipeline moves, unless it is said otherwise: 128 KiB."""
+
+MAX_PLACE = 2**32 - 1
+"""The last byte of a buffer that the executor can name."""
+
+_Item = TypeVar("_Item")
+_BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
+_TYPES = {ChannelKind.MEMORY: ChannelType.MEMORY, ChannelKind.PORT: ChannelType.PORT}
+
+
+def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> Plan:
+    """Return the plan that says `program`; rounds of pipelines move `unit_bytes` for each of its chunks.
+
+    The rules of the format are not judged here: `rules.plan_fault` does that.
+
+    Raises:
+        InputError: the program holds what the format has no words for; the message names rank, block and step.
+    """
+    _check_expressible(program)
+    names = {task: name for name, task in TASKS.items()}
+    rounds = _rounds(program)
+    tables = _Tables.of(program)
+    gpus = tuple(_gpu(program, rank, tables, rounds, unit_bytes) for rank in range(len(program.ranks)))
+    return Plan(
+        name=program.name,
+        collective=names.get(program.task, program.task.value),
+        protocol=program.protocol.value,
+        in_place=program.in_place and not program.out_of_place,
+        gpus=gpus,
+        double_scratch=program.protocol is Protocol.LL,
+        most_bytes=_most_bytes(program, gpus),
+    )
+
+
+def _most_bytes(program: Program, gpus: Sequence[Gpu]) -> int:
+    """Return the greatest size of a message: the executor keeps places within buffers in 32 bits.
+
+    Packets take twice the room, in each half of the scratch buffer.
+    """
+    chunks = max(max(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in gpus)
+    room = MAX_PLACE // 4 if program.protocol is Protocol.LL else MAX_PLACE
+    message = gpus[0].output_chunks if program.task is Task.ALLGATHER else gpus[0].input_chunks
+    return room // chunks * message
+
+
+def _check_expressible(program: Program) -> None:
+    if len(set(program.shards)) > 1:
+        raise InputError(
+            f"MSCCL++ has shards of one size only; this {program.task.value} has some of {min(program.shards)} and of "
+            f"{max(program.shards)} chunks"
+        )
+    if program.protocol is Protocol.LL128:
+        raise InputError("MSCCL++ has no protocol LL128; use Simple or LL")
+    for rank, block, place, instruction in program.instructions():
+        where = instruction_name(program, rank, block, place)
+        if any(isinstance(each, Message) for each in instruction.places):
+            raise InputError(f"{where}: MSCCL++ has no messages; lower the schedule one-sided")
+        if instruction.after:
+            raise InputError(f"{where}: MSCCL++ has no dependencies between blocks but semaphores and barriers")
+
+
+def _rounds(program: Program) -> int:
+    """Return how many rounds all loops have; 1 if there are none."""
+    times = {loop.times for rank in program.ranks for block in rank.blocks for loop in block.loops}
+    if len(times) > 1:
+        raise InputError(f"{program.name}: has loops of {sorted(times)} rounds; in a plan all have as many")
+    return times.pop() if times else 1
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The channels of each rank, as a plan numbers them.
+
+    Attributes:
+        peers: of each rank and type, the rank that each channel leads to.
+        numbers: of each rank and channel of the program that starts or ends there, the number of its channel.
+    """
+
+    peers: dict[tuple[int, ChannelType], list[int]]
+    numbers: dict[tuple[int, int], int]
+
+    @staticmethod
+    def of(program: Program) -> "_Tables":
+        """Number the channels: those of a rank to another and back are one, in the order of their numbers."""
+        pairs: dict[tuple[ChannelKind, int, int, int], list[int]] = {}
+        for place, channel in enumerate(program.channels):
+            low, high = sorted((channel.source, channel.target))
+            pairs.setdefault((channel.kind, low, high, channel.number), []).append(place)
+        peers: dict[tuple[int, ChannelType], list[int]] = {}
+        numbers: dict[tuple[int, int], int] = {}
+        for kind, low, high, number in sorted(pairs, key=lambda key: (key[0].value, *key[1:])):
+            for rank, peer in ((low, high), (high, low)):
+                listed = peers.setdefault((rank, _TYPES[kind]), [])
+                listed.append(peer)
+                for place in pairs[kind, low, high, number]:
+                    numbers[rank, place] = len(listed) - 1
+        return _Tables(peers, numbers)
+
+
+def _gpu(program: Program, rank: int, tables: _Tables, rounds: int, unit_bytes: int) -> Gpu:
+    each = program.ranks[rank]
+    remote: dict[tuple[int, str], set[ChannelType]] = {}
+    switches: list[SwitchChannel] = []
+    blocks = []
+    for number, block in enumerate(each.blocks):
+        writer = _Writer(program, rank, number, tables, rounds, unit_bytes, remote, switches)
+        blocks.append(writer.block(block))
+    order = list(remote)
+    return Gpu(
+        rank=rank,
+        input_chunks=each.input_chunks // rounds,
+        output_chunks=each.output_chunks // rounds,
+        scratch_chunks=-(-each.scratch_chunks // rounds),
+        memory_peers=tuple(tables.peers.get((rank, ChannelType.MEMORY), ())),
+        port_peers=tuple(tables.peers.get((rank, ChannelType.PORT), ())),
+        switches=tuple(switches),
+        remote_buffers=tuple(RemoteBuffer(*key, tuple(sorted(remote[key]))) for key in order),
+        semaphores=each.semaphores,
+        blocks=tuple(blocks),
+    )
+
+
+@dataclass
+class _Writer:
+    """One block that is being written."""
+
+    program: Program
+    rank: int
+    number: int
+    tables: _Tables
+    rounds: int
+    unit_bytes: int
+    remote: dict[tuple[int, str], set[ChannelType]]
+    switches: list[SwitchChannel]
+    channels: dict[ChannelType, list[int]] = field(default_factory=dict)
+    buffers: dict[ChannelType, list[int]] = field(default_factory=dict)
+
+    def block(self, block: Block) -> document.Block:
+        """Return the block as the plan has it."""
+        operations = tuple(_met(self._all(block)))
+        return document.Block(self.number, self._lists(self.channels), self._lists(self.buffers), operations)
+
+    def _lists(self, listed: dict[ChannelType, list[int]]) -> Lists:
+        memory, port, switch = (
+            tuple(listed.get(kind, ())) for kind in (ChannelType.MEMORY, ChannelType.PORT, ChannelType.SWITCH)
+        )
+        return Lists(memory, port, switch)
+
+    def _all(self, block: Block) -> Iterator[tuple[bool, Operation]]:
+        """Yield operations, each with whether the threads meet before it."""
+        place = 0
+        for loop in block.loops:
+            yield from self._row(block.instructions[place : loop.first], place, self.rounds)
+            place = loop.first + loop.length * loop.times
+            inner = block.instructions[loop.first : loop.first + loop.length]
+            yield False, self._pipeline(inner, loop.first)
+        yield from self._row(block.instructions[place:], place, self.rounds)
+
+    def _pipeline(self, instructions: Sequence[Instruction], first: int) -> Operation:
+        operations = tuple(_met(self._row(instructions, first, 1), within=True))
+        chunks = max(each.count for each in instructions) or 1
+        unit = self.unit_bytes * chunks
+        return Operation(OperationName.PIPELINE, unit_bytes=unit, pipeline_chunks=chunks, operations=operations)
+
+    def _row(self, instructions: Sequence[Instruction], first: int, cut: int) -> Iterator[tuple[bool, Operation]]:
+        """Yield the operations of instructions in a row, joined where they can be; `cut` chunks of theirs make one."""
+        pending: tuple[bool, Operation] | None = None
+        for place, instruction in enumerate(instructions, first):
+            for meets, operation in self._operations(place, instruction, cut):
+                joined = None if pending is None or meets else _joined(pending[1], operation)
+                if pending is not None and joined is not None:
+                    pending = pending[0], joined
+                    continue
+                if pending is not None:
+                    yield pending
+                pending = meets, operation
+        if pending is not None:
+            yield pending
+
+    def _operations(self, place: int, instruction: Instruction, cut: int) -> Iterator[tuple[bool, Operation]]:
+        meets = instruction.meets
+        if instruction.barrier is not None:
+            barrier = instruction.barrier
+            yield meets, Operation(OperationName.BARRIER, barrier=barrier.number, barrier_blocks=barrier.blocks)
+            return
+        parts: list[Operation] = []
+        if instruction.acquires:
+            parts.append(Operation(OperationName.ACQUIRE, semaphores=instruction.acquires))
+        if instruction.waits:
+            name = OperationName.RELAXED_WAIT if instruction.relaxed else OperationName.WAIT
+            parts += self._synchronising(name, instruction.waits)
+        if parts and instruction.sources:
+            yield from self._apart(parts, meets=meets)
+            parts, meets = [], True
+        signals, flushes = instruction.signals, instruction.flushes
+        if instruction.sources:
+            name, signals, flushes = self._name(place, instruction)
+            yield meets, self._move(place, name, instruction, cut)
+            meets = True
+        if signals:
+            name = OperationName.RELAXED_SIGNAL if instruction.relaxed else OperationName.SIGNAL
+            parts += self._synchronising(name, signals)
+        if flushes:
+            parts += self._flushes(flushes)
+        if instruction.releases:
+            parts.append(Operation(OperationName.RELEASE, semaphores=instruction.releases))
+        if not parts and not instruction.sources and meets:
+            parts.append(Operation(OperationName.NOTHING))
+        yield from self._apart(parts, meets=meets)
+
+    def _apart(self, operations: list[Operation], *, meets: bool) -> Iterator[tuple[bool, Operation]]:
+        for operation in operations:
+            yield meets, operation
+            meets = False
+
+    def _synchronising(self, name: OperationName, channels: Sequence[int]) -> Iterator[Operation]:
+        by_type: dict[ChannelType, list[int]] = {}
+        for channel in channels:
+            kind = _TYPES[self.program.channels[channel].kind]
+            by_type.setdefault(kind, []).append(self._channel(channel))
+        for kind, numbers in by_type.items():
+            for begin in range(0, len(numbers), MAX_CHANNELS_OF_OPERATION):
+                part = tuple(numbers[begin : begin + MAX_CHANNELS_OF_OPERATION])
+                yield Operation(name, channel_type=kind, channels=part)
+
+    def _flushes(self, channels: Sequence[int]) -> Iterator[Operation]:
+        """Yield flushes; the kernel of 0.9 counts their channels by `dst_buff`, so they have one for each."""
+        for operation in self._synchronising(OperationName.FLUSH, channels):
+            yield operation._replace(targets=(Chunks(0, 1, buffer="o"),) * len(operation.channels))
+
+    def _channel(self, channel: int) -> int:
+        """Return the place of a channel of the program in the block's list, where it is put if it is new."""
+        kind = _TYPES[self.program.channels[channel].kind]
+        return _listed(self.channels.setdefault(kind, []), self.tables.numbers[self.rank, channel])
+
+    def _name(self, place: int, instruction: Instruction) -> tuple[OperationName, tuple[int, ...], tuple[int, ...]]:
+        """Return what an instruction that moves data is called, and what it signals and flushes besides."""
+        signals, flushes = instruction.signals, instruction.flushes
+        for fitting in _NAMES:
+            if fitting.takes(self.rank, instruction):
+                if (
+                    fitting.name is not OperationName.PUT
+                    or not self._by_port(instruction)
+                    or signals != self._one(instruction)
+                ):
+                    return fitting.name, signals, flushes
+                if flushes == signals:
+                    return OperationName.PUT_SIGNAL_FLUSH, (), ()
+                return OperationName.PUT_SIGNAL, (), flushes
+        where = instruction_name(self.program, self.rank, self.number, place)
+        raise InputError(f"{where}: MSCCL++ has no operation with these sources and targets")
+
+    def _one(self, instruction: Instruction) -> tuple[int, ...]:
+        return () if instruction.channel is None else (instruction.channel,)
+
+    def _by_port(self, instruction: Instruction) -> bool:
+        if instruction.channel is None:
+            return False
+        return self.program.channels[instruction.channel].kind is ChannelKind.PORT
+
+    def _move(self, place: int, name: OperationName, instruction: Instruction, cut: int) -> Operation:
+        port = self._by_port(instruction)
+        remote = any(isinstance(each, Span) and each.rank != self.rank for each in instruction.places)
+        switch = any(isinstance(each, Multicast) for each in instruction.places)
+        kind = ChannelType.SWITCH if switch else ChannelType.PORT if port else ChannelType.MEMORY if remote else None
+        if kind is ChannelType.MEMORY and instruction.channel is not None:
+            self._channel(instruction.channel)  # listed, as the runtime's own plans do
+        return Operation(
+            name,
+            sources=tuple(self._chunks(place, each, kind, cut) for each in _own_first(self.rank, instruction.sources)),
+            targets=tuple(self._chunks(place, each, kind, cut) for each in _own_first(self.rank, instruction.targets)),
+            channel_type=kind,
+            channels=(self._channel(instruction.channel),) if port and instruction.channel is not None else (),
+        )
+
+    def _chunks(self, place: int, each: Place, kind: ChannelType | None, cut: int) -> Chunks:
+        if isinstance(each, Message) or each.offset % self.rounds or each.count % cut:
+            where = instruction_name(self.program, self.rank, self.number, place)
+            raise InputError(f"{where}: its chunks are not whole chunks of a plan, of {self.rounds} each")
+        first, size, buffer = each.offset // self.rounds, each.count // cut, _BUFFERS[each.buffer]
+        if isinstance(each, Multicast):
+            return Chunks(first, size, switch=self._switch(SwitchChannel(buffer, self.program.groups[each.group])))
+        if each.rank == self.rank:
+            return Chunks(first, size, buffer=buffer)
+        return Chunks(first, size, remote=self._remote(each.rank, buffer, kind or ChannelType.MEMORY))
+
+    def _switch(self, switch: SwitchChannel) -> int:
+        return _listed(self.channels.setdefault(ChannelType.SWITCH, []), _listed(self.switches, switch))
+
+    def _remote(self, rank: int, buffer: str, kind: ChannelType) -> int:
+        """Return the place of another rank's buffer in the block's list of its type."""
+        self.remote.setdefault((rank, buffer), set()).add(kind)
+        number = list(self.remote).index((rank, buffer))
+        return _listed(self.buffers.setdefault(kind, []), number)
+
+
+def _listed(items: list[_Item], item: _Item) -> int:
+    """Return the place of `item` in `items`, where it is put if it is new."""
+    if item not in items:
+        items.append(item)
+    return items.index(item)
+
+
+def _own_first(rank: int, places: Sequence[Place]) -> list[Place]:
+    """Return `places` with the rank's own before others', plain before packets, as operations have them."""
+    return sorted(places, key=lambda each: _order(rank, each))
+
+
+def _order(rank: int, place: Place) -> tuple[bool, bool]:
+    own = isinstance(place, Span) and place.rank == rank
+    return not own, not isinstance(place, Message) and place.packets
+
+
+def _met(operations: Iterator[tuple[bool, Operation]], *, within: bool = False) -> Iterator[Operation]:
+    """Yield operations with a `nop` before those where the threads meet; at a block's start they are together."""
+    meeting = {OperationName.NOTHING, OperationName.BARRIER}
+    together = not within
+    for meets, operation in operations:
+        if meets and not together and operation.name not in meeting:
+            yield Operation(OperationName.NOTHING)
+        yield operation
+        together = operation.name in meeting
+
+
+_PAIRS = {
+    OperationName.PUT,
+    OperationName.PUT_SIGNAL,
+    OperationName.PUT_SIGNAL_FLUSH,
+    OperationName.PUT_PACKETS,
+}
+
+
+def _joined(first: Operation, second: Operation) -> Operation | None:
+    """Return one operation that does both, or None."""
+    if (first.name, first.channel_type) != (second.name, second.channel_type):
+        return None
+    if first.name in {
+        OperationName.SIGNAL,
+        OperationName.WAIT,
+        OperationName.RELAXED_SIGNAL,
+        OperationName.RELAXED_WAIT,
+    }:
+        channels = first.channels + second.channels
+        fits = len(channels) <= MAX_CHANNELS_OF_OPERATION and len(set(channels)) == len(channels)
+        return first._replace(channels=channels) if fits else None
+    sources = first.sources + second.sources
+    alike = len({(each.size, each.buffer) for each in sources}) == 1
+    if first.name in _PAIRS and alike and len(first.targets + second.targets) <= MAX_CHANNELS_OF_OPERATION:
+        return first._replace(
+            sources=first.sources + second.sources,
+            targets=first.targets + second.targets,
+            channels=first.channels + second.channels,
+        )
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """What sources and targets an operation that moves data stands for.
+
+    A letter for each, in the order that operations have: l plain and own, p packets and own, r and q the same of
+    another rank, s a switch and t packets over one; a regular expression over them.
+    """
+
+    name: OperationName
+    sources: str
+    targets: str
+
+    def takes(self, rank: int, instruction: Instruction) -> bool:
+        """Return whether the operation does what `instruction` does."""
+        sides = ((self.sources, instruction.sources), (self.targets, instruction.targets))
+        return all(re.fullmatch(pattern, _letters(rank, places)) for pattern, places in sides)
+
+
+def _letters(rank: int, places: Sequence[Place]) -> str:
+    letters = []
+    for each in _own_first(rank, places):
+        if isinstance(each, Multicast):
+            letters.append("t" if each.packets else "s")
+        elif isinstance(each, Span):
+            letters.append(("p" if each.packets else "l") if each.rank == rank else "q" if each.packets else "r")
+        else:
+            letters.append("m")
+    return "".join(letters)
+
+
+_NAMES = (
+    _Fitting(OperationName.COPY, "l", "l"),
+    _Fitting(OperationName.PUT, "l", "r"),
+    _Fitting(OperationName.GET, "r", "l"),
+    _Fitting(OperationName.REDUCE, "ll+", "l"),
+    _Fitting(OperationName.REDUCE_SEND, "l+", "lr+"),
+    _Fitting(OperationName.READ_REDUCE, "lr+", "l"),
+    _Fitting(OperationName.READ_REDUCE_SEND, "lr+", "lr+"),
+    _Fitting(OperationName.PUT_PACKETS, "l", "q"),
+    _Fitting(OperationName.READ_PUT_PACKETS, "p", "q+"),
+    _Fitting(OperationName.COPY_PACKETS, "l", "p"),
+    _Fitting(OperationName.UNPACK_PACKETS, "p", "l"),
+    _Fitting(OperationName.REDUCE_PACKETS, "lp+", "l"),
+    _Fitting(OperationName.REDUCE_SEND_PACKETS, "lp+", "lq+"),
+    _Fitting(OperationName.REDUCE_COPY_PACKETS, "lp+", "lp"),
+    _Fitting(OperationName.REDUCE_COPY_SEND_PACKETS, "lp+", "lpq+"),
+    _Fitting(OperationName.GROUP_REDUCE_STORE, "s", "s"),
+    _Fitting(OperationName.GROUP_STORE, "l", "s"),
+    _Fitting(OperationName.GROUP_STORE_PACKETS, "p", "t"),
+)

@@ -1,0 +1,93 @@
+"""What each operation of MSCCL++ needs: a table of what its kernel does (`src/core/include/execution_kernel.hpp`)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from forestcoll.targets.mscclpp.document import ChannelType, Chunks, OperationName
+
+_MEMORY = (ChannelType.MEMORY,)
+_PORT = (ChannelType.PORT,)
+_EITHER = (ChannelType.MEMORY, ChannelType.PORT)
+_SWITCH = (ChannelType.SWITCH,)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What an operation needs.
+
+    Attributes:
+        sources: what `src_buff` may hold, as a regular expression over L (the rank's own), R (another's), S (a switch).
+        targets: likewise of `dst_buff`.
+        channel_types: by what other ranks may be reached; empty if none are.
+        paired: whether source number i goes to target number i.
+        names_channels: whether `channel_ids` must name channels over any type of channel.
+        packet_sources: which sources are packets: of places from this one on; None for none.
+        packet_targets: likewise of targets: plain are those before.
+        reduces: whether data is added up.
+    """
+
+    sources: str = ""
+    targets: str = ""
+    channel_types: tuple[ChannelType, ...] = ()
+    paired: bool = False
+    names_channels: bool = False
+    packet_sources: int | None = None
+    packet_targets: int | None = None
+    reduces: bool = False
+
+    @property
+    def has_packets(self) -> bool:
+        """Whether it reads or writes packets."""
+        return self.packet_sources is not None or self.packet_targets is not None
+
+
+def kinds(chunks: tuple[Chunks, ...]) -> str:
+    """Return a letter for each of `chunks`, as `Shape` has them."""
+    return "".join("S" if each.switch is not None else "R" if each.remote is not None else "L" for each in chunks)
+
+
+def fits(pattern: str, chunks: tuple[Chunks, ...]) -> bool:
+    """Return whether `chunks` are what a pattern of `Shape` asks for."""
+    return re.fullmatch(pattern, kinds(chunks)) is not None
+
+
+_SYNC = Shape(channel_types=_EITHER, names_channels=True)
+_NAME = OperationName
+
+SHAPES: Mapping[OperationName, Shape] = MappingProxyType(
+    {
+        _NAME.NOTHING: Shape(),
+        _NAME.BARRIER: Shape(),
+        _NAME.ACQUIRE: Shape(),
+        _NAME.RELEASE: Shape(),
+        _NAME.PIPELINE: Shape(),
+        _NAME.SIGNAL: _SYNC,
+        _NAME.WAIT: _SYNC,
+        _NAME.RELAXED_SIGNAL: _SYNC,
+        _NAME.RELAXED_WAIT: _SYNC,
+        _NAME.FLUSH: Shape("", "L*", _PORT, names_channels=True),
+        _NAME.PUT: Shape("L+", "R+", _EITHER, paired=True),
+        _NAME.PUT_SIGNAL: Shape("L+", "R+", _PORT, paired=True),
+        _NAME.PUT_SIGNAL_FLUSH: Shape("L+", "R+", _PORT, paired=True),
+        _NAME.GET: Shape("R+", "L+", _MEMORY, paired=True),
+        _NAME.COPY: Shape("L", "L"),
+        _NAME.REDUCE: Shape("L+", "L", reduces=True),
+        _NAME.REDUCE_SEND: Shape("L+", "LR+", _MEMORY, reduces=True),
+        _NAME.READ_REDUCE: Shape("LR+", "L", _MEMORY, reduces=True),
+        _NAME.READ_REDUCE_SEND: Shape("LR+", "LR+", _MEMORY, reduces=True),
+        _NAME.PUT_PACKETS: Shape("L+", "R+", _EITHER, paired=True, packet_targets=0),
+        _NAME.READ_PUT_PACKETS: Shape("L", "R+", _EITHER, packet_sources=0, packet_targets=0),
+        _NAME.COPY_PACKETS: Shape("L", "L", packet_targets=0),
+        _NAME.UNPACK_PACKETS: Shape("L", "L", packet_sources=0),
+        _NAME.REDUCE_PACKETS: Shape("LL+", "L", packet_sources=1, reduces=True),
+        _NAME.REDUCE_SEND_PACKETS: Shape("LL+", "LR+", _MEMORY, packet_sources=1, packet_targets=1, reduces=True),
+        _NAME.REDUCE_COPY_PACKETS: Shape("LL+", "LL", packet_sources=1, packet_targets=1, reduces=True),
+        _NAME.REDUCE_COPY_SEND_PACKETS: Shape("LL+", "LLR+", _MEMORY, packet_sources=1, packet_targets=1, reduces=True),
+        _NAME.GROUP_REDUCE_STORE: Shape("S", "S", _SWITCH, reduces=True),
+        _NAME.GROUP_STORE: Shape("L", "S", _SWITCH),
+        _NAME.GROUP_STORE_PACKETS: Shape("L", "S", _SWITCH, packet_sources=0, packet_targets=0),
+    }
+)
+"""Every operation's shape."""

@@ -1,0 +1,67 @@
+"""Writes the Python code that makes MSCCL++ 0.9 use a plan: it registers the plan and selects it where it fits."""
+
+from forestcoll.program import Program, Task
+from forestcoll.targets.mscclpp.document import Plan
+
+_TEMPLATE = '''\
+"""Makes MSCCL++ 0.9 use a plan: {collective} on {ranks} ranks, {placement}.
+
+Call `register` on every rank before its communicator is made. With NCCL's interface, preload libmscclpp_nccl.so.
+"""
+
+from pathlib import Path
+
+import mscclpp
+import mscclpp.ext
+
+PLAN = Path(__file__).with_name({file!r})
+NAME = {name!r}
+COLLECTIVE = {collective!r}
+RANKS = {ranks}
+UNIT_BYTES = {unit}  # a rank's input must be a multiple of this
+IN_PLACE = {in_place}
+{root}
+
+def register(rank, ranks_per_node):
+    """Register the plan for this rank, and the function that selects it."""
+    constraint = mscclpp.Algorithm.Constraint(world_size=RANKS, n_ranks_per_node=ranks_per_node)
+    plan = mscclpp.ExecutionPlan(str(PLAN), rank)
+    builder = mscclpp.ext.AlgorithmCollectionBuilder()
+    builder.add_algorithm_builder(mscclpp.Algorithm(id=NAME, execution_plan=plan, constraint=constraint))
+    builder.set_algorithm_selector(select)
+
+
+def select(algorithms, request):
+    """Return the plan where it fits; None leaves the choice to MSCCL++."""
+    if request.collective != COLLECTIVE or request.world_size != RANKS or request.message_size % UNIT_BYTES:
+        return None
+    if _is_in_place(request) != IN_PLACE:
+        return None
+    return algorithms[COLLECTIVE][NAME]
+
+
+def _is_in_place(request):
+    source, target = request.input_buffer, request.output_buffer
+    if COLLECTIVE == "allgather":
+        return source == target + request.rank * request.message_size
+    if COLLECTIVE == "reducescatter":
+        return target == source + request.rank * request.message_size // RANKS
+    return source == target
+'''
+
+
+def snippet(plan: Plan, program: Program, file: str) -> str:
+    """Return the Python code that registers and selects `plan`, which is kept in `file` beside it."""
+    root = ""
+    if program.task in {Task.BROADCAST, Task.REDUCE}:
+        root = f"# Requests do not tell their root: use this for root {program.root} only.\n"
+    return _TEMPLATE.format(
+        file=file,
+        collective=plan.collective,
+        ranks=len(plan.gpus),
+        placement="in place" if plan.in_place else "out of place",
+        name=plan.name,
+        unit=plan.alignment * plan.gpus[0].input_chunks,
+        in_place=plan.in_place,
+        root=root,
+    )

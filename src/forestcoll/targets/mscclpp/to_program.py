@@ -1,0 +1,367 @@
+"""Says what an execution plan does, as a program that can be run.
+
+A chunk of the file is cut into smaller ones, so that each round of a pipeline and each part of a thread-block group has
+chunks of its own: `_Scale`. How many rounds a pipeline has depends on the size of the message, so some are taken that
+show all ways in which rounds meet: `ROUNDS` of the pipeline with the fewest, or, where the scratch buffer is used over
+and over, as many as make it begin again.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd, lcm
+from types import MappingProxyType
+from typing import NamedTuple
+
+from forestcoll.errors import InputError
+from forestcoll.program import (
+    Barrier,
+    Block,
+    Buffer,
+    Channel,
+    ChannelKind,
+    Instruction,
+    Multicast,
+    Place,
+    Program,
+    Protocol,
+    Rank,
+    Span,
+    Task,
+)
+from forestcoll.targets.mscclpp import document
+from forestcoll.targets.mscclpp.document import ChannelType, Chunks, Gpu, Operation, OperationName, Plan
+from forestcoll.targets.mscclpp.operations import SHAPES
+from forestcoll.targets.mscclpp.rules import TASKS, whereabouts
+from forestcoll.targets.roots import with_root
+
+ROUNDS = 2
+"""How many rounds of a pipeline are run: each next to another is what one round can disturb."""
+
+SCRATCH_BYTES = 2**26
+"""The scratch buffer of plans that reuse it (64 MiB)."""
+
+_MOST_SCRATCH_ROUNDS = 64
+"""The most rounds until scratch is used again that are run."""
+
+_MOST_ROUNDS = 256
+"""The most rounds of a pipeline that are run."""
+
+_BUFFERS = {"i": Buffer.INPUT, "o": Buffer.OUTPUT, "s": Buffer.SCRATCH}
+_KINDS = {ChannelType.MEMORY: ChannelKind.MEMORY, ChannelType.PORT: ChannelKind.PORT}
+_Key = tuple[ChannelKind, int, int, int]
+
+
+def to_program(plan: Plan, *, root: int | None = None) -> Program:
+    """Return the program that `plan`, which keeps the rules of `rules.RULES`, stands for.
+
+    A step of the program is an operation of the file, by its number there, which counts those of a pipeline too. The
+    format names no root: without `root` it is the one rank that gets nothing in a broadcast, or gives nothing in a
+    reduce.
+
+    Raises:
+        InputError: there is no such root, or it cannot be told.
+    """
+    return with_root(_Reading(plan).program(), root)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Into how many chunks of the program a chunk of the file is cut.
+
+    Attributes:
+        rounds: of a pipeline that moves the least in a round.
+        parts: what thread-block groups part a chunk, or a round's share of it, into.
+        scratch_rounds: how many such rounds have a place of their own in a scratch chunk.
+        shortest: what the number of rounds of a pipeline is measured by: chunks per byte that give `rounds`.
+    """
+
+    rounds: int
+    parts: int
+    scratch_rounds: int
+    shortest: Fraction = Fraction(1)
+
+    def turns(self, pipeline: Operation) -> int:
+        """Return how many rounds a pipeline has."""
+        return int(self.rounds * Fraction(pipeline.pipeline_chunks, pipeline.unit_bytes) / self.shortest)
+
+    def of(self, buffer: str) -> int:
+        """Return how many chunks one of a buffer makes."""
+        return self.parts * (self.scratch_rounds if buffer == "s" else self.rounds)
+
+
+def _scale(plan: Plan) -> _Scale:
+    """Return the scale of a plan: its pipelines have rounds in the ratio that they would have for any message.
+
+    Raises:
+        InputError: pipelines are too different for that.
+    """
+    parts = lcm(*(operation.share.parts for *_, operation in plan.operations() if operation.share is not None))
+    pipelines = {each for *_, each in plan.operations() if each.name is OperationName.PIPELINE}
+    if not pipelines:
+        return _Scale(1, parts, 1)
+    lengths = {Fraction(each.pipeline_chunks, each.unit_bytes) for each in pipelines}
+    rounds, longest = _common_rounds(lengths)
+    if rounds > _MOST_ROUNDS:
+        raise InputError(f"{plan.name}: pipelines with too different numbers of rounds to be run; make unit_size alike")
+    scratch = max((gpu.scratch_chunks for gpu in plan.gpus), default=0)
+    units = {each.unit_bytes for each in pipelines}
+    if plan.reuse_resources and scratch and len(lengths) == 1:
+        again = SCRATCH_BYTES // (2 if plan.double_scratch else 1) // scratch // min(units)
+        if 1 <= again <= _MOST_SCRATCH_ROUNDS:
+            return _Scale(again + 1, parts, again, longest)
+    return _Scale(rounds, parts, rounds, longest)
+
+
+def _common_rounds(lengths: set[Fraction]) -> tuple[int, Fraction]:
+    """Return into how many rounds a chunk is cut, and of which length that is the number of rounds.
+
+    Of the lengths of pipelines, in chunks per byte of a round, numbers of rounds are multiples; all are whole, divide
+    the result, and the least is `ROUNDS` or more.
+    """
+    denominator = lcm(*(length.denominator for length in lengths))
+    whole = [int(length * denominator) for length in lengths]
+    common = lcm(*whole)
+    return ROUNDS * common // gcd(*whole), Fraction(common, denominator)
+
+
+class _Reading:
+    """Turns one plan into a program: the tables of its channels and groups, and each operation."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._scale = _scale(plan)
+        self._channels = _channel_numbers(plan)
+        self.numbers = {
+            (gpu.rank, kind): _numbers_to_peers(gpu.peers(kind))
+            for gpu in plan.gpus
+            for kind in (ChannelType.MEMORY, ChannelType.PORT)
+        }
+        groups = sorted({tuple(sorted(switch.ranks)) for gpu in plan.gpus for switch in gpu.switches})
+        self._groups = {group: number for number, group in enumerate(groups)}
+
+    def program(self) -> Program:
+        plan = self._plan
+        task = TASKS.get(plan.collective, Task.CUSTOM)
+        chunks = max(max(gpu.input_chunks, gpu.output_chunks) for gpu in plan.gpus) * self._scale.of("i")
+        ranks = len(plan.gpus)
+        return Program(
+            name=plan.name,
+            task=task,
+            ranks=tuple(self._rank(gpu) for gpu in plan.gpus),
+            channels=tuple(Channel(*key) for key in self._channels),
+            chunks=chunks,
+            shards=(chunks // ranks,) * ranks if task.has_shards else (),
+            groups=tuple(self._groups),
+            in_place=plan.in_place,
+            out_of_place=not plan.in_place,
+            protocol=Protocol(plan.protocol),
+            slots=None,
+        )
+
+    def _rank(self, gpu: Gpu) -> Rank:
+        whole = max(gpu.input_chunks, gpu.output_chunks) if self._plan.in_place else 0
+        return Rank(
+            blocks=tuple(Block(tuple(self._block(gpu, block))) for block in gpu.blocks),
+            input_chunks=(gpu.input_chunks or whole) * self._scale.of("i"),
+            output_chunks=(gpu.output_chunks or whole) * self._scale.of("o"),
+            scratch_chunks=gpu.scratch_chunks * self._scale.of("s"),
+            semaphores=gpu.semaphores,
+        )
+
+    def _block(self, gpu: Gpu, block: document.Block) -> Iterator[Instruction]:
+        """Yield what a block does; its threads are together at its start, and after each `nop` and barrier."""
+        together = True
+        for number, operation, turn in _unrolled(block, self._scale):
+            if operation.name is OperationName.NOTHING:
+                together = True
+                continue
+            if operation.name is OperationName.BARRIER:
+                barrier = Barrier(operation.barrier, operation.barrier_blocks)
+                yield Instruction(barrier=barrier, step=number)
+                together = True
+                continue
+            for instruction in _Doing(self, gpu, block, operation, turn).instructions():
+                yield replace(instruction, meets=together, step=number)
+                together = False
+
+    @property
+    def plan(self) -> Plan:
+        return self._plan
+
+    @property
+    def scale(self) -> _Scale:
+        return self._scale
+
+    def channel(self, kind: ChannelType, source: int, target: int, number: int) -> int:
+        """Return the place of a channel in the program."""
+        return self._channels[_KINDS[kind], source, target, number]
+
+    def any_channel(self, kind: ChannelType, source: int, target: int) -> int | None:
+        """Return the place of the first channel of a type between two ranks; None if there is none."""
+        return self._channels.get((_KINDS[kind], source, target, 0))
+
+    def group(self, ranks: tuple[int, ...]) -> int:
+        """Return the place of a group in the program."""
+        return self._groups[tuple(sorted(ranks))]
+
+
+class _Turn(NamedTuple):
+    """A round of a pipeline that has several."""
+
+    number: int
+    of: int
+
+
+def _unrolled(block: document.Block, scale: _Scale) -> Iterator[tuple[int, Operation, _Turn | None]]:
+    """Yield operations with their numbers as the block does them, and in a pipeline the round."""
+    number = 0
+    for operation in block.operations:
+        if operation.name is not OperationName.PIPELINE:
+            yield number, operation, None
+            number += 1
+            continue
+        turns = scale.turns(operation)
+        for turn in range(turns):
+            for place, each in enumerate(operation.operations):
+                yield number + 1 + place, each, _Turn(turn, turns)
+        number += 1 + len(operation.operations)
+
+
+def _channel_numbers(plan: Plan) -> Mapping[_Key, int]:
+    """Return the place of each one-way channel: channel number i of a rank to another, among those of its type to it.
+
+    The executor joins number i of rank a's channels to b with number i of b's to a; where one has fewer, it makes some
+    that nobody uses.
+    """
+    counts: dict[tuple[ChannelKind, int, int], int] = {}
+    for gpu in plan.gpus:
+        for kind in (ChannelType.MEMORY, ChannelType.PORT):
+            for peer in gpu.peers(kind):
+                key = _KINDS[kind], gpu.rank, peer
+                counts[key] = counts.get(key, 0) + 1
+        for remote in gpu.remote_buffers:  # memory that is reached without a channel to signal by
+            if ChannelType.MEMORY in remote.access:
+                counts.setdefault((ChannelKind.MEMORY, gpu.rank, remote.rank), 1)
+    both = {
+        (kind, *pair): max(count, counts.get((kind, target, source), 0))
+        for (kind, source, target), count in counts.items()
+        for pair in ((source, target), (target, source))
+    }
+    keys = [(*key, number) for key, count in both.items() for number in range(count)]
+    return MappingProxyType(
+        {key: place for place, key in enumerate(sorted(keys, key=lambda key: (key[0].value, *key[1:])))}
+    )
+
+
+def _numbers_to_peers(peers: tuple[int, ...]) -> list[int]:
+    """Return of each channel its number among those that lead to the same rank."""
+    seen: dict[int, int] = {}
+    numbers = []
+    for peer in peers:
+        numbers.append(seen.get(peer, 0))
+        seen[peer] = numbers[-1] + 1
+    return numbers
+
+
+@dataclass(frozen=True)
+class _Doing:
+    """One operation of a block, in one round of a pipeline or in none."""
+
+    reading: _Reading
+    gpu: Gpu
+    block: document.Block
+    operation: Operation
+    turn: _Turn | None
+
+    def instructions(self) -> Iterator[Instruction]:
+        """Yield what the operation does; all have its number."""
+        operation = self.operation
+        if operation.name is OperationName.ACQUIRE:
+            yield Instruction(acquires=operation.semaphores)
+        elif operation.name is OperationName.RELEASE:
+            yield Instruction(releases=operation.semaphores)
+        elif operation.sources:
+            yield from self._moves()
+        else:
+            yield self._signal()
+
+    def _signal(self) -> Instruction:
+        name = self.operation.name
+        relaxed = name in {OperationName.RELAXED_SIGNAL, OperationName.RELAXED_WAIT}
+        if name in {OperationName.WAIT, OperationName.RELAXED_WAIT}:
+            return Instruction(waits=tuple(self._channels(back=True)), relaxed=relaxed)
+        channels = tuple(self._channels(back=False))
+        if name is OperationName.FLUSH:
+            return Instruction(flushes=channels)
+        return Instruction(signals=channels, relaxed=relaxed)
+
+    def _channels(self, *, back: bool) -> Iterator[int]:
+        """Yield the program's channels of `channel_ids`: those from this rank, or back to it."""
+        kind = self.operation.channel_type
+        if kind is None:
+            return
+        peers = self.gpu.peers(kind)
+        numbers = self.reading.numbers[self.gpu.rank, kind]
+        for each in self.operation.channels:
+            place = self.block.channels.of(kind)[each]
+            pair = (peers[place], self.gpu.rank) if back else (self.gpu.rank, peers[place])
+            yield self.reading.channel(kind, *pair, numbers[place])
+
+    def _moves(self) -> Iterator[Instruction]:
+        shape = SHAPES[self.operation.name]
+        sources = [self._place(each, i, shape.packet_sources) for i, each in enumerate(self.operation.sources)]
+        targets = [self._place(each, i, shape.packet_targets) for i, each in enumerate(self.operation.targets)]
+        channels = list(self._channels(back=False)) if self.operation.channel_type is ChannelType.PORT else []
+        if shape.paired:
+            for i, (source, target) in enumerate(zip(sources, targets, strict=True)):
+                yield self._move((source,), (target,), channels[i] if channels else None)
+        elif channels:
+            for channel, target in zip(channels, targets, strict=True):
+                yield self._move(tuple(sources), (target,), channel)
+        else:
+            yield self._move(tuple(sources), tuple(targets), None)
+
+    def _move(self, sources: tuple[Place, ...], targets: tuple[Place, ...], port: int | None) -> Instruction:
+        channel = self._way(sources + targets) if port is None else port
+        name = self.operation.name
+        signals = name in {OperationName.PUT_SIGNAL, OperationName.PUT_SIGNAL_FLUSH} and port is not None
+        flushes = name is OperationName.PUT_SIGNAL_FLUSH and port is not None
+        return Instruction(
+            sources=sources,
+            targets=targets,
+            channel=channel,
+            signals=(port,) if signals and port is not None else (),
+            flushes=(port,) if flushes and port is not None else (),
+        )
+
+    def _way(self, places: tuple[Place, ...]) -> int | None:
+        """Return a memory channel to the first of `places` that is another rank's; None if none is."""
+        for place in places:
+            if isinstance(place, Span) and place.rank != self.gpu.rank:
+                return self.reading.any_channel(ChannelType.MEMORY, self.gpu.rank, place.rank)
+        return None
+
+    def _place(self, chunks: Chunks, number: int, first_packet: int | None) -> Place:
+        where = whereabouts(self.gpu, self.block, self.operation, chunks)
+        rank, buffer = where if where is not None else (self.gpu.rank, "s")  # the rules have seen to it
+        packets = first_packet is not None and number >= first_packet
+        offset, count = self._range(chunks, buffer)
+        if chunks.switch is None:
+            return Span(rank, _BUFFERS[buffer], offset, count, packets)
+        switch = self.gpu.switches[self.block.channels.switch[chunks.switch]]
+        return Multicast(self.reading.group(switch.ranks), _BUFFERS[buffer], offset, count, packets)
+
+    def _range(self, chunks: Chunks, buffer: str) -> tuple[int, int]:
+        """Return the first of the program's chunks, and how many: all, or those of a round, or a block's share."""
+        scale = self.reading.scale
+        begin, count = chunks.first * scale.of(buffer), chunks.size * scale.of(buffer)
+        if self.turn is not None:
+            count = chunks.size * scale.parts * scale.rounds // self.turn.of
+            again = self.turn.of * scale.scratch_rounds // scale.rounds if buffer == "s" else self.turn.of
+            begin += count * (self.turn.number % again)
+        share = self.operation.share
+        if share is not None:
+            count //= share.parts
+            begin += count * share.part
+        return begin, count

@@ -1,0 +1,98 @@
+"""Cayley graphs of metacyclic groups: networks that look alike from every node, of low diameter, at nearly any size.
+
+The group is a cycle of `outer` elements on which a cycle of `inner` elements acts: pairs (a, b) with
+(a, b) * (c, d) = (a + ratio^b * c, b + d), a modulo `outer` and b modulo `inner`, where ratio^inner = 1 modulo `outer`.
+The pair (a, b) is node a * inner + b. Node x has a link to x * g for every generator g, one way; with the inverse of
+each generator among them, links lead both ways. With inner = 1 it is a directed circulant graph.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.families._direct import ArcRecipe
+from forestcoll.topology.parameters import integer, integers, positive
+from forestcoll.topology.registry import topology_builder
+
+
+@dataclass(frozen=True)
+class Metacyclic:
+    """The group of pairs (a, b): `outer` times `inner` elements, the pair (a, b) numbered a * inner + b."""
+
+    outer: int
+    inner: int
+    ratio: int
+
+    @property
+    def order(self) -> int:
+        """How many elements there are."""
+        return self.outer * self.inner
+
+    @property
+    def is_group(self) -> bool:
+        """Whether the ratio's power by `inner` is 1, without which the product is not associative."""
+        return pow(self.ratio, self.inner, self.outer) == 1 % self.outer
+
+    def product(self, one: int, other: int) -> int:
+        """Return one * other."""
+        first, second = divmod(one, self.inner)
+        third, fourth = divmod(other, self.inner)
+        turned = first + pow(self.ratio, second, self.outer) * third
+        return turned % self.outer * self.inner + (second + fourth) % self.inner
+
+    def inverse(self, element: int) -> int:
+        """Return the element whose product with `element` is 0, the neutral one."""
+        first, second = divmod(element, self.inner)
+        back = -second % self.inner
+        return -first * pow(self.ratio, back, self.outer) % self.outer * self.inner + back
+
+
+@topology_builder(
+    "cayley",
+    summary="Cayley graph of a metacyclic group: alike from every node, of low diameter",
+    source="a unit by definition; find-topology chooses generators",
+)
+@dataclass(frozen=True)
+class Cayley(ArcRecipe):
+    """The defaults make 32 nodes that three steps serve at the best bandwidth: neither can be less at degree 4."""
+
+    outer: int = field(default=16, metadata=integer("elements of the outer cycle", minimum=2, is_size=True))
+    inner: int = field(default=2, metadata=integer("elements of the inner cycle, which turns the outer", is_size=True))
+    ratio: int = field(default=7, metadata=integer("what one turn multiplies by; ratio^inner = 1", is_size=True))
+    generators: tuple[int, ...] = field(default=(27, 28, 25, 23), metadata=integers("numbers of the generators"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+
+    def problem(self) -> str | None:
+        """As `Recipe.problem`."""
+        if not self.group().is_group:
+            return (
+                f"ratio^inner is {pow(self.ratio, self.inner, self.outer)} modulo outer; choose ratio so that it is 1"
+            )
+        if max(self.generators) >= self.order():
+            return f"generator {max(self.generators)} is too large; with {self.order()} nodes it is less than that"
+        if len(set(self.generators)) < len(self.generators):
+            return "a generator is given twice; give each once"
+        return None
+
+    def group(self) -> Metacyclic:
+        """Return the group."""
+        return Metacyclic(self.outer, self.inner, self.ratio)
+
+    def order(self) -> int:
+        """As `ArcRecipe.order`."""
+        return self.outer * self.inner
+
+    def degree_of_arcs(self) -> int:
+        """As `ArcRecipe.degree_of_arcs`."""
+        return len(self.generators)
+
+    def arcs(self) -> Iterator[tuple[int, int]]:
+        """As `ArcRecipe.arcs`."""
+        return cayley_arcs(self.group(), self.generators)
+
+
+def cayley_arcs(group: Metacyclic, generators: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the arcs from every x to x * g, for each generator g."""
+    for node in range(group.order):
+        for generator in generators:
+            yield node, group.product(node, generator)

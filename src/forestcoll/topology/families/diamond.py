@@ -1,0 +1,43 @@
+"""The diamond: 8 nodes of degree 2, one way, of the least diameter, with a bandwidth-optimal allgather of three steps.
+
+The paper draws its diamond (Figure 19) without listing the links. This one was found by search among the graphs of 8
+nodes and degree 2: diameter 3, the least; isomorphic to its own transpose; and of those with such a schedule the one
+of the least mean distance, 53/28 hops. `forestcoll.design` holds the schedule, which is not breadth first: a
+breadth-first one cannot load its links alike.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.families._direct import ArcRecipe
+from forestcoll.topology.parameters import positive
+from forestcoll.topology.registry import topology_builder
+
+_TARGETS = ((1, 4), (6, 7), (3, 7), (1, 5), (3, 6), (0, 2), (0, 2), (4, 5))
+
+
+@topology_builder(
+    "diamond",
+    summary="diamond: 8 nodes of degree 2, one way, of the least diameter",
+    source="a unit by definition; L. Zhao et al., Efficient Direct-Connect Topologies (NSDI 2025), Table 9",
+)
+@dataclass(frozen=True)
+class Diamond(ArcRecipe):
+    """Always 8 nodes."""
+
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+
+    def order(self) -> int:
+        """As `ArcRecipe.order`."""
+        return len(_TARGETS)
+
+    def degree_of_arcs(self) -> int:
+        """As `ArcRecipe.degree_of_arcs`."""
+        return len(_TARGETS[0])
+
+    def arcs(self) -> Iterator[tuple[int, int]]:
+        """As `ArcRecipe.arcs`."""
+        for node, targets in enumerate(_TARGETS):
+            for target in targets:
+                yield node, target

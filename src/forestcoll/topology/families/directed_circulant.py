@@ -1,0 +1,39 @@
+"""The directed circulant graph of degree + 2 nodes: node i has links to i+1, i+2, ... i+degree.
+
+Every node lacks a link to the one before it only, so all data is there after two steps, with every link loaded alike.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.families._direct import ArcRecipe
+from forestcoll.topology.parameters import MAX_COMPUTE, integer, positive
+from forestcoll.topology.registry import topology_builder
+
+
+@topology_builder(
+    "directed-circulant",
+    summary="directed circulant graph of degree + 2 nodes: each sends to all but the one before it",
+    source="a unit by definition",
+)
+@dataclass(frozen=True)
+class DirectedCirculant(ArcRecipe):
+    """The same as `circulant` with these offsets, one way."""
+
+    degree: int = field(default=4, metadata=integer("links that leave a node", maximum=MAX_COMPUTE - 2, is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+
+    def order(self) -> int:
+        """As `ArcRecipe.order`."""
+        return self.degree + 2
+
+    def degree_of_arcs(self) -> int:
+        """As `ArcRecipe.degree_of_arcs`."""
+        return self.degree
+
+    def arcs(self) -> Iterator[tuple[int, int]]:
+        """As `ArcRecipe.arcs`."""
+        for node in range(self.order()):
+            for step in range(1, self.degree + 1):
+                yield node, (node + step) % self.order()

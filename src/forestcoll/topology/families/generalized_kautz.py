@@ -1,0 +1,55 @@
+"""The generalized Kautz graph of Imase and Itoh (1983): a low-diameter one-way graph of any size and degree.
+
+Node x has arcs to -degree*x - a modulo nodes for a = 1..degree. Its diameter is at most one above the least that any
+graph of this size and degree could have (Theorem 21 of the paper that the project calls direct-connect). With
+degree^length * (degree + 1) nodes it is the Kautz graph. Unless nodes is a multiple of degree + 1, a few nodes have a
+loop, a port without use.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd
+
+from forestcoll.topology.families._direct import ArcRecipe
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import topology_builder
+
+
+@topology_builder(
+    "generalized-kautz",
+    summary="generalized Kautz graph: one way, of any size, a diameter within one of the least",
+    source="a unit by definition; M. Imase, M. Itoh, A design for directed graphs with minimum diameter (1983)",
+)
+@dataclass(frozen=True)
+class GeneralizedKautz(ArcRecipe):
+    """Loops are left out; arcs that coincide, which small sizes have, add up."""
+
+    degree: int = field(default=4, metadata=integer("arcs that leave a node", is_size=True))
+    nodes: int = field(default=16, metadata=integer("compute nodes", minimum=2, is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+
+    def problem(self) -> str | None:
+        """As `Recipe.problem`."""
+        if self.nodes <= self.degree:
+            return f"nodes is {self.nodes}; with degree {self.degree} it is {self.degree + 1} at least"
+        return None
+
+    def order(self) -> int:
+        """As `ArcRecipe.order`."""
+        return self.nodes
+
+    def degree_of_arcs(self) -> int:
+        """As `ArcRecipe.degree_of_arcs`."""
+        return self.degree
+
+    def loops(self) -> int:
+        """As `ArcRecipe.loops`: solutions of (degree + 1) * x = -a modulo nodes."""
+        common = gcd(self.degree + 1, self.nodes)
+        return common * (self.degree // common)
+
+    def arcs(self) -> Iterator[tuple[int, int]]:
+        """As `ArcRecipe.arcs`."""
+        for node in range(self.nodes):
+            for step in range(1, self.degree + 1):
+                yield node, (-self.degree * node - step) % self.nodes

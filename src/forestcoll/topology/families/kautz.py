@@ -1,0 +1,41 @@
+"""The Kautz graph K(degree, length): the complete graph, its line graph, the line graph of that, `length` times.
+
+It has degree^length * (degree + 1) nodes, no loops, and the least diameter that a one-way graph of its size and degree
+can have. Built by the rule of the generalized Kautz graph, which for these sizes is the same graph.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.families._direct import ArcRecipe
+from forestcoll.topology.families.generalized_kautz import GeneralizedKautz
+from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, positive
+from forestcoll.topology.registry import topology_builder
+
+
+@topology_builder(
+    "kautz",
+    summary="Kautz graph: degree^length * (degree + 1) nodes, one way, of the least diameter",
+    source="a unit by definition; W. H. Kautz, Bounds on directed (d, k) graphs (1968)",
+)
+@dataclass(frozen=True)
+class Kautz(ArcRecipe):
+    """Its diameter is length + 1."""
+
+    degree: int = field(default=2, metadata=integer("arcs that leave a node", minimum=2, is_size=True))
+    length: int = field(default=2, metadata=integer("line graphs taken", maximum=MAX_DIMENSIONS, is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+
+    def order(self) -> int:
+        """As `ArcRecipe.order`."""
+        nodes: int = self.degree**self.length * (self.degree + 1)
+        return nodes
+
+    def degree_of_arcs(self) -> int:
+        """As `ArcRecipe.degree_of_arcs`."""
+        return self.degree
+
+    def arcs(self) -> Iterator[tuple[int, int]]:
+        """As `ArcRecipe.arcs`."""
+        return GeneralizedKautz(self.degree, self.order()).arcs()

@@ -1,0 +1,62 @@
+"""The modified de Bruijn graph: loops and 2-cycles of the de Bruijn graph rewired into one long cycle.
+
+The de Bruijn graph wastes the ports of its loops. Taking out its loops and its pairs of opposite arcs leaves their
+nodes with a port too few each way, or more, and a cycle through these nodes fills them. The paper (Figure 20, Table 9)
+shows one such cycle and names four sizes; the cycles here are those of the least mean distance for which a
+bandwidth-optimal schedule of as many steps as the paper's was found: `forestcoll.design` holds it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+
+from forestcoll.topology.families._direct import ArcRecipe
+from forestcoll.topology.families.de_bruijn import shifts
+from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.registry import topology_builder
+
+_CYCLES: Mapping[tuple[int, int], tuple[int, ...]] = {
+    (2, 3): (0, 2, 5, 7),
+    (2, 4): (0, 10, 15, 5),
+    (3, 2): (0, 5, 2, 4, 1, 7, 6, 3, 8),
+    (4, 2): (0, 12, 3, 8, 7, 1, 4, 6, 13, 9, 11, 10, 14, 15, 2, 5),
+}
+"""By degree and length: the nodes of the cycle that replaces loops and 2-cycles, in its order."""
+
+
+@topology_builder(
+    "modified-de-bruijn",
+    summary="de Bruijn graph with loops and 2-cycles rewired to one cycle: degree and length 2,3 2,4 3,2 or 4,2",
+    source="a unit by definition; L. Zhao et al., Efficient Direct-Connect Topologies (NSDI 2025), Table 9",
+)
+@dataclass(frozen=True)
+class ModifiedDeBruijn(ArcRecipe):
+    """Every node has `degree` links out and in, and no link is parallel to another."""
+
+    degree: int = field(default=2, metadata=integer("links that leave a node", minimum=2, maximum=4, is_size=True))
+    length: int = field(default=4, metadata=integer("digits of a word", minimum=2, maximum=4, is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+
+    def problem(self) -> str | None:
+        """As `Recipe.problem`."""
+        if (self.degree, self.length) in _CYCLES:
+            return None
+        known = ", ".join(f"degree={degree},length={length}" for degree, length in _CYCLES)
+        return f"no such rewiring is known; take one of {known}"
+
+    def order(self) -> int:
+        """As `ArcRecipe.order`."""
+        nodes: int = self.degree**self.length
+        return nodes
+
+    def degree_of_arcs(self) -> int:
+        """As `ArcRecipe.degree_of_arcs`."""
+        return self.degree
+
+    def arcs(self) -> Iterator[tuple[int, int]]:
+        """As `ArcRecipe.arcs`."""
+        present = set(shifts(self.degree, self.order()))
+        yield from sorted(arc for arc in present if arc[::-1] not in present)
+        cycle = _CYCLES[self.degree, self.length]
+        yield from pairwise((*cycle, cycle[0]))

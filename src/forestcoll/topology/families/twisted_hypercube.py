@@ -1,0 +1,43 @@
+"""The twisted hypercube of Esfahanian, Ni and Sagan (1991): a hypercube with two links of one 4-cycle exchanged.
+
+The links 0-1 and 2-3 become the diagonals 0-3 and 1-2. Nodes and degree stay, and the diameter falls by one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.families._direct import ArcRecipe, grid_pairs
+from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, positive
+from forestcoll.topology.registry import topology_builder
+
+_EXCHANGED = {(0, 1): (0, 3), (2, 3): (1, 2)}
+
+
+@topology_builder(
+    "twisted-hypercube",
+    summary="hypercube of 2^dim nodes with two links exchanged, which makes the diameter dim - 1",
+    source="a unit by definition; A.-H. Esfahanian et al., The twisted N-cube, IEEE Trans. Computers 40 (1991)",
+)
+@dataclass(frozen=True)
+class TwistedHypercube(ArcRecipe):
+    """2^dim nodes of degree `dim`."""
+
+    dim: int = field(default=3, metadata=integer("dimensions", minimum=3, maximum=MAX_DIMENSIONS, is_size=True))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+
+    def order(self) -> int:
+        """As `ArcRecipe.order`."""
+        nodes: int = 2**self.dim
+        return nodes
+
+    def degree_of_arcs(self) -> int:
+        """As `ArcRecipe.degree_of_arcs`."""
+        return self.dim
+
+    def arcs(self) -> Iterator[tuple[int, int]]:
+        """As `ArcRecipe.arcs`."""
+        for pair in grid_pairs([2] * self.dim, wrap=False):
+            one, other = _EXCHANGED.get(pair, pair)
+            yield one, other
+            yield other, one

@@ -1,0 +1,19 @@
+"""How long an iteration of training takes on a network: data parallel with buckets, experts with all-to-all (A.4)."""
+
+from forestcoll.training.iteration import DEFAULT_BUCKETS, Iteration, best_iteration, iterate
+from forestcoll.training.network import Network, network_of_costs, network_of_file
+from forestcoll.training.profile import Layer, Profile, read_profile, write_profile
+
+__all__ = [
+    "DEFAULT_BUCKETS",
+    "Iteration",
+    "Layer",
+    "Network",
+    "Profile",
+    "best_iteration",
+    "iterate",
+    "network_of_costs",
+    "network_of_file",
+    "read_profile",
+    "write_profile",
+]

@@ -1,0 +1,141 @@
+"""What collectives take on a network, as training needs it: an allreduce of a size, an all-to-all of a size.
+
+An allreduce of M bytes takes steps * alpha + M / algbw, of whatever schedule it follows: steps of a step schedule, or
+the heights of trees. An all-to-all in which every node sends M bytes in all, M/N to each, takes M/N over the rate
+between two nodes.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from forestcoll.bounds.all_to_all import MOST_COLUMNS, all_to_all_optimum
+from forestcoll.collective import Collective
+from forestcoll.design.constructions import Construction
+from forestcoll.design.path_rates import path_rates
+from forestcoll.design.realisation import predicted_cost
+from forestcoll.design.wiring import Wiring
+from forestcoll.errors import InputError
+from forestcoll.files import read_document
+from forestcoll.generation.steps import generate_steps
+from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule import Schedule, shape_of
+from forestcoll.schedule.any_document import read_any_schedule
+from forestcoll.schedule.periodic import PeriodicSchedule
+from forestcoll.schedule.step_cost import cost_of
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology import Topology
+from forestcoll.topology.registry import load_topology
+from forestcoll.units import bytes_per_microsecond
+
+
+@dataclass(frozen=True)
+class Network:
+    """What collectives take on a network.
+
+    Attributes:
+        name: of the network.
+        nodes: N.
+        allreduce_latency_us: of an allreduce of no data.
+        allreduce_rate: M/time of large allreduces, in bytes a microsecond.
+        pair_rate: what every node can send to every other at once, in bytes a microsecond.
+    """
+
+    name: str
+    nodes: int
+    allreduce_latency_us: float
+    allreduce_rate: float
+    pair_rate: float
+
+    def allreduce_us(self, size: int) -> float:
+        """Return how long an allreduce of `size` bytes takes."""
+        return self.allreduce_latency_us + size / self.allreduce_rate
+
+    def all_to_all_us(self, size: int) -> float:
+        """Return how long an all-to-all takes in which every node sends `size` bytes in all."""
+        return size / self.nodes / self.pair_rate
+
+
+def network_of_costs(construction: Construction, *, alpha_us: Fraction, node_bandwidth: Fraction) -> Network:
+    """Return what collectives take on a network of the finder, without making schedules.
+
+    Args:
+        construction: the network.
+        alpha_us: latency of a step.
+        node_bandwidth: B, what a node sends over all its links together, in GB/s.
+    """
+    cost = predicted_cost(construction, Collective.ALLREDUCE)
+    node_rate = node_bandwidth * 1000  # bytes a microsecond
+    return Network(
+        construction.name,
+        construction.nodes,
+        float(cost.steps * alpha_us),
+        float(node_rate / cost.bandwidth_factor),
+        float(node_rate) / construction.degree * path_rates(construction.wiring).reached,
+    )
+
+
+def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, progress: Progress = SILENT) -> Network:
+    """Return what collectives take on a topology (breadth-first allreduce) or by a schedule, named as for commands.
+
+    Args:
+        text: a builder's spec, or the file of a topology or of an allreduce schedule.
+        alpha_us: latency of a step.
+        exchanges: whether all-to-alls are asked for; without, their rate is left at 0.
+        progress: is told what is being done.
+
+    Raises:
+        InputError: there is no such topology or file, it is not right, or a schedule is of another collective.
+    """
+    path = Path(text)
+    if path.is_file() and _holds_schedule(path):
+        schedule = read_any_schedule(path)
+        if isinstance(schedule, PeriodicSchedule):
+            raise InputError(f"{path}: training needs an allreduce, and this is a series of broadcasts")
+        return _of_schedule(schedule, alpha_us, exchanges=exchanges)
+    topology = load_topology(text)
+    allreduce = generate_steps(topology, Collective.ALLREDUCE, method="bfb", progress=progress)
+    return _of_schedule(allreduce, alpha_us, exchanges=exchanges)
+
+
+def _holds_schedule(path: Path) -> bool:
+    return str(read_document(path).get("format", "")).startswith(
+        ("forestcoll.steps/", "forestcoll.schedule/", "forestcoll.broadcast-series/")
+    )
+
+
+def _of_schedule(schedule: Schedule | StepSchedule, alpha_us: Fraction, *, exchanges: bool) -> Network:
+    topology = schedule.topology
+    if schedule.collective is not Collective.ALLREDUCE:
+        raise InputError(f"{topology.name}: training needs an allreduce, and this schedule is of {schedule.collective}")
+    unit = bytes_per_microsecond(topology.bandwidth_unit)
+    if isinstance(schedule, StepSchedule):
+        cost = cost_of(schedule)
+        steps, rate = cost.steps, unit / cost.bandwidth_time
+    else:
+        steps, rate = 2 * shape_of(schedule).greatest_hops, unit * schedule.algbw
+    return Network(
+        topology.name,
+        len(topology.compute),
+        float(steps * alpha_us),
+        float(rate),
+        float(unit) * _pair_rate(topology) if exchanges else 0.0,
+    )
+
+
+def _pair_rate(topology: Topology) -> float:
+    """Return the rate between every two compute nodes: over shortest paths, elsewhere what no routing can beat.
+
+    Raises:
+        InputError: the network is neither of equal links nor small enough for a linear program.
+    """
+    bandwidths = {link.bandwidth for link in topology.links}
+    if not topology.switches and len(bandwidths) == 1 and topology.ingress == topology.egress:
+        (bandwidth,) = bandwidths
+        return path_rates(Wiring.of_topology(topology, fill_with_loops=True)).reached * float(bandwidth)
+    if len(topology.links) * len(topology.compute) > MOST_COLUMNS:
+        raise InputError(
+            f"{topology.name}: its all-to-all rate takes too long to find; give a network of equal links without "
+            "switches, or a profile without exchange_bytes"
+        )
+    return float(all_to_all_optimum(topology).pair_rate)

@@ -1,0 +1,138 @@
+"""The profile of a model on one node: for each layer its times of computing and its sizes, `forestcoll.profile/1`.
+
+    {"format": "forestcoll.profile/1", "name": "...", "source": "...",
+     "layers": [{"name": "encoder 0 attention", "forward_us": 120.5, "backward_us": 241, "gradient_bytes": 9437184},
+                {"name": "encoder 0 experts", "forward_us": 90, "backward_us": 180, "exchange_bytes": 6291456}, ...]}
+
+Layers stand in the order of the forward pass. `gradient_bytes` is what data parallelism reduces over all nodes, 0 if
+left out; `exchange_bytes` is what a node sends in the all-to-all before such a layer, and again after it, in both
+passes.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import cast
+
+from forestcoll.errors import InputError, shown
+from forestcoll.exact import to_fraction
+from forestcoll.files import read_document, write_text
+
+PROFILE_FORMAT = "forestcoll.profile/1"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of a model, on one node.
+
+    Attributes:
+        name: what it is called in pictures.
+        forward_us: microseconds of computing in the forward pass.
+        backward_us: likewise in the backward pass.
+        gradient_bytes: size of its gradients that all nodes sum up.
+        exchange_bytes: what a node sends in an all-to-all before it and after it, in each pass.
+    """
+
+    name: str
+    forward_us: Fraction
+    backward_us: Fraction
+    gradient_bytes: int = 0
+    exchange_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A model on one node.
+
+    Attributes:
+        name: of the model.
+        source: where its figures come from.
+        layers: in the order of the forward pass.
+    """
+
+    name: str
+    source: str
+    layers: tuple[Layer, ...]
+
+    @property
+    def computing_us(self) -> Fraction:
+        """What both passes compute, without waiting."""
+        return sum((layer.forward_us + layer.backward_us for layer in self.layers), Fraction(0))
+
+
+def read_profile(path: Path) -> Profile:
+    """Return the profile in a file.
+
+    Raises:
+        InputError: the file cannot be read or breaks a rule; the message names the layer and the value.
+    """
+    document = read_document(path)
+    if document.get("format") != PROFILE_FORMAT:
+        raise InputError(f"{path}: format is {shown(document.get('format'))}; expected {PROFILE_FORMAT!r}")
+    listed = document.get("layers")
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f"{path}: layers is {shown(listed)}; expected a list of one layer or more")
+    layers = tuple(_layer(f"{path}: layer {place}", each) for place, each in enumerate(listed))
+    name = document.get("name", path.stem)
+    if not isinstance(name, str):
+        raise InputError(f"{path}: name is {shown(name)}; expected a text")
+    return Profile(name, str(document.get("source", "")), layers)
+
+
+def _layer(where: str, document: object) -> Layer:
+    if not isinstance(document, dict):
+        raise InputError(f"{where} is {shown(document)}; expected an object with forward_us and backward_us")
+    known = cast("Mapping[str, object]", document)
+    return Layer(
+        name=str(known.get("name", where.rpartition(": ")[2])),
+        forward_us=_time(where, known, "forward_us"),
+        backward_us=_time(where, known, "backward_us"),
+        gradient_bytes=_bytes(where, known, "gradient_bytes"),
+        exchange_bytes=_bytes(where, known, "exchange_bytes"),
+    )
+
+
+def _time(where: str, document: Mapping[str, object], key: str) -> Fraction:
+    value = document.get(key)
+    try:
+        time = to_fraction(value)
+    except ValueError as error:
+        raise InputError(f"{where}: {key} {shown(value)} {error}; write microseconds such as 120.5") from None
+    if time < 0:
+        raise InputError(f"{where}: {key} is {shown(value)}; expected 0 microseconds or more")
+    return time
+
+
+def _bytes(where: str, document: Mapping[str, object], key: str) -> int:
+    value = document.get(key, 0)
+    if type(value) is not int or value < 0:
+        raise InputError(f"{where}: {key} is {shown(value)}; expected a whole number of bytes, 0 or more")
+    return value
+
+
+def write_profile(profile: Profile, path: Path) -> None:
+    """Write a profile to a file, whole or not at all.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    write_text(path, profile_text(profile))
+
+
+def profile_text(profile: Profile) -> list[str]:
+    """Return the pieces of a profile's JSON text, a line a layer."""
+    lines = [json.dumps(_layer_document(layer)) for layer in profile.layers]
+    head = {"format": PROFILE_FORMAT, "name": profile.name, "source": profile.source}
+    return [json.dumps(head)[:-1], ',\n"layers": [\n', ",\n".join(lines), "\n]}\n"]
+
+
+def _layer_document(layer: Layer) -> dict[str, object]:
+    return {
+        "name": layer.name,
+        "forward_us": str(layer.forward_us),
+        "backward_us": str(layer.backward_us),
+        "gradient_bytes": layer.gradient_bytes,
+        "exchange_bytes": layer.exchange_bytes,
+    }

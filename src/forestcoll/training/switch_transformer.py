@@ -1,0 +1,98 @@
+"""Profiles of Switch Transformers, from their published sizes.
+
+Sizes: W. Fedus, B. Zoph, N. Shazeer, *Switch Transformers*, JMLR 23 (2022), Table 9: width, feed-forward width, heads
+of 64, layers of encoder and of decoder each, experts, every which layer has them; a batch is 2^20 tokens. The paper on
+direct-connect topologies measured its computing times on an A100 and does not publish them; here they follow from the
+multiplications that a layer does, two operations each, at 40 % of an A100's 312 * 10^12 operations a second, and twice
+that work backward. Gradients have 4 bytes a parameter, exchanged tokens 2 bytes a number.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.errors import InputError, shown
+from forestcoll.training.profile import Layer, Profile
+
+SOURCE = (
+    "sizes: Fedus et al., Switch Transformers, JMLR 23 (2022), Table 9; computing times: two operations a "
+    "multiplication at 40% of 312 TFLOP/s, not measured"
+)
+_OPERATIONS_A_MICROSECOND = 312 * 10**12 * 40 // 100 // 10**6
+_HEAD = 64
+_VOCABULARY = 32_128
+_BATCH_TOKENS = 2**20
+_SEQUENCE = 512
+
+
+@dataclass(frozen=True)
+class SwitchTransformer:
+    """The sizes of a model.
+
+    Attributes:
+        name: of the model.
+        width: numbers that a token has between layers.
+        feed_forward: width inside a feed-forward layer.
+        heads: of attention, of 64 numbers each.
+        layers: of the encoder, and as many of the decoder.
+        experts: of a layer that has them.
+        every: each so many layers one has experts.
+        gated: whether a feed-forward layer has a gate: three matrices, not two.
+    """
+
+    name: str
+    width: int
+    feed_forward: int
+    heads: int
+    layers: int
+    experts: int
+    every: int
+    gated: bool
+
+
+SWITCH_TRANSFORMERS = (
+    SwitchTransformer("switch-base-256", 768, 2048, 12, 12, 256, 2, gated=True),
+    SwitchTransformer("switch-large-128", 1024, 2816, 16, 24, 128, 2, gated=True),
+    SwitchTransformer("switch-c-2048", 2080, 6144, 32, 15, 2048, 1, gated=False),
+)
+"""Switch-Base with 256 experts (14.7 billion parameters), Switch-Large, and Switch-C (1.6 trillion)."""
+
+
+def switch_profile(model: SwitchTransformer, nodes: int) -> Profile:
+    """Return the profile of a model on one of `nodes` nodes, which share the batch and the experts evenly.
+
+    Raises:
+        InputError: the batch cannot be shared so.
+    """
+    if type(nodes) is not int or nodes < 2 or _BATCH_TOKENS % nodes:
+        raise InputError(f"{model.name} on {shown(nodes)} nodes; expected a number from 2 that divides {_BATCH_TOKENS}")
+    tokens = _BATCH_TOKENS // nodes
+    layers = [_layer("embedding", 0, model.width * _VOCABULARY, 0)]
+    for stack, attentions in (("encoder", 1), ("decoder", 2)):
+        for number in range(model.layers):
+            layers.extend(
+                _block(model, f"{stack} {number}", attentions, tokens, with_experts=(number + 1) % model.every == 0)
+            )
+    layers.append(_layer("output", model.width * _VOCABULARY * tokens, 0, 0))
+    return Profile(f"{model.name} on {nodes} nodes", SOURCE, tuple(layers))
+
+
+def _block(model: SwitchTransformer, name: str, attentions: int, tokens: int, *, with_experts: bool) -> Iterator[Layer]:
+    inner = model.heads * _HEAD
+    for place in range(attentions):
+        weights = 4 * model.width * inner
+        scores = 2 * inner * _SEQUENCE  # of a token with its sequence, and of the sequence's values with the scores
+        which = "attention" if place == 0 else "cross-attention"
+        yield _layer(f"{name} {which}", (weights + scores) * tokens, weights, 0)
+    weights = (3 if model.gated else 2) * model.width * model.feed_forward
+    if with_experts:
+        router = model.width * model.experts
+        yield _layer(f"{name} router", router * tokens, router, 0)
+        yield _layer(f"{name} experts", weights * tokens, 0, 2 * model.width * tokens)
+    else:
+        yield _layer(f"{name} feed-forward", weights * tokens, weights, 0)
+
+
+def _layer(name: str, multiplications: int, parameters: int, exchange_bytes: int) -> Layer:
+    forward = Fraction(round(Fraction(200 * multiplications, _OPERATIONS_A_MICROSECOND)), 100)
+    return Layer(name, forward, 2 * forward, 4 * parameters, exchange_bytes)

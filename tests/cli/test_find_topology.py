@@ -1,0 +1,109 @@
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from cli_run import run_command
+
+COMMAND = ("find-topology", "--no-cache")
+
+
+def test_the_json_holds_the_frontier_steps_rising() -> None:
+    document = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--json").document()
+    rows = document["pareto"]
+    assert isinstance(rows, list)
+    assert [row["steps"] for row in rows] == [3, 4, 6]
+    assert [row["bandwidth_factor"] for row in rows] == ["21/16", "1", "63/64"]
+    assert [row["diameter"] for row in rows] == [3, 4, 6]
+    assert {"name", "steps", "bandwidth_factor", "diameter"} <= set(rows[0])
+    assert document["bound"] == {"steps": 3, "bandwidth_factor": "63/64"}
+
+
+def test_the_table_names_networks_and_the_best_of_a_workload() -> None:
+    run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--size", "1MB")
+    assert (run.status, run.err) == (0, "")
+    assert "no allgather beats 3 steps and 0.9844 M/B" in run.out
+    assert "L(C(16,{3,4}))" in run.out
+    assert "Chosen: L(C(16,{3,4})), the best for allreduce of 1000000 bytes." in run.out
+
+
+def test_network_and_schedule_are_written_and_verify(tmp_path: Path) -> None:
+    network, schedule = tmp_path / "network.json", tmp_path / "schedule.json.gz"
+    arguments = ("--nodes", 27, "--degree", 4, "--collective", "allreduce", "--size", "1KB")
+    run = run_command(*COMMAND, *arguments, "--topology-output", network, "--schedule-output", schedule, "--json")
+    document = run.document()
+    (row,) = [each for each in document["pareto"] if each["name"] == document["chosen"]]  # type: ignore[attr-defined]
+    verified = run_command("verify", schedule, "--json").document()
+    assert verified["steps"] == row["steps"] + row["reduce_scatter"]["steps"]
+    factors = Fraction(row["bandwidth_factor"]) + Fraction(row["reduce_scatter"]["bandwidth_factor"])
+    assert Fraction(str(verified["bandwidth_factor"])) == factors
+    assert json.loads(network.read_text())["graph"]["name"] == document["chosen"]
+
+
+@pytest.mark.parametrize("choice", ["6", "C(64,{6,7})"])
+def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
+    run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--choose", choice, "--json")
+    assert run.document()["chosen"] == "C(64,{6,7})"
+
+
+def test_a_choice_that_is_not_there_names_those_that_are() -> None:
+    run = run_command(*COMMAND, "--nodes", 9, "--degree", 4, "--published-only", "--choose", "ring")
+    assert run.complaint() == "--choose is 'ring'; the frontier holds H(2,3) (2 steps)"
+
+
+def test_a_size_without_network_names_the_nearest_that_has_one() -> None:
+    run = run_command(*COMMAND, "--nodes", 9, "--degree", 3, "--bidirectional")
+    assert run.complaint() == (
+        "no bidirectional network of 9 nodes with 3 links each is known; the nearest number of nodes that works is 8"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("--nodes", "1", "--degree", "4"), 1, "nodes is 1; expected an integer from 2 to 8192"),
+        (("--nodes", "8", "--degree", "99"), 1, "degree is 99; expected an integer from 1 to 64"),
+        (("--nodes", "x", "--degree", "4"), 2, "expected a number such as 64, or 32..64"),
+        (("--nodes", "9..8", "--degree", "4"), 2, "counts down"),
+        (("--nodes", "8"), 2, "Missing option '--degree'"),
+        (("--nodes", "8", "--degree", "4", "--alpha", "3"), 2, "give its --size too"),
+        (("--nodes", "8", "--degree", "4", "--size", "1MB", "--alpha", "x"), 2, "expected a number such as 10"),
+        (("--nodes", "8", "--degree", "4", "--size", "1MB", "--alpha", "-1"), 1, "alpha is '-1'"),
+        (("--nodes", "8..9", "--degree", "4", "--choose", "2"), 2, "a sweep writes no files"),
+        (
+            ("--nodes", "8", "--degree", "4", "--collective", "mix", "--schedule-output", "f.json"),
+            2,
+            "--schedule-output writes an allgather or an allreduce",
+        ),
+    ],
+)
+def test_wrong_questions_are_refused(arguments: tuple[str, ...], status: int, message: str) -> None:
+    run = run_command(*COMMAND, *arguments)
+    assert run.status == status
+    assert run.out == ""
+    assert message in run.err
+
+
+def test_a_sweep_lists_every_size() -> None:
+    document = run_command(*COMMAND, "--nodes", "5..12", "--degree", 4, "--bidirectional", "--json").document()
+    frontiers = document["frontiers"]
+    assert isinstance(frontiers, list)
+    assert [each["nodes"] for each in frontiers] == list(range(5, 13))
+    assert all(each["pareto"][0]["steps"] <= 2 for each in frontiers)
+    text = run_command(*COMMAND, "--nodes", "5..6", "--degree", 4, "--size", "1MB").out
+    assert text.count("best ") == 2
+
+
+def test_every_traffic_has_a_time() -> None:
+    for traffic in ("allgather", "allreduce", "all-to-all", "mix"):
+        run = run_command(*COMMAND, "--nodes", 12, "--degree", 4, "--size", "1MB", "--collective", traffic, "--json")
+        assert run.document()["pareto"][0]["time_us"] > 0  # type: ignore[index]
+
+
+def test_the_cache_is_used_unless_asked_not_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    run_command("find-topology", "--nodes", 12, "--degree", 4, "--no-cache")
+    assert not list(tmp_path.rglob("*.json"))
+    first = run_command("find-topology", "--nodes", 12, "--degree", 4, "--json")
+    assert [path.name for path in tmp_path.rglob("*.json")] == ["12-4.json"]
+    assert run_command("find-topology", "--nodes", 12, "--degree", 4, "--json").out == first.out

@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import pytest
+from cli_run import run_command
+
+
+def test_a_sample_trains_on_a_network() -> None:
+    document = run_command("train-time", "switch-base-256", "torus:dims=4x4,bandwidth=25/8", "--json").document()
+    assert document["nodes"] == 16
+    parts = [float(str(document[key])) for key in ("computing_us", "all_to_all_us", "exposed_allreduce_us")]
+    assert sum(parts) == pytest.approx(document["iteration_us"])
+    assert len(document["by_bucket"]) == 4  # type: ignore[arg-type]
+
+
+def test_an_allreduce_schedule_of_trees_or_steps_says_how_long_it_takes(tmp_path: Path) -> None:
+    for method in ("auto", "bfb"):
+        schedule = tmp_path / f"{method}.json"
+        run_command("generate", "ring:nodes=4", "--collective", "allreduce", "--method", method, "-o", schedule)
+        run = run_command("train-time", "switch-base-256", schedule, "--buckets", "1MB,2GB")
+        assert run.status == 0, run.err
+        assert "4 nodes" in run.out
+        assert "all-to-all" in run.out
+
+
+def test_a_schedule_of_another_collective_is_refused(tmp_path: Path) -> None:
+    schedule = tmp_path / "gather.json"
+    run_command("generate", "ring:nodes=4", "-o", schedule)
+    complaint = run_command("train-time", "switch-base-256", schedule).complaint()
+    assert complaint == "ring:nodes=4: training needs an allreduce, and this schedule is of allgather"
+
+
+def test_a_picture_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for ending in ("png", "svg"):
+        picture = tmp_path / f"timeline.{ending}"
+        assert run_command("train-time", "switch-base-256", "ring:nodes=8", "--picture", picture).status == 0
+        assert picture.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("missing.json", "ring:nodes=4"), 1, "missing.json: no such file"),
+        (("switch-base-256", "ring:nodes=6"), 1, "switch-base-256 on 6 nodes; expected a number from 2 that divides"),
+        (("switch-base-256", "dgx-a100:boxes=2"), 1, "is a switch"),
+        (("switch-base-256", "ring:nodes=4", "--buckets", "many"), 2, "many"),
+        (("switch-base-256", "ring:nodes=4", "--alpha", "-1"), 2, "expected 0 or more"),
+        (("switch-base-256", "ring:nodes=4", "--alpha", "x"), 2, "expected microseconds such as 10"),
+        (
+            ("switch-base-256", "ring:nodes=4", "--picture", "x.gif"),
+            1,
+            "x.gif: a picture's name must end in one of .png",
+        ),
+    ],
+)
+def test_wrong_questions_are_refused(arguments: tuple[str, ...], status: int, message: str) -> None:
+    run = run_command("train-time", *arguments)
+    assert (run.status, run.out) == (status, "")
+    assert message in run.err

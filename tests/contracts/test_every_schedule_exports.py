@@ -1,0 +1,91 @@
+"""Every schedule becomes a file of each format, which is read back and run before anyone gets it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_every_schedule_lowers import HARD, schedule_of
+from test_schedules_reach_the_optimum import SPECS
+
+from forestcoll.collective import Collective
+from forestcoll.errors import NoSolutionError
+from forestcoll.lowering import Options, Placement
+from forestcoll.program import Protocol
+from forestcoll.targets.exporting import Export, Target, export
+from forestcoll.topology import Topology
+from forestcoll.topology.registry import build_topology
+from networks import SMALL, examples, networks
+
+FEW = ("dgx-a100:boxes=2,gpus=4", "dgx-h100:boxes=2,gpus=4,nvls=true", "torus:dims=3x3")
+SLOW = ("mi250:boxes=2", "gb200-nvl72:boxes=2,gpus=6")
+PLANS = (
+    Options(placement=Placement.OUT_OF_PLACE, pieces=2),
+    Options(placement=Placement.IN_PLACE),
+    Options(placement=Placement.OUT_OF_PLACE, protocol=Protocol.LL),
+)
+
+
+def exported(spec: str, collective: Collective, target: Target, **asked: Any) -> Export:
+    return export(schedule_of(build_topology(spec), collective), target, **asked)
+
+
+@pytest.mark.parametrize("target", [Target.MSCCL_XML, Target.MSCCLPP_JSON])
+@pytest.mark.parametrize("spec", [spec for spec in SPECS if spec not in SLOW])
+def test_an_allreduce_on_every_builder(spec: str, target: Target) -> None:
+    lowering = exported(spec, Collective.ALLREDUCE, target).lowering
+    assert lowering.loss == 0 or spec in HARD
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", Target)
+@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("spec", SPECS)
+def test_all_collectives_on_every_builder(spec: str, collective: Collective, target: Target) -> None:
+    assert exported(spec, collective, target).target is target
+
+
+@pytest.mark.parametrize("dialect", ["microsoft", "azure", "rccl"])
+@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("spec", FEW)
+def test_every_dialect(spec: str, collective: Collective, dialect: str) -> None:
+    assert exported(spec, collective, Target.MSCCL_XML, dialect=dialect).lowering.loss == 0
+
+
+@pytest.mark.parametrize("options", PLANS)
+@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("spec", FEW)
+def test_every_kind_of_plan(spec: str, collective: Collective, options: Options) -> None:
+    if options.protocol is Protocol.LL and collective in {Collective.REDUCE, Collective.REDUCE_SCATTER}:
+        with pytest.raises(NoSolutionError, match="packets"):
+            exported(spec, collective, Target.MSCCLPP_JSON, options=options)
+        return
+    assert exported(spec, collective, Target.MSCCLPP_JSON, options=options).lowering.loss == 0
+
+
+@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("spec", FEW)
+def test_traces(spec: str, collective: Collective) -> None:
+    done = exported(spec, collective, Target.CHAKRA)
+    assert len(done.traces) == len(done.lowering.program.ranks)
+
+
+@examples(40)
+@given(
+    networks(kinds=st.just(SMALL)),
+    st.sampled_from(Collective),
+    st.sampled_from(Target),
+    st.integers(1, 3),
+    st.integers(1, 2),
+)
+def test_random_networks(
+    topology: Topology, collective: Collective, target: Target, pieces: int, instances: int
+) -> None:
+    options = Options(placement=Placement.OUT_OF_PLACE, pieces=pieces, instances=instances)
+    assert export(schedule_of(topology, collective), target, options=options).target is target
+
+
+@pytest.mark.slow
+def test_a_hundred_and_twenty_eight_gpus() -> None:
+    for target in (Target.MSCCL_XML, Target.MSCCLPP_JSON):
+        assert exported("dgx-a100:boxes=16", Collective.ALLGATHER, target).target is target

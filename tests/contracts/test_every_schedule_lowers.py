@@ -1,0 +1,85 @@
+"""Every schedule becomes a program that the interpreter finds right, in each style and wherever its buffers lie."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_schedules_reach_the_optimum import SPECS
+
+from forestcoll.collective import Collective
+from forestcoll.generation import generate
+from forestcoll.interpreter import check
+from forestcoll.lowering import Options, Placement, Style, lower
+from forestcoll.schedule import Schedule
+from forestcoll.topology import Topology
+from forestcoll.topology.registry import build_topology
+from networks import SMALL, examples, networks, shards_for
+
+HARD = {"dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,ib_bandwidth=1/7"}
+"""Builders on which shares are too fine to be whole numbers of chunks."""
+
+
+ONE_SIDED = (Collective.ALLREDUCE, Collective.BROADCAST)
+"""What both ways of lowering are tried on here: between them they do all that others do."""
+
+
+def schedule_of(topology: Topology, collective: Collective, place: int = 1, **asked: Any) -> Schedule:
+    root = topology.nodes[topology.compute[place % len(topology.compute)]].id if collective.has_root else None
+    return generate(topology, collective=collective, root=root, **asked)
+
+
+def check_lowering(schedule: Schedule, **options: Any) -> None:
+    lowering = lower(schedule, Options(**options))
+    verdict = check(lowering.program)
+    assert verdict.ok, verdict.fault
+    assert lowering.algbw == schedule.algbw * (1 - lowering.loss)
+
+
+@pytest.mark.parametrize(
+    ("collective", "style"),
+    [*((each, Style.TWO_SIDED) for each in Collective), *((each, Style.ONE_SIDED) for each in ONE_SIDED)],
+)
+@pytest.mark.parametrize("spec", SPECS)
+def test_machines_and_families(spec: str, collective: Collective, style: Style) -> None:
+    schedule = schedule_of(build_topology(spec), collective)
+    lowering = lower(schedule, Options(style=style))
+    verdict = check(lowering.program)
+    assert verdict.ok, verdict.fault
+    assert (lowering.loss == 0 and lowering.algbw == schedule.algbw) or spec in HARD
+
+
+@examples(60)
+@given(
+    networks(kinds=st.just(SMALL)),
+    st.sampled_from(Collective),
+    st.integers(0, 7),
+    st.fixed_dictionaries(
+        {
+            "style": st.sampled_from(Style),
+            "placement": st.sampled_from(Placement),
+            "pieces": st.integers(1, 3),
+            "instances": st.integers(1, 2),
+            "channels": st.sampled_from([None, 1, 2]),
+        }
+    ),
+)
+def test_random_networks(topology: Topology, collective: Collective, place: int, options: dict[str, Any]) -> None:
+    check_lowering(schedule_of(topology, collective, place), **options)
+
+
+@examples(40)
+@given(
+    st.data(),
+    networks(kinds=st.just(SMALL)),
+    st.sampled_from([Collective.ALLGATHER, Collective.REDUCE_SCATTER]),
+    st.sampled_from(Style),
+)
+def test_shards_of_any_size(data: st.DataObject, topology: Topology, collective: Collective, style: Style) -> None:
+    shards = data.draw(shards_for(topology))
+    schedule = generate(topology, collective=collective, shards=shards)
+    lowering = lower(schedule, Options(style=style))
+    assert check(lowering.program).ok
+    chunks = lowering.program.chunks
+    assert [Fraction(each, chunks) for each in lowering.program.shards] == [shards[node] for node in topology.compute]

@@ -1,0 +1,142 @@
+"""Every row of Table 9, and the distance-regular graphs of Table 8: what the catalogue says of them is counted anew."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from forestcoll.design.bases import base_mirror, base_wiring
+from forestcoll.design.catalogue import bases
+from forestcoll.design.constructions import Base
+from forestcoll.design.measure import Cost, alike_cost, least_factor, moore_steps
+from forestcoll.design.realisation import schedule_of
+from forestcoll.design.wiring import is_mirror
+from forestcoll.topology.families.cayley import Metacyclic
+
+SIZES = [(nodes, degree) for degree in range(1, 7) for nodes in range(2, 33)]
+SIZES += [(nodes, 4) for nodes in (35, 45, 64, 70, 80, 98, 128, 189, 200)] + [(54, 6), (64, 6)]
+
+
+def every_base() -> list[Base]:
+    return [base for nodes, degree in SIZES for base in bases(nodes, degree)]
+
+
+def named(name: str) -> Base:
+    return next(base for base in every_base() if base.name == name)
+
+
+def test_costs_that_formulas_and_tables_give_are_those_that_counting_gives() -> None:
+    for base in every_base():
+        counted = base.wiring.breadth_first_cost()
+        assert (base.wiring.nodes, base.wiring.degree) == (base.nodes, base.degree), base.name
+        assert counted == base.cost or not base.is_breadth_first, base.name
+        assert base.is_both_ways == base.wiring.is_both_ways, base.name
+        assert base.is_simple == base.wiring.is_simple, base.name
+
+
+TABLE_9 = [
+    # name, nodes, degree, steps, and what is so of it
+    ("K(5)", 5, 4, 1, "moore-optimal bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("K(4,4)", 8, 4, 2, "moore-optimal bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("H(2,3)", 9, 4, 2, "moore-optimal bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("H(3,3)", 27, 6, 3, "bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("Π(2,6)", 6, 2, 2, "moore-optimal breadth-first simple reverse-symmetric"),
+    ("Π(4,20)", 20, 4, 2, "moore-optimal breadth-first simple reverse-symmetric"),
+    ("Π(4,32)", 32, 4, 3, "moore-optimal breadth-first reverse-symmetric"),
+    ("Π(4,31)", 31, 4, 3, "moore-optimal breadth-first"),
+    ("C(16,{3,4})", 16, 4, 3, "bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("C(12,{2,3})", 12, 4, 2, "moore-optimal bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("DirCirculant(4)", 6, 4, 2, "moore-optimal bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("BiRing(2,9)", 9, 2, 4, "bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("BiRing(4,8)", 8, 4, 4, "bandwidth-optimal breadth-first reverse-symmetric"),
+    ("UniRing(1,4)", 4, 1, 3, "moore-optimal bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("UniRing(3,5)", 5, 3, 4, "bandwidth-optimal breadth-first reverse-symmetric"),
+    ("Diamond", 8, 2, 3, "moore-optimal bandwidth-optimal simple reverse-symmetric"),
+    ("DBJ(2,3)", 8, 2, 3, "moore-optimal breadth-first reverse-symmetric"),
+    ("DBJ(4,2)", 16, 4, 2, "moore-optimal breadth-first reverse-symmetric"),
+    ("DBJMod(2,3)", 8, 2, 4, "bandwidth-optimal simple reverse-symmetric"),
+    ("DBJMod(2,4)", 16, 2, 5, "bandwidth-optimal simple reverse-symmetric"),
+    ("DBJMod(3,2)", 9, 3, 3, "bandwidth-optimal simple"),
+    ("DBJMod(4,2)", 16, 4, 3, "bandwidth-optimal simple"),
+    ("DistReg(4,32)", 32, 4, 4, "bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("TwistedTorus(4,8)", 32, 4, 4, "bandwidth-optimal breadth-first simple reverse-symmetric"),
+    ("TwistedTorus(3,3,6)", 54, 6, 4, "bandwidth-optimal breadth-first simple reverse-symmetric"),
+]
+
+
+@pytest.mark.parametrize(("name", "nodes", "degree", "steps", "properties"), TABLE_9)
+def test_a_row_of_table_nine(name: str, nodes: int, degree: int, steps: int, properties: str) -> None:
+    base = named(name)
+    assert (base.nodes, base.degree, base.cost.steps) == (nodes, degree, steps)
+    mirror = base_mirror(base.spec, base.wiring)
+    found = {
+        "moore-optimal": base.is_moore_optimal,
+        "bandwidth-optimal": base.is_bandwidth_optimal,
+        "breadth-first": base.is_breadth_first,
+        "simple": base.is_simple,
+        "reverse-symmetric": mirror is not None,
+    }
+    assert {word for word, holds in found.items() if holds} == set(properties.split())
+    assert mirror is None or is_mirror(base.wiring, mirror)
+
+
+@pytest.mark.parametrize("degree", [2, 3, 4, 8])
+def test_a_generalized_kautz_graph_is_at_most_one_step_above_the_moore_bound_and_within_twice_the_bandwidth(
+    degree: int,
+) -> None:
+    for nodes in range(degree + 2, 160, 3):
+        (base,) = [base for base in bases(nodes, degree) if base.name.startswith("Π")]
+        assert base.cost.steps <= moore_steps(nodes, degree) + 1
+        assert base.cost.bandwidth_factor <= 2 * least_factor(nodes)
+
+
+@pytest.mark.parametrize("name", [base.name for base in every_base() if not base.is_breadth_first])
+def test_a_schedule_found_by_search_is_right_and_costs_what_the_catalogue_says(name: str) -> None:
+    base = named(name)
+    schedule_of(base)  # verifies, and compares the cost
+    scatter = schedule_of(base, "reduce-scatter")
+    assert scatter.steps == base.reduce_scatter_cost.steps
+
+
+def table_lines(degree: int) -> list[str]:
+    from importlib.resources import files
+
+    text = (files("forestcoll.design.tables") / f"cayley-{degree}.txt").read_text()
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+def cost_of_line(line: str, degree: int) -> Cost | None:
+    nodes, outer, inner, ratio, generators, _, _ = line.split()
+    group = Metacyclic(int(outer), int(inner), int(ratio))
+    assert group.is_group
+    assert group.order == int(nodes)
+    listed = [int(generator) for generator in generators.split("+")]
+    assert len(set(listed)) == degree
+    elements = np.arange(group.order)
+    onward = np.array([[group.product(int(x), g) for x in elements] for g in listed])
+    back = np.array([[group.product(int(x), group.inverse(g)) for x in elements] for g in listed])
+    cost = alike_cost(onward, back)
+    assert alike_cost(back, onward) == cost, "the transpose costs something else"
+    return cost
+
+
+def test_small_lines_of_the_cayley_tables_cost_what_they_say() -> None:
+    lines = [line for line in table_lines(4) if int(line.split()[0]) <= 60]
+    assert len(lines) > 50
+    for line in lines:
+        steps, factor = line.split()[-2:]
+        assert cost_of_line(line, 4) == Cost(int(steps), Fraction(factor)), line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("degree", [2, 3, 4, 6, 8])
+def test_every_line_of_a_cayley_table_costs_what_it_says(degree: int) -> None:
+    for line in table_lines(degree):
+        steps, factor = line.split()[-2:]
+        assert cost_of_line(line, degree) == Cost(int(steps), Fraction(factor)), line
+
+
+def test_wirings_keep_parallel_arcs_and_loops() -> None:
+    assert base_wiring("ring:nodes=3,one_way=true,parallel=2").targets.tolist() == [[1, 1], [2, 2], [0, 0]]
+    assert base_wiring("de-bruijn:degree=2,length=2").has_loops
+    assert base_wiring("generalized-kautz:degree=4,nodes=5").is_simple

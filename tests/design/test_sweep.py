@@ -1,0 +1,89 @@
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from forestcoll.design import cache as cache_module
+from forestcoll.design.cache import cache_folder, find_with_cache, frontier_document, frontier_of
+from forestcoll.design.finder import find_topologies
+from forestcoll.design.sweep import questions_of, sweep
+from forestcoll.files import read_document
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return cache_folder()
+
+
+def test_a_frontier_is_read_back_from_its_document() -> None:
+    for nodes in (12, 36, 64):
+        frontier = find_topologies(nodes, 4)
+        assert frontier_of(frontier_document(frontier)) == frontier
+
+
+def test_the_cache_answers_without_searching(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = find_with_cache(24, 4)
+    assert [path.name for path in folder.iterdir()] == ["24-4.json"]
+    monkeypatch.setattr(cache_module, "find_topologies", None)
+    assert find_with_cache(24, 4) == first
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"format": "other"}', '{"format": "forestcoll.frontier/1", "members": [{}]}']
+)
+def test_a_spoiled_file_is_as_good_as_none(folder: Path, text: str) -> None:
+    folder.mkdir(parents=True)
+    (folder / "24-4.json").write_text(text)
+    assert find_with_cache(24, 4) == find_topologies(24, 4)
+    assert frontier_of(read_document(folder / "24-4.json")) == find_topologies(24, 4)
+
+
+def test_an_answer_to_another_question_is_not_believed(folder: Path) -> None:
+    find_with_cache(24, 4)
+    (folder / "24-4.json").rename(folder / "26-4.json")
+    assert find_with_cache(26, 4) == find_topologies(26, 4)
+
+
+def test_a_cache_that_cannot_be_written_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "forestcoll").write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert find_with_cache(12, 4) == find_topologies(12, 4)
+
+
+def test_the_cache_lies_where_the_xdg_rules_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for unset in ("", "relative/path"):
+        monkeypatch.setenv("XDG_CACHE_HOME", unset)
+        assert cache_folder().is_relative_to(tmp_path / ".cache" / "forestcoll" / "finder")
+
+
+def test_a_sweep_answers_in_order_whatever_does_the_work() -> None:
+    questions = questions_of(range(5, 40), [2, 4])
+    here = list(sweep(questions))
+    assert [(each.nodes, each.degree) for each in here] == questions
+    with ThreadPoolExecutor(3) as threads:
+        assert list(sweep(questions, executor=threads)) == here
+
+
+def test_a_sweep_over_processes_gives_the_same() -> None:
+    questions = questions_of([8, 12, 27], [3])
+    with ProcessPoolExecutor(2) as processes:
+        assert list(sweep(questions, executor=processes)) == list(sweep(questions))
+
+
+def test_a_sweep_leaves_out_what_has_no_network() -> None:
+    found = list(sweep(questions_of([7, 8, 9, 10], [3]), bidirectional=True))
+    assert [each.nodes for each in found] == [8, 10]
+
+
+def test_a_dask_client_sweeps(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, local_directory=tmp_path
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        questions = questions_of([8, 16, 20], [4])
+        assert list(sweep(questions, executor=client.get_executor())) == list(sweep(questions))

@@ -1,0 +1,201 @@
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.generation import generate
+from forestcoll.generation.steps import generate_steps
+from forestcoll.interpreter import check
+from forestcoll.lowering import Lowering, Options, Placement, Style, lower
+from forestcoll.lowering.fitting import excess_of
+from forestcoll.lowering.grid import rounded
+from forestcoll.method import StepMethod
+from forestcoll.program import Buffer, Message, Program, Span
+from forestcoll.program.limits import Limits
+from forestcoll.ranks import without_relays
+from forestcoll.schedule import Schedule
+from forestcoll.topology.registry import build_topology
+
+AZURE = Limits(
+    name="azure", blocks=64, steps=64, channels=32, blocks_per_channel=32, count=71, waits=1, steps_of_rank=4000
+)
+
+
+def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER, **asked: Any) -> Schedule:
+    return generate(build_topology(spec), collective=collective, **asked)
+
+
+def lowered(schedule: Schedule, limits: Limits | None = None, **options: Any) -> Lowering:
+    lowering = lower(schedule, Options(**options), *([limits] if limits else []))
+    assert check(lowering.program).ok
+    return lowering
+
+
+def blocks(program: Program) -> int:
+    return max(len(rank.blocks) for rank in program.ranks)
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+def test_two_mi250_boxes_with_83_trees_per_root_fit(collective: Collective) -> None:
+    schedule = schedule_of("mi250:boxes=2", collective)
+    assert schedule.trees_per_root == 83
+    lowering = lowered(schedule, AZURE)
+    assert lowering.loss == 0
+    assert lowering.trees_left_out == 0
+    assert lowering.algbw == schedule.algbw
+    assert lowering.program.chunks == 32 * 83
+    assert max(each.count for *_, each in lowering.program.instructions()) <= 71
+
+
+def test_a_block_has_one_peer_to_receive_from_and_one_to_send_to() -> None:
+    program = lowered(schedule_of("dgx-a100:boxes=2,gpus=4"), AZURE).program
+    for rank in program.ranks:
+        for block in rank.blocks:
+            for ends in ("sources", "targets"):
+                places = [place for each in block.instructions for place in getattr(each, ends)]
+                used = {place.channel for place in places if isinstance(place, Message)}
+                assert len(used) <= 1
+
+
+def test_what_does_not_fit_as_it_is_keeps_its_greatest_trees_and_says_what_that_costs() -> None:
+    schedule = schedule_of("mi250:boxes=2,gpus=8")
+    tight = Limits(name="tight", steps_of_rank=60, blocks=64, count=71, waits=1)
+    lowering = lowered(schedule, tight)
+    assert lowering.trees_left_out > 0
+    assert 0 < lowering.loss < Fraction(1, 2)
+    assert lowering.algbw == schedule.algbw * (1 - lowering.loss)
+    assert excess_of(lowering.program, tight) is None
+
+
+def test_what_cannot_fit_is_said_with_the_figure_and_the_rank() -> None:
+    schedule = schedule_of("dgx-a100:boxes=1")
+    with pytest.raises(NoSolutionError, match=r"no program fits tiny, not even .*: it needs 7 thread blocks"):
+        lower(schedule, Options(placement=Placement.IN_PLACE), Limits(name="tiny", blocks=3))
+    with pytest.raises(NoSolutionError, match=r"steps.*rank \d+, and 4 is the most|4 is the most"):
+        lower(schedule, Options(), Limits(name="short", steps_of_rank=4))
+
+
+def test_a_budget_of_blocks_is_kept() -> None:
+    schedule = schedule_of("mi250:boxes=1")
+    sizes = [blocks(lowered(schedule, blocks=budget).program) for budget in (64, 24, 12)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert all(size <= budget for size, budget in zip(sizes, (64, 24, 12), strict=True))
+
+
+def test_shares_are_rounded_to_the_chunks_that_are_asked_for() -> None:
+    schedule = schedule_of("dgx-a100:boxes=2")
+    assert lowered(schedule).program.chunks == 208
+    rounded_lowering = lowered(schedule, chunks=64)
+    assert rounded_lowering.program.chunks == 64
+    assert 0 < rounded_lowering.loss < Fraction(1, 4)
+    with pytest.raises(NoSolutionError, match="use a multiple of 16 chunks"):
+        lower(schedule, Options(chunks=100))
+
+
+def test_rounding_keeps_the_sum_and_is_never_off_by_a_chunk() -> None:
+    shares = [Fraction(1, 3), Fraction(1, 7), Fraction(11, 21)]
+    for total in (1, 2, 5, 100):
+        counts = rounded(shares, total)
+        assert sum(counts) == total
+        assert all(abs(count - share * total) < 1 for count, share in zip(counts, shares, strict=True))
+
+
+@pytest.mark.parametrize("style", Style)
+def test_pieces_follow_each_other_and_instances_stand_side_by_side(style: Style) -> None:
+    schedule = schedule_of("ring:nodes=3")
+    plain, pieces, instances = (
+        lowered(schedule, style=style, placement=Placement.OUT_OF_PLACE, pieces=pieces, instances=instances)
+        for pieces, instances in ((1, 1), (4, 1), (1, 2))
+    )
+    assert pieces.program.chunks == 4 * plain.program.chunks
+    assert instances.program.chunks == 2 * plain.program.chunks
+    assert blocks(pieces.program) == blocks(plain.program) < blocks(instances.program)
+
+
+def test_in_place_a_root_copies_nothing() -> None:
+    schedule = schedule_of("ring:nodes=4")
+    for placement, copies in ((Placement.IN_PLACE, 0), (Placement.OUT_OF_PLACE, 8), (Placement.BOTH, 8)):
+        program = lowered(schedule, placement=placement).program
+        local = [each for *_, each in program.instructions() if all(isinstance(place, Span) for place in each.places)]
+        assert len(local) == copies
+        assert (program.in_place, program.out_of_place) == (placement != "out-of-place", placement != "in-place")
+
+
+def test_sums_need_scratch_only_where_a_rank_has_no_room_of_its_own() -> None:
+    for collective, needs in ((Collective.ALLREDUCE, False), (Collective.REDUCE_SCATTER, True)):
+        program = lowered(schedule_of("torus:dims=3x3", collective)).program
+        used = {place.buffer for *_, each in program.instructions() for place in each.places if isinstance(place, Span)}
+        assert (Buffer.SCRATCH in used) == needs
+
+
+def test_the_same_schedule_gives_the_same_program() -> None:
+    schedule = schedule_of("dgx-a100:boxes=2,gpus=3", Collective.ALLREDUCE)
+    assert lower(schedule).program == lower(schedule).program
+
+
+@pytest.mark.parametrize("style", Style)
+def test_those_that_take_part_have_a_program(style: Style) -> None:
+    topology = without_relays(build_topology("dgx-a100:boxes=2,gpus=3"), "0-1,3-4")
+    for collective in (Collective.ALLGATHER, Collective.ALLREDUCE):
+        schedule = generate(topology, collective=collective, ranks="0-1,3-4")
+        lowering = lowered(schedule, style=style, placement=Placement.OUT_OF_PLACE)
+        assert len(lowering.program.ranks) == 4
+        assert lowering.loss == 0
+
+
+def test_trees_over_idle_nodes_have_no_program() -> None:
+    schedule = generate(build_topology("dgx-a100:boxes=2,gpus=3"), ranks="0-1,3-4")
+    with pytest.raises(InputError, match="takes no part, so that it runs no program; generate with --no-relays"):
+        lower(schedule)
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 1.5])
+@pytest.mark.parametrize("name", ["chunks", "pieces", "channels", "instances", "blocks"])
+def test_knobs_are_positive_integers(name: str, value: object) -> None:
+    knobs: dict[str, Any] = {name: value}
+    with pytest.raises(InputError, match=name):
+        Options(**knobs)
+
+
+def test_knobs_with_names_take_their_text() -> None:
+    knobs: dict[str, Any] = {"style": "one-sided", "placement": "in-place", "protocol": "LL"}
+    assert (Options(**knobs).style, Options(**knobs).placement) == (Style.ONE_SIDED, Placement.IN_PLACE)
+    with pytest.raises(InputError, match="placement is 'beside'; it must be one of 'in-place'"):
+        Options(**(knobs | {"placement": "beside"}))
+
+
+STEPS = [
+    ("ring:nodes=5", StepMethod.RING),
+    ("torus:dims=3x4", StepMethod.BFB),
+    ("torus:dims=3x4", StepMethod.TORUS_RINGS),
+    ("hypercube:dim=3", StepMethod.HALVING_DOUBLING),
+    ("circulant:nodes=7,offsets=1+2,one_way=true", StepMethod.BFB),
+    ("complete-bipartite:left=3,right=3", StepMethod.BFB),
+]
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+@pytest.mark.parametrize(("spec", "method"), STEPS)
+def test_steps_become_right_programs(spec: str, method: StepMethod, collective: Collective) -> None:
+    steps = generate_steps(build_topology(spec), collective, method=method)
+    for placement in Placement:
+        lowering = lower(steps, Options(placement=placement), AZURE)
+        assert check(lowering.program).ok
+        assert lowering.loss == 0
+
+
+def test_steps_of_a_double_binary_tree_become_a_right_program() -> None:
+    steps = generate_steps(build_topology("complete:nodes=6"), "allreduce", method="double-binary-tree", chunks=3)
+    assert check(lower(steps).program).ok
+
+
+def test_steps_are_lowered_two_sided_and_exactly() -> None:
+    steps = generate_steps(build_topology("torus:dims=3x4"))
+    with pytest.raises(InputError, match="two-sided"):
+        lower(steps, Options(style=Style.ONE_SIDED))
+    with pytest.raises(NoSolutionError, match="a multiple of 48 chunks"):
+        lower(steps, Options(chunks=50))
+    with pytest.raises(NoSolutionError, match="3 is the most"):
+        lower(steps, Options(), Limits(name="tiny", blocks=3))

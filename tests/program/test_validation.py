@@ -1,0 +1,126 @@
+"""Each rule of form, broken in a program that is right otherwise."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from forestcoll.errors import InputError
+from forestcoll.program import (
+    Barrier,
+    Block,
+    Buffer,
+    Channel,
+    ChannelKind,
+    Dependency,
+    Instruction,
+    Loop,
+    Message,
+    Multicast,
+    Program,
+    Rank,
+    Span,
+    Task,
+    check_well_formed,
+    first_malformed,
+)
+
+IN, OUT = (Span(0, buffer, 0, 1) for buffer in (Buffer.INPUT, Buffer.OUTPUT))
+FAR = Span(1, Buffer.OUTPUT, 0, 1)
+CHANNELS = (
+    Channel(ChannelKind.FIFO, 0, 1),
+    Channel(ChannelKind.MEMORY, 0, 1),
+    Channel(ChannelKind.PORT, 0, 1),
+    Channel(ChannelKind.MEMORY, 1, 0),
+)
+
+
+def program(*instructions: Instruction, **more: Any) -> Program:
+    rank = Rank((Block(instructions),), 1, 1, 1, (0,))
+    other = Rank((Block((Instruction(sources=(Message(0, 1),), targets=(FAR,)),)),), 1, 1, 1)
+    groups = ((0, 1), (1,))
+    base = Program("form", Task.BROADCAST, (rank, other), CHANNELS, chunks=1, root=0, groups=groups)
+    return replace(base, **more)
+
+
+COPY = Instruction(sources=(IN,), targets=(OUT,))
+
+
+def test_a_program_that_is_well_formed() -> None:
+    listed = (
+        COPY,
+        Instruction(sources=(IN,), targets=(Message(0, 1),)),
+        Instruction(sources=(IN,), targets=(FAR,), channel=1, signals=(1,)),
+        Instruction(sources=(IN,), targets=(FAR,), channel=2, signals=(2,), flushes=(2,)),
+        Instruction(waits=(3,), acquires=(0,), releases=(0,)),
+        Instruction(sources=(IN,), targets=(Multicast(0, Buffer.OUTPUT, 0, 1),)),
+        Instruction(barrier=Barrier(0, 1)),
+        Instruction(after=(Dependency(0, 0),)),
+    )
+    assert first_malformed(program(*listed)) is None
+    check_well_formed(program(*listed))
+
+
+BROKEN: dict[str, Program] = {
+    "chunks-none": program(chunks=0),
+    "placement-none": program(in_place=False, out_of_place=False),
+    "slots-none": program(slots=0),
+    "root-wrong": program(root=7),
+    "shards-wrong": program(task=Task.ALLGATHER, root=None, shards=(1,)),
+    "channel-ends": program(channels=(*CHANNELS, Channel(ChannelKind.FIFO, 0, 0))),
+    "channel-twice": program(channels=(*CHANNELS, CHANNELS[0])),
+    "group-ranks": program(groups=((0, 0),)),
+    "buffer-small": program(chunks=2),
+    "barrier-blocks": program(Instruction(barrier=Barrier(0, 2))),
+    "count-none": program(replace(COPY, sources=(replace(IN, count=0),), targets=(replace(OUT, count=0),))),
+    "counts-differ": program(replace(COPY, targets=(Message(0, 2),))),
+    "half-done": program(Instruction(sources=(IN,))),
+    "messages-two": program(Instruction(sources=(IN,), targets=(Message(0, 1), Message(0, 1)))),
+    "barrier-busy": program(replace(COPY, barrier=Barrier(0, 1))),
+    "channel-unknown": program(Instruction(sources=(IN,), targets=(Message(9, 1),))),
+    "channel-foreign": program(Instruction(sources=(Message(0, 1),), targets=(OUT,))),
+    "group-unknown": program(Instruction(sources=(IN,), targets=(Multicast(5, Buffer.OUTPUT, 0, 1),))),
+    "group-foreign": program(Instruction(sources=(IN,), targets=(Multicast(1, Buffer.OUTPUT, 0, 1),))),
+    "rank-unknown": program(replace(COPY, targets=(replace(OUT, rank=9),))),
+    "span-outside": program(replace(COPY, targets=(replace(OUT, offset=1),))),
+    "span-unreachable": program(Instruction(sources=(IN,), targets=(FAR,), channel=0)),
+    "port-computes": program(Instruction(sources=(IN, OUT), targets=(FAR,), channel=2)),
+    "port-reads": program(Instruction(sources=(FAR,), targets=(OUT,), channel=2)),
+    "semaphore-unknown": program(Instruction(acquires=(1,))),
+    "dependency-unknown": program(Instruction(after=(Dependency(0, 5),))),
+    "flush-needless": program(Instruction(flushes=(1,))),
+}
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_each_rule_is_found_by_name(rule: str) -> None:
+    found = first_malformed(BROKEN[rule])
+    assert found is not None
+    assert found.rule == rule
+    assert "\n" not in str(found)
+    with pytest.raises(InputError, match="form: "):
+        check_well_formed(BROKEN[rule], where="form")
+
+
+def test_a_fault_names_rank_block_and_step() -> None:
+    found = first_malformed(program(COPY, Instruction(sources=(IN,), step=12)))
+    assert found is not None
+    assert (found.rank, found.block, found.step) == (0, 0, 12)
+    assert str(found).startswith("rank 0, block 0, step 12: ")
+
+
+def looped(change: Callable[[Instruction], Instruction]) -> Program:
+    """A loop of three rounds that copy one chunk each, the last of which was changed."""
+    rounds = [Instruction(sources=(replace(IN, offset=i),), targets=(replace(OUT, offset=i),)) for i in range(3)]
+    rounds[-1] = change(rounds[-1])
+    base = program(chunks=3)
+    ranks = (Rank((Block(tuple(rounds), (Loop(0, 1, 3),)),), 3, 3, 1), Rank((), 3, 3))
+    return replace(base, ranks=ranks)
+
+
+def test_a_loop_says_what_its_instructions_are() -> None:
+    assert first_malformed(looped(lambda each: each)) is None
+    found = first_malformed(looped(lambda each: replace(each, sources=(IN,))))
+    assert found is not None
+    assert found.rule == "loop-differs"

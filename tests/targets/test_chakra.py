@@ -1,0 +1,110 @@
+"""Chakra's traces: what is read, refused, and written, and what does not fit together."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from samples import schedule
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.targets import chakra
+from forestcoll.targets.chakra import Kind, Node, Trace, schema
+from forestcoll.targets.exporting import export
+
+PING = (
+    Trace(0, (Node(0, "send", Kind.SEND, (), 8, 1, 7), Node(1, "receive", Kind.RECEIVE, (0,), 8, 1, 9))),
+    Trace(
+        1,
+        (
+            Node(0, "receive", Kind.RECEIVE, (), 8, 0, 7),
+            Node(1, "add", Kind.COMPUTE, (0,)),
+            Node(2, "send", Kind.SEND, (1,), 8, 0, 9),
+        ),
+    ),
+)
+
+
+def written(trace: Trace) -> bytes:
+    return b"".join(chakra.emit(trace))
+
+
+def changed(rank: int, place: int, **fields: object) -> tuple[Trace, ...]:
+    nodes = list(PING[rank].nodes)
+    nodes[place] = nodes[place]._replace(**fields)  # type: ignore[arg-type]
+    return tuple(trace._replace(nodes=tuple(nodes)) if trace.rank == rank else trace for trace in PING)
+
+
+@pytest.mark.parametrize("trace", PING)
+def test_what_is_written_is_read_back(trace: Trace) -> None:
+    again = chakra.parse_trace(written(trace), rank=trace.rank, where="t.et")
+    assert again.nodes == trace.nodes
+    assert again.attributes == {"schema": schema.SCHEMA}
+
+
+def test_traces_are_read_from_the_files_of_all_ranks(tmp_path: Path) -> None:
+    chakra.write_traces(PING, tmp_path / "ping")
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["ping.0.et", "ping.1.et"]
+    assert [trace.nodes for trace in chakra.read_traces(tmp_path / "ping")] == [trace.nodes for trace in PING]
+    with pytest.raises(InputError, match="no such file"):
+        chakra.read_traces(tmp_path / "pong")
+
+
+def test_traces_that_fit_together_have_no_fault() -> None:
+    assert chakra.traces_fault(PING) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "traces", "place"),
+    [
+        ("node-twice", changed(1, 1, number=0), (1, 0)),
+        ("node-unknown", changed(1, 1, after=(5,)), (1, 1)),
+        ("node-peer", changed(0, 0, peer=0), (0, 0)),
+        ("node-peer", changed(0, 0, peer=2), (0, 0)),
+        ("node-size", changed(0, 0, size=0), (0, 0)),
+        ("message-unmatched", changed(0, 0, tag=8), (0, 0)),
+        ("message-unmatched", changed(0, 0, size=9), (0, 0)),
+        ("message-unmatched", changed(1, 2, kind=Kind.RECEIVE), (0, 1)),
+        ("deadlock", changed(0, 0, after=(1,)), (0, 0)),
+    ],
+)
+def test_what_does_not_fit_together_is_named(rule: str, traces: tuple[Trace, ...], place: tuple[int, int]) -> None:
+    fault = chakra.traces_fault(traces)
+    assert fault is not None
+    assert (fault.rule, (fault.rank, fault.step)) == (rule, place)
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"\xff" * 6, "at byte 0 stands no length"),
+        (b"\x7fshort", "a piece of 127 bytes is announced"),
+        (b"\x02\xff\xff", "header is not as Chakra's schema has it"),
+        (b"\x00\x02\x18\x07", "node 0 has type 7; a collective has 4, 5, 6"),
+        (b"\x00\x02\x18\x05", 'node 0 has no "comm_size"'),
+        (b"<algo/>", "is announced"),
+    ],
+)
+def test_what_is_no_trace_is_refused(data: bytes, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        chakra.parse_trace(data, rank=0, where="t.et")
+
+
+def test_without_protobuf_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema.message.cache_clear()
+    monkeypatch.setitem(sys.modules, "google.protobuf", None)
+    with pytest.raises(InputError, match=r"pip install 'forestcoll\[chakra\]'"):
+        written(PING[0])
+    schema.message.cache_clear()
+
+
+def test_an_export_sends_all_of_the_data() -> None:
+    done = export(schedule("ring:nodes=4", Collective.ALLREDUCE), "chakra", size=10**6)
+    sent = sum(node.size for trace in done.traces for node in trace.nodes if node.kind is Kind.SEND)
+    assert sent == pytest.approx(2 * 3 * 10**6, rel=1e-3)  # each of two trees passes M over three edges
+    assert chakra.traces_fault(done.traces) is None
+
+
+def test_data_of_fewer_bytes_than_chunks_is_refused() -> None:
+    with pytest.raises(InputError, match="1 bytes are fewer than"):
+        export(schedule("ring:nodes=4"), "chakra", size=1)

@@ -1,0 +1,204 @@
+"""MSCCL's XML: what is read, refused, and written, and the rules of its runtimes, each broken in turn."""
+
+from pathlib import Path
+
+import pytest
+from samples import ALGORITHM, REDUCTION, schedule
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.interpreter import check
+from forestcoll.lowering import Options, Placement, lower
+from forestcoll.targets import msccl_xml
+from forestcoll.targets.msccl_xml import DIALECTS, Algorithm, dialect_fault, form_fault
+from forestcoll.targets.msccl_xml.rules import FORM
+
+ROOT = Path(__file__).parents[2]
+
+
+def parsed(text: str) -> Algorithm:
+    return msccl_xml.parse_algorithm(text.encode(), where="file.xml")
+
+
+def changed(old: str, new: str, *, text: str = ALGORITHM) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+@pytest.mark.parametrize("text", [ALGORITHM, REDUCTION])
+def test_what_is_read_is_written_byte_for_byte(text: str) -> None:
+    assert "".join(msccl_xml.emit(parsed(text))) == text
+
+
+@pytest.mark.parametrize("text", [ALGORITHM, REDUCTION])
+def test_right_files_keep_all_rules_and_run(text: str) -> None:
+    algorithm = parsed(text)
+    assert form_fault(algorithm) is None
+    assert dialect_fault(algorithm, DIALECTS["azure"]) is None
+    assert dialect_fault(algorithm, DIALECTS["rccl"]) is None
+    assert check(msccl_xml.to_program(algorithm)).ok
+
+
+@pytest.mark.parametrize("text", [ALGORITHM, REDUCTION])
+@pytest.mark.parametrize("dialect", ["azure", "rccl"])
+def test_a_file_that_goes_through_a_program_says_the_same(text: str, dialect: str) -> None:
+    program = msccl_xml.to_program(parsed(text))
+    again = msccl_xml.from_program(program, DIALECTS[dialect])
+    assert msccl_xml.to_program(again).ranks == program.ranks
+
+
+def test_what_no_text_of_the_file_says_is_refused_with_its_line() -> None:
+    for old, new, complaint in (
+        ("<algo", "<!DOCTYPE algo [<!ENTITY a 'b'>]><algo", "document type"),
+        ('cnt="1"', 'cnt="one"', r"line 4: <step> has cnt 'one'; expected an integer"),
+        ('cnt="1"', 'cnt="010"', "expected an integer"),
+        ('cnt="1"', "", 'line 4: <step> has no "cnt"'),
+        ('srcbuf="i"', 'srcbuf="x"', "expected i, o or s"),
+        ('type="s"', 'type="sr"', "expected one of s, r, rcs"),
+        ('hasdep="0"', 'hasdep="2"', "expected 0 or 1"),
+        ("<tb", "<block", "unknown element <block>"),
+        ("    <tb", "    <gpu", "<gpu> stands inside <gpu>; it belongs inside <algo>"),
+        ('ngpus="2" ', "", 'line 1: <algo> has no "ngpus"'),
+        ("</algo>", "", "not valid XML"),
+        ("  <gpu", " text <gpu", "text 'text' outside a tag"),
+        ('id="0"', 'id="99999999999999999999"', "expected an integer"),
+    ):
+        with pytest.raises(InputError, match=complaint):
+            parsed(changed(old, new))
+
+
+def test_a_billion_laughs_are_not_heard() -> None:
+    entities = "".join(f"<!ENTITY a{i} '{f'&a{i - 1};' * 10}'>" for i in range(1, 20))
+    with pytest.raises(InputError, match="document type"):
+        parsed(f"<!DOCTYPE algo [<!ENTITY a0 'ha'>{entities}]><algo name='&a19;'/>")
+
+
+def test_elements_cannot_be_nested_deeply() -> None:
+    with pytest.raises(InputError, match="stands inside"):
+        parsed("<algo name='' proto='' coll='' nchannels='1' nchunksperloop='1' ngpus='1'>" + "<algo>" * 10**5)
+
+
+BROKEN = [
+    ("algorithm-sizes", 'nchannels="1"', 'nchannels="0"', None),
+    ("collective-unknown", 'coll="allgather"', 'coll="gather"', None),
+    ("collective-unknown", 'nchunksperloop="2"', 'nchunksperloop="3"', None),
+    ("protocol-unknown", 'proto="Simple"', 'proto="LL64"', None),
+    ("rank-numbers", 'gpu id="1"', 'gpu id="0"', (0, None, None)),
+    ("rank-numbers", 'gpu id="1"', 'gpu id="2"', (2, None, None)),
+    ("buffer-size", 'o_chunks="2"', 'o_chunks="3"', (0, None, None)),
+    ("block-numbers", 'tb id="1"', 'tb id="2"', (0, 2, None)),
+    ("block-numbers", 'tb id="1"', 'tb id="0"', (0, 0, None)),
+    ("block-peer", 'send="1"', 'send="0"', (0, 0, None)),
+    ("block-peer", 'send="1"', 'send="2"', (0, 0, None)),
+    ("block-channel", 'chan="0"', 'chan="1"', (0, 0, None)),
+    ("step-number", 's="1" type="r"', 's="2" type="r"', (0, 0, 1)),
+    ("step-peer", 'send="1" recv="1"', 'send="1" recv="-1"', (0, 0, 1)),
+    ("step-count", 'cnt="1"', 'cnt="72"', (0, 0, 0)),
+    ("step-count", 'cnt="1"', 'cnt="0"', (0, 0, 0)),
+    ("step-offset", 'dstoff="1"', 'dstoff="2"', (0, 0, 1)),
+    ("step-offset", 'srcoff="0"', 'srcoff="-1"', (0, 0, 0)),
+    ("dependency", 'depid="-1" deps="-1"', 'depid="2" deps="0"', (0, 0, 0)),
+    ("dependency", 'depid="-1" deps="-1"', 'depid="1" deps="1"', (0, 0, 0)),
+    ("dependency", 'depid="-1" deps="-1"', 'depid="1" deps="0"', (0, 0, 0)),
+    ("nop", 'type="cpy"', 'type="nop"', (0, 1, 0)),
+    ("connection-shared", 'send="-1" recv="-1"', 'send="1" recv="-1"', (0, 1, None)),
+    ("connection-lonely", 'send="0" recv="0"', 'send="0" recv="-1"', (0, 0, None)),
+]
+
+
+@pytest.mark.parametrize(("rule", "old", "new", "place"), BROKEN)
+def test_a_broken_rule_is_named_with_its_place(
+    rule: str, old: str, new: str, place: tuple[int, int | None, int | None] | None
+) -> None:
+    text = changed(old, new)
+    if rule == "connection-lonely":
+        text = text.replace('      <step s="1" type="r" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0"', "<!--", 1)
+        text = text.replace('<!-- cnt="1" depid="-1" deps="-1" hasdep="0"/>', "", 1)
+    fault = form_fault(parsed(text))
+    assert fault is not None
+    assert (fault.rule, (fault.rank, fault.block, fault.step)) == (rule, place or (None, None, None))
+
+
+def test_reductions_that_are_fused_have_one_count() -> None:
+    more = '      <step s="2" type="re" srcbuf="s" srcoff="0" dstbuf="o" dstoff="0" cnt="2" depid="-1" deps="-1" '
+    last = '<step s="1" type="re" srcbuf="s" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="0" deps="1" hasdep="0"/>\n'
+    text = REDUCTION.replace(last, f'{last}{more}hasdep="0"/>\n').replace('o_chunks="1"', 'o_chunks="2"')
+    text = text.replace('s_chunks="1"', 's_chunks="2"').replace('nchunksperloop="2"', 'nchunksperloop="4"')
+    fault = form_fault(parsed(text))
+    assert fault is not None
+    assert (fault.rule, fault.rank, fault.block, fault.step) == ("reduction-fused", 0, 2, 2)
+
+
+def test_every_rule_is_broken_by_a_test() -> None:
+    assert {rule.id for rule in FORM} == {rule for rule, *_ in BROKEN} | {"reduction-fused"}
+
+
+def test_every_rule_is_described() -> None:
+    text = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
+    assert [rule.id for rule in FORM if f"`{rule.id}`" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "old", "new", "complaint"),
+    [
+        ("azure", ' outofplace="1"', "", 'no "outofplace"'),
+        ("rccl", ' maxBytes="0"', "", 'no "maxBytes"'),
+        ("azure", 'minBytes="0" maxBytes="0"', 'minBytes="8" maxBytes="4"', "no size is left"),
+        ("azure", 'i_chunks="1"', 'i_chunks="0"', None),
+        ("azure", "<algo", '<?xml version="1.0"?>\n<algo', "line 1 has an XML declaration"),
+        ("rccl", 'name="pair"', "name='pair'", "line 1 has an attribute in single quotes"),
+        ("rccl", 'proto="Simple" ', 'proto="Simple"\n', "line 1 has a tab or a line break within a tag"),
+        ("microsoft", 'name="pair"', f'name="{"x" * 300}"', "name has 300 characters"),
+        ("microsoft", 'coll="allgather"', 'coll="reducescatter"', "coll is 'reducescatter'"),
+        ("azure", 'coll="allgather"', 'coll="custom"', "coll is 'custom'"),
+    ],
+)
+def test_what_one_runtime_does_not_load(dialect: str, old: str, new: str, complaint: str | None) -> None:
+    fault = dialect_fault(parsed(changed(old, new)), DIALECTS[dialect])
+    assert (fault is None) if complaint is None else (fault is not None and complaint in str(fault))
+
+
+def test_limits_differ_by_dialect() -> None:
+    steps = "".join(
+        f'<step s="{s}" type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" '
+        'depid="-1" deps="-1" hasdep="0"/>'
+        for s in range(65)
+    )
+    first = ALGORITHM.index('<step s="0" type="cpy"')
+    text = ALGORITHM[:first] + steps + ALGORITHM[ALGORITHM.index("\n", first) :]
+    faults = {name: dialect_fault(parsed(text), dialect) for name, dialect in DIALECTS.items()}
+    assert faults["microsoft"] is None
+    for name in ("azure", "rccl"):
+        fault = faults[name]
+        assert fault is not None
+        assert (fault.rank, fault.block, fault.step) == (0, 1, 64)
+
+
+def test_the_root_is_the_rank_that_receives_nothing() -> None:
+    text = "".join(
+        msccl_xml.emit(
+            msccl_xml.from_program(lower(schedule("ring:nodes=4", Collective.BROADCAST)).program, DIALECTS["azure"])
+        )
+    )
+    assert msccl_xml.to_program(parsed(text)).root == 0
+    assert msccl_xml.to_program(parsed(text), root=2).root == 2
+    with pytest.raises(InputError, match="there is no rank 4"):
+        msccl_xml.to_program(parsed(text), root=4)
+    with pytest.raises(InputError, match="allgather has no root"):
+        msccl_xml.to_program(parsed(ALGORITHM), root=0)
+
+
+def test_messages_take_one_slot_where_the_greatest_size_lets_them() -> None:
+    small = parsed(REDUCTION)
+    assert msccl_xml.to_program(small).slots == 8
+    assert msccl_xml.to_program(small).slot_chunks == 1  # 1 MiB in two chunks; a slot of LL holds 32 KiB
+    tiny = parsed(changed('maxBytes="1048576"', 'maxBytes="8192"', text=REDUCTION))
+    assert msccl_xml.to_program(tiny).slot_chunks == 8
+    assert msccl_xml.to_program(parsed(ALGORITHM)).slot_chunks == 1
+
+
+def test_what_the_format_has_no_words_for_is_refused() -> None:
+    program = lower(schedule("ring:nodes=3"), Options(placement=Placement.OUT_OF_PLACE)).program
+    with pytest.raises(InputError, match="there is no dialect 'amd'"):
+        msccl_xml.dialect_named("amd")
+    assert msccl_xml.from_program(program, DIALECTS["microsoft"]).collective == "allgather"

@@ -1,0 +1,287 @@
+"""MSCCL++'s plans: what is read, refused, and written, and the rules of its executor, each broken in turn."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import local, loop_plan, packet_plan, plan, remote, schedule, switch_plan, text_of
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.interpreter import check
+from forestcoll.program import Multicast, Span
+from forestcoll.targets import mscclpp
+from forestcoll.targets.exporting import export
+from forestcoll.targets.mscclpp import Plan
+from forestcoll.targets.mscclpp.document import OperationName
+from forestcoll.targets.mscclpp.operations import SHAPES
+from forestcoll.targets.mscclpp.rules import RULES
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = [plan, packet_plan, loop_plan, switch_plan]
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def parsed(document: dict[str, Any]) -> Plan:
+    return mscclpp.plan_from_document(document, where="file.json")
+
+
+def operations(document: dict[str, Any], rank: int = 0) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = document["gpus"][rank]["threadblocks"][0]["ops"]
+    return listed
+
+
+@pytest.mark.parametrize("make", SAMPLES)
+def test_right_plans_keep_all_rules_and_run(make: Callable[[], dict[str, Any]]) -> None:
+    found = parsed(make())
+    assert mscclpp.plan_fault(found) is None
+    assert list(mscclpp.remarks(found)) == []
+    assert check(mscclpp.to_program(found)).fault is None
+
+
+@pytest.mark.parametrize("make", SAMPLES)
+def test_what_is_written_is_read_back(make: Callable[[], dict[str, Any]]) -> None:
+    found = parsed(make())
+    text = "".join(mscclpp.emit(found))
+    assert parsed(json.loads(text)) == found
+    assert "".join(mscclpp.emit(parsed(json.loads(text)))) == text
+
+
+@pytest.mark.parametrize("make", [plan, packet_plan, switch_plan])
+def test_a_plan_that_goes_through_a_program_does_the_same(make: Callable[[], dict[str, Any]]) -> None:
+    program = mscclpp.to_program(parsed(make()))
+    again = mscclpp.to_program(mscclpp.from_program(program))
+    for rank, other in zip(program.ranks, again.ranks, strict=True):
+        for block, same in zip(rank.blocks, other.blocks, strict=True):
+            moved = [(each.sources, each.targets, each.meets) for each in block.instructions if each.sources]
+            assert moved == [(each.sources, each.targets, each.meets) for each in same.instructions if each.sources]
+
+
+YES, NO = True, False
+
+
+def _set(path: str, value: object) -> Change:
+    def change(document: dict[str, Any]) -> None:
+        here: Any = document
+        *keys, last = [int(key) if key.isdigit() else key for key in path.split("/")]
+        for key in keys:
+            here = here[key]
+        if value is None:
+            del here[last]
+        else:
+            here[last] = value
+
+    return change
+
+
+FIRST = "gpus/0/threadblocks/0"
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (_set("name", None), r'file\.json: has no "name"'),
+        (_set("inplace", 1), "inplace is 1; expected true or false"),
+        (_set("gpus", {}), "gpus is {}; expected a list"),
+        (_set("gpus/1", 7), r"gpus\[1\] is 7; expected an object"),
+        (_set("gpus/0/id", -1), r"gpus\[0\]: id is -1; expected an integer of 0 or more"),
+        (_set("gpus/0/input_chunks", 1.5), "input_chunks is 1.5; expected an integer"),
+        (_set("gpus/0/input_chunks", YES), "input_chunks is true; expected an integer"),
+        (_set(f"{FIRST}/ops/3/name", "putt"), r"ops\[3\]: name is 'putt'; expected one of nop, barrier, put"),
+        (_set(f"{FIRST}/ops/3/src_buff/0/type", "x"), r"src_buff\[0\]: type is 'x'; expected one of i, o, s"),
+        (_set(f"{FIRST}/ops/3/src_buff/0/size", None), 'has no "size"'),
+        (_set(f"{FIRST}/channels/0/channel_ids", [0, "1"]), r"channel_ids\[1\] is '1'"),
+        (_set("gpus/0/remote_buffers/0/access_channel_types", ["air"]), r"access_channel_types\[0\] is 'air'"),
+        (_set("max_message_size", 2**70), "expected an integer of 0 or more"),
+    ],
+)
+def test_what_is_no_plan_is_refused_with_its_place(change: Change, complaint: str) -> None:
+    document = plan()
+    change(document)
+    with pytest.raises(InputError, match=complaint):
+        parsed(document)
+
+
+def test_a_pipeline_in_a_pipeline_is_refused() -> None:
+    document = loop_plan()
+    pipeline = operations(document)[3]
+    pipeline["ops"].append(dict(pipeline, ops=[]))
+    with pytest.raises(InputError, match="pipeline stands within a pipeline"):
+        parsed(document)
+
+
+def _more_operations(document: dict[str, Any]) -> None:
+    operations(document).extend([{"name": "nop"}] * 60)
+
+
+def _both_packed_and_plain(document: dict[str, Any]) -> None:
+    operations(document).append({"name": "copy", "src_buff": [local("i", 0)], "dst_buff": [local("s", 1)]})
+
+
+BROKEN: list[tuple[str, Callable[[], dict[str, Any]], Change, tuple[int | None, int | None, int | None] | None]] = [
+    ("plan-top", plan, _set("protocol", "LL128"), (None, None, None)),
+    ("plan-top", plan, _set("num_threads_per_block", 100), (None, None, None)),
+    ("plan-top", plan, _set("min_message_size", 2**31), (None, None, None)),
+    ("rank-numbers", plan, _set("gpus/0/id", 1), (1, None, None)),
+    ("buffer-size", plan, _set("gpus/0/output_chunks", 3), (0, None, None)),
+    ("buffer-size", plan, _set("inplace", NO), None),
+    ("rank-channels", plan, _set("gpus/0/channels/0/connected_to", [0]), (0, None, None)),
+    ("rank-channels", plan, _set("gpus/0/remote_buffers/0/rank", 2), (0, None, None)),
+    ("block-form", plan, _set(f"{FIRST}/id", 1), (0, 1, None)),
+    ("block-form", plan, _more_operations, (0, 0, 64)),
+    ("block-form", plan, _set(f"{FIRST}/channels/0/channel_ids", [1]), (0, 0, None)),
+    ("block-form", plan, _set(f"{FIRST}/remote_buffer_refs/0/remote_buffer_ids", [0] * 17), (0, 0, None)),
+    ("operation-shape", plan, _set(f"{FIRST}/ops/3/src_buff", [remote(0, 0)]), (0, 0, 3)),
+    ("operation-shape", plan, _set(f"{FIRST}/ops/3/channel_type", "switch"), (0, 0, 3)),
+    ("operation-shape", plan, _set(f"{FIRST}/ops/3/name", "pws"), (0, 0, 3)),
+    ("operation-channels", plan, _set(f"{FIRST}/ops/5/channel_ids", [1]), (0, 0, 5)),
+    ("operation-channels", plan, _set(f"{FIRST}/ops/5/channel_ids", []), (0, 0, 5)),
+    ("operation-range", plan, _set(f"{FIRST}/ops/3/dst_buff/0/index", 2), (0, 0, 3)),
+    ("operation-range", plan, _set(f"{FIRST}/ops/3/dst_buff/0/buffer_id", 1), (0, 0, 3)),
+    ("operation-counts", plan, _set(f"{FIRST}/ops/3/dst_buff/0/size", 2), (0, 0, 3)),
+    ("operation-handler", packet_plan, _set(f"{FIRST}/ops/2/src_buff/0/type", "o"), (0, 0, 2)),
+    ("packets", packet_plan, _set("protocol", "Simple"), (0, 0, 0)),
+    ("packets", packet_plan, _both_packed_and_plain, (0, 0, 3)),
+    ("operation-sync", plan, _set(f"{FIRST}/ops/2", {"name": "sem_acquire", "semaphore_ids": [0]}), (0, 0, 2)),
+    ("operation-sync", plan, _set(f"{FIRST}/ops/2", {"name": "barrier", "barrier_id": 16}), (0, 0, 2)),
+    ("pipeline", loop_plan, _set(f"{FIRST}/ops/3/iter_context/num_chunks", 2), (0, 0, 3)),
+    ("pipeline", loop_plan, _set(f"{FIRST}/ops/3/iter_context/unit_size", 100), (0, 0, 3)),
+]
+
+
+@pytest.mark.parametrize(("rule", "make", "change", "place"), BROKEN)
+def test_a_broken_rule_is_named_with_its_place(
+    rule: str,
+    make: Callable[[], dict[str, Any]],
+    change: Change,
+    place: tuple[int | None, int | None, int | None] | None,
+) -> None:
+    document = make()
+    change(document)
+    if place is None:
+        document["gpus"][0]["input_chunks"] = 0
+        place = (0, None, None)
+    fault = mscclpp.plan_fault(parsed(document))
+    assert fault is not None
+    assert (fault.rule, (fault.rank, fault.block, fault.step)) == (rule, place)
+
+
+def test_every_rule_is_broken_by_a_test_and_described() -> None:
+    assert {rule.id for rule in RULES} == {rule for rule, *_ in BROKEN}
+    text = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
+    assert [rule.id for rule in RULES if f"`{rule.id}`" not in text] == []
+
+
+def test_every_operation_has_a_shape() -> None:
+    assert set(SHAPES) == set(OperationName)
+
+
+def test_a_get_with_two_offsets_is_a_fault_as_the_kernel_swaps_them() -> None:
+    document = plan()
+    for rank, gpu in enumerate(document["gpus"]):
+        operations(document, rank)[3] = {
+            "name": "get",
+            "src_buff": [remote(0, 1 - rank)],
+            "dst_buff": [local("o", rank)],
+            "channel_ids": [0],
+            "channel_type": "memory",
+        }
+        assert gpu["remote_buffers"][0]["type"] == "o"
+    fault = mscclpp.plan_fault(parsed(document))
+    assert fault is not None
+    assert (fault.rule, fault.rank, fault.step) == ("operation-handler", 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("make", "change"),
+    [
+        (plan, _set(f"{FIRST}/ops/4", {"name": "put", "src_buff": [local("o", 0)], "dst_buff": [remote(0, 0)]})),
+        (plan, _set(f"{FIRST}/ops/3/src_buff/0/index", 1)),
+        (plan, _set(f"{FIRST}/ops/3/dst_buff/0/index", 1)),
+        (plan, _set(f"{FIRST}/ops/6", {"name": "nop"})),
+        (plan, _set(f"{FIRST}/ops/5", {"name": "nop"})),
+        (plan, _set(f"{FIRST}/ops/1", {"name": "nop"})),
+        (plan, _set(f"{FIRST}/ops/5/name", "rlxsignal")),
+        (packet_plan, _set(f"{FIRST}/ops/2/src_buff/0/index", 0)),
+        (packet_plan, _set(f"{FIRST}/ops/1/src_buff/1/index", 1)),
+        (packet_plan, _set(f"{FIRST}/ops/0/src_buff/0/index", 0)),
+        (loop_plan, _set("gpus/1/threadblocks/0/ops/3/iter_context/unit_size", 32768)),
+        (switch_plan, _set(f"{FIRST}/ops/3/src_buff/0/index", 1)),
+        (switch_plan, _set(f"{FIRST}/ops/2", {"name": "rlxwait", "channel_ids": [0], "channel_type": "memory"})),
+    ],
+)
+def test_a_plan_that_does_the_wrong_thing_is_found_by_running_it(
+    make: Callable[[], dict[str, Any]], change: Change
+) -> None:
+    document = make()
+    change(document)
+    for operation in operations(document):
+        if operation["name"] == "put":
+            operation.setdefault("channel_type", "memory")
+    found = parsed(document)
+    assert mscclpp.plan_fault(found) is None
+    fault = check(mscclpp.to_program(found)).fault
+    assert fault is not None
+    assert fault.rank is not None
+
+
+def test_threads_that_do_not_meet_before_a_signal_are_found() -> None:
+    document = plan()
+    del operations(document)[4]
+    fault = check(mscclpp.to_program(parsed(document))).fault
+    assert fault is not None
+    assert (fault.rank, fault.block, fault.step) == (0, 0, 3)
+
+
+def test_rounds_of_pipelines_are_in_the_ratio_of_their_units() -> None:
+    document = loop_plan()
+    for rank in range(2):
+        operations(document, rank)[3]["iter_context"]["unit_size"] = 1024
+    assert check(mscclpp.to_program(parsed(document))).ok
+
+
+def test_remarks_tell_what_the_executor_does_otherwise() -> None:
+    document = plan()
+    document["gpus"][0]["input_chunks"] = document["gpus"][1]["input_chunks"] = 0
+    operations(document).append({"name": "flush", "channel_ids": [0], "channel_type": "port"})
+    document["gpus"][0]["channels"].append({"channel_type": "port", "connected_to": [1]})
+    document["gpus"][0]["threadblocks"][0]["channels"].append({"channel_type": "port", "channel_ids": [0]})
+    remarks = list(mscclpp.remarks(parsed(document)))
+    assert [remark.split()[0] for remark in remarks] == ["input_chunks", "flush"]
+
+
+def test_an_exported_plan_uses_switches_that_multicast_and_add_up() -> None:
+    one_box = export(schedule("dgx-h100:boxes=1,gpus=4,nvls=true", Collective.ALLREDUCE), "mscclpp-json")
+    summed = [each for *_, each in one_box.lowering.program.instructions() if each.sources]
+    assert all(isinstance(place, Multicast) for each in summed for place in each.places)
+    assert '"glres"' in one_box.text
+    two = export(schedule("dgx-h100:boxes=2,gpus=4,nvls=true"), "mscclpp-json")
+    assert '"gstore"' in two.text
+    assert '"pws"' in two.text
+    plain = export(schedule("dgx-h100:boxes=1,gpus=4", Collective.ALLREDUCE), "mscclpp-json")
+    assert all(isinstance(place, Span) for *_, each in plain.lowering.program.instructions() for place in each.places)
+    assert '"res"' not in plain.text  # on one switch, every rank sends straight to the root
+
+
+def test_the_snippet_is_python_that_names_the_plan() -> None:
+    done = export(schedule("ring:nodes=3", Collective.BROADCAST), "mscclpp-json")
+    code = done.snippet("ring.json")
+    compile(code, "use.py", "exec")
+    assert "'ring.json'" in code
+    assert "RANKS = 3" in code
+    assert "root 0 only" in code
+    with pytest.raises(InputError, match="only plans"):
+        export(schedule("ring:nodes=3"), "msccl-xml").snippet("ring.xml")
+
+
+def test_a_plan_is_for_messages_whose_places_fit_into_32_bits() -> None:
+    found = parsed(json.loads(export(schedule("ring:nodes=3", Collective.ALLREDUCE), "mscclpp-json").text))
+    chunks = max(max(gpu.output_chunks, gpu.scratch_chunks) for gpu in found.gpus)
+    assert found.most_bytes == (2**32 - 1) // chunks * found.gpus[0].input_chunks
+
+
+def test_a_plan_is_one_json_object() -> None:
+    assert json.loads(text_of(plan())) == plan()
