@@ -12,7 +12,6 @@ from forestcoll.lowering.fitting import Excess, excess_of, nearer
 from forestcoll.lowering.flows import flows_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for
 from forestcoll.lowering.layout import Layout
-from forestcoll.lowering.members import of_members
 from forestcoll.lowering.one_sided import one_sided
 from forestcoll.lowering.options import Options, Style
 from forestcoll.lowering.plans import plans
@@ -95,9 +94,6 @@ def _numbers_of_trees(schedule: Schedule) -> Iterator[int | None]:
 
 def _lowering(schedule: Schedule, thinner: Schedule, grid: Grid, program: Program) -> Lowering:
     algbw = achieved(thinner, grid)
-    if schedule.ranks is not None:
-        compute = schedule.topology.compute
-        program = of_members(program, [compute.index(node) for node in schedule.ranks])
     carry = sum(count > 0 for counts in grid.trees for count in counts)
     return Lowering(
         program=program,
