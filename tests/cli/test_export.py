@@ -124,7 +124,7 @@ def test_relays_are_told_to_have_no_program(tmp_path: Path) -> None:
     part = tmp_path / "part.json"
     assert run_command("generate", "ring:nodes=5", "--ranks", "0,2", "-o", part).status == 0
     complaint = run_command("export", part, "--to", "msccl-xml").complaint()
-    assert "which takes no part, so that it runs no program; generate with --no-relays" in complaint
+    assert "takes no part, so that it runs no program" in complaint
 
 
 def test_an_existing_file_stays_when_the_export_fails(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ _COMMANDS = {
     "optimum": "Say how fast a collective can run, exactly, and why.",
     "simulate": "Say how long a schedule takes, size by size.",
     "pipelined-broadcast": "Send one large message from a node to all, in packets.",
-    "train-time": "Say how long an iteration of training takes.",
+    "train-time": "Say how long training takes on a network.",
     "topologies": "List the builders of networks and their parameters.",
     "topology": "Write a topology file.",
     "verify": "Check a schedule that anyone wrote.",
