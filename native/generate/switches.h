@@ -5,11 +5,11 @@
 // possible (Theorem 6). Cost: a switch with d neighbours takes about d splits (d * d where links are spread), each
 // split one flow question per compute node, most of which end after a few arcs.
 //
-// Invariant: every compute node can receive k from each. Switches must take in as much as they give out or more; compute
-// nodes need not: the theorem of Bang-Jensen, Frank and Jackson that Theorem 4 quotes asks balance of w only, if the
-// unbalanced nodes are connected enough among each other, and arcs of capacity N * k from every compute node back to
-// the source, which no cut between source and compute node feels, make them so. An arc from a switch to the source, as
-// wide as what it takes in beyond what it gives out, balances the switch likewise.
+// Invariant: every compute node can receive k from each. Switches must take in as much as they give out or more;
+// compute nodes need not: the theorem of Bang-Jensen, Frank and Jackson that Theorem 4 quotes asks balance of w only,
+// if the unbalanced nodes are connected enough among each other, and arcs of capacity N * k from every compute node
+// back to the source, which no cut between source and compute node feels, make them so. An arc from a switch to the
+// source, as wide as what it takes in beyond what it gives out, balances the switch likewise.
 #pragma once
 
 #include <algorithm>
