@@ -110,17 +110,19 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
 
 def _check_pictures(paths: Sequence[Path]) -> None:
-    from forestcoll.simulation.pictures import check_picture
+    from forestcoll.pictures.canvas import check_name, new_figure
 
     for path in paths:
-        check_picture(path)
+        check_name(path)
+    if paths:
+        new_figure(1, 1)  # so that a library that is missing is known before the work
 
 
 def _write_tables(
     schedule: "Schedule | StepSchedule", points: "Sequence[Point]", *, csv: Path | None, plot: Path | None
 ) -> None:
     from forestcoll.files import write_text
-    from forestcoll.simulation.pictures import plot_points
+    from forestcoll.pictures.simulation import plot_points
     from forestcoll.simulation.tables import points_csv
 
     unit = schedule.topology.bandwidth_unit
@@ -163,7 +165,7 @@ def _write_run(
 ) -> None:
     """Run the program of the schedule for one size, and write what its blocks do."""
     from forestcoll.files import write_text
-    from forestcoll.simulation.pictures import draw_gantt
+    from forestcoll.pictures.simulation import draw_gantt
     from forestcoll.simulation.table import ProgramModel
     from forestcoll.simulation.tables import chrome_trace
     from forestcoll.units import size_name

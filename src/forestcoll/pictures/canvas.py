@@ -1,9 +1,11 @@
 """The one place that asks for matplotlib and that writes its files."""
 
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forestcoll.errors import InputError, shown
+from forestcoll.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +37,7 @@ def check_name(path: Path) -> None:
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Write `figure` to `path`, the same bytes for the same figure.
+    """Write `figure` to `path`, whole or not at all, the same bytes for the same figure.
 
     Raises:
         InputError: the file cannot be written, or its name does not say what kind of picture it is.
@@ -43,10 +45,9 @@ def save(figure: "Figure", path: Path) -> None:
     check_name(path)
     from matplotlib import rc_context
 
-    kind = path.suffix.lower()
-    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(kind, {})
-    try:
-        with rc_context({"svg.hashsalt": "forestcoll"}):
-            figure.savefig(path, dpi=150, metadata=metadata)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    kind = path.suffix.lower().removeprefix(".")
+    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    data = BytesIO()
+    with rc_context({"svg.hashsalt": "forestcoll"}):
+        figure.savefig(data, format=kind, dpi=150, metadata=metadata)
+    write_bytes(path, [data.getvalue()])

@@ -1,12 +1,10 @@
-"""Pictures of simulations, drawn by matplotlib: the optional extra `pictures`."""
+"""Pictures of simulations: bandwidth and time by size, and when each block did what."""
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from forestcoll.errors import InputError
-from forestcoll.files import write_bytes
+from forestcoll.pictures.canvas import new_figure, save
 from forestcoll.program import Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Point
 from forestcoll.simulation.events import Timeline
@@ -14,38 +12,11 @@ from forestcoll.units import size_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-FORMATS = ("png", "svg", "pdf")
-"""The kinds of picture, by the endings of their files."""
 
 MOST_ROWS = 96
 """The most blocks that a Gantt picture shows; of more, it shows the first ranks."""
 
 _COLOURS = {"send": "tab:blue", "receive": "tab:green", "receive and send": "tab:cyan", "local": "tab:orange"}
-
-
-def check_picture(path: Path) -> None:
-    """Do nothing if a picture can be drawn into a file of this name.
-
-    Raises:
-        InputError: its ending says no known kind of picture, or matplotlib is not installed.
-    """
-    if path.suffix.lower().removeprefix(".") not in FORMATS:
-        raise InputError(f"{path}: end the name of a picture in {', '.join('.' + each for each in FORMATS)}")
-    _pyplot()
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise InputError("pictures need matplotlib; install forestcoll[pictures]") from None
-    mpl.use("Agg")
-    mpl.rcParams["svg.hashsalt"] = "forestcoll"
-    from matplotlib import pyplot
-
-    return pyplot
 
 
 def plot_points(points: Sequence[Point], title: str, unit: str, limit: float, path: Path) -> None:
@@ -54,7 +25,8 @@ def plot_points(points: Sequence[Point], title: str, unit: str, limit: float, pa
     Raises:
         InputError: matplotlib is not installed, or the file cannot be written.
     """
-    figure, (upper, lower) = _pyplot().subplots(2, 1, sharex=True, figsize=(8, 8), layout="constrained")
+    figure = new_figure(8, 8)
+    upper, lower = figure.subplots(2, 1, sharex=True)
     sizes = [point.size for point in points]
     upper.plot(sizes, [point.algbw for point in points], marker="o", markersize=3, label="algbw")
     upper.plot(sizes, [point.busbw for point in points], marker="s", markersize=3, label="busbw")
@@ -69,7 +41,7 @@ def plot_points(points: Sequence[Point], title: str, unit: str, limit: float, pa
         lower.set_xticks(ticks, [size_name(size) for size in ticks], minor=False)
     for axes in (upper, lower):
         axes.grid(visible=True, alpha=0.3)
-    _save(figure, path)
+    save(figure, path)
 
 
 def draw_gantt(program: Program, timeline: Timeline, title: str, path: Path) -> None:
@@ -79,7 +51,8 @@ def draw_gantt(program: Program, timeline: Timeline, title: str, path: Path) -> 
         InputError: matplotlib is not installed, or the file cannot be written.
     """
     rows = _rows(program)
-    figure, axes = _pyplot().subplots(figsize=(12, 1.6 + 0.12 * max(len(rows), 12)), layout="constrained")
+    figure = new_figure(12, 1.6 + 0.12 * max(len(rows), 12))
+    axes = figure.subplots()
     bars: dict[str, tuple[list[float], list[float], list[int]]] = {kind: ([], [], []) for kind in _COLOURS}
     for action in timeline.actions:
         row = rows.get((action.rank, action.block))
@@ -92,12 +65,12 @@ def draw_gantt(program: Program, timeline: Timeline, title: str, path: Path) -> 
         places.append(row)
     for kind, (begins, lengths, places) in bars.items():
         if begins:
-            bar = {"color": _COLOURS[kind], "height": 0.8, "edgecolor": "white", "linewidth": 0.1, "label": kind}
-            axes.barh(places, lengths, left=begins, **bar)
+            colour = _COLOURS[kind]
+            axes.barh(places, lengths, 0.8, begins, color=colour, edgecolor="white", linewidth=0.1, label=kind)
     _label_rows(axes, rows, len(program.ranks))
     axes.set(xlabel="time (µs)", title=title, xlim=(0, timeline.seconds * 1e6))
     axes.legend(loc="upper right", fontsize="small")
-    _save(figure, path)
+    save(figure, path)
 
 
 def _rows(program: Program) -> dict[tuple[int, int], int]:
@@ -133,13 +106,3 @@ def _kind(rank: int, instruction: Instruction) -> str:
 
 def _is_far(rank: int, place: Message | Multicast | Span) -> bool:
     return not isinstance(place, Span) or place.rank != rank
-
-
-def _save(figure: "Figure", path: Path) -> None:
-    """Write a figure whole or not at all, the same bytes each time."""
-    kind = path.suffix.lower().removeprefix(".")
-    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    data = io.BytesIO()
-    figure.savefig(data, format=kind, dpi=120, metadata=metadata)
-    _pyplot().close(figure)
-    write_bytes(path, [data.getvalue()])
