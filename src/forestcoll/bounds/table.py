@@ -1,9 +1,7 @@
 """Collects the bounds of a network: `limits` says what they mean, the modules beside it how each is found."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from types import MappingProxyType
 
 from forestcoll.bounds import all_to_all, allreduce
 from forestcoll.bounds.all_to_all import all_to_all_rate
@@ -35,18 +33,6 @@ from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.part import relayed
 
 _Limits = dict[Operation, Limit]
-
-# What `generate` reaches on a network whose switches are balanced, from the bounds: one line a collective. Of an
-# allreduce, `bounds.allreduce_forests` says it.
-_ACHIEVED: Mapping[Operation, Callable[[_Limits], Fraction]] = MappingProxyType(
-    {
-        Operation.ALLGATHER: lambda limits: limits[Operation.ALLGATHER].algbw,
-        Operation.REDUCE_SCATTER: lambda limits: limits[Operation.REDUCE_SCATTER].algbw,
-        Operation.BROADCAST: lambda limits: limits[Operation.BROADCAST].algbw,
-        Operation.REDUCE: lambda limits: limits[Operation.REDUCE].algbw,
-    }
-)
-
 
 _ROOTED = (Operation.BROADCAST, Operation.REDUCE)
 
@@ -125,12 +111,12 @@ class _Collector:
         )
 
     def _achieved(self, operation: Operation) -> Fraction | None:
+        """Return what `generate` reaches, None where it makes no schedule."""
         if operation is Operation.ALLREDUCE:
             return None if self._search is None else self._search.best.algbw
-        reached = _ACHIEVED.get(operation)
-        if reached is None:
+        if operation is Operation.ALL_TO_ALL:
             return None
-        return reached(self._limits) if self._balanced else self._achieved_unbalanced(operation)
+        return self._limits[operation].algbw if self._balanced else self._achieved_unbalanced(operation)
 
     def _achieved_unbalanced(self, operation: Operation) -> Fraction | None:
         """Return what is found for a collective where switches are not balanced, None where that is refused."""

@@ -5,11 +5,8 @@ image over the twins, under an isomorphism from the network to its transpose. Ea
 half the bandwidth. Without such an isomorphism the other half follows a schedule of the transpose.
 """
 
-from fractions import Fraction
-
 import numpy as np
 
-from forestcoll.design.measure import Cost
 from forestcoll.design.sends import Sends, columns_of, joined
 from forestcoll.design.wiring import Wiring, mirror_of_arcs
 from forestcoll.schedule.model import IntArray
@@ -42,8 +39,3 @@ def twin_arcs(base: Wiring) -> IntArray:
 def _widened(arcs: IntArray, degree: int) -> IntArray:
     node, port = np.divmod(arcs, degree)
     return node * (2 * degree) + port
-
-
-def both_ways_cost(base: Cost) -> Cost:
-    """Return the cost on the two-way network, which is the base's."""
-    return Cost(base.steps, Fraction(base.bandwidth_factor))

@@ -12,7 +12,6 @@ from fractions import Fraction
 from itertools import pairwise
 from math import lcm
 
-from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.schedule import Schedule
 
@@ -137,8 +136,3 @@ def _link_loads(schedule: Schedule, grid: Grid) -> Mapping[tuple[int, int], int]
             for hop in pairwise(path):
                 loads[hop] = loads.get(hop, 0) + load
     return loads
-
-
-def shard_counts(schedule: Schedule, grid: Grid) -> tuple[int, ...]:
-    """Return the chunks of each rank's shard, or nothing where the collective has no shards."""
-    return grid.parts if schedule.collective in {Collective.ALLGATHER, Collective.REDUCE_SCATTER} else ()
