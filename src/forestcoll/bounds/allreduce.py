@@ -31,7 +31,7 @@ from forestcoll.bounds.allreduce_proof import (
 from forestcoll.bounds.cuts import FlowNetwork
 from forestcoll.bounds.linear_program import Floats, LinearProgram, Row, Solution
 from forestcoll.bounds.orbits import Orbits
-from forestcoll.bounds.rooted import cut_set_capacity
+from forestcoll.bounds.rooted import cut_set_bound
 from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.errors import InternalError
 from forestcoll.progress import SILENT, Progress
@@ -127,7 +127,7 @@ class _Program:
         objective = [0] * (columns + 2 * len(orbits.link_sizes))
         for orbit, column in self._root_column.items():
             objective[column] += orbits.node_sizes[orbit]
-        enough = _ENOUGH * len(topology.nodes) * cut_set_capacity(self._scaled)
+        enough = _ENOUGH * len(topology.nodes) * int(cut_set_bound(topology).algbw / self._scaled.unit)
         self._capacities = [min(capacity, enough) for capacity in self._scaled.capacities]
         self._program = LinearProgram(objective, scale=max(self._capacities))
         self._meaning: list[tuple[PhaseOp, tuple[int, ...]] | tuple[PhaseOp, int] | None] = []

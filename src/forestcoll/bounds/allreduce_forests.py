@@ -22,10 +22,11 @@ from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
 from forestcoll.bounds.allreduce_proof import PHASES, AllreducePlan, Roles
 from forestcoll.bounds.balanced_rounding import rounded
 from forestcoll.bounds.demand import Demand
-from forestcoll.bounds.forest_search import ForestSearch, exit_bound
+from forestcoll.bounds.forest_search import ForestSearch
 from forestcoll.bounds.limits import receipt_limit
 from forestcoll.bounds.optimum import Optimum
 from forestcoll.bounds.orbits import Orbits
+from forestcoll.bounds.rooted import cut_set_bound
 from forestcoll.bounds.unbalanced import UnbalancedSearch
 from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
@@ -289,9 +290,10 @@ class _TreeBound:
     @staticmethod
     def of(topology: Topology, progress: Progress, orbits: Orbits | None) -> "_TreeBound":
         """Return what is bounded without a linear program. Switches that copy and add take no part in Corollary 2.1."""
-        bandwidth, cut = _least_exit(topology, progress)
-        least = bandwidth if topology.able_switches else min(bandwidth, receipt_limit(topology).algbw)
-        return _TreeBound(topology, progress, orbits, bandwidth, cut, least)
+        progress.begin("finding the bottleneck cut")
+        found = cut_set_bound(topology)
+        least = found.algbw if topology.able_switches else min(found.algbw, receipt_limit(topology).algbw)
+        return _TreeBound(topology, progress, orbits, found.algbw, found.cut, least)
 
     def solve(self, reached: Fraction) -> None:
         """Solve the linear program, and keep its plan if it is faster than what is `reached` without."""
@@ -350,14 +352,3 @@ def is_its_own_transpose(topology: Topology) -> bool:
     """Return whether each link has one of the same bandwidth back: then what flows can flow backwards as well."""
     bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
     return all(bandwidths.get((target, source)) == each for (source, target), each in bandwidths.items())
-
-
-def _least_exit(topology: Topology, progress: Progress) -> tuple[Fraction, tuple[int, ...]]:
-    """Return the least exit bandwidth of a set with some but not all compute nodes, and the set.
-
-    It holds the first compute node, and bounds a broadcast from it, or it does not, and bounds a reduce to it.
-    """
-    first = topology.compute[0]
-    ways = [Collective.BROADCAST] if is_its_own_transpose(topology) else [Collective.BROADCAST, Collective.REDUCE]
-    found = [exit_bound(topology, Demand(way, first), progress) for way in ways]
-    return min(found, key=lambda each: each[0])

@@ -79,11 +79,13 @@ def _extremes(
     return _bound(scaled, worst, turn(limits[worst])), _bound(scaled, best, turn(known[best]))
 
 
-def cut_set_capacity(scaled: ScaledTopology) -> int:
-    """Return the least capacity that leaves a set which holds a compute node and misses one (Theorem 1)."""
-    network = FlowNetwork.of(scaled)
-    holding = _least_cut(network, scaled.topology, scaled.topology.compute[0])
-    return min(holding.capacity, _least_missing_first(network, scaled.topology).capacity)
+def cut_set_bound(topology: Topology) -> RootedBound:
+    """Return the least exit bandwidth of a set that holds a compute node and misses one, and the set (Theorem 1).
+
+    It holds the first compute node, and bounds a broadcast from it, or misses it, and bounds a reduce to it.
+    """
+    first = topology.compute[0]
+    return min(broadcast_bound(topology, first), reduce_bound(topology, first), key=lambda each: each.algbw)
 
 
 def _least_missing_first(network: FlowNetwork, topology: Topology) -> Cut:
