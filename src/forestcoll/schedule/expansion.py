@@ -67,6 +67,8 @@ def _images_of_free(schedule: Schedule, elements: NodeArray) -> tuple[Rows, IntA
     shifts = (schedule.symmetry or Symmetry(())).shifts
     element_of = _element_of_node(elements)
     routes = schedule.routes
+    if (routes.starts[1:] == routes.starts[:-1]).any():
+        return None  # a route without nodes, which only a wrong file has
     starts = routes.entries[routes.starts[:-1]]
     firsts = element_of[starts]
     if not shifts or not _is_abelian(shifts) or (firsts < 0).any():
