@@ -21,8 +21,8 @@ from itertools import pairwise
 from random import Random
 from types import MappingProxyType
 
-from forestcoll.bounds import optimum
-from forestcoll.bounds.allreduce import allreduce_optimum
+from forestcoll.allreduce.program import allreduce_optimum
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 
 BANDWIDTHS = (1, 1, 1, 2, 3, 5, 10)

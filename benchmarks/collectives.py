@@ -18,9 +18,9 @@ from typing import cast
 from mixed_networks import random_network
 from sizes import Run, print_table, processor, run_generate, seconds_of, version
 
-from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum, columns_needed
-from forestcoll.bounds.orbits import Orbits
-from forestcoll.collective import Collective
+from forestcoll.allreduce.program import AllreduceOptimum, allreduce_optimum, columns_needed
+from forestcoll.collective import SCHEDULED, Collective
+from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.registry import load_topology
 
 SPECS = ("dgx-a100:boxes=128", "dgx-h100:boxes=128,nvls=true", "mi250:boxes=64", "torus:dims=32x32")
@@ -43,7 +43,7 @@ def words_of(spec: str, collective: Collective) -> list[str]:
 def rows(specs: Sequence[str], times: int, folder: Path) -> Iterator[list[str]]:
     """Yield a row for each network and collective; the runs of a network are taken in turn."""
     for spec in specs:
-        runs: dict[Collective, list[Run]] = {each: [] for each in Collective}
+        runs: dict[Collective, list[Run]] = {each: [] for each in SCHEDULED}
         for _ in range(times):
             for collective, made in runs.items():
                 made.append(run_generate(words_of(spec, collective), folder))

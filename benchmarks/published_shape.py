@@ -8,10 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.collective import Collective
-from forestcoll.generation import generate
-from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation import Costs, simulate
+from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -21,7 +22,7 @@ PUBLISHED = {"1M": (13.1, 3.17), "16M": (92.6, 37.6), "128M": (201.0, 152.0), "1
 """Allgather algbw in GB/s of ForestColl's schedule on MSCCL, and of NCCL's rings."""
 
 
-def nccl_rings(boxes: int = 2, gpus: int = 8) -> Schedule:
+def nccl_rings(boxes: int = 2, gpus: int = 8) -> TreeSchedule:
     """Return an allgather as NCCL does it on DGX A100: rings through all boxes, each leaving a box by another card."""
     topology = build_topology(f"dgx-a100:boxes={boxes},gpus={gpus}")
     rings = [
@@ -38,7 +39,7 @@ def nccl_rings(boxes: int = 2, gpus: int = 8) -> Schedule:
             trees.append([routes.setdefault(_route(topology, *hop), len(routes)) for hop in hops])
     shares = (Fraction(1, len(roots)),) * len(roots)
     phase = Phase(PhaseOp.BROADCAST, tuple(roots), shares, Rows.of(trees))
-    schedule = Schedule(topology, Collective.ALLGATHER, Rows.of(list(routes)), (phase,), Fraction(1))
+    schedule = TreeSchedule(topology, Collective.ALLGATHER, Rows.of(list(routes)), (phase,), Fraction(1))
     return replace(schedule, algbw=verify(schedule).algbw or Fraction(0))
 
 

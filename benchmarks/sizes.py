@@ -22,9 +22,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import cast
 
-from forestcoll.bounds import Optimum, optimum
-from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.core import AnyProblem, Core, cores
+from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.optima.value import Optimum
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology.registry import build_topology
 
 SIZES = (

@@ -4,12 +4,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from forestcoll.bounds import Optimum, optimum
 from forestcoll.errors import NoSolutionError
-from forestcoll.generation import schedule_for
+from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
+from forestcoll.optima.value import Optimum
 from forestcoll.progress import Progress
-from forestcoll.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.verification import verify
 
@@ -83,7 +84,7 @@ def _check_fast(best: Optimum, *, fell_back: bool) -> None:
     _judge(best, fast, Method.FAST)
 
 
-def _proven_seconds(best: Optimum, auto: Schedule, limit: float) -> float | None:
+def _proven_seconds(best: Optimum, auto: TreeSchedule, limit: float) -> float | None:
     began = time.perf_counter()
     try:
         proven = schedule_for(best, method=Method.PROVEN, progress=Limit(limit))
@@ -96,7 +97,7 @@ def _proven_seconds(best: Optimum, auto: Schedule, limit: float) -> float | None
     return seconds
 
 
-def _judge(best: Optimum, schedule: Schedule, method: Method) -> None:
+def _judge(best: Optimum, schedule: TreeSchedule, method: Method) -> None:
     report = verify(schedule)
     if report.fault is not None:
         raise DisagreementError(f"{method.value}: {report.fault.message}")

@@ -31,6 +31,8 @@ class Collective(StrEnum):
     """Every compute node ends with the vector of the root, M in size."""
     REDUCE = "reduce"
     """The reverse of broadcast: the root ends with the sum of the vectors of all."""
+    ALL_TO_ALL = "all-to-all"
+    """Every compute node sends a block of M/N to every other, M being its whole buffer; bounded, not scheduled yet."""
 
     @property
     def has_root(self) -> bool:
@@ -48,6 +50,11 @@ class Collective(StrEnum):
         return self in {Collective.REDUCE_SCATTER, Collective.REDUCE}
 
     @property
+    def with_article(self) -> str:
+        """The name with its article: `an allgather`, `a broadcast`."""
+        return f"{'an' if self.value.startswith('a') else 'a'} {self.value}"
+
+    @property
     def dual(self) -> "Collective":
         """The collective that this one is when all data flows backwards; allreduce is its own."""
         return _DUAL[self]
@@ -59,7 +66,25 @@ _DUAL = {
     Collective.ALLREDUCE: Collective.ALLREDUCE,
     Collective.BROADCAST: Collective.REDUCE,
     Collective.REDUCE: Collective.BROADCAST,
+    Collective.ALL_TO_ALL: Collective.ALL_TO_ALL,
 }
+
+SCHEDULED = tuple(each for each in Collective if each is not Collective.ALL_TO_ALL)
+"""The collectives that schedules are made of."""
+
+
+class PhaseOp(StrEnum):
+    """What the trees of a phase do."""
+
+    BROADCAST = "broadcast"
+    """Data flows from the root to all compute nodes."""
+    REDUCE = "reduce"
+    """Data flows from all compute nodes to the root and is added up on the way."""
+
+    @property
+    def dual(self) -> "PhaseOp":
+        """What trees do whose data flows backwards."""
+        return PhaseOp.REDUCE if self is PhaseOp.BROADCAST else PhaseOp.BROADCAST
 
 
 def collective_named(name: Collective | str) -> Collective:

@@ -34,6 +34,11 @@ STANDARD_STREAM = Path("-")
 _PIECE_BYTES = 2**20
 
 
+def is_standard_stream(path: Path | None) -> bool:
+    """Return whether `path` names standard input or output."""
+    return path == STANDARD_STREAM
+
+
 def path_of(text: str) -> Path:
     """Return the path that `text` names; `pathlib` alone would take `./-` for `STANDARD_STREAM`."""
     path = Path(text)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from forestcoll.bounds.linear_program import LinearProgram, Row
-from forestcoll.bounds.scaling import ScaledTopology
+from forestcoll.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.optima.scaling import ScaledTopology
 from forestcoll.topology import Topology
 
 Tree = tuple[int, ...]

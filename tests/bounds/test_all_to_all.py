@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.bounds.all_to_all import AllToAllOptimum, all_to_all_optimum, flow_fault, rate_by_lengths
-from forestcoll.bounds.orbits import Orbits
 from forestcoll.topology import Symmetry, Topology, TopologyBuilder
+from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.registry import build_topology
 from networks import SMALL, examples, networks
 from oracles import exit_bandwidth, subsets

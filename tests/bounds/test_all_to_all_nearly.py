@@ -12,9 +12,9 @@ from forestcoll.bounds.all_to_all import (
     all_to_all_rate,
     rate_by_lengths,
 )
-from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.core import Core, cores
 from forestcoll.errors import InputError
+from forestcoll.optima.scaling import ScaledTopology
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks, one_way_networks

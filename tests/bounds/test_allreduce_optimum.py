@@ -6,11 +6,14 @@ from allreduce_oracles import best_by_commodities, best_by_pairs_of_trees
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds import optimum
-from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
-from forestcoll.bounds.allreduce_proof import PHASES, AllreduceProof, Roles, WeightedCut
-from forestcoll.bounds.orbits import Orbits
+from forestcoll.allreduce.program import AllreduceOptimum, allreduce_optimum
+from forestcoll.collective import Collective
+from forestcoll.proof import ProofError
+from forestcoll.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut
+from forestcoll.request import Demand
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Symmetry, Topology, TopologyBuilder
+from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.registry import build_topology
 from networks import SMALL, duplex_networks, examples, networks, one_way_networks
 from oracles import exit_bandwidth, subsets
@@ -25,7 +28,7 @@ def solved(topology: Topology, *, in_network: bool = False) -> AllreduceOptimum:
     found = allreduce_optimum(topology, roles)
     assert found.plan is not None
     assert found.plan.fault(topology, roles) is None
-    assert found.proof.expanded(topology).bound(topology, roles) == found.upper
+    assert found.proof.expanded(topology).allreduce_rate(topology, roles) == found.upper
     assert found.plan.rate == found.upper
     assert found.exact
     return found
@@ -118,7 +121,7 @@ def test_switches_that_take_in_more_than_they_give_out_are_used_as_far_as_they_b
 @given(networks())
 def test_the_optimum_lies_between_an_allgather_each_way_and_the_cut_set_bound(topology: Topology) -> None:
     found = allreduce_optimum(topology)
-    assert found.proof.expanded(topology).bound(topology) == found.upper
+    assert found.proof.expanded(topology).allreduce_rate(topology, Roles.of(topology)) == found.upper
     assert halves(topology) <= found.upper <= cut_set_bound(topology)
 
 
@@ -150,7 +153,7 @@ def equal_roots(topology: Topology) -> Fraction:
     assert found.plan is not None
     assert found.plan.fault(topology) is None
     assert len({found.plan.roots[node] for node in topology.compute}) == 1
-    assert found.proof.expanded(topology).bound(topology, equal_roots=True) == found.upper
+    assert found.proof.expanded(topology).allreduce_rate(topology, Roles.of(topology), equal_roots=True) == found.upper
     return found.upper
 
 
@@ -254,22 +257,29 @@ def test_no_weights_prove_less_than_the_optimum(topology: Topology, random: obje
     found = solved(topology)
     draw = random.randint  # type: ignore[attr-defined]
     cuts = tuple(replace(cut, weight=cut.weight * Fraction(draw(0, 20), 10)) for cut in found.proof.cuts)
-    bound = replace(found.proof, cuts=cuts).bound(topology)
-    assert bound is None or bound >= found.upper
+    try:
+        bound = replace(found.proof, cuts=cuts).allreduce_rate(topology, Roles.of(topology))
+    except ProofError:
+        return
+    assert bound >= found.upper
 
 
 def test_weights_that_are_no_proof_are_refused() -> None:
     proof = solved(RING).proof
     first, *others = proof.cuts
-    assert replace(proof, cuts=(replace(first, weight=Fraction(-1)), *others)).bound(RING) is None
-    assert replace(proof, cuts=(replace(first, inside=(0, 1, 2, 3)), *others)).bound(RING) is None
-    assert replace(proof, cuts=()).bound(RING) is None
-    potentials = {phase: (Fraction(1), *proof.potentials[phase][1:]) for phase in PHASES}
-    assert replace(proof, potentials=potentials).bound(RING) is None
+    demand = Demand(Collective.ALLREDUCE)
+    potentials = {phase: {0: Fraction(1)} for phase in PHASES}
+    for broken, reason in (
+        (replace(proof, cuts=(replace(first, weight=Fraction(-1)), *others)), "is negative"),
+        (replace(proof, cuts=(replace(first, inside=(0, 1, 2, 3)), *others)), "holds all nodes"),
+        (replace(proof, cuts=()), "hold no data"),
+        (replace(proof, potentials=potentials), "has a potential"),
+    ):
+        with pytest.raises(ProofError, match=reason):
+            broken.algbw(RING, demand)
 
 
 def test_one_cut_alone_is_the_cut_set_bound() -> None:
-    zero = (Fraction(0),) * 4
     sides = ((0, 1), (2, 3))
     cuts = tuple(WeightedCut(phase, side, Fraction(1, 2)) for phase in PHASES for side in sides)
-    assert AllreduceProof(cuts, dict.fromkeys(PHASES, zero)).bound(RING) == 2
+    assert TreeDualProof(cuts, {}).algbw(RING, Demand(Collective.ALLREDUCE)) == 2

@@ -6,7 +6,7 @@ from math import ceil, floor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds.balanced_rounding import rounded
+from forestcoll.allreduce.balanced_rounding import rounded
 from networks import examples
 
 FREE = 3

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds import optimum
-from forestcoll.bounds.balancing import balanced_use
-from forestcoll.bounds.linear_program import LinearProgram
-from forestcoll.bounds.scaling import ScaledTopology
-from forestcoll.bounds.trimming import trimmed
 from forestcoll.errors import NoSolutionError
-from forestcoll.generation import schedule_for
+from forestcoll.exact_lp.linear_program import LinearProgram
+from forestcoll.generation.forest import schedule_for
+from forestcoll.optima.balancing import balanced_use
+from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.optima.trimming import trimmed
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -240,7 +240,7 @@ def test_what_cannot_be_solved_exactly_is_refused() -> None:
 def test_an_allreduce_whose_program_is_too_large_goes_by_halves() -> None:
     topology = broken_box(Fraction(40))
     plan = optimum(topology, "allreduce")
-    with mock.patch("forestcoll.bounds.allreduce_forests.MOST_COLUMNS", 1):
+    with mock.patch("forestcoll.allreduce.search.MOST_COLUMNS", 1):
         halves = optimum(topology, "allreduce")
     gathers, scatters = optimum(topology), optimum(topology, "reduce-scatter")
     assert halves.algbw == 1 / (1 / gathers.algbw + 1 / scatters.algbw) <= plan.algbw

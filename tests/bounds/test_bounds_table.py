@@ -4,12 +4,12 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from forestcoll.bounds import optimum
 from forestcoll.bounds.limits import Bounds, CutLimit, Operation, ProgramLimit
 from forestcoll.bounds.table import bounds_of
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.generation import generate
+from forestcoll.solver.generate import generate
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -179,8 +179,8 @@ def test_steps_over_idle_nodes_count() -> None:
 
 
 def test_programs_that_are_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forestcoll.bounds.allreduce.MOST_COLUMNS", 3)
-    monkeypatch.setattr("forestcoll.bounds.allreduce_forests.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.allreduce.program.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.allreduce.search.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
     found = bounds_of(build_topology("mi250:boxes=2"))

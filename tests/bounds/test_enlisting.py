@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
-from forestcoll.bounds import optimum
-from forestcoll.collective import Collective
+from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import NoSolutionError
-from forestcoll.generation import generate
+from forestcoll.solver.generate import generate
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import verify
 from networks import SMALL, examples
@@ -96,7 +96,7 @@ def solved(topology: Topology, **asked: Any) -> Any:
         raise UnsatisfiedAssumption from None
 
 
-@pytest.mark.parametrize("collective", list(Collective))
+@pytest.mark.parametrize("collective", list(SCHEDULED))
 @examples(100)
 @given(unbalanced())
 def test_what_is_found_is_reached_and_the_bound_is_right(collective: Collective, topology: Topology) -> None:

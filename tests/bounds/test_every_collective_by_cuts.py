@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds import Optimum, optimum
-from forestcoll.bounds.allreduce import allreduce_optimum
-from forestcoll.bounds.rooted import broadcast_bound, reduce_bound
+from forestcoll.allreduce.program import allreduce_optimum
 from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
+from forestcoll.optima.rooted import broadcast_bound, reduce_bound
+from forestcoll.optima.value import Optimum
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import NodeId, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks, one_way_networks, shards_for

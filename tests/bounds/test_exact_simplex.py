@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds.exact_simplex import solved
-from forestcoll.bounds.linear_program import LinearProgram, Row
+from forestcoll.exact_lp.exact_simplex import solved
+from forestcoll.exact_lp.linear_program import LinearProgram, Row
 from networks import examples
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds.exact_system import solve_both_ways
+from forestcoll.exact_lp.exact_system import solve_both_ways
 from networks import examples
 
 SIZES = st.integers(1, 6)

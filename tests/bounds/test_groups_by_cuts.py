@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds import Optimum, optima_by_trees, optimum, optimum_without_relays
-from forestcoll.collective import Collective
+from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import InputError
+from forestcoll.optima.value import Optimum
+from forestcoll.solver.optimum import optima_by_trees, optimum, optimum_without_relays
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from networks import ANY_KIND, duplex_networks, examples, networks, ranks_for, uneven_networks
@@ -37,7 +38,7 @@ def check_proof(best: Optimum) -> None:
     assert best.optimal_algbw * best.must_leave == best.exit_bandwidth
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @examples(60)
 @given(duplex_networks(most=7), st.data())
 def test_relays_of_duplex_networks_reach_the_least_cut(
@@ -52,7 +53,7 @@ def test_relays_of_duplex_networks_reach_the_least_cut(
     assert best.kept_back == ()
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @examples(50)
 @given(st.one_of(networks(most=7), uneven_networks(kinds=ANY_KIND)), st.data())
 def test_the_bound_is_the_least_cut_of_any_network(

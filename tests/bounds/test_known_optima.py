@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forestcoll.bounds import optimum
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 

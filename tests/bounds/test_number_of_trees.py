@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds import optimum
 from forestcoll.errors import NoSolutionError
-from forestcoll.generation import schedule_for
+from forestcoll.generation.forest import schedule_for
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import verify
 from networks import SMALL, examples, networks, one_way_networks

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds import Optimum, optimum
+from forestcoll.optima.value import Optimum
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from networks import duplex_networks, examples, networks, one_way_networks
 from oracles import best_allgather, can_feed, exit_bandwidth, overdrawn_switches

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cli_run import edge, run_command, write_network
 
-from forestcoll.collective import Collective
+from forestcoll.collective import SCHEDULED
 
 ROOTS = {"broadcast": "b0/gpu1", "reduce": "b1/gpu0"}
 SPEC = "dgx-a100:boxes=2,gpus=3"
@@ -15,7 +15,7 @@ def words_of(collective: str) -> list[str]:
     return ["--collective", collective, *(["--root", ROOTS[collective]] if collective in ROOTS else [])]
 
 
-@pytest.mark.parametrize("collective", [each.value for each in Collective])
+@pytest.mark.parametrize("collective", [each.value for each in SCHEDULED])
 def test_every_collective_from_the_network_to_the_judgement(tmp_path: Path, collective: str) -> None:
     path = tmp_path / "s.json"
     best = run_command("optimum", SPEC, *words_of(collective), "--json").document()
@@ -33,7 +33,7 @@ def test_every_collective_from_the_network_to_the_judgement(tmp_path: Path, coll
     assert best.get("root") == made.get("root") == judged.get("root") == ROOTS.get(collective)
 
 
-@pytest.mark.parametrize("collective", [each.value for each in Collective])
+@pytest.mark.parametrize("collective", [each.value for each in SCHEDULED])
 def test_every_collective_in_words(tmp_path: Path, collective: str) -> None:
     path = tmp_path / "s.json"
     for run in (

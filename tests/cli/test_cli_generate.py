@@ -8,7 +8,7 @@ import pytest
 from cli_run import edge, process, run_command, write_network
 
 from forestcoll.generation import memory
-from forestcoll.schedule import read_schedule
+from forestcoll.schedule.trees.document import read_schedule
 from forestcoll.verification import verify
 
 

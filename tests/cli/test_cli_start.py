@@ -10,15 +10,10 @@ from forestcoll.cli.main import _COMMANDS, module_of
 
 SHARED = {
     "reading",
-    "bounds_wording",
     "main",
     "options",
-    "part_wording",
-    "pipeline_wording",
-    "series_wording",
     "step_generation",
     "watching",
-    "wording",
 }
 
 

@@ -2,11 +2,12 @@
 
 import pytest
 
-from forestcoll.bounds import optimum
+from forestcoll.allreduce.program import AllreduceOptimum
 from forestcoll.bounds.all_to_all import rate_by_lengths
-from forestcoll.bounds.allreduce import AllreduceOptimum
 from forestcoll.bounds.limits import CutLimit, Operation, ProgramLimit
 from forestcoll.bounds.table import bounds_of
+from forestcoll.proof.tree_dual import Roles
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology, builders
 
@@ -39,6 +40,6 @@ def _check_program(topology: Topology, limit: ProgramLimit) -> None:
     """Add the certificate up without its symmetry."""
     best = limit.optimum
     if isinstance(best, AllreduceOptimum):
-        assert best.proof.expanded(topology).bound(topology) == limit.algbw
+        assert best.proof.expanded(topology).allreduce_rate(topology, Roles.of(topology)) == limit.algbw
     else:
         assert len(topology.compute) * (rate_by_lengths(topology, best.lengths) or 0) == limit.algbw

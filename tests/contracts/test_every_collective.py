@@ -10,18 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_schedules_reach_the_optimum import SPECS
 
-from forestcoll.bounds import Optimum, optimum
-from forestcoll.collective import Collective
+from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import NoSolutionError
-from forestcoll.generation import generate, schedule_for
+from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
-from forestcoll.schedule import Phase, PhaseOp, Schedule, read_schedule, write_schedule
+from forestcoll.optima.value import Optimum
+from forestcoll.schedule.trees.document import read_schedule, write_schedule
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.solver.generate import generate
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import SMALL, examples, networks, one_way_networks, shards_for
 
-OTHERS = [each for each in Collective if each is not Collective.ALLGATHER]
+OTHERS = [each for each in SCHEDULED if each is not Collective.ALLGATHER]
 
 
 def asked_of(topology: Topology, collective: Collective, place: int = 0) -> dict[str, Any]:
@@ -40,7 +44,7 @@ def check(topology: Topology, **asked: Any) -> None:
             check_schedule(best, schedule)
 
 
-def check_schedule(best: Optimum, schedule: Schedule) -> None:
+def check_schedule(best: Optimum, schedule: TreeSchedule) -> None:
     report = verify(schedule)
     assert report.fault is None
     assert report.algbw == schedule.algbw
@@ -88,7 +92,7 @@ def test_shards_of_any_size(topology: Topology, data: st.DataObject) -> None:
         check(topology, collective=collective, shards=shards)
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @examples(60)
 @given(networks(kinds=st.just(SMALL)), st.integers(0, 7), st.integers(1, 4), st.sampled_from(["trees", "max_trees"]))
 def test_given_numbers_of_trees(
@@ -126,7 +130,7 @@ def test_an_allreduce_on_a_tree_reaches_the_least_bandwidth(edges: list[tuple[in
     assert verify(schedule).optimal
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=3", "torus:dims=3x4x2", "circulant:nodes=9,offsets=1+3,one_way=true"])
 def test_base_trees(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
@@ -134,14 +138,14 @@ def test_base_trees(spec: str, collective: Collective) -> None:
     assert (schedule.symmetry is None) == collective.has_root
     report = verify(schedule)
     assert report.ok
-    assert verify(schedule.expanded()) == report
+    assert verify(expanded(schedule)) == report
 
 
 @examples(60)
 @given(one_way_networks(), st.data())
 def test_a_file_is_read_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, topology: Topology, data: Any) -> None:
     path = Path(tmp_path_factory.getbasetemp()) / "schedule.json"
-    collective = data.draw(st.sampled_from(Collective))
+    collective = data.draw(st.sampled_from(SCHEDULED))
     asked = asked_of(topology, collective)
     if collective.has_shards:
         asked["shards"] = data.draw(shards_for(topology))

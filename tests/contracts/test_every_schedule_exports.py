@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from test_every_schedule_lowers import HARD, schedule_of
 from test_schedules_reach_the_optimum import SPECS
 
-from forestcoll.collective import Collective
+from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.lowering import Options, Placement
 from forestcoll.program import Protocol
@@ -39,21 +39,21 @@ def test_an_allreduce_on_every_builder(spec: str, target: Target) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", Target)
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @pytest.mark.parametrize("spec", SPECS)
 def test_all_collectives_on_every_builder(spec: str, collective: Collective, target: Target) -> None:
     assert exported(spec, collective, target).target is target
 
 
 @pytest.mark.parametrize("dialect", ["microsoft", "azure", "rccl"])
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @pytest.mark.parametrize("spec", FEW)
 def test_every_dialect(spec: str, collective: Collective, dialect: str) -> None:
     assert exported(spec, collective, Target.MSCCL_XML, dialect=dialect).lowering.loss == 0
 
 
 @pytest.mark.parametrize("options", PLANS)
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @pytest.mark.parametrize("spec", FEW)
 def test_every_kind_of_plan(spec: str, collective: Collective, options: Options) -> None:
     if options.protocol is Protocol.LL and collective in {Collective.REDUCE, Collective.REDUCE_SCATTER}:
@@ -63,7 +63,7 @@ def test_every_kind_of_plan(spec: str, collective: Collective, options: Options)
     assert exported(spec, collective, Target.MSCCLPP_JSON, options=options).lowering.loss == 0
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @pytest.mark.parametrize("spec", FEW)
 def test_traces(spec: str, collective: Collective) -> None:
     done = exported(spec, collective, Target.CHAKRA)
@@ -73,7 +73,7 @@ def test_traces(spec: str, collective: Collective) -> None:
 @examples(40)
 @given(
     networks(kinds=st.just(SMALL)),
-    st.sampled_from(Collective),
+    st.sampled_from(SCHEDULED),
     st.sampled_from(Target),
     st.integers(1, 3),
     st.integers(1, 2),

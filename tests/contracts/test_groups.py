@@ -11,12 +11,16 @@ from test_every_collective import check_roots
 from test_every_mutation_is_refused import MUTATIONS, Mutation
 from test_schedules_reach_the_optimum import SPECS
 
-from forestcoll.bounds import optimum, optimum_without_relays
-from forestcoll.collective import Collective
+from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import NoSolutionError
-from forestcoll.generation import generate, schedule_for
+from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
-from forestcoll.schedule import Schedule, read_schedule, traffic_of, write_schedule
+from forestcoll.schedule.trees.document import read_schedule, write_schedule
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.traffic import traffic_of
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.generate import generate
+from forestcoll.solver.optimum import optimum, optimum_without_relays
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -54,7 +58,7 @@ def check(topology: Topology, **asked: Any) -> None:
             check_roots(phase, part)
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @pytest.mark.parametrize("spec", GROUPED)
 def test_machines_and_families(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
@@ -67,14 +71,14 @@ def test_machines_and_families(spec: str, collective: Collective) -> None:
     check(topology, **asked)
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @examples(30)
 @given(networks(most=7), st.data())
 def test_random_networks(collective: Collective, topology: Topology, data: st.DataObject) -> None:
     check(topology, **asked_of(topology, collective, data.draw(ranks_for(topology))))
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @examples(25)
 @given(uneven_networks(most=6, kinds=st.just(SMALL)), st.data())
 def test_networks_whose_switches_are_not_balanced(
@@ -98,7 +102,7 @@ def test_shards_roots_and_numbers_of_trees(topology: Topology, data: st.DataObje
 
 
 @examples(25)
-@given(networks(most=7), st.data(), st.sampled_from(Collective))
+@given(networks(most=7), st.data(), st.sampled_from(SCHEDULED))
 def test_a_file_is_read_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, topology: Topology, data: st.DataObject, collective: Collective
 ) -> None:
@@ -108,13 +112,13 @@ def test_a_file_is_read_back_as_it_was(
     assert read_schedule(path) == schedule
 
 
-def small_groups() -> list[Schedule]:
+def small_groups() -> list[TreeSchedule]:
     """A ring over relays, a torus, and two boxes, half of their nodes idle."""
     specs = {"ring:nodes=6": "0,2,3", "torus:dims=3x3": "0,4,5", "dgx-a100:boxes=2,gpus=3": "0,1,4,5"}
     return [
         generate(build_topology(spec), **asked_of(build_topology(spec), collective, ranks_of_text(ranks)))
         for spec, ranks in specs.items()
-        for collective in Collective
+        for collective in SCHEDULED
     ]
 
 
@@ -159,7 +163,7 @@ def test_base_trees(spec: str, ranks: str, collective: Collective) -> None:
     schedule = generate(topology, collective, ranks=ranks, compact=True)
     report = verify(schedule)
     assert report.ok
-    assert verify(schedule.expanded()) == report
+    assert verify(expanded(schedule)) == report
 
 
 def test_a_symmetry_of_the_ranks_is_used() -> None:
@@ -169,7 +173,7 @@ def test_a_symmetry_of_the_ranks_is_used() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @examples(1000)
 @given(st.one_of(networks(most=8), uneven_networks(most=7)), st.data())
 def test_thousands_of_networks(collective: Collective, topology: Topology, data: st.DataObject) -> None:

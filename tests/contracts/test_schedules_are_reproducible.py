@@ -9,8 +9,8 @@ import pytest
 CODE = """
 import sys
 from forestcoll.method import Method
-from forestcoll.generation import generate
-from forestcoll.schedule import schedule_text
+from forestcoll.solver.generate import generate
+from forestcoll.schedule.trees.document import schedule_text
 from forestcoll.topology.registry import build_topology
 for spec in sys.argv[1:]:
     for method in (Method.AUTO, Method.PROVEN):

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds import Optimum, optimum
 from forestcoll.errors import NoSolutionError
-from forestcoll.generation import schedule_for
+from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
-from forestcoll.schedule import Schedule
+from forestcoll.optima.value import Optimum
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology, builders
 from forestcoll.verification import verify
@@ -93,7 +94,7 @@ def check(topology: Topology, **asked: Any) -> None:
             check_schedule(best, schedule)
 
 
-def check_schedule(best: Optimum, schedule: Schedule) -> None:
+def check_schedule(best: Optimum, schedule: TreeSchedule) -> None:
     report = verify(schedule)
     assert report.fault is None
     assert report.algbw == best.algbw == schedule.algbw

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from forestcoll.generation.bfb import bfb
-from forestcoll.schedule.step_cost import cost_of
+from forestcoll.schedule.steps.shape import cost_of
 from forestcoll.topology.registry import build_topology, builders
-from forestcoll.verification.steps import verify_steps
+from forestcoll.verification.steps.judge import verify_steps
 
 BUILT = [build_topology(each.name) for each in builders()]
 DIRECT = [topology.name for topology in BUILT if not topology.switches and topology.port_model is None]
@@ -17,7 +17,7 @@ DIRECT = [topology.name for topology in BUILT if not topology.switches and topol
 CODE = """
 import sys
 from forestcoll.generation.steps import generate_steps
-from forestcoll.schedule.step_document import steps_text
+from forestcoll.schedule.steps.document import steps_text
 from forestcoll.topology.registry import build_topology
 for spec in sys.argv[1:]:
     for collective in ("allgather", "reduce-scatter", "allreduce"):

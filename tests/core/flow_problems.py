@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from forestcoll.bounds import optimum
 from forestcoll.core import AnyProblem, Core
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from networks import shards_for
 from oracles import Arc

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.core import Core, StepTransfers, cores
+from forestcoll.optima.scaling import ScaledTopology
 from forestcoll.topology import Topology
 from networks import SMALL, examples, networks, one_way_networks
 

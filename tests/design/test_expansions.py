@@ -26,9 +26,9 @@ from forestcoll.design.measure import Cost, moore_steps
 from forestcoll.design.realisation import predicted_cost, schedule_of, topology_of
 from forestcoll.design.wiring import Wiring, is_mirror
 from forestcoll.errors import InputError, InternalError
-from forestcoll.schedule.step_cost import cost_of
+from forestcoll.schedule.steps.shape import cost_of
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.steps import verify_steps
+from forestcoll.verification.steps.judge import verify_steps
 
 
 def base(nodes: int, degree: int, name: str) -> Base:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forestcoll.design.measure import Cost, alike_cost, breadth_first_cost, least_factor, moore_steps
 from forestcoll.design.wiring import Wiring
 from forestcoll.generation.bfb import bfb
-from forestcoll.schedule.step_cost import cost_of
+from forestcoll.schedule.steps.shape import cost_of
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

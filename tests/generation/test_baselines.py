@@ -8,10 +8,10 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.generation.steps import generate_steps
 from forestcoll.method import StepMethod
-from forestcoll.schedule.step_cost import StepCost, cost_of
+from forestcoll.schedule.steps.shape import StepCost, cost_of
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.steps import verify_steps
+from forestcoll.verification.steps.judge import verify_steps
 
 
 def _cost(name: str, method: str, collective: str = "allgather", chunks: int | None = None) -> StepCost:

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds.linear_program import LinearProgram, Row
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.exact_lp.linear_program import LinearProgram, Row
 from forestcoll.generation.bfb import bfb
-from forestcoll.schedule.step_cost import cost_of
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.steps import verify_steps
+from forestcoll.verification.steps.judge import verify_steps
 from networks import SMALL, examples, networks, one_way_networks
 
 

@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from forestcoll.bounds import optimum
-from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.core import AnyProblem, Core, RoutedTrees
 from forestcoll.core.interface import ReportProgress
 from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.generation import generate, schedule_for
+from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
+from forestcoll.optima.scaling import ScaledTopology
 from forestcoll.progress import Progress
+from forestcoll.solver.generate import generate
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology.registry import build_topology
 
 TOPOLOGY = build_topology("dgx-a100:boxes=2,gpus=3")

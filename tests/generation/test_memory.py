@@ -15,9 +15,10 @@ RING = build_topology("ring:nodes=4")
 MEASURED = """
 import sys
 from pathlib import Path
-from forestcoll.bounds import optimum
-from forestcoll.generation import schedule_for
-from forestcoll.schedule import shape_of, write_schedule
+from forestcoll.solver.optimum import optimum
+from forestcoll.generation.forest import schedule_for
+from forestcoll.schedule.trees.document import write_schedule
+from forestcoll.schedule.trees.shape import shape_of
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 

@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forestcoll.bounds import optimum
 from forestcoll.errors import InputError
-from forestcoll.generation import forest, generate, schedule_for
+from forestcoll.generation import forest
+from forestcoll.generation.forest import schedule_for
 from forestcoll.generation.symmetric import link_orbits
 from forestcoll.method import Method
 from forestcoll.progress import Progress
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.solver.generate import generate
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.automorphisms import find_symmetry
 from forestcoll.topology.registry import build_topology
@@ -49,7 +52,7 @@ def test_base_trees_and_their_images_reach_the_optimum(spec: str, order: int) ->
     assert schedule.symmetry is not None
     assert schedule.symmetry.order == order
     assert verify(schedule).optimal
-    assert verify(schedule.expanded()) == verify(schedule)
+    assert verify(expanded(schedule)) == verify(schedule)
 
 
 def test_a_smaller_group_is_tried_and_then_all_trees_are_grown() -> None:
@@ -129,4 +132,4 @@ def copies(draw: st.DrawFn) -> Topology:
 def test_copies_of_a_box_on_hubs(topology: Topology) -> None:
     schedule = generate(topology, compact=True)
     assert verify(schedule).optimal
-    assert verify(schedule.expanded()).optimal
+    assert verify(expanded(schedule)).optimal

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from interleavings import TooManyOrders, goes_right_in_every_order
 from mutations import MUTATIONS
 
-from forestcoll.collective import Collective
-from forestcoll.generation import generate
+from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, lower
 from forestcoll.program import Program
+from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 from networks import examples
 
@@ -37,7 +37,7 @@ def spread(broken: Iterator[Program], count: int) -> list[Program]:
 
 
 @pytest.mark.parametrize("mutate", MUTATIONS)
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_mutation_is_found(
     spec: str, collective: Collective, mutate: Callable[[Program], Iterator[Program]]
@@ -56,7 +56,7 @@ SMALL = ("complete:nodes=2", "ring:nodes=3", "complete:nodes=3", "dgx-a100:boxes
 @examples(80)
 @given(
     st.sampled_from(SMALL),
-    st.sampled_from(list(Collective)),
+    st.sampled_from(list(SCHEDULED)),
     st.sampled_from(MUTATIONS),
     st.integers(0, 10**6),
     st.sampled_from([1, 2, None]),

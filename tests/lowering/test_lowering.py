@@ -5,7 +5,6 @@ import pytest
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.generation import generate
 from forestcoll.generation.steps import generate_steps
 from forestcoll.interpreter import check
 from forestcoll.lowering import Lowering, Options, Placement, Style, lower
@@ -15,7 +14,8 @@ from forestcoll.method import StepMethod
 from forestcoll.program import Buffer, Message, Program, Span
 from forestcoll.program.limits import Limits
 from forestcoll.ranks import without_relays
-from forestcoll.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
 AZURE = Limits(
@@ -23,11 +23,11 @@ AZURE = Limits(
 )
 
 
-def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER, **asked: Any) -> Schedule:
+def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER, **asked: Any) -> TreeSchedule:
     return generate(build_topology(spec), collective=collective, **asked)
 
 
-def lowered(schedule: Schedule, limits: Limits | None = None, **options: Any) -> Lowering:
+def lowered(schedule: TreeSchedule, limits: Limits | None = None, **options: Any) -> Lowering:
     lowering = lower(schedule, Options(**options), *([limits] if limits else []))
     assert check(lowering.program).ok
     return lowering

@@ -6,8 +6,8 @@ from itertools import chain, combinations, product
 
 from hypothesis import strategies as st
 
-from forestcoll.bounds.exact_packing import packing_optimum
-from forestcoll.bounds.linear_program import LinearProgram, Row
+from forestcoll.exact_lp.exact_packing import packing_optimum
+from forestcoll.exact_lp.linear_program import LinearProgram, Row
 from forestcoll.oneport import Platform
 from forestcoll.topology import Topology, TopologyBuilder
 

@@ -12,9 +12,9 @@ from forestcoll.oneport.best_dag import best_dag
 from forestcoll.oneport.best_tree import best_tree, tree_throughput
 from forestcoll.oneport.dag import dag_optimum
 from forestcoll.oneport.optimum import optimum_by_prices, steady_optimum
-from forestcoll.schedule.periodic import SeriesTree
+from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.topology import Topology
-from forestcoll.verification.series import verify_series
+from forestcoll.verification.series.judge import verify_series
 from networks import examples
 
 FIGURE_3 = ((0, 1), (0, 2), (1, 3), (2, 4))

@@ -5,8 +5,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.bounds.exact_packing import packing_optimum
-from forestcoll.bounds.linear_program import LinearProgram, Row
+from forestcoll.exact_lp.exact_packing import packing_optimum
+from forestcoll.exact_lp.linear_program import LinearProgram, Row
 from networks import examples
 
 ENTRIES = st.one_of(st.integers(1, 5).map(Fraction), st.builds(Fraction, st.integers(1, 10**6), st.integers(1, 997)))

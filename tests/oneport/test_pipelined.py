@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from forestcoll.errors import InputError
 from forestcoll.oneport.pipelined import Pipeline, packet_costs, pipelined_broadcast, root_rule
-from forestcoll.oneport.simulation import simulate_series
+from forestcoll.simulation.series.play import simulate_series
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.series import verify_series
+from forestcoll.verification.series.judge import verify_series
 from networks import examples
 
 

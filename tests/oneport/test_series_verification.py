@@ -8,20 +8,13 @@ import pytest
 from oneport_platforms import figure_1, platform_of_costs
 
 from forestcoll.oneport import compare_series
-from forestcoll.schedule.periodic import (
-    PeriodicSchedule,
-    Port,
-    PortKind,
-    Round,
-    SeriesTree,
-    SteadyCertificate,
-    Transfer,
-)
-from forestcoll.verification.series import verify_series
+from forestcoll.proof.prices import Port, PortKind, PricesProof
+from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
+from forestcoll.verification.series.judge import verify_series
 
 GOOD = compare_series(figure_1(), "s").schedule()
 ROUND = GOOD.rounds[0]
-Schedule = PeriodicSchedule
+Schedule = SeriesSchedule
 
 
 def with_tree(schedule: Schedule, number: int, tree: SeriesTree) -> Schedule:
@@ -145,7 +138,7 @@ def test_a_switch_is_no_source() -> None:
 
 def test_a_weaker_certificate_proves_less_and_the_schedule_is_not_called_optimal() -> None:
     prices = tuple((Port(PortKind.RECEIVE, node), Fraction(1)) for node in (1, 2))
-    weaker = replace(GOOD, optimal_throughput=None, certificate=SteadyCertificate(prices, ((Fraction(1), (1,)),)))
+    weaker = replace(GOOD, optimal_throughput=None, certificate=PricesProof(prices, ((Fraction(1), (1,)),)))
     report = verify_series(weaker)
     assert (report.fault, report.optimal) == (None, False)
 

@@ -7,7 +7,7 @@ from oneport_platforms import figure_1, platform_of_costs, random_platforms
 
 from forestcoll.errors import InputError, InternalError
 from forestcoll.oneport import Along, compare_series
-from forestcoll.oneport.simulation import good_cuts, simulate_series
+from forestcoll.simulation.series.play import good_cuts, simulate_series
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from oneport_platforms import figure_1, optimum_by_cuts, optimum_by_trees, platform_of_costs, random_platforms
 
-from forestcoll.bounds import optimum
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.oneport import Platform, SteadyOptimum, steady_optimum
 from forestcoll.oneport.optimum import optimum_by_prices
 from forestcoll.oneport.packing import packed_trees, rates_of
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples
 
 if TYPE_CHECKING:
-    from forestcoll.schedule.periodic import Port
+    from forestcoll.proof.prices import Port
 
 
 def solved(topology: Topology, source: int | str = 0) -> SteadyOptimum:
@@ -53,7 +53,7 @@ def test_figure_1_with_all_links_at_once_is_twice_as_fast() -> None:
 def test_the_optimum_is_that_of_the_program_over_all_cuts(topology: Topology) -> None:
     platform = Platform.of(topology, 0)
     best = steady_optimum(platform)
-    assert best.throughput == optimum_by_cuts(platform) == best.certificate.bound
+    assert best.throughput == optimum_by_cuts(platform) == best.certificate.throughput
     assert busiest(best) == 1
     assert len(best.trees) <= len(platform.all_ports)
 
@@ -63,7 +63,7 @@ def test_the_optimum_is_that_of_the_program_over_all_cuts(topology: Topology) ->
 def test_the_optimum_is_that_over_all_trees_however_bandwidths_differ(topology: Topology) -> None:
     platform = Platform.of(topology, 0)
     best = steady_optimum(platform)
-    assert best.throughput == optimum_by_trees(platform) == best.certificate.bound
+    assert best.throughput == optimum_by_trees(platform) == best.certificate.throughput
     assert busiest(best) == 1
 
 
@@ -72,7 +72,7 @@ def test_the_optimum_is_that_over_all_trees_however_bandwidths_differ(topology: 
 def test_switches_pass_on_without_ports_of_their_own(topology: Topology) -> None:
     platform = Platform.of(topology, 0)
     best = steady_optimum(platform)
-    assert best.throughput == optimum_by_trees(platform) == best.certificate.bound
+    assert best.throughput == optimum_by_trees(platform) == best.certificate.throughput
     assert busiest(best) == 1
 
 
@@ -81,7 +81,7 @@ def test_switches_pass_on_without_ports_of_their_own(topology: Topology) -> None
 def test_with_all_links_at_once_it_is_the_optimum_of_a_broadcast(topology: Topology) -> None:
     best, priced = solved(topology), optimum_by_prices(Platform.of(topology, 0))
     assert best.throughput == priced.throughput == optimum(topology, "broadcast", root=0).algbw
-    assert best.certificate.bound == priced.certificate.bound == best.throughput
+    assert best.certificate.throughput == priced.certificate.throughput == best.throughput
     assert busiest(best) <= 1
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from forestcoll.errors import InputError
 from forestcoll.oneport import compare_series
-from forestcoll.schedule.periodic_document import read_series, series_from_document, series_text, write_series
+from forestcoll.schedule.series.document import read_series, series_from_document, series_text, write_series
 from forestcoll.topology import TopologyBuilder
 
 

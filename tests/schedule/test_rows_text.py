@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forestcoll.schedule import Rows, rows_text
+from forestcoll.schedule import rows_text
+from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.rows_text import MAX_DIGITS, joined, row_texts, scan, scan_rows
 
 SMALL_BLOCKS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -132,6 +133,6 @@ def test_rows_are_taken_in_any_order(rows: list[list[int]], data: st.DataObject)
 
 
 def test_taking_many_rows_needs_no_copy_of_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forestcoll.schedule.model.BLOCK_ENTRIES", 4)
+    monkeypatch.setattr("forestcoll.schedule.rows.BLOCK_ENTRIES", 4)
     rows = [[place] * (place % 4) for place in range(50)]
     assert list(Rows.of(rows).take(np.arange(50)[::-1]).lists()) == rows[::-1]

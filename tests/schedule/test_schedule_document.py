@@ -14,25 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError
-from forestcoll.schedule import (
-    Phase,
-    PhaseOp,
-    Rows,
-    Schedule,
-    Tree,
-    read_schedule,
-    schedule_from_document,
-    schedule_text,
-    write_schedule,
-)
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.document import read_schedule, schedule_from_document, schedule_text, write_schedule
+from forestcoll.schedule.trees.value import Phase, Tree, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, TopologyBuilder
 
 Document = dict[str, Any]
 
 
-def path_schedule() -> Schedule:
+def path_schedule() -> TreeSchedule:
     """Three GPUs on a switch, bandwidth 10 each way: each root's tree is a chain round the others."""
     builder = TopologyBuilder("path")
     names = [builder.add_compute(f"g{number}", box=0) for number in range(3)]
@@ -45,7 +37,7 @@ def path_schedule() -> Schedule:
         shares=(Fraction(1, 3),) * 3,
         routes=Rows.of([[0, 1], [1, 2], [2, 0]]),
     )
-    return Schedule(
+    return TreeSchedule(
         topology=builder.build(),
         collective=Collective.ALLGATHER,
         routes=Rows.of([[0, 3, 1], [1, 3, 2], [2, 3, 0]]),
@@ -137,7 +129,7 @@ def test_any_well_formed_schedule_survives_the_round_trip(
     assert schedule_from_document(json.loads("".join(schedule_text(schedule))), where="x") == schedule
 
 
-def turned() -> Schedule:
+def turned() -> TreeSchedule:
     """`path_schedule` as the tree of one root, and a turn of the GPUs round the switch."""
     whole = path_schedule()
     phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1, 3),), Rows.of([[0, 1]]))
@@ -394,7 +386,7 @@ def test_a_schedule_of_a_thousand_nodes_is_written_and_read_in_seconds(tmp_path:
     routes = [(one, count, (one + step) % count) for step in range(1, count) for one in range(count)]
     chains = (np.arange(count)[:, None] + np.arange(count - 1)) % count
     phase = Phase(PhaseOp.BROADCAST, tuple(range(count)), (Fraction(1, count),) * count, Rows.of(chains.tolist()))
-    schedule = Schedule(
+    schedule = TreeSchedule(
         builder.build(), Collective.ALLGATHER, Rows.of(routes), (phase,), Fraction(25 * count, count - 1)
     )
     begin = time.perf_counter()

@@ -4,8 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.collective import Collective
-from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule, Shape, shape_of
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.shape import Shape, shape_of
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 
 
@@ -22,14 +24,14 @@ def _topology() -> Topology:
     return builder.build()
 
 
-def _schedule(routes: list[list[int]], trees: list[tuple[int, Fraction, list[int]]]) -> Schedule:
+def _schedule(routes: list[list[int]], trees: list[tuple[int, Fraction, list[int]]]) -> TreeSchedule:
     phase = Phase(
         op=PhaseOp.BROADCAST,
         roots=tuple(root for root, _, _ in trees),
         shares=tuple(share for _, share, _ in trees),
         routes=Rows.of([listed for _, _, listed in trees]),
     )
-    return Schedule(_topology(), Collective.ALLGATHER, Rows.of(routes), (phase,), Fraction(1))
+    return TreeSchedule(_topology(), Collective.ALLGATHER, Rows.of(routes), (phase,), Fraction(1))
 
 
 def test_a_star_is_one_high() -> None:
@@ -69,7 +71,7 @@ def test_blocks_of_any_size_give_the_same_shape(monkeypatch: pytest.MonkeyPatch)
     shape = shape_of(_schedule(routes, trees))
     assert (shape.greatest_height, shape.greatest_hops) == (3, 4)
     for cells in (1, 13, 14):
-        monkeypatch.setattr("forestcoll.schedule.shape.BLOCK_CELLS", cells)
+        monkeypatch.setattr("forestcoll.schedule.trees.shape.BLOCK_CELLS", cells)
         assert shape_of(_schedule(routes, trees)) == shape
 
 

@@ -11,12 +11,12 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.generation.bfb import bfb
 from forestcoll.generation.steps import generate_steps
-from forestcoll.schedule.step_composition import carried_over, combined, is_own_transpose, reversed_steps
-from forestcoll.schedule.step_cost import cost_of
-from forestcoll.schedule.steps import Transfer, Transfers
+from forestcoll.schedule.steps.composition import carried_over, combined, is_own_transpose, reversed_steps
+from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.value import Transfer, Transfers
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.steps import verify_steps
+from forestcoll.verification.steps.judge import verify_steps
 from networks import examples, networks, one_way_networks
 
 DIRECT = st.one_of(networks(most=6, switches=False), one_way_networks(most=6, switches=False))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.collective import PhaseOp
 from forestcoll.errors import InputError
 from forestcoll.generation.steps import generate_steps
-from forestcoll.schedule.any_document import read_any_schedule
-from forestcoll.schedule.model import PhaseOp
-from forestcoll.schedule.step_document import read_steps, steps_from_document, steps_text, write_steps
+from forestcoll.schedule.files import read_any_schedule
+from forestcoll.schedule.steps.document import read_steps, steps_from_document, steps_text, write_steps
 from forestcoll.topology import topology_to_document
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks, one_way_networks

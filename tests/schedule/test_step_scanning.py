@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.generation.steps import generate_steps
-from forestcoll.schedule import step_scanning
-from forestcoll.schedule.step_document import read_steps, scanned_step_schedule, steps_from_document, steps_text
+from forestcoll.schedule.steps import scanning as step_scanning
+from forestcoll.schedule.steps.document import read_steps, scanned_step_schedule, steps_from_document, steps_text
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks, one_way_networks

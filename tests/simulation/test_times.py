@@ -7,16 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from published_shape import nccl_rings
 
-from forestcoll.collective import Collective
+from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import InputError
-from forestcoll.generation import generate
-from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.expansion import expanded, tree_images
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation import Costs, Point, simulate
 from forestcoll.simulation.loads import Loads
+from forestcoll.simulation.simulate import ProgramModel
 from forestcoll.simulation.sizes import sizes_of
-from forestcoll.simulation.table import ProgramModel
 from forestcoll.simulation.tables import chrome_trace, links_csv, points_csv
-from forestcoll.simulation.trees import TreeModel
+from forestcoll.simulation.trees.times import TreeModel
+from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.units import size_name
@@ -26,13 +28,13 @@ from networks import SMALL, examples, networks
 GB = 10**9
 
 
-def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER) -> Schedule:
+def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER) -> TreeSchedule:
     topology = build_topology(spec)
     root = topology.nodes[topology.compute[0]].id if collective.has_root else None
     return generate(topology, collective=collective, root=root)
 
 
-@pytest.mark.parametrize("collective", Collective)
+@pytest.mark.parametrize("collective", SCHEDULED)
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2", "mi250:boxes=1", "torus:dims=3x4", "hypercube:dim=3"])
 def test_large_messages_come_near_the_exact_algbw_and_small_ones_take_the_height(
     spec: str, collective: Collective
@@ -46,9 +48,9 @@ def test_large_messages_come_near_the_exact_algbw_and_small_ones_take_the_height
     assert small.pieces == 1
 
 
-def _height(schedule: Schedule, number: int) -> int:
+def _height(schedule: TreeSchedule, number: int) -> int:
     heights = []
-    for tree in schedule.expanded().images(number):
+    for tree in tree_images(expanded(schedule), number):
         depth = {tree.root: 0}
         paths = list(tree.paths)
         if schedule.phases[number].op is PhaseOp.REDUCE:
@@ -77,7 +79,7 @@ def test_a_chain_takes_what_the_formula_says() -> None:
 
 
 def test_stated_latencies_of_links_come_on_top() -> None:
-    def built(latency: int | None) -> Schedule:
+    def built(latency: int | None) -> TreeSchedule:
         builder = TopologyBuilder("pair")
         for node in "ab":
             builder.add_compute(node)
@@ -90,7 +92,7 @@ def test_stated_latencies_of_links_come_on_top() -> None:
 
 
 @examples(30)
-@given(networks(kinds=st.just(SMALL)), st.sampled_from(Collective), st.integers(0, 7))
+@given(networks(kinds=st.just(SMALL)), st.sampled_from(SCHEDULED), st.integers(0, 7))
 def test_no_schedule_is_faster_than_its_busiest_link(topology: Topology, collective: Collective, place: int) -> None:
     root = topology.nodes[topology.compute[place % len(topology.compute)]].id if collective.has_root else None
     schedule = generate(topology, collective=collective, root=root)
@@ -140,11 +142,11 @@ def test_the_published_shape_of_two_dgx_a100_boxes() -> None:
     assert 1.3 < ratios[-1] < float(forest.algbw / ring.algbw) * 1.1
 
 
-def one_tree(topology: Topology, edges: list[tuple[int, int]]) -> Schedule:
+def one_tree(topology: Topology, edges: list[tuple[int, int]]) -> TreeSchedule:
     """A broadcast along one tree, over the network's only switch."""
     routes = Rows.of([(source, topology.switches[0], target) for source, target in edges])
     phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1),), Rows.of([list(range(len(edges)))]))
-    schedule = Schedule(topology, Collective.BROADCAST, routes, (phase,), Fraction(1))
+    schedule = TreeSchedule(topology, Collective.BROADCAST, routes, (phase,), Fraction(1))
     algbw = verify(schedule).algbw
     assert algbw is not None
     return replace(schedule, algbw=algbw)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.collective import Collective
-from forestcoll.generation import generate
-from forestcoll.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -165,7 +165,7 @@ def text_of(document: dict[str, Any]) -> str:
     return json.dumps(document)
 
 
-def schedule(spec: str, collective: Collective = Collective.ALLGATHER) -> Schedule:
+def schedule(spec: str, collective: Collective = Collective.ALLGATHER) -> TreeSchedule:
     topology = build_topology(spec)
     root = topology.nodes[topology.compute[0]].id if collective.has_root else None
     return generate(topology, collective=collective, root=root)

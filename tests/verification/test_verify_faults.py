@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 from verify_drafts import Draft, DraftTree, boxes, complete, multicast, ring, two_gpus
 
-from forestcoll.schedule import Phase, Rows, Schedule, model
-from forestcoll.verification import Fault, certificate, routes, rules, verify
-from forestcoll.verification.case import Case
+from forestcoll.schedule import rows
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.verification import Fault, verify
+from forestcoll.verification.trees import certificate, routes
+from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.rules import rules
 
 
-def fault_of(schedule: Schedule) -> Fault:
+def fault_of(schedule: TreeSchedule) -> Fault:
     fault = verify(schedule).fault
     assert fault is not None
     assert "\n" not in fault.message
@@ -244,7 +248,7 @@ BROKEN_BOXES: list[tuple[Callable[[Draft], None], str, list[str]]] = [
 def test_a_broken_rule_is_named_with_its_place(
     spoil: Callable[[Draft], None], rule: str, fragments: list[str], entries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model, "BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(rows, "BLOCK_ENTRIES", entries)
     monkeypatch.setattr(routes, "SORTED_ENTRIES", entries)
     draft = boxes()
     spoil(draft)

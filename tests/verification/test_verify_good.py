@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from verify_drafts import GOOD, Draft, DraftTree, boxes, complete, multicast, ring, slow_ring, two_gpus, unclaimed
 
-from forestcoll.collective import Collective
-from forestcoll.schedule import Rows
+from forestcoll.collective import SCHEDULED
+from forestcoll.schedule.rows import Rows
 from forestcoll.topology import TopologyBuilder
-from forestcoll.verification import LinkLoad, network, rules, trees, verify
-from forestcoll.verification.case import MAX_DENOMINATOR_DIGITS, Case
-from forestcoll.verification.rules import RULE_BOOKS
+from forestcoll.verification import LinkLoad, network, verify
+from forestcoll.verification.trees import delivery
+from forestcoll.verification.trees.case import MAX_DENOMINATOR_DIGITS, Case
+from forestcoll.verification.trees.rules import RULE_BOOKS, rules
 
 
 @pytest.mark.parametrize("make", GOOD)
@@ -61,13 +62,13 @@ def test_blocks_of_any_size_give_the_same_report(
     make: Callable[[], Draft], cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = verify(make().freeze())
-    monkeypatch.setattr(trees, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(delivery, "BLOCK_CELLS", cells)
     assert verify(make().freeze()) == expected
 
 
 @pytest.mark.parametrize("cells", [1, 8, 12, 2**24])
 def test_a_fault_in_a_later_block_keeps_its_place(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(delivery, "BLOCK_CELLS", cells)
     draft = ring()
     draft.trees[5].routes.reverse()
     fault = verify(draft.freeze()).fault
@@ -171,8 +172,8 @@ def test_a_tree_may_pass_through_a_switch_and_end_there_too() -> None:
 
 
 def test_every_collective_has_rules_with_their_own_identifiers() -> None:
-    assert set(RULE_BOOKS) == set(Collective)
-    for collective in Collective:
+    assert set(RULE_BOOKS) == set(SCHEDULED)
+    for collective in SCHEDULED:
         names = [name for name, _ in rules(collective)]
         assert len(set(names)) == len(names)
         assert all(statement.endswith(".") and "\n" not in statement for _, statement in rules(collective))

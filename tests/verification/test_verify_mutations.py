@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from verify_drafts import GOOD, OTHERS, Draft, DraftTree
 from verify_oracle import is_right
 
-from forestcoll.schedule import model
-from forestcoll.verification import network, routes, trees, verify
+from forestcoll.schedule import rows
+from forestcoll.verification import network, verify
+from forestcoll.verification.trees import delivery, routes
 
 Draw = Callable[[st.SearchStrategy[int]], int]
 
@@ -163,8 +164,8 @@ WRITTEN_OUT = [make for make in (*GOOD, *OTHERS) if make().shifts is None]
 def test_verify_agrees_with_a_plain_reading_of_the_rules(
     cells: int, monkeypatch: pytest.MonkeyPatch, data: st.DataObject
 ) -> None:
-    monkeypatch.setattr(trees, "BLOCK_CELLS", cells)
-    monkeypatch.setattr(model, "BLOCK_ENTRIES", cells)
+    monkeypatch.setattr(delivery, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(rows, "BLOCK_ENTRIES", cells)
     monkeypatch.setattr(routes, "SORTED_ENTRIES", cells)
     monkeypatch.setattr(network, "MAX_TABLE", cells)
     draft = data.draw(st.sampled_from(WRITTEN_OUT))()

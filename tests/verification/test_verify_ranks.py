@@ -10,7 +10,8 @@ from verify_drafts import Draft, DraftTree, relayed, turned_relayed, turned_roun
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
-from forestcoll.schedule import read_schedule, write_schedule
+from forestcoll.schedule.trees.document import read_schedule, write_schedule
+from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.verification import Fault, verify
 
 
@@ -148,8 +149,8 @@ def test_a_shift_keeps_ranks_and_idle_nodes_apart() -> None:
 def test_idle_nodes_may_stay_in_place() -> None:
     schedule = turned_relayed().freeze()
     assert verify(schedule).optimal
-    assert verify(schedule.expanded()).optimal
-    assert schedule.expanded().ranks == (0, 1, 2)
+    assert verify(expanded(schedule)).optimal
+    assert expanded(schedule).ranks == (0, 1, 2)
 
 
 def test_a_file_is_read_back_with_its_ranks(tmp_path: Path) -> None:

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.generation.bfb import bfb
-from forestcoll.schedule.model import PhaseOp
-from forestcoll.schedule.step_cost import cost_of
-from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfer, Transfers
+from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.steps import step_rules, verify_steps
+from forestcoll.verification.steps.judge import step_rules, verify_steps
 from networks import SMALL, examples, networks, one_way_networks
 
 Steps = list[list[Transfer]]

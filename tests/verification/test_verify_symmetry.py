@@ -14,11 +14,12 @@ from test_verify_mutations import MUTATIONS, Draw, _below
 from verify_drafts import SYMMETRIC, Draft, DraftTree, swapped_boxes, torus, turned_multicast, turned_ring
 from verify_oracle import is_right, symmetry_is_right
 
-from forestcoll.schedule import Schedule
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import Report, verify
-from forestcoll.verification.case import Case
-from forestcoll.verification.group import power
+from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.group import power
 
 
 @pytest.mark.parametrize("make", SYMMETRIC)
@@ -27,14 +28,14 @@ def test_a_symmetric_schedule_is_judged_as_its_expanded_form(make: Callable[[], 
     report = verify(schedule)
     assert report.ok
     assert report.optimal
-    assert report == verify(schedule.expanded())
-    assert is_right(schedule.expanded())
+    assert report == verify(expanded(schedule))
+    assert is_right(expanded(schedule))
 
 
 @pytest.mark.parametrize("make", SYMMETRIC)
 def test_loads_are_those_of_all_images(make: Callable[[], Draft]) -> None:
     schedule = make().freeze()
-    case, plain = Case(schedule), Case(schedule.expanded())
+    case, plain = Case(schedule), Case(expanded(schedule))
     assert case.loads.tolist() == plain.loads.tolist()
 
 
@@ -88,7 +89,7 @@ def test_an_orbit_may_share_out_its_shards_in_any_way() -> None:
     draft.trees[1].routes = there
     report = verify(draft.freeze())
     assert report.ok
-    assert report == verify(draft.freeze().expanded())
+    assert report == verify(expanded(draft.freeze()))
 
 
 def _order_one(draft: Draft) -> None:
@@ -295,10 +296,10 @@ def _is_about_symmetry(report: Report) -> bool:
     return report.fault is not None and report.fault.rule.startswith("symmetry-")
 
 
-def _assert_alike(report: Report, schedule: Schedule) -> None:
-    expanded = verify(schedule.expanded())
-    assert replace(report, fault=None) == replace(expanded, fault=None)
-    assert (report.fault and report.fault.rule) == (expanded.fault and expanded.fault.rule)
+def _assert_alike(report: Report, schedule: TreeSchedule) -> None:
+    plain = verify(expanded(schedule))
+    assert replace(report, fault=None) == replace(plain, fault=None)
+    assert (report.fault and report.fault.rule) == (plain.fault and plain.fault.rule)
 
 
 def _large_torus(rows: int, columns: int) -> Topology:

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.collective import Collective
-from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
 
 
@@ -41,12 +42,12 @@ class Draft:
                 self.routes.append(path)
         self.trees.append(DraftTree(paths[0][0], share, [self.routes.index(path) for path in paths]))
 
-    def freeze(self) -> Schedule:
+    def freeze(self) -> TreeSchedule:
         only = PhaseOp.REDUCE if self.collective.only_reduces else PhaseOp.BROADCAST
         phases: tuple[Phase, ...] = (_phase(only, self.trees),)
         if self.collective is Collective.ALLREDUCE:
             phases = (_phase(PhaseOp.REDUCE, self.reduced), *phases)
-        return Schedule(
+        return TreeSchedule(
             topology=self.topology,
             collective=self.collective,
             routes=Rows.of(self.routes),

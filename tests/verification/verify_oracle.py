@@ -3,11 +3,11 @@
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.collective import Collective
-from forestcoll.schedule import PhaseOp, Schedule, Tree
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.schedule.trees.value import Tree, TreeSchedule
 
 
-def is_right(schedule: Schedule) -> bool:
+def is_right(schedule: TreeSchedule) -> bool:
     return (
         _ranks_are_right(schedule)
         and all(_route_is_right(schedule, route) for route in schedule.routes)
@@ -19,16 +19,16 @@ def is_right(schedule: Schedule) -> bool:
     )
 
 
-def members_of(schedule: Schedule) -> tuple[int, ...]:
+def members_of(schedule: TreeSchedule) -> tuple[int, ...]:
     return schedule.topology.compute if schedule.ranks is None else schedule.ranks
 
 
-def _ranks_are_right(schedule: Schedule) -> bool:
+def _ranks_are_right(schedule: TreeSchedule) -> bool:
     ranks = members_of(schedule)
     return len(ranks) > 1 and set(ranks) <= set(schedule.topology.compute) and list(ranks) == sorted(set(ranks))
 
 
-def symmetry_is_right(schedule: Schedule) -> bool:
+def symmetry_is_right(schedule: TreeSchedule) -> bool:
     """Every element of the group, one by one: a symmetry of the network, and no two alike on a compute node."""
     assert schedule.symmetry is not None
     shifts = [(shift.order, shift.image.tolist()) for shift in schedule.symmetry.shifts]
@@ -50,7 +50,7 @@ def symmetry_is_right(schedule: Schedule) -> bool:
     return commute and free and all(_is_automorphism(schedule, image) for _, image in shifts)
 
 
-def _is_automorphism(schedule: Schedule, image: list[int]) -> bool:
+def _is_automorphism(schedule: TreeSchedule, image: list[int]) -> bool:
     nodes, links = schedule.topology.nodes, schedule.topology.links
     members = members_of(schedule)
     kinds = [(node.kind, number in members, node.multicast, node.aggregation) for number, node in enumerate(nodes)]
@@ -60,7 +60,7 @@ def _is_automorphism(schedule: Schedule, image: list[int]) -> bool:
     )
 
 
-def _route_is_right(schedule: Schedule, route: tuple[int, ...]) -> bool:
+def _route_is_right(schedule: TreeSchedule, route: tuple[int, ...]) -> bool:
     nodes = schedule.topology.nodes
     links = {(link.source, link.target) for link in schedule.topology.links}
     if len(route) < 2 or len(set(route)) != len(route):
@@ -71,12 +71,12 @@ def _route_is_right(schedule: Schedule, route: tuple[int, ...]) -> bool:
     return ends and interior and all(pair in links for pair in pairwise(route))
 
 
-def _may_end(schedule: Schedule, number: int, op: PhaseOp) -> bool:
+def _may_end(schedule: TreeSchedule, number: int, op: PhaseOp) -> bool:
     node = schedule.topology.nodes[number]
     return node.is_compute or (node.multicast if op is PhaseOp.BROADCAST else node.aggregation)
 
 
-def _tree_is_right(schedule: Schedule, tree: Tree, op: PhaseOp) -> bool:
+def _tree_is_right(schedule: TreeSchedule, tree: Tree, op: PhaseOp) -> bool:
     if tree.root not in members_of(schedule) or tree.share <= 0:
         return False
     ends = {end for number in tree.routes for end in (schedule.routes[number][0], schedule.routes[number][-1])}
@@ -85,7 +85,7 @@ def _tree_is_right(schedule: Schedule, tree: Tree, op: PhaseOp) -> bool:
     return _sums_up(schedule, tree) if op is PhaseOp.REDUCE else _spreads(schedule, tree)
 
 
-def _sums_up(schedule: Schedule, tree: Tree) -> bool:
+def _sums_up(schedule: TreeSchedule, tree: Tree) -> bool:
     """Each node but the root sends once, after all its inputs came; one that is idle has something to send."""
     sent: set[int] = set()
     for number in tree.routes:
@@ -99,7 +99,7 @@ def _sums_up(schedule: Schedule, tree: Tree) -> bool:
     return not waiting and sent | {tree.root} >= set(members_of(schedule)) and sent & idle <= received
 
 
-def _spreads(schedule: Schedule, tree: Tree) -> bool:
+def _spreads(schedule: TreeSchedule, tree: Tree) -> bool:
     reached = {tree.root}
     for number in tree.routes:
         route = schedule.routes[number]
@@ -109,7 +109,7 @@ def _spreads(schedule: Schedule, tree: Tree) -> bool:
     return reached.issuperset(members_of(schedule))
 
 
-def _shares_are_right(schedule: Schedule) -> bool:
+def _shares_are_right(schedule: TreeSchedule) -> bool:
     phases = []
     for phase in schedule.phases:
         carried = dict.fromkeys(members_of(schedule), Fraction(0))
@@ -123,7 +123,7 @@ def _shares_are_right(schedule: Schedule) -> bool:
     return phases[0] == _expected_shards(schedule)
 
 
-def _expected_shards(schedule: Schedule) -> dict[int, Fraction]:
+def _expected_shards(schedule: TreeSchedule) -> dict[int, Fraction]:
     compute = members_of(schedule)
     if schedule.collective.has_root:
         root = schedule.phases[0].roots[0]
@@ -131,7 +131,7 @@ def _expected_shards(schedule: Schedule) -> dict[int, Fraction]:
     return dict(zip(compute, schedule.shards or [Fraction(1, len(compute))] * len(compute), strict=True))
 
 
-def _algbw(schedule: Schedule) -> Fraction:
+def _algbw(schedule: TreeSchedule) -> Fraction:
     loads = {(link.source, link.target): Fraction(0) for link in schedule.topology.links}
     for tree in (tree for phase in schedule.phases for tree in phase):
         for number in tree.routes:
@@ -141,7 +141,7 @@ def _algbw(schedule: Schedule) -> Fraction:
     return 1 / max(loads[link.source, link.target] / link.bandwidth for link in schedule.topology.links)
 
 
-def _certificate_is_right(schedule: Schedule) -> bool:
+def _certificate_is_right(schedule: TreeSchedule) -> bool:
     if schedule.cut is None or schedule.optimal_algbw is None:
         return schedule.cut is None and schedule.optimal_algbw is None
     cut, compute = set(schedule.cut), set(members_of(schedule))

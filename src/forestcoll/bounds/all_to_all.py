@@ -30,12 +30,12 @@ from math import lcm
 
 import numpy as np
 
-from forestcoll.bounds.linear_program import LinearProgram, Row, Solution
-from forestcoll.bounds.orbits import Orbits
-from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.errors import InputError
+from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
+from forestcoll.optima.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
+from forestcoll.topology.orbits import Orbits
 
 MOST_COLUMNS = 60_000
 """The most columns that the program may have: one for each link and each orbit of compute nodes."""

@@ -15,11 +15,11 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TypeAlias
 
+from forestcoll.allreduce.plan import AllreducePlan
+from forestcoll.allreduce.program import AllreduceOptimum
 from forestcoll.bounds.all_to_all import AllToAllOptimum
-from forestcoll.bounds.allreduce import AllreduceOptimum
-from forestcoll.bounds.allreduce_proof import AllreducePlan
 from forestcoll.bounds.latency import LatencyBound
-from forestcoll.bounds.rooted import RootedBound
+from forestcoll.optima.rooted import RootedBound
 from forestcoll.topology import Topology
 
 

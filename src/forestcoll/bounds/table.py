@@ -3,12 +3,11 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from forestcoll.bounds import all_to_all, allreduce
+from forestcoll.allreduce import program as allreduce
+from forestcoll.allreduce.program import AllreduceOptimum, allreduce_optimum
+from forestcoll.allreduce.search import AllreduceSearch
+from forestcoll.bounds import all_to_all
 from forestcoll.bounds.all_to_all import all_to_all_rate
-from forestcoll.bounds.allreduce import AllreduceOptimum, allreduce_optimum
-from forestcoll.bounds.allreduce_forests import AllreduceSearch
-from forestcoll.bounds.allreduce_proof import Roles
-from forestcoll.bounds.demand import Demand
 from forestcoll.bounds.latency import latency_bound
 from forestcoll.bounds.limits import (
     AllreduceRate,
@@ -21,15 +20,17 @@ from forestcoll.bounds.limits import (
     ReceiptLimit,
     receipt_limit,
 )
-from forestcoll.bounds.orbits import Orbits
-from forestcoll.bounds.rooted import RootedBound, broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
-from forestcoll.bounds.scaling import ScaledTopology, require_all_ports, unbalanced_switch
-from forestcoll.bounds.unbalanced import UnbalancedSearch
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.optima.rooted import RootedBound, broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
+from forestcoll.optima.scaling import ScaledTopology, require_all_ports, unbalanced_switch
+from forestcoll.optima.unbalanced import UnbalancedSearch
 from forestcoll.progress import SILENT, Progress
+from forestcoll.proof.tree_dual import Roles
 from forestcoll.ranks import RanksLike, members_of, ranks_of, require_reach
+from forestcoll.request import Demand
 from forestcoll.topology import NodeId, Topology
+from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.part import relayed
 
 _Limits = dict[Operation, Limit]
@@ -49,7 +50,7 @@ def bounds_of(
     Args:
         topology: the network. Its switches may take in more or less than they give out; then bounds of allgather,
             reduce-scatter, broadcast and reduce hold but need not be reached.
-        ranks: which compute nodes take part, as `bounds.optimum` takes them; all if there are none.
+        ranks: which compute nodes take part, as `optimum.optimum` takes them; all if there are none.
         root: id of the compute node that broadcast and reduce are bounded for; the best one for each if None.
         progress: is told of stages.
 

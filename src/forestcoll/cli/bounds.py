@@ -18,8 +18,9 @@ def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool
     With --json also the certificates: cuts and weights that anyone can add up.
     """
     from forestcoll.bounds.table import bounds_of
-    from forestcoll.cli import bounds_wording, wording
     from forestcoll.cli.watching import Watch
+    from forestcoll.presentation import bounds as bounds_wording
+    from forestcoll.presentation import wording
     from forestcoll.topology.registry import load_topology
 
     with Watch() as watch:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import is_standard_output, json_option, output_option, ports_option, topology_argument
+from forestcoll.cli.options import json_option, output_option, ports_option, topology_argument
+from forestcoll.files import is_standard_stream
 
 
 @click.command("broadcast-series")
@@ -43,13 +44,14 @@ def command(  # noqa: PLR0913 (one parameter an option)
     one neighbour at a time and receives from one; else it uses all its links at once. The throughput is the greatest
     of all schedules, proven; the periodic schedule that reaches it is verified before it is written.
     """
-    from forestcoll.cli import series_wording, wording
     from forestcoll.cli.options import with_ports
     from forestcoll.cli.watching import Watch
     from forestcoll.oneport.checking import checked
     from forestcoll.oneport.comparison import compare_series
-    from forestcoll.oneport.simulation import good_cuts, simulate_series
-    from forestcoll.schedule.periodic_document import write_series
+    from forestcoll.presentation import series as series_wording
+    from forestcoll.presentation import wording
+    from forestcoll.schedule.series.document import write_series
+    from forestcoll.simulation.series.play import good_cuts, simulate_series
     from forestcoll.topology.registry import load_topology
 
     with Watch() as watch:
@@ -72,7 +74,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         if output is not None:
             watch.begin("writing")
             write_series(schedule, output)
-    err = is_standard_output(output)
+    err = is_standard_stream(output)
     if as_json:
         wording.print_json(series_wording.document(compared, schedule, run, watch.seconds), err=err)
         return

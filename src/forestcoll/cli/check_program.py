@@ -32,8 +32,8 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     Exit status 1 and the rank, block and step of the first fault if it is not right. With --json the answer is one JSON
     object whatever FILE holds.
     """
-    from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
+    from forestcoll.presentation import wording
     from forestcoll.targets.judging import judge_file
 
     try:
@@ -78,7 +78,7 @@ def _document(found: "Judgement") -> dict[str, object]:
 
 
 def _print(file: Path, found: "Judgement") -> None:
-    from forestcoll.cli import wording
+    from forestcoll.presentation import wording
 
     rows = [("instructions", str(found.instructions))]
     for runtime, refusal in found.loads.items():

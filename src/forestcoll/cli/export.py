@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forestcoll.cli.options import file_argument, is_standard_output, json_option, output_option
+from forestcoll.cli.options import file_argument, json_option, output_option
+from forestcoll.files import is_standard_stream
 
 if TYPE_CHECKING:
     from forestcoll.cli.watching import Watch
     from forestcoll.lowering import Options
-    from forestcoll.schedule import Schedule
-    from forestcoll.schedule.steps import StepSchedule
+    from forestcoll.schedule.steps.value import StepSchedule
+    from forestcoll.schedule.trees.value import TreeSchedule
     from forestcoll.targets.exporting import Export, Target
 
 _COUNT = click.IntRange(1)
@@ -92,11 +93,11 @@ def _check_usage(
         raise click.UsageError("only msccl-xml has dialects; leave --dialect out")
     if snippet is not None and target != "mscclpp-json":
         raise click.UsageError("only plans of MSCCL++ are registered by Python code; leave --snippet out")
-    if snippet is not None and (output is None or is_standard_output(output)):
+    if snippet is not None and (output is None or is_standard_stream(output)):
         raise click.UsageError("--snippet names the plan's file; give -o FILE too")
     if size is not None and target != "chakra":
         raise click.UsageError("only traces are of one size; leave --bytes out")
-    if target == "chakra" and is_standard_output(output):
+    if target == "chakra" and is_standard_stream(output):
         raise click.UsageError("traces are one file a rank; give -o PREFIX")
 
 
@@ -110,7 +111,9 @@ def _bytes(text: str) -> int:
         raise click.UsageError(f"--bytes {error}") from None
 
 
-def _options(schedule: "Schedule | StepSchedule", target: "Target", dialect: str, knobs: dict[str, Any]) -> "Options":
+def _options(
+    schedule: "TreeSchedule | StepSchedule", target: "Target", dialect: str, knobs: dict[str, Any]
+) -> "Options":
     """Return the knobs of the lowering: what the format usually has, and what was asked for."""
     from dataclasses import replace
 
@@ -131,9 +134,9 @@ def _options(schedule: "Schedule | StepSchedule", target: "Target", dialect: str
 
 
 def _report(done: "Export", output: Path | None, watch: "Watch", *, as_json: bool) -> None:
-    from forestcoll.cli import wording
+    from forestcoll.presentation import wording
 
-    err = is_standard_output(output)
+    err = is_standard_stream(output)
     if as_json:
         wording.print_json(_document(done, output, watch), err=err)
         return
@@ -155,7 +158,7 @@ def _rows(done: "Export", output: Path | None) -> list[tuple[str, str]]:
         lost = f"{100 * float(lowering.loss):.3g} %"
         rows.insert(0, ("lost", f"{lost} of the algbw: {lowering.trees_left_out} trees left out, or shares rounded"))
     where = "nowhere; -o FILE writes it" if output is None else f"{output}.*.et" if done.traces else str(output)
-    return [*rows, ("written", "to standard output" if is_standard_output(output) else where)]
+    return [*rows, ("written", "to standard output" if is_standard_stream(output) else where)]
 
 
 def _document(done: "Export", output: Path | None, watch: "Watch") -> dict[str, object]:

@@ -120,10 +120,10 @@ class _Asked:
 
 
 def _find(asked: _Asked) -> None:
-    from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
     from forestcoll.design.cache import find_with_cache
     from forestcoll.design.finder import find_topologies
+    from forestcoll.presentation import wording
 
     workload = asked.workload()
     with Watch() as watch:
@@ -185,7 +185,7 @@ def _chosen(frontier: "Frontier", workload: "Workload | None", choose: str | Non
 
 def _write(chosen: "Construction", asked: _Asked, watch: "Watch") -> None:
     from forestcoll.design.realisation import schedule_of, topology_of
-    from forestcoll.schedule.step_document import write_steps
+    from forestcoll.schedule.steps.document import write_steps
     from forestcoll.topology import write_topology
 
     schedule = None
@@ -254,9 +254,9 @@ def _sweep(asked: _Asked) -> None:
     from concurrent.futures import Executor, ProcessPoolExecutor
     from contextlib import ExitStack
 
-    from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
     from forestcoll.design.sweep import questions_of, sweep
+    from forestcoll.presentation import wording
 
     workload = asked.workload()
     with Watch() as watch, ExitStack() as stack:

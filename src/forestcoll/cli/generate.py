@@ -9,19 +9,20 @@ import click
 from forestcoll.cli.options import (
     Asked,
     collective_options,
-    is_standard_output,
     json_option,
     output_option,
     size_of,
     topology_argument,
 )
 from forestcoll.cli.step_generation import StepsAsked, generate_and_report
+from forestcoll.files import is_standard_stream
 from forestcoll.method import Method, StepMethod
 
 if TYPE_CHECKING:
-    from forestcoll.bounds import Optimum
     from forestcoll.cli.watching import Watch
-    from forestcoll.schedule import Schedule, Shape
+    from forestcoll.optima.value import Optimum
+    from forestcoll.schedule.trees.shape import Shape
+    from forestcoll.schedule.trees.value import TreeSchedule
 
 
 @click.command("generate")
@@ -70,10 +71,13 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     The optimum is that of a collective on TOPOLOGY; a schedule that the verifier refuses is never written.
     """
-    from forestcoll.cli import part_wording, wording
     from forestcoll.cli.watching import Watch
-    from forestcoll.generation import schedule_for
-    from forestcoll.schedule import shape_of, traffic_of, write_schedule
+    from forestcoll.generation.forest import schedule_for
+    from forestcoll.presentation import parts as part_wording
+    from forestcoll.presentation import wording
+    from forestcoll.schedule.trees.document import write_schedule
+    from forestcoll.schedule.trees.shape import shape_of
+    from forestcoll.schedule.trees.traffic import traffic_of
 
     if method in set(StepMethod):
         steps = StepsAsked(topology, options["collective"], method, chunks, data_size)
@@ -97,7 +101,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
-    err = is_standard_output(output)
+    err = is_standard_stream(output)
     if as_json:
         wording.print_json(
             _document(best, shape, output, watch)
@@ -125,7 +129,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     wording.print_lines(lines, err=err)
 
 
-def _check(schedule: "Schedule") -> None:
+def _check(schedule: "TreeSchedule") -> None:
     """Let the independent judge see what the generator made; a fault is ours, and nothing is written."""
     from forestcoll.errors import InternalError
     from forestcoll.verification import verify
@@ -135,13 +139,13 @@ def _check(schedule: "Schedule") -> None:
         raise InternalError(f"the generated schedule breaks a rule: {fault.message}")
 
 
-def _achieved(best: "Optimum", schedule: "Schedule") -> "Optimum":
+def _achieved(best: "Optimum", schedule: "TreeSchedule") -> "Optimum":
     """Return `best` with the bandwidth of the schedule: the two forests of an allreduce may give way to each other."""
     return replace(best, algbw=schedule.algbw, tree_bandwidth=best.tree_bandwidth * schedule.algbw / best.algbw)
 
 
 def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch") -> dict[str, object]:
-    from forestcoll.cli import wording
+    from forestcoll.presentation import wording
 
     return wording.optimum_document(best) | {
         "optimal": best.algbw == best.bound,
@@ -160,7 +164,7 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
 
 
 def _run_rows(output: Path | None, watch: "Watch", *, verbose: bool) -> list[tuple[str, str]]:
-    from forestcoll.cli import wording
+    from forestcoll.presentation import wording
 
     rows = [
         ("verified", "delivery, loads, algbw and the bottleneck cut"),

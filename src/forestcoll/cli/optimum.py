@@ -16,8 +16,9 @@ def command(topology: str, *, as_json: bool, **options: Any) -> None:
 
     The reason is a cut of TOPOLOGY: its nodes, its links, and what must cross them.
     """
-    from forestcoll.cli import part_wording, wording
     from forestcoll.cli.watching import Watch
+    from forestcoll.presentation import parts as part_wording
+    from forestcoll.presentation import wording
 
     asked = Asked(**options)
     asked.check()

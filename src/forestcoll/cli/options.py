@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forestcoll.collective import Collective, ShardsByNode, shards_of
+from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, shards_of
 from forestcoll.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from forestcoll.bounds import Optimum
-    from forestcoll.cli.part_wording import RelayGain
+    from forestcoll.optima.value import Optimum
+    from forestcoll.presentation.parts import RelayGain
     from forestcoll.progress import Progress
     from forestcoll.topology import Topology
 
@@ -144,7 +144,7 @@ def collective_options(command: Command) -> Command:
         ranks_option,
         click.option(
             "--collective",
-            type=click.Choice([each.value for each in Collective]),
+            type=click.Choice([each.value for each in SCHEDULED]),
             default=Collective.ALLGATHER.value,
             show_default=True,
             help="The operation.",
@@ -157,11 +157,6 @@ def collective_options(command: Command) -> Command:
 def with_ports(network: "Topology", ports: str | None) -> "Topology":
     """Return the network with the ports that `ports_option` asks for."""
     return network if ports is None else replace(network, port_model="one-port" if ports == "one" else None)
-
-
-def is_standard_output(output: Path | None) -> bool:
-    """Return whether `output` is standard output, so that a report must go to standard error."""
-    return output == Path("-")
 
 
 @dataclass(frozen=True)
@@ -191,7 +186,7 @@ class Asked:
     def check(self) -> None:
         """Refuse options that do not go together, as wrong usage."""
         collective = Collective(self.collective)
-        named = f"{'an' if collective.startswith('a') else 'a'} {collective}"
+        named = collective.with_article
         if self.root is not None and not collective.has_root:
             raise click.UsageError(f"{named} has no root; leave --root out")
         if self.root is None and collective.has_root:
@@ -213,16 +208,16 @@ class Asked:
         """Return what idle nodes gain as relays, None if there are none."""
         if not self.relays or len(best.members) == len(best.topology.compute):
             return None
-        from forestcoll.bounds import optimum_without_relays
-        from forestcoll.cli.part_wording import RelayGain
+        from forestcoll.presentation.parts import RelayGain
+        from forestcoll.solver.optimum import optimum_without_relays
 
         without = optimum_without_relays(best, trees=self.trees, max_trees=self.max_trees, progress=progress)
         return RelayGain.of(best, without)
 
     def optimum(self, network: "Topology", progress: "Progress") -> "tuple[Optimum, tuple[Optimum, ...]]":
         """Return the optimum that is asked for, and with `--max-trees` those of all numbers of trees."""
-        from forestcoll.bounds import best_of, optima_by_trees, optimum
         from forestcoll.ranks import without_relays
+        from forestcoll.solver.optimum import best_of, optima_by_trees, optimum
 
         if not self.in_network:
             network = network.without_abilities()

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import is_standard_output, json_option, output_option, ports_option, topology_argument
+from forestcoll.cli.options import json_option, output_option, ports_option, topology_argument
+from forestcoll.files import is_standard_stream
 
 
 @click.command("pipelined-broadcast")
@@ -37,12 +38,13 @@ def command(  # noqa: PLR0913 (one parameter an option)
     series of broadcasts, period by period; how many there are best be, and along which trees, is searched over the
     exact time that it all takes. The periodic schedule of packets is verified before it is written.
     """
-    from forestcoll.cli import pipeline_wording, wording
     from forestcoll.cli.options import with_ports
     from forestcoll.cli.watching import Watch
     from forestcoll.oneport.checking import checked
     from forestcoll.oneport.pipelined import Pipeline, root_rule
-    from forestcoll.schedule.periodic_document import write_series
+    from forestcoll.presentation import pipeline as pipeline_wording
+    from forestcoll.presentation import wording
+    from forestcoll.schedule.series.document import write_series
     from forestcoll.topology.registry import load_topology
     from forestcoll.units import data_size
 
@@ -63,7 +65,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         if output is not None:
             watch.begin("writing")
             write_series(schedule, output)
-    err = is_standard_output(output)
+    err = is_standard_stream(output)
     if as_json:
         wording.print_json(pipeline_wording.document(plan, by_rule, schedule, watch.seconds), err=err)
         return

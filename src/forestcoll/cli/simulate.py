@@ -10,8 +10,8 @@ import click
 from forestcoll.cli.options import file_argument, path_option
 
 if TYPE_CHECKING:
-    from forestcoll.schedule import Schedule
-    from forestcoll.schedule.steps import StepSchedule
+    from forestcoll.schedule.steps.value import StepSchedule
+    from forestcoll.schedule.trees.value import TreeSchedule
     from forestcoll.simulation import Costs, Point
     from forestcoll.simulation.loads import Loads
 
@@ -82,9 +82,9 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     Bandwidths are algbw and busbw as nccl-tests defines them, in the unit of the schedule's network.
     """
-    from forestcoll.cli import wording
     from forestcoll.cli.reading import read_right_schedule
     from forestcoll.cli.watching import Watch
+    from forestcoll.presentation import wording
     from forestcoll.simulation import Costs, simulate
     from forestcoll.simulation.loads import Loads
     from forestcoll.simulation.sizes import size_of, sizes_of
@@ -119,7 +119,7 @@ def _check_pictures(paths: Sequence[Path]) -> None:
 
 
 def _write_tables(
-    schedule: "Schedule | StepSchedule", points: "Sequence[Point]", *, csv: Path | None, plot: Path | None
+    schedule: "TreeSchedule | StepSchedule", points: "Sequence[Point]", *, csv: Path | None, plot: Path | None
 ) -> None:
     from forestcoll.files import write_text
     from forestcoll.pictures.simulation import plot_points
@@ -132,22 +132,22 @@ def _write_tables(
         plot_points(points, _title(schedule), unit, _algbw(schedule), plot)
 
 
-def _ranks(schedule: "Schedule | StepSchedule") -> int:
-    from forestcoll.schedule.steps import StepSchedule
+def _ranks(schedule: "TreeSchedule | StepSchedule") -> int:
+    from forestcoll.schedule.steps.value import StepSchedule
 
     return len(schedule.topology.compute if isinstance(schedule, StepSchedule) else schedule.members)
 
 
-def _algbw(schedule: "Schedule | StepSchedule") -> float:
+def _algbw(schedule: "TreeSchedule | StepSchedule") -> float:
     """Return what large messages come to."""
-    from forestcoll.schedule.step_cost import cost_of
-    from forestcoll.schedule.steps import StepSchedule
+    from forestcoll.schedule.steps.shape import cost_of
+    from forestcoll.schedule.steps.value import StepSchedule
 
     return float(cost_of(schedule).algbw or 0 if isinstance(schedule, StepSchedule) else schedule.algbw)
 
 
-def _title(schedule: "Schedule | StepSchedule") -> str:
-    from forestcoll.cli.wording import printable
+def _title(schedule: "TreeSchedule | StepSchedule") -> str:
+    from forestcoll.presentation.wording import printable
 
     nodes = _ranks(schedule)
     return f"{printable(schedule.topology.name)}: {schedule.collective} over {nodes} compute nodes"
@@ -161,12 +161,12 @@ def _write_links(loads: "Loads", point: "Point", path: Path) -> None:
 
 
 def _write_run(
-    schedule: "Schedule | StepSchedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None
+    schedule: "TreeSchedule | StepSchedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None
 ) -> None:
     """Run the program of the schedule for one size, and write what its blocks do."""
     from forestcoll.files import write_text
     from forestcoll.pictures.simulation import draw_gantt
-    from forestcoll.simulation.table import ProgramModel
+    from forestcoll.simulation.simulate import ProgramModel
     from forestcoll.simulation.tables import chrome_trace
     from forestcoll.units import size_name
 
@@ -191,7 +191,7 @@ def _document(point: "Point") -> dict[str, object]:
     }
 
 
-def _lines(schedule: "Schedule | StepSchedule", points: "Sequence[Point]", loads: "Loads") -> list[str]:
+def _lines(schedule: "TreeSchedule | StepSchedule", points: "Sequence[Point]", loads: "Loads") -> list[str]:
     from forestcoll.units import size_name
 
     unit = schedule.topology.bandwidth_unit
@@ -212,9 +212,9 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.4g} us"
 
 
-def _busiest(schedule: "Schedule | StepSchedule", point: "Point", loads: "Loads") -> list[str]:
+def _busiest(schedule: "TreeSchedule | StepSchedule", point: "Point", loads: "Loads") -> list[str]:
     """Name the links that are busy the longest, and how long."""
-    from forestcoll.cli.wording import printable
+    from forestcoll.presentation.wording import printable
     from forestcoll.units import size_name
 
     topology, used = schedule.topology, loads.utilisation(point.size, point.seconds).tolist()

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import is_standard_output
 from forestcoll.collective import Collective
+from forestcoll.files import is_standard_stream
 
 if TYPE_CHECKING:
     from forestcoll.cli.watching import Watch
-    from forestcoll.schedule.steps import StepSchedule
-    from forestcoll.verification.steps import StepReport
+    from forestcoll.schedule.steps.value import StepSchedule
+    from forestcoll.verification.steps.judge import StepReport
 
 _NOT_FOR_STEPS = {
     "ranks": "--ranks",
@@ -48,13 +48,13 @@ class StepsAsked:
 
 def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool) -> None:
     """Generate a step schedule, let it be judged, write it, and print what it is."""
-    from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
     from forestcoll.errors import InternalError
     from forestcoll.generation.steps import generate_steps
-    from forestcoll.schedule.step_document import write_steps
+    from forestcoll.presentation import wording
+    from forestcoll.schedule.steps.document import write_steps
     from forestcoll.topology.registry import load_topology
-    from forestcoll.verification.steps import verify_steps
+    from forestcoll.verification.steps.judge import verify_steps
 
     with Watch() as watch:
         watch.begin("reading the topology")
@@ -74,7 +74,7 @@ def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool
         if output is not None:
             watch.begin("writing")
             write_steps(schedule, output)
-    err = is_standard_output(output)
+    err = is_standard_stream(output)
     if as_json:
         wording.print_json(_document(asked, schedule, report, output, watch), err=err)
         return
@@ -118,7 +118,7 @@ def step_document(schedule: "StepSchedule", report: "StepReport") -> dict[str, o
 
 def step_title(schedule: "StepSchedule", method: str | None = None) -> str:
     """Return the line above what is said of a step schedule."""
-    from forestcoll.cli import wording
+    from forestcoll.presentation import wording
 
     what = f"{schedule.collective.value}{'' if method is None else f' by {method}'}"
     return f"{wording.printable(schedule.topology.name)}: {what} over {len(schedule.topology.compute)} compute nodes"
@@ -126,7 +126,7 @@ def step_title(schedule: "StepSchedule", method: str | None = None) -> str:
 
 def step_rows(schedule: "StepSchedule", report: "StepReport") -> list[tuple[str, str]]:
     """Return the rows that state what a step schedule which is right comes to."""
-    from forestcoll.cli import wording
+    from forestcoll.presentation import wording
 
     factor, least = report.bandwidth_factor, report.least_factor
     if factor is None or least is None:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import is_standard_output, json_option, output_option, topology_argument
+from forestcoll.cli.options import json_option, output_option, topology_argument
+from forestcoll.files import is_standard_stream
 
 if TYPE_CHECKING:
     from forestcoll.topology import Topology
@@ -42,4 +43,4 @@ def _print_summary(network: "Topology", output: Path) -> None:
         "unit": network.bandwidth_unit,
         "output": str(output),
     }
-    click.echo(json.dumps(document, indent=1), err=is_standard_output(output))
+    click.echo(json.dumps(document, indent=1), err=is_standard_stream(output))

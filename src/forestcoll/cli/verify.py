@@ -13,12 +13,12 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 
 if TYPE_CHECKING:
-    from forestcoll.schedule import Schedule
-    from forestcoll.schedule.periodic import PeriodicSchedule
-    from forestcoll.schedule.steps import StepSchedule
+    from forestcoll.schedule.series.value import SeriesSchedule
+    from forestcoll.schedule.steps.value import StepSchedule
+    from forestcoll.schedule.trees.value import TreeSchedule
     from forestcoll.topology import NodeId
     from forestcoll.verification import Fault, Report
-    from forestcoll.verification.steps import StepReport
+    from forestcoll.verification.steps.judge import StepReport
 
 
 @click.command("verify")
@@ -35,9 +35,9 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     Exit status 1 and the first broken rule if it is not right. With --json the answer is one JSON object whatever FILE
     holds; "rule" is null where it is no schedule at all.
     """
-    from forestcoll.cli import wording
     from forestcoll.cli.watching import Watch
-    from forestcoll.schedule.any_document import read_any_schedule
+    from forestcoll.presentation import wording
+    from forestcoll.schedule.files import read_any_schedule
 
     try:
         with Watch() as watch:
@@ -70,24 +70,24 @@ class _Judgement:
     lines: Callable[[Path], list[str]]
 
 
-def _judgement(schedule: "Schedule | StepSchedule | PeriodicSchedule") -> _Judgement:
-    from forestcoll.schedule.periodic import PeriodicSchedule
-    from forestcoll.schedule.steps import StepSchedule
+def _judgement(schedule: "TreeSchedule | StepSchedule | SeriesSchedule") -> _Judgement:
+    from forestcoll.schedule.series.value import SeriesSchedule
+    from forestcoll.schedule.steps.value import StepSchedule
     from forestcoll.verification import verify
-    from forestcoll.verification.steps import verify_steps
+    from forestcoll.verification.steps.judge import verify_steps
 
     if isinstance(schedule, StepSchedule):
         judged = verify_steps(schedule)
         return _Judgement(judged.fault, partial(_steps_document, schedule, judged), partial(_steps, schedule, judged))
-    if isinstance(schedule, PeriodicSchedule):
+    if isinstance(schedule, SeriesSchedule):
         return _series_judgement(schedule)
     report = verify(schedule)
     return _Judgement(report.fault, partial(_document, schedule, report), partial(_lines, schedule, report))
 
 
-def _series_judgement(schedule: "PeriodicSchedule") -> _Judgement:
-    from forestcoll.cli import series_wording
-    from forestcoll.verification.series import verify_series
+def _series_judgement(schedule: "SeriesSchedule") -> _Judgement:
+    from forestcoll.presentation import series as series_wording
+    from forestcoll.verification.series.judge import verify_series
 
     report = verify_series(schedule)
     document = partial(series_wording.verified_document, schedule, report)
@@ -101,8 +101,8 @@ def _steps_document(schedule: "StepSchedule", report: "StepReport") -> dict[str,
 
 
 def _steps(schedule: "StepSchedule", report: "StepReport", file: Path) -> list[str]:
-    from forestcoll.cli import wording
     from forestcoll.cli.step_generation import step_rows
+    from forestcoll.presentation import wording
 
     name, nodes = wording.printable(schedule.topology.name), len(schedule.topology.compute)
     first = f"{file}: right: {schedule.collective.value} in steps on {name}, {nodes} compute nodes"
@@ -113,9 +113,10 @@ def _refusal(rule: str | None, message: str) -> dict[str, object]:
     return {"valid": False, "rule": rule, "message": message}
 
 
-def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
-    from forestcoll.cli import wording
-    from forestcoll.schedule import shape_of, traffic_of
+def _document(schedule: "TreeSchedule", report: "Report") -> dict[str, object]:
+    from forestcoll.presentation import wording
+    from forestcoll.schedule.trees.shape import shape_of
+    from forestcoll.schedule.trees.traffic import traffic_of
 
     shape = shape_of(schedule)
     document: dict[str, object] = {
@@ -140,13 +141,14 @@ def _document(schedule: "Schedule", report: "Report") -> dict[str, object]:
     return document
 
 
-def _root(schedule: "Schedule") -> "NodeId":
+def _root(schedule: "TreeSchedule") -> "NodeId":
     return schedule.topology.nodes[schedule.phases[0].roots[0]].id
 
 
-def _lines(schedule: "Schedule", report: "Report", file: Path) -> list[str]:
-    from forestcoll.cli import wording
-    from forestcoll.schedule import shape_of, traffic_of
+def _lines(schedule: "TreeSchedule", report: "Report", file: Path) -> list[str]:
+    from forestcoll.presentation import wording
+    from forestcoll.schedule.trees.shape import shape_of
+    from forestcoll.schedule.trees.traffic import traffic_of
 
     topology, unit = schedule.topology, schedule.topology.bandwidth_unit
     place = f"{wording.printable(topology.name)}, {wording.counted(topology, schedule.ranks)}"

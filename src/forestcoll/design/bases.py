@@ -9,7 +9,7 @@ import numpy as np
 from forestcoll.design.mirrors import find_mirror
 from forestcoll.design.sends import Sends, joined
 from forestcoll.design.wiring import Wiring, is_mirror
-from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.rows import IntArray
 from forestcoll.topology.families._direct import ArcRecipe
 from forestcoll.topology.families.cayley import Cayley
 from forestcoll.topology.families.circulant import Circulant

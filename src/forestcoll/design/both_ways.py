@@ -9,7 +9,7 @@ import numpy as np
 
 from forestcoll.design.sends import Sends, columns_of, joined
 from forestcoll.design.wiring import Wiring, mirror_of_arcs
-from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.rows import IntArray
 
 
 def both_ways(base: Wiring) -> Wiring:

@@ -5,7 +5,7 @@ from forestcoll.design.sends import Sends, sends_of
 from forestcoll.design.wiring import Wiring
 from forestcoll.errors import InternalError
 from forestcoll.generation.bfb import bfb
-from forestcoll.schedule.step_cost import cost_of
+from forestcoll.schedule.steps.shape import cost_of
 
 
 def breadth_first_sends(wiring: Wiring) -> Sends:

@@ -13,7 +13,7 @@ from forestcoll.design.cartesian_product import product_mirror, product_wiring
 from forestcoll.design.measure import Cost
 from forestcoll.design.sends import Sends, joined
 from forestcoll.design.wiring import Wiring
-from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.rows import IntArray
 
 
 def cartesian_power(base: Wiring, exponent: int) -> Wiring:

@@ -11,7 +11,7 @@ import numpy as np
 
 from forestcoll.design.measure import Cost, least_factor
 from forestcoll.design.wiring import Wiring
-from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.rows import IntArray
 
 
 def product_wiring(factors: Sequence[Wiring]) -> Wiring:

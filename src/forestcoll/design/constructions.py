@@ -22,7 +22,7 @@ from forestcoll.design.measure import Cost, least_factor, moore_steps
 from forestcoll.design.sends import Sends
 from forestcoll.design.wiring import Wiring
 from forestcoll.errors import InternalError
-from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.rows import IntArray
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 

@@ -12,7 +12,7 @@ import numpy as np
 from forestcoll.design.measure import Cost
 from forestcoll.design.sends import Sends, joined
 from forestcoll.design.wiring import Wiring
-from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.rows import IntArray
 
 
 def degree_expansion(base: Wiring, copies: int) -> Wiring:

@@ -12,7 +12,7 @@ import numpy as np
 from forestcoll.design.measure import Cost
 from forestcoll.design.sends import Sends, joined
 from forestcoll.design.wiring import Wiring, mirror_of_arcs
-from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.rows import IntArray
 
 
 def line_graph(base: Wiring) -> Wiring:

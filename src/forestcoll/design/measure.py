@@ -16,7 +16,7 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.rows import IntArray
 
 MAX_DEGREE = 10
 """The largest degree that is counted: 2^d sets of arcs a step."""

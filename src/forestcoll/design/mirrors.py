@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from forestcoll.design.wiring import Wiring, is_mirror
-from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.rows import IntArray
 
 MOST_TRIALS = 200_000
 """The most matches of two nodes that are tried."""

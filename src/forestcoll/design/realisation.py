@@ -14,10 +14,10 @@ from forestcoll.design.measure import Cost
 from forestcoll.design.sends import step_schedule
 from forestcoll.errors import InputError, InternalError
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.step_composition import carried_over, combined, is_own_transpose, reversed_steps
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps.composition import carried_over, combined, is_own_transpose, reversed_steps
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
-from forestcoll.verification.steps import verify_steps
+from forestcoll.verification.steps.judge import verify_steps
 
 
 def topology_of(construction: Construction) -> Topology:

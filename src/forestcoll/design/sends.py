@@ -1,6 +1,6 @@
 """An allgather on a wiring: which part of which shard crosses which arc at which step, in flat arrays.
 
-Like `forestcoll.schedule.steps.Transfers`, which it becomes in the end, but by arc, for expansions tell parallel arcs
+Like the `Transfers` of a step schedule, which it becomes in the end, but by arc, for expansions tell parallel arcs
 apart; parts are whole numbers of `parts`-ths of a shard.
 """
 
@@ -11,11 +11,11 @@ from math import lcm
 
 import numpy as np
 
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.design.wiring import Wiring
 from forestcoll.errors import InternalError
-from forestcoll.schedule.model import IntArray, PhaseOp
-from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology
 
 _MOST_PARTS = 2**40

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from forestcoll.design.measure import Cost, breadth_first_cost
 from forestcoll.errors import InputError
-from forestcoll.schedule.model import IntArray
+from forestcoll.schedule.rows import IntArray
 from forestcoll.topology import Topology
 from forestcoll.topology.builder import TopologyBuilder
 

@@ -17,8 +17,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.bounds import Optimum, optimum
-from forestcoll.collective import Collective, ShardsByNode
+from forestcoll.collective import PhaseOp
 from forestcoll.core import RoutedTrees
 from forestcoll.errors import InputError
 from forestcoll.generation.growing import Forest
@@ -28,12 +27,12 @@ from forestcoll.generation.memory import can_fit, check_memory
 from forestcoll.generation.relays import stopped_at
 from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
+from forestcoll.optima.value import Optimum
 from forestcoll.progress import SILENT, Progress
-from forestcoll.ranks import RanksLike
-from forestcoll.schedule import Phase, PhaseOp, Rows, Schedule
-from forestcoll.schedule.expansion import distinct_rows
-from forestcoll.schedule.model import row_starts
-from forestcoll.topology import NodeId, Symmetry, Topology
+from forestcoll.schedule.rows import Rows, row_starts
+from forestcoll.schedule.trees.expansion import distinct_rows, expanded
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.topology import Symmetry, Topology
 
 MOST_LISTED_EDGES = 2**27
 """The most tree edges that are written out, if there is a symmetry: a file of more is larger than what is read."""
@@ -42,39 +41,9 @@ _WORTH_A_SYMMETRY = 2**19
 """Tree edges from which on it is worth while to look for a symmetry, even to write out all trees in the end."""
 
 
-def generate(  # noqa: PLR0913 (what is asked, and how)
-    topology: Topology,
-    collective: Collective | str = Collective.ALLGATHER,
-    *,
-    ranks: RanksLike | None = None,
-    root: NodeId | None = None,
-    shards: ShardsByNode | None = None,
-    trees: int | None = None,
-    max_trees: int | None = None,
-    method: Method | str = Method.AUTO,
-    compact: bool = False,
-    progress: Progress = SILENT,
-) -> Schedule:
-    """Return a schedule that reaches the optimum of `collective` on `topology`.
-
-    The same arguments give the same schedule. They and the errors are those of `bounds.optimum` and `schedule_for`.
-    """
-    best = optimum(
-        topology,
-        collective,
-        ranks=ranks,
-        root=root,
-        shards=shards,
-        trees=trees,
-        max_trees=max_trees,
-        progress=progress,
-    )
-    return schedule_for(best, method=method, compact=compact, progress=progress)
-
-
 def schedule_for(
     best: Optimum, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
-) -> Schedule:
+) -> TreeSchedule:
     """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`.
 
     An allreduce may exceed it, and so may trees that save traffic by copies on switches and relays.
@@ -101,7 +70,7 @@ def schedule_for(
         if base is not None:
             schedule = _schedule(best, base[0], base[1])
             if listed:
-                return schedule.expanded()
+                return expanded(schedule)
             if not compact:
                 progress.remark(f"{best.topology.name}: a list of all trees is too long; base trees stand for them")
             return schedule
@@ -137,7 +106,7 @@ def _method(name: Method | str) -> Method:
         raise InputError(f"there is no method {name!r}; there are {known}") from None
 
 
-def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None) -> Schedule:
+def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None) -> TreeSchedule:
     phases = best.phases or (best,)
     idle = set(best.topology.compute).difference(best.members)
     parts = []
@@ -150,7 +119,7 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
     algbw = best.algbw
     if best.phases or best.topology.able_switches:
         algbw = achieved_algbw(best.topology, routes, forests, symmetry)
-    return Schedule(
+    return TreeSchedule(
         topology=best.topology,
         collective=best.collective,
         routes=routes,

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from forestcoll.bounds import Optimum
-from forestcoll.bounds.scaling import ScaledTopology
 from forestcoll.core import AnyProblem, Core, RoutedTrees
 from forestcoll.errors import NoSolutionError
 from forestcoll.method import Method
+from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.optima.value import Optimum
 from forestcoll.progress import Progress
 
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule import Phase, PhaseOp, Rows
-from forestcoll.schedule.expansion import distinct_rows
-from forestcoll.schedule.model import IntArray, row_starts
+from forestcoll.collective import PhaseOp
+from forestcoll.schedule.rows import IntArray, Rows, row_starts
+from forestcoll.schedule.trees.expansion import distinct_rows
+from forestcoll.schedule.trees.value import Phase
 from forestcoll.topology import Topology
 
 _BoolArray = npt.NDArray[np.bool_]

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.generation.symmetric import link_orbits
-from forestcoll.schedule import Phase, Rows
-from forestcoll.schedule.model import IntArray
-from forestcoll.schedule.traffic import carried_by_routes
+from forestcoll.schedule.rows import IntArray, Rows
+from forestcoll.schedule.trees.traffic import carried_by_routes
+from forestcoll.schedule.trees.value import Phase
 from forestcoll.topology import Symmetry, Topology
 
 

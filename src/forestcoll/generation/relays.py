@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from forestcoll.schedule import Phase, Rows
-from forestcoll.schedule.expansion import distinct_rows
-from forestcoll.schedule.model import IntArray, row_starts
+from forestcoll.schedule.rows import IntArray, Rows, row_starts
+from forestcoll.schedule.trees.expansion import distinct_rows
+from forestcoll.schedule.trees.value import Phase
 
 
 def stopped_at(relays: Collection[int], nodes: int, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
-from forestcoll.schedule.step_composition import combined, is_own_transpose, reversed_steps
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps.composition import combined, is_own_transpose, reversed_steps
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 
 

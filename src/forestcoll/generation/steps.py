@@ -14,7 +14,7 @@ from forestcoll.generation.bfb import bfb
 from forestcoll.generation.bfb.allgather import checked_chunks
 from forestcoll.method import StepMethod
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 
 StepGenerator: TypeAlias = Callable[[Topology, Collective], StepSchedule]

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.bounds import Optimum
 from forestcoll.core import RoutedTrees
 from forestcoll.generation.growing import Forest
+from forestcoll.optima.value import Optimum
 from forestcoll.progress import Progress
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry

@@ -10,8 +10,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from forestcoll.collective import PhaseOp
 from forestcoll.lowering.flows import Flow
-from forestcoll.schedule import PhaseOp
 
 Children: TypeAlias = Mapping[int, tuple[int, ...]]
 Fans: TypeAlias = Mapping[int, tuple[tuple[int, ...], ...]]

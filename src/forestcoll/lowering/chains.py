@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from forestcoll.collective import PhaseOp
 from forestcoll.lowering.flows import Flow
-from forestcoll.schedule import PhaseOp
 
 Joints: TypeAlias = Mapping[tuple[int, int], Mapping[int, int]]
 """Of a rank and a channel number: of a neighbour that sends, the neighbour that it is joined with."""

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
+from forestcoll.collective import PhaseOp
 from forestcoll.lowering.grid import Grid
 from forestcoll.lowering.options import Options
-from forestcoll.schedule import PhaseOp, Schedule, Tree
+from forestcoll.schedule.trees.value import Tree, TreeSchedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Flow:
         return max((depth + 1 for *_, depth in self.edges()), default=0)
 
 
-def flows_of(schedule: Schedule, grid: Grid, options: Options, most: int | None) -> tuple[Flow, ...]:
+def flows_of(schedule: TreeSchedule, grid: Grid, options: Options, most: int | None) -> tuple[Flow, ...]:
     """Return the flows of `schedule`, which lists all trees, on `grid`; none has more than `most` chunks.
 
     Every chunk of the grid becomes `instances` times `pieces` chunks of the program. Where there are pieces, the trees
@@ -94,7 +95,7 @@ def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:
             yield replace(flow, offset=begin, count=until - begin)
 
 
-def _trees(schedule: Schedule, grid: Grid) -> Iterator[Flow]:
+def _trees(schedule: TreeSchedule, grid: Grid) -> Iterator[Flow]:
     """Yield each tree that carries anything; those of a root lie one behind the other, from where its part begins."""
     ranks = {node: rank for rank, node in enumerate(schedule.members)}
     paths = list(schedule.routes)
@@ -128,7 +129,7 @@ def _children(
 
 
 def _fans(
-    schedule: Schedule,
+    schedule: TreeSchedule,
     tree: Tree,
     op: PhaseOp,
     children: Mapping[int, tuple[int, ...]],

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import lcm
 
 from forestcoll.errors import NoSolutionError
-from forestcoll.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 
 MAX_EXACT_CHUNKS = 2**15 - 1
 """The most chunks that are taken unless asked for: MSCCL keeps offsets in 16 bits, and files grow with them."""
@@ -34,7 +34,7 @@ class Grid:
     trees: tuple[tuple[int, ...], ...]
 
 
-def grid_for(schedule: Schedule, chunks: int | None, most: int | None = None) -> Grid:
+def grid_for(schedule: TreeSchedule, chunks: int | None, most: int | None = None) -> Grid:
     """Return the grid with `chunks` chunks, or with as few as make `schedule`'s shares whole, at most `most`.
 
     `schedule` lists all trees. Where the exact grid has more than `most` chunks, shares are rounded to the greatest
@@ -55,7 +55,7 @@ def grid_for(schedule: Schedule, chunks: int | None, most: int | None = None) ->
     return Grid(chunks, parts, tuple(_of_phase(schedule, phase, parts) for phase in range(len(schedule.phases))))
 
 
-def _unit(schedule: Schedule) -> int:
+def _unit(schedule: TreeSchedule) -> int:
     """Return the least number of chunks that makes every rank's shard whole."""
     if not schedule.collective.has_shards:
         return 1
@@ -64,7 +64,7 @@ def _unit(schedule: Schedule) -> int:
     return lcm(*(shard.denominator for shard in schedule.shards))
 
 
-def _exact(schedule: Schedule) -> int:
+def _exact(schedule: TreeSchedule) -> int:
     denominators = {share.denominator for phase in schedule.phases for share in phase.shares}
     common = _unit(schedule)
     for denominator in denominators:
@@ -80,7 +80,7 @@ def _chosen(exact: int, unit: int, bound: int) -> int:
     return unit << (bound // unit).bit_length() - 1
 
 
-def _parts(schedule: Schedule, chunks: int) -> tuple[int, ...]:
+def _parts(schedule: TreeSchedule, chunks: int) -> tuple[int, ...]:
     """Return how many chunks each rank is the root of: its shard or, where the task leaves it open, about its share."""
     ranks = {node: rank for rank, node in enumerate(schedule.members)}
     totals = [Fraction(0)] * len(ranks)
@@ -89,7 +89,7 @@ def _parts(schedule: Schedule, chunks: int) -> tuple[int, ...]:
     return rounded(totals, chunks)
 
 
-def _of_phase(schedule: Schedule, number: int, parts: Sequence[int]) -> tuple[int, ...]:
+def _of_phase(schedule: TreeSchedule, number: int, parts: Sequence[int]) -> tuple[int, ...]:
     phase = schedule.phases[number]
     ranks = {node: rank for rank, node in enumerate(schedule.members)}
     trees: dict[int, list[int]] = {}
@@ -114,7 +114,7 @@ def rounded(shares: Sequence[Fraction], total: int) -> tuple[int, ...]:
     return tuple(floors)
 
 
-def achieved(schedule: Schedule, grid: Grid) -> Fraction:
+def achieved(schedule: TreeSchedule, grid: Grid) -> Fraction:
     """Return the algbw of `schedule` with the shares that `grid` gives its trees, in the topology's unit."""
     loads = _link_loads(schedule, grid)
     slowest = max(
@@ -124,7 +124,7 @@ def achieved(schedule: Schedule, grid: Grid) -> Fraction:
     return 1 / slowest
 
 
-def _link_loads(schedule: Schedule, grid: Grid) -> Mapping[tuple[int, int], int]:
+def _link_loads(schedule: TreeSchedule, grid: Grid) -> Mapping[tuple[int, int], int]:
     routes = list(schedule.routes)
     loads: dict[tuple[int, int], int] = {}
     for phase, counts in zip(schedule.phases, grid.trees, strict=True):

@@ -8,7 +8,7 @@ from forestcoll.collective import Collective
 from forestcoll.lowering.grid import Grid
 from forestcoll.lowering.options import Options
 from forestcoll.program import Block, Buffer, Channel, Program, Rank, Span, Task
-from forestcoll.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 
 _TASKS = {
     Collective.ALLGATHER: Task.ALLGATHER,
@@ -43,7 +43,7 @@ class Layout:
     options: Options
 
     @staticmethod
-    def of(schedule: Schedule, grid: Grid, options: Options) -> "Layout":
+    def of(schedule: TreeSchedule, grid: Grid, options: Options) -> "Layout":
         """Return the layout of the program of `schedule`, whose chunks are those of `grid`, cut further."""
         root = schedule.members.index(schedule.phases[0].roots[0]) if schedule.collective.has_root else None
         parts = tuple(part * options.scale for part in grid.parts)

@@ -19,9 +19,10 @@ from forestcoll.lowering.steps import program_of_steps
 from forestcoll.lowering.two_sided import two_sided
 from forestcoll.program import Program
 from forestcoll.program.limits import Limits
-from forestcoll.schedule import Phase, Schedule
-from forestcoll.schedule.step_cost import cost_of
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 
 UNLIMITED = Limits(name="no runtime in particular")
 
@@ -43,7 +44,9 @@ class Lowering:
     trees_left_out: int
 
 
-def lower(schedule: Schedule | StepSchedule, options: Options | None = None, limits: Limits = UNLIMITED) -> Lowering:
+def lower(
+    schedule: TreeSchedule | StepSchedule, options: Options | None = None, limits: Limits = UNLIMITED
+) -> Lowering:
     """Return a program that does what `schedule` says, within `limits`.
 
     Where the program of all trees does not fit, each root keeps only its greatest trees, as many as do; what that costs
@@ -58,7 +61,7 @@ def lower(schedule: Schedule | StepSchedule, options: Options | None = None, lim
     if isinstance(schedule, StepSchedule):
         program = program_of_steps(schedule, options, limits)
         return Lowering(program, cost_of(schedule).algbw or Fraction(0), Fraction(0), 0)
-    schedule = schedule.expanded()
+    schedule = expanded(schedule)
     _check_relays(schedule)
     excess: Excess | None = None
     for kept in _numbers_of_trees(schedule):
@@ -72,7 +75,7 @@ def lower(schedule: Schedule | StepSchedule, options: Options | None = None, lim
     raise NoSolutionError(f"{name}: no program fits {limits.name}, not even with one tree per root: {excess}")
 
 
-def _check_relays(schedule: Schedule) -> None:
+def _check_relays(schedule: TreeSchedule) -> None:
     """Refuse a schedule whose trees pass through compute nodes that take no part: nobody runs a program there."""
     idle = set(schedule.topology.compute).difference(schedule.members)
     if idle and (used := idle.intersection(schedule.routes.entries.tolist())):
@@ -83,7 +86,7 @@ def _check_relays(schedule: Schedule) -> None:
         )
 
 
-def _numbers_of_trees(schedule: Schedule) -> Iterator[int | None]:
+def _numbers_of_trees(schedule: TreeSchedule) -> Iterator[int | None]:
     """Yield how many trees of each root are tried: all (None), and half as many each time, down to one."""
     yield None
     most = max(max(Counter(phase.roots).values()) for phase in schedule.phases)
@@ -92,7 +95,7 @@ def _numbers_of_trees(schedule: Schedule) -> Iterator[int | None]:
         yield most
 
 
-def _lowering(schedule: Schedule, thinner: Schedule, grid: Grid, program: Program) -> Lowering:
+def _lowering(schedule: TreeSchedule, thinner: TreeSchedule, grid: Grid, program: Program) -> Lowering:
     algbw = achieved(thinner, grid)
     carry = sum(count > 0 for counts in grid.trees for count in counts)
     return Lowering(
@@ -103,12 +106,12 @@ def _lowering(schedule: Schedule, thinner: Schedule, grid: Grid, program: Progra
     )
 
 
-def _grid(schedule: Schedule, options: Options, limits: Limits) -> Grid:
+def _grid(schedule: TreeSchedule, options: Options, limits: Limits) -> Grid:
     most = None if limits.chunks is None else max(1, limits.chunks // options.scale)
     return grid_for(schedule, options.chunks, most)
 
 
-def _programs(schedule: Schedule, grid: Grid, options: Options, limits: Limits) -> Iterator[Program | Excess]:
+def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limits) -> Iterator[Program | Excess]:
     """Yield programs that fit, the preferred one first, and what does not fit of others."""
     layout = Layout.of(schedule, grid, options)
     if options.style is Style.ONE_SIDED:
@@ -125,7 +128,7 @@ def _programs(schedule: Schedule, grid: Grid, options: Options, limits: Limits) 
             yield excess_of(program, limits) or program
 
 
-def _thinned(schedule: Schedule, kept: int) -> Schedule:
+def _thinned(schedule: TreeSchedule, kept: int) -> TreeSchedule:
     """Return the schedule with the `kept` greatest trees of each root in each phase, grown to what all of them had."""
     return replace(schedule, phases=tuple(_thinned_phase(phase, kept) for phase in schedule.phases))
 

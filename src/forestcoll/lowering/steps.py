@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from math import lcm
 from typing import TYPE_CHECKING
 
+from forestcoll.collective import PhaseOp
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.lowering.blocks import block_table
 from forestcoll.lowering.chains import Chain
@@ -25,8 +26,7 @@ from forestcoll.lowering.plans import MOST_CHANNELS, Plan, block_bounds, copies
 from forestcoll.lowering.two_sided import two_sided
 from forestcoll.program import Program
 from forestcoll.program.limits import Limits
-from forestcoll.schedule import PhaseOp
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps.value import StepSchedule
 
 if TYPE_CHECKING:
     from fractions import Fraction

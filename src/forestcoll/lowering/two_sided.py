@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from forestcoll.collective import PhaseOp
 from forestcoll.lowering.blocks import BlockTable, End
 from forestcoll.lowering.chains import Chain
 from forestcoll.lowering.flows import Flow
@@ -23,7 +24,6 @@ from forestcoll.lowering.hazards import Hazards
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.plans import Plan, copies
 from forestcoll.program import Block, Buffer, Channel, ChannelKind, Instruction, Message, Place, Program, Span
-from forestcoll.schedule import PhaseOp
 
 
 def two_sided(

@@ -8,22 +8,24 @@ here too: a unit of time on each of its links costs what the link carries in it,
 from dataclasses import replace
 from fractions import Fraction
 
-from forestcoll.bounds import Optimum, optimum
 from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
-from forestcoll.generation import schedule_for
+from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
 from forestcoll.oneport.logical import outwards
 from forestcoll.oneport.platform import Platform
+from forestcoll.optima.value import Optimum
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule import Schedule
-from forestcoll.schedule.periodic import Port, PortKind, SeriesTree, SteadyCertificate
+from forestcoll.proof.prices import Port, PortKind, PricesProof
+from forestcoll.schedule.series.value import SeriesTree
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 
 
 def trees_by_links(
     platform: Platform, progress: Progress = SILENT
-) -> tuple[tuple[SeriesTree, ...], SteadyCertificate] | None:
+) -> tuple[tuple[SeriesTree, ...], PricesProof] | None:
     """Return the trees of the best broadcast on a platform without ports, and its cut as a certificate.
 
     None where the rest of the project has no trees for it: if a switch takes in more or less than it gives out.
@@ -45,7 +47,7 @@ def _with_costs(platform: Platform) -> Topology:
     return replace(topology, nodes=nodes, links=links)
 
 
-def _series_trees(platform: Platform, schedule: Schedule) -> tuple[SeriesTree, ...]:
+def _series_trees(platform: Platform, schedule: TreeSchedule) -> tuple[SeriesTree, ...]:
     phase = schedule.phases[0]
     return tuple(
         SeriesTree(
@@ -55,7 +57,7 @@ def _series_trees(platform: Platform, schedule: Schedule) -> tuple[SeriesTree, .
     )
 
 
-def _certificate(platform: Platform, best: Optimum) -> SteadyCertificate:
+def _certificate(platform: Platform, best: Optimum) -> PricesProof:
     inside, topology = set(best.cut), platform.topology
     prices = tuple(
         (Port(PortKind.LINK, place), 1 / platform.costs[place])
@@ -63,4 +65,4 @@ def _certificate(platform: Platform, best: Optimum) -> SteadyCertificate:
         if link.source in inside and link.target not in inside
     )
     fed = tuple(node for node in topology.compute if node not in inside)
-    return SteadyCertificate(prices, ((Fraction(1), fed),))
+    return PricesProof(prices, ((Fraction(1), fed),))

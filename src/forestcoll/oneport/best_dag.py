@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from forestcoll.bounds.integer_program import IntegerProgram
+from forestcoll.exact_lp.integer_program import IntegerProgram
 from forestcoll.oneport.best_tree import BestTree
 from forestcoll.oneport.dag import DagOptimum, dag_optimum, dag_program, forward_ways
 from forestcoll.oneport.logical import logical_arcs
@@ -20,7 +20,7 @@ from forestcoll.oneport.platform import Platform
 from forestcoll.progress import SILENT, Progress
 
 if TYPE_CHECKING:
-    from forestcoll.schedule.periodic import Port
+    from forestcoll.proof.prices import Port
 
 MOST_SEARCHED_LINKS = 48
 """The most links of a platform that the integer program is asked about."""

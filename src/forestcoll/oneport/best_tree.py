@@ -12,14 +12,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.bounds.integer_program import IntegerProgram, IntegerSolution
 from forestcoll.errors import InternalError
+from forestcoll.exact_lp.integer_program import IntegerProgram, IntegerSolution
 from forestcoll.oneport.logical import logical_arcs, outwards
 from forestcoll.oneport.optimum import SteadyOptimum
 from forestcoll.oneport.packing import packed_trees
 from forestcoll.oneport.platform import Platform
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.periodic import Port, SeriesTree
+from forestcoll.proof.prices import Port
+from forestcoll.schedule.series.value import SeriesTree
 
 MOST_SEARCHED_LINKS = 120
 """The most links of a platform that the integer program is asked about."""

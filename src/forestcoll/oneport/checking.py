@@ -1,11 +1,11 @@
 """What is made here is judged by the verifier, which shares no code with it, before anyone sees it."""
 
 from forestcoll.errors import InternalError
-from forestcoll.schedule.periodic import PeriodicSchedule
-from forestcoll.verification.series import verify_series
+from forestcoll.schedule.series.value import SeriesSchedule
+from forestcoll.verification.series.judge import verify_series
 
 
-def checked(schedule: PeriodicSchedule) -> PeriodicSchedule:
+def checked(schedule: SeriesSchedule) -> SeriesSchedule:
     """Return `schedule` if the verifier finds nothing wrong with it.
 
     Raises:

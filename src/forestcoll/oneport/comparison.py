@@ -12,7 +12,7 @@ from forestcoll.oneport.optimum import SteadyOptimum, steady_optimum
 from forestcoll.oneport.platform import Platform
 from forestcoll.oneport.series import periodic_schedule
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.periodic import PeriodicSchedule, SeriesTree
+from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
 from forestcoll.topology import NodeId, Topology
 
 
@@ -41,7 +41,7 @@ class SeriesComparison:
     tree: BestTree
     dag: BestDag
 
-    def schedule(self, along: Along | str = Along.GRAPH) -> PeriodicSchedule:
+    def schedule(self, along: Along | str = Along.GRAPH) -> SeriesSchedule:
         """Return the periodic schedule over the graph, the DAG or the tree.
 
         Raises:

@@ -19,15 +19,20 @@ that it receives on (§4.3), and between two cuts all messages take the same tre
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from forestcoll.bounds.linear_program import LinearProgram, Row
 from forestcoll.errors import InputError, NoSolutionError, shown
+from forestcoll.exact_lp.linear_program import LinearProgram, Row
 from forestcoll.oneport.logical import logical_arcs
 from forestcoll.oneport.optimum import optimum_by_prices
 from forestcoll.oneport.packing import rates_of
 from forestcoll.oneport.platform import Platform
-from forestcoll.schedule.periodic import Port, SeriesTree
+from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.topology import NodeId
+
+if TYPE_CHECKING:
+    from forestcoll.proof.prices import Port
+
 
 Way = tuple[int, int]
 """A link, and the compute node that what goes over it is for."""

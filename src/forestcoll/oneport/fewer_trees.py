@@ -16,7 +16,8 @@ import numpy.typing as npt
 from forestcoll.oneport.arborescence import cheapest_tree
 from forestcoll.oneport.logical import logical_arcs, outwards
 from forestcoll.oneport.platform import Platform
-from forestcoll.schedule.periodic import SeriesTree, SteadyCertificate
+from forestcoll.proof.prices import PricesProof
+from forestcoll.schedule.series.value import SeriesTree
 
 MOST_TRIED = 32
 """The most trees that are chosen: each takes the time of pricing one."""
@@ -29,9 +30,7 @@ _OUTWEIGHS = 1e6
 Routes = tuple[tuple[int, ...], ...]
 
 
-def fewer_trees(
-    platform: Platform, trees: tuple[SeriesTree, ...], certificate: SteadyCertificate
-) -> tuple[SeriesTree, ...]:
+def fewer_trees(platform: Platform, trees: tuple[SeriesTree, ...], certificate: PricesProof) -> tuple[SeriesTree, ...]:
     """Return trees that reach as much as `trees`, fewer if some are found, else `trees`.
 
     Args:
@@ -61,7 +60,7 @@ def _weighed(chosen: Sequence[Routes], throughput: Fraction) -> tuple[SeriesTree
 class _Choice:
     """What the trees chosen so far need each port for, exactly, and which tree comes next."""
 
-    def __init__(self, platform: Platform, certificate: SteadyCertificate) -> None:
+    def __init__(self, platform: Platform, certificate: PricesProof) -> None:
         self._platform = platform
         self._place = {port: number for number, port in enumerate(platform.all_ports)}
         self._loads = [Fraction(0)] * len(self._place)

@@ -26,16 +26,17 @@ from math import lcm
 
 import numpy as np
 
-from forestcoll.bounds.exact_packing import packing_optimum
-from forestcoll.bounds.linear_program import Floats, LinearProgram, Row, Solution
 from forestcoll.errors import InternalError
+from forestcoll.exact_lp.exact_packing import packing_optimum
+from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row, Solution
 from forestcoll.oneport.all_ports import trees_by_links
 from forestcoll.oneport.arborescence import CheapestTree, cheapest_tree
 from forestcoll.oneport.fewer_trees import fewer_trees
 from forestcoll.oneport.logical import LogicalArcs, logical_arcs, outwards
 from forestcoll.oneport.platform import Platform
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.periodic import SeriesTree, SteadyCertificate
+from forestcoll.proof.prices import PricesProof
+from forestcoll.schedule.series.value import SeriesTree
 
 _TOLERANCE = 1e-9
 """Relative gap at which floating point has done its part."""
@@ -59,7 +60,7 @@ class SteadyOptimum:
     platform: Platform
     throughput: Fraction
     trees: tuple[SeriesTree, ...]
-    certificate: SteadyCertificate
+    certificate: PricesProof
     rounds: int
 
 
@@ -71,7 +72,7 @@ def steady_optimum(platform: Platform, progress: Progress = SILENT) -> SteadyOpt
     """
     if not platform.is_one_port and (found := trees_by_links(platform, progress)) is not None:
         trees, certificate = found
-        return SteadyOptimum(platform, certificate.bound, trees, certificate, 0)
+        return SteadyOptimum(platform, certificate.throughput, trees, certificate, 0)
     best = optimum_by_prices(platform, progress)
     return replace(best, trees=fewer_trees(platform, best.trees, best.certificate))
 
@@ -242,9 +243,9 @@ class _Program:
             for routes, rate in sorted(weighed.rates.items(), key=lambda each: (-each[1], each[0]))
         )
         throughput = sum((tree.weight for tree in trees), Fraction(0))
-        certificate = SteadyCertificate(tuple((port, price / self._unit) for port, price in prices if price), cuts)
-        if certificate.bound != throughput:
-            raise InternalError(f"trees reach {throughput}, and prices prove {certificate.bound}")
+        certificate = PricesProof(tuple((port, price / self._unit) for port, price in prices if price), cuts)
+        if certificate.throughput != throughput:
+            raise InternalError(f"trees reach {throughput}, and prices prove {certificate.throughput}")
         return SteadyOptimum(self._platform, throughput, trees, certificate, rounds)
 
 

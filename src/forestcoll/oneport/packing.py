@@ -13,7 +13,7 @@ from forestcoll.core import RoutedTrees, core_for, is_native
 from forestcoll.oneport.logical import outwards
 from forestcoll.oneport.platform import Platform
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.periodic import SeriesTree
+from forestcoll.schedule.series.value import SeriesTree
 
 
 def packed_trees(

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, isqrt, lcm
+from typing import TYPE_CHECKING
 
 from forestcoll.errors import InputError
 from forestcoll.oneport.best_tree import best_tree
@@ -26,9 +27,13 @@ from forestcoll.oneport.optimum import steady_optimum
 from forestcoll.oneport.platform import Platform
 from forestcoll.oneport.series import periodic_schedule
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.periodic import PeriodicSchedule, Port, SeriesTree
+from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
 from forestcoll.topology import NodeId, Topology
 from forestcoll.units import bytes_per_microsecond
+
+if TYPE_CHECKING:
+    from forestcoll.proof.prices import Port
+
 
 MOST_IN_A_CYCLE = 64
 """The most packets of a cycle that are tried: more come nearer to the trees' proportions, but fill longer."""
@@ -78,7 +83,7 @@ class PipelinePlan:
         """Of the highest tree, in links."""
         return max(tree.height for tree in self.trees)
 
-    def schedule(self) -> PeriodicSchedule:
+    def schedule(self) -> SeriesSchedule:
         """Return the periodic schedule that sends the packets: a message of it is a packet, its unit of time 1 us.
 
         Its network has the time that a packet takes over a link for the link's cost, start-up included. Its period is

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from forestcoll.errors import InputError, NoSolutionError, shown
-from forestcoll.schedule.periodic import Port, PortKind
+from forestcoll.proof.prices import Port, PortKind
 from forestcoll.topology import NodeId, Topology
 
 ONE_PORT = "one-port"

@@ -15,14 +15,8 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.exact import MAX_RESULT_DIGITS
 from forestcoll.oneport.coloring import Job, Matching, matchings
 from forestcoll.oneport.platform import Platform
-from forestcoll.schedule.periodic import (
-    PeriodicSchedule,
-    PortKind,
-    Round,
-    SeriesTree,
-    SteadyCertificate,
-    Transfer,
-)
+from forestcoll.proof.prices import PortKind, PricesProof
+from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
 
 MOST_EDGES_APART = 1000
 """The most edges of all trees together that are also coloured one by one: it takes longer, and gains little then."""
@@ -32,8 +26,8 @@ def periodic_schedule(
     platform: Platform,
     trees: Sequence[SeriesTree],
     optimal: Fraction | None = None,
-    certificate: SteadyCertificate | None = None,
-) -> PeriodicSchedule:
+    certificate: PricesProof | None = None,
+) -> SeriesSchedule:
     """Return the schedule of most throughput that uses `trees` in the proportion of their weights.
 
     Raises:
@@ -49,7 +43,7 @@ def periodic_schedule(
             f"{platform.topology.name}: the shortest period has more than {MAX_RESULT_DIGITS} digits; use bandwidths "
             "with fewer digits or a common denominator"
         )
-    return PeriodicSchedule(
+    return SeriesSchedule(
         topology=platform.topology,
         source=platform.source,
         period=period,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from forestcoll.errors import InputError
 from forestcoll.pictures.canvas import check_name, new_figure, save
-from forestcoll.schedule.periodic import PeriodicSchedule, Transfer
+from forestcoll.schedule.series.value import SeriesSchedule, Transfer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ class Bar(NamedTuple):
     label: str
 
 
-def draw_period(schedule: PeriodicSchedule, path: Path) -> None:
+def draw_period(schedule: SeriesSchedule, path: Path) -> None:
     """Draw one period of `schedule` in steady state into the file at `path`: .png, .svg or .pdf.
 
     Where nodes are one-port, each has a line for what it sends and one for what it receives, and a bar names the other
@@ -54,7 +54,7 @@ def draw_period(schedule: PeriodicSchedule, path: Path) -> None:
     save(figure, path)
 
 
-def chart(schedule: PeriodicSchedule) -> tuple[list[str], list[Bar]]:
+def chart(schedule: SeriesSchedule) -> tuple[list[str], list[Bar]]:
     """Return the names of the lines, from the top, and all bars."""
     topology = schedule.topology
     lines: dict[tuple[str, int, int], int] = {}
@@ -73,11 +73,11 @@ def chart(schedule: PeriodicSchedule) -> tuple[list[str], list[Bar]]:
     return names, list(_bars(schedule, lines))
 
 
-def _has_ports(schedule: PeriodicSchedule, ends: tuple[int, int]) -> bool:
+def _has_ports(schedule: SeriesSchedule, ends: tuple[int, int]) -> bool:
     return any(schedule.topology.nodes[node].is_compute for node in ends)
 
 
-def _bars(schedule: PeriodicSchedule, lines: dict[tuple[str, int, int], int]) -> Iterator[Bar]:
+def _bars(schedule: SeriesSchedule, lines: dict[tuple[str, int, int], int]) -> Iterator[Bar]:
     ids = [str(node.id) for node in schedule.topology.nodes]
     for transfer, begin, length in _stretches(schedule):
         one, other = schedule.trees[transfer.tree].edges[transfer.edge]
@@ -90,7 +90,7 @@ def _bars(schedule: PeriodicSchedule, lines: dict[tuple[str, int, int], int]) ->
                 yield Bar(lines[key], begin, length, transfer.tree, label)
 
 
-def _stretches(schedule: PeriodicSchedule) -> Iterator[tuple[Transfer, float, float]]:
+def _stretches(schedule: SeriesSchedule) -> Iterator[tuple[Transfer, float, float]]:
     """Yield each transfer with the beginning and the length of each stretch of rounds in which it goes on."""
     begun: dict[Transfer, float] = {}
     now = 0.0
@@ -128,7 +128,7 @@ def _draw_bars(axes: "Axes", bars: list[Bar], trees: int) -> None:
                 axes.text(bar.begin + bar.length / 2, bar.line, bar.label, ha="center", va="center", fontsize=7)
 
 
-def _label_axes(axes: "Axes", schedule: PeriodicSchedule, names: list[str]) -> None:
+def _label_axes(axes: "Axes", schedule: SeriesSchedule, names: list[str]) -> None:
     from matplotlib.patches import Patch
 
     trees = len(schedule.trees)
@@ -147,6 +147,6 @@ def _label_axes(axes: "Axes", schedule: PeriodicSchedule, names: list[str]) -> N
         axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1, 1), fontsize=7, frameon=False)
 
 
-def _length(schedule: PeriodicSchedule) -> str:
+def _length(schedule: SeriesSchedule) -> str:
     period = schedule.period
     return f", which is {period} units of time" if len(str(period)) <= _MOST_DIGITS else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from forestcoll.pictures.canvas import new_figure, save
 from forestcoll.program import Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Point
-from forestcoll.simulation.events import Timeline
+from forestcoll.simulation.program.events import Timeline
 from forestcoll.units import size_name
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule.model import IntArray, Rows, row_starts
+from forestcoll.schedule.rows import IntArray, Rows, row_starts
 
 BLOCK_ENTRIES = 2**16
 """How many integers become text at a time, unless a single row has more."""

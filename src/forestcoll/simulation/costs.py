@@ -5,8 +5,8 @@ from math import isfinite
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
-from forestcoll.schedule import Schedule
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.units import bytes_per_microsecond
 
 
@@ -58,7 +58,7 @@ def bus_factor(collective: Collective, nodes: int) -> float:
     return (2 if collective is Collective.ALLREDUCE else 1) * (nodes - 1) / nodes
 
 
-def point_at(schedule: Schedule | StepSchedule, *, size: int, seconds: float, pieces: int, part: float) -> Point:
+def point_at(schedule: TreeSchedule | StepSchedule, *, size: int, seconds: float, pieces: int, part: float) -> Point:
     """Return the point of a time of `schedule`; the greatest `part` of M that goes as one goes in `pieces`.
 
     Raises:

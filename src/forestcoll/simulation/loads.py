@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule import Phase, Rows, Schedule
-from forestcoll.schedule.model import IntArray
-from forestcoll.schedule.step_cost import link_numbers
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.rows import IntArray, Rows
+from forestcoll.schedule.steps.shape import link_numbers
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.units import bytes_per_microsecond
 
@@ -30,7 +30,7 @@ class Loads:
     seconds: FloatArray
 
     @staticmethod
-    def of(schedule: Schedule | StepSchedule) -> "Loads":
+    def of(schedule: TreeSchedule | StepSchedule) -> "Loads":
         """Add up what `schedule` sends, all images of base trees and all steps counted.
 
         Raises:
@@ -78,7 +78,7 @@ def _parts_of_steps(schedule: StepSchedule) -> FloatArray:
     return parts
 
 
-def _parts(schedule: Schedule) -> FloatArray:
+def _parts(schedule: TreeSchedule) -> FloatArray:
     topology = schedule.topology
     per_route = np.zeros(len(schedule.routes))
     for phase in schedule.phases:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from forestcoll.program import Instruction, Message, Multicast, Place, Program, instruction_name
 from forestcoll.simulation.costs import Point
-from forestcoll.simulation.events import Timeline
 from forestcoll.simulation.loads import Loads
+from forestcoll.simulation.program.events import Timeline
 
 
 def points_csv(points: Sequence[Point], unit: str) -> Iterator[str]:

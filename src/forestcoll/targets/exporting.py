@@ -11,8 +11,8 @@ from forestcoll.files import parse_document, write_text
 from forestcoll.interpreter import check
 from forestcoll.lowering import Lowering, Options, Placement, Style, lower
 from forestcoll.program import Fault, Program
-from forestcoll.schedule import Schedule
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.targets import msccl_xml, mscclpp
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Export:
 
 
 def export(
-    schedule: Schedule | StepSchedule,
+    schedule: TreeSchedule | StepSchedule,
     target: Target | str,
     *,
     dialect: str = "microsoft",
@@ -101,7 +101,7 @@ def export(
     return _xml(schedule, msccl_xml.dialect_named(dialect), options or usual_options(schedule, target, dialect))
 
 
-def usual_options(schedule: Schedule | StepSchedule, target: Target, dialect: str = "microsoft") -> Options:
+def usual_options(schedule: TreeSchedule | StepSchedule, target: Target, dialect: str = "microsoft") -> Options:
     """Return the knobs that a format has unless others are wanted: for in place and out of place where it can be both.
 
     Plans have loops of pieces of 128 KiB; traces, which nobody cuts further, have pieces too; steps have none.
@@ -123,7 +123,7 @@ def target_named(name: Target | str) -> Target:
         raise InputError(f"there is no format {name!r}; there are {', '.join(Target)}") from None
 
 
-def _traces(schedule: Schedule | StepSchedule, size: int, options: Options) -> Export:
+def _traces(schedule: TreeSchedule | StepSchedule, size: int, options: Options) -> Export:
     from forestcoll.targets import chakra
 
     lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
@@ -133,7 +133,7 @@ def _traces(schedule: Schedule | StepSchedule, size: int, options: Options) -> E
     return Export(Target.CHAKRA, None, lowering, traces=traces)
 
 
-def _xml(schedule: Schedule | StepSchedule, dialect: msccl_xml.Dialect, options: Options) -> Export:
+def _xml(schedule: TreeSchedule | StepSchedule, dialect: msccl_xml.Dialect, options: Options) -> Export:
     if dialect.one_place and options.placement is Placement.BOTH:
         raise InputError(f"the {dialect.name.value} dialect is for in place or for out of place; export two files")
     lowering = lower(schedule, options, msccl_xml.limits(dialect, len(schedule.topology.compute)))
@@ -144,7 +144,7 @@ def _xml(schedule: Schedule | StepSchedule, dialect: msccl_xml.Dialect, options:
     return Export(Target.MSCCL_XML, dialect.name.value, lowering, text)
 
 
-def _plan(schedule: Schedule | StepSchedule, options: Options) -> Export:
+def _plan(schedule: TreeSchedule | StepSchedule, options: Options) -> Export:
     if isinstance(schedule, StepSchedule):
         raise InputError(f"{schedule.topology.name}: schedules of steps are written as msccl-xml or chakra only")
     options = replace(options, style=Style.ONE_SIDED)

@@ -19,11 +19,12 @@ from forestcoll.errors import InputError
 from forestcoll.files import read_document
 from forestcoll.generation.steps import generate_steps
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule import Schedule, shape_of
-from forestcoll.schedule.any_document import read_any_schedule
-from forestcoll.schedule.periodic import PeriodicSchedule
-from forestcoll.schedule.step_cost import cost_of
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.files import read_any_schedule
+from forestcoll.schedule.series.value import SeriesSchedule
+from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.trees.shape import shape_of
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from forestcoll.units import bytes_per_microsecond
@@ -90,7 +91,7 @@ def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, pr
     path = Path(text)
     if path.is_file() and _holds_schedule(path):
         schedule = read_any_schedule(path)
-        if isinstance(schedule, PeriodicSchedule):
+        if isinstance(schedule, SeriesSchedule):
             raise InputError(f"{path}: training needs an allreduce, and this is a series of broadcasts")
         return _of_schedule(schedule, alpha_us, exchanges=exchanges)
     topology = load_topology(text)
@@ -104,7 +105,7 @@ def _holds_schedule(path: Path) -> bool:
     )
 
 
-def _of_schedule(schedule: Schedule | StepSchedule, alpha_us: Fraction, *, exchanges: bool) -> Network:
+def _of_schedule(schedule: TreeSchedule | StepSchedule, alpha_us: Fraction, *, exchanges: bool) -> Network:
     topology = schedule.topology
     if schedule.collective is not Collective.ALLREDUCE:
         raise InputError(f"{topology.name}: training needs an allreduce, and this schedule is of {schedule.collective}")

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule import PhaseOp
-from forestcoll.schedule.model import IntArray
+from forestcoll.collective import PhaseOp
+from forestcoll.schedule.rows import IntArray
 from forestcoll.topology import Topology
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

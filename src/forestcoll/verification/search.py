@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from forestcoll.schedule import Rows
+from forestcoll.schedule.rows import Rows
 from forestcoll.verification.network import BoolArray
 
 

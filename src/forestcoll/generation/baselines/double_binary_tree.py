@@ -10,12 +10,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError
 from forestcoll.generation.bfb.allgather import require_direct
-from forestcoll.schedule.model import IntArray, PhaseOp
-from forestcoll.schedule.step_composition import combined, reversed_steps
-from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.steps.composition import combined, reversed_steps
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology
 from forestcoll.topology.families.double_binary_tree import double_tree
 

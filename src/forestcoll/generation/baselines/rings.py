@@ -10,12 +10,11 @@ from math import gcd
 
 import numpy as np
 
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError
 from forestcoll.generation.bfb.allgather import require_direct
 from forestcoll.generation.step_duality import by_allgathers
-from forestcoll.schedule.model import PhaseOp
-from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Link, Topology
 
 

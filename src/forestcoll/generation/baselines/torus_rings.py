@@ -11,12 +11,12 @@ from math import prod
 
 import numpy as np
 
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError
 from forestcoll.generation.bfb.allgather import require_direct
 from forestcoll.generation.step_duality import by_allgathers
-from forestcoll.schedule.model import IntArray, PhaseOp
-from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology
 from forestcoll.topology.families._direct import grid_pairs
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 
-from forestcoll.bounds.scaling import ScaledTopology, require_all_ports
-from forestcoll.collective import Collective, collective_named
+from forestcoll.collective import Collective, PhaseOp, collective_named
 from forestcoll.core import StepTransfers
 from forestcoll.errors import InputError, shown
 from forestcoll.generation.step_duality import by_allgathers
+from forestcoll.optima.scaling import ScaledTopology, require_all_ports
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.model import PhaseOp
-from forestcoll.schedule.steps import StepPhase, StepSchedule, Transfers
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology
 from forestcoll.units import bytes_per_microsecond
 

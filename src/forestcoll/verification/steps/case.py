@@ -6,8 +6,8 @@ from math import lcm
 
 import numpy as np
 
-from forestcoll.schedule.model import IntArray
-from forestcoll.schedule.steps import StepSchedule, Transfers
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.steps.value import StepSchedule, Transfers
 from forestcoll.verification.network import ExactArray, Network
 from forestcoll.verification.steps.spread import Spread
 

@@ -6,8 +6,9 @@ received at a step can be passed on at a later one.
 
 import numpy as np
 
-from forestcoll.schedule.model import IntArray, PhaseOp
-from forestcoll.schedule.steps import Transfers
+from forestcoll.collective import PhaseOp
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.steps.value import Transfers
 from forestcoll.verification.network import BoolArray
 from forestcoll.verification.search import first_true
 from forestcoll.verification.steps import wording

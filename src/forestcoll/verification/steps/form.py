@@ -5,13 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from forestcoll.collective import Collective
-from forestcoll.schedule.model import IntArray, PhaseOp
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.network import BoolArray
 from forestcoll.verification.search import first_true
 from forestcoll.verification.steps import wording
 from forestcoll.verification.steps.case import StepCase
-from forestcoll.verification.wording import number
+from forestcoll.verification.trees.wording import number
 
 _PHASES = {
     Collective.ALLGATHER: (PhaseOp.BROADCAST,),

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestcoll.schedule.model import IntArray, PhaseOp
-from forestcoll.schedule.steps import StepPhase
+from forestcoll.collective import PhaseOp
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.steps.value import StepPhase
 from forestcoll.verification.network import BoolArray
 
 

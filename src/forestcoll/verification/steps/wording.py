@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from forestcoll.schedule.steps import Transfers
+from forestcoll.schedule.steps.value import Transfers
 from forestcoll.verification.steps.case import StepCase
-from forestcoll.verification.wording import MAX_LENGTH, number
+from forestcoll.verification.trees.wording import MAX_LENGTH, number
 
 
 def node(case: StepCase, place: int) -> str:

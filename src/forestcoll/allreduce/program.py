@@ -1,0 +1,295 @@
+"""The optimum of an allreduce by linear programming (ForestColl, appendix G), exact, by cutting planes.
+
+`allreduce_proof` states the program: x_v at each root and a split c_RE + c_BC <= b of each link, under one condition
+for each phase and each set of nodes. There are too many sets, so the program starts with few of them; where its
+solution breaks the condition of another, max-flow finds it, one for each compute node and phase, and it is added
+(Dantzig, Fulkerson and Johnson). Orbits of a symmetry share columns.
+
+When no broken condition is left but for what rounding could be, the basis is solved in fractions, conditions that
+are broken by anything at all are added, and in the end both halves of the proof are checked: the plan is feasible and
+its rate is what the dual says, or the answer says that it is only a bound.
+
+The exponential program of *On the Computation Rate of All-Reduce*, Theorem 2, over all pairs of an in-tree and an
+out-tree of one root, has the same optimum: by Edmonds' theorem those are the trees that (1) makes room for.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from forestcoll.allreduce.plan import AllreducePlan, flow_network
+from forestcoll.collective import PhaseOp
+from forestcoll.errors import InternalError
+from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row, Solution
+from forestcoll.optima.cuts import FlowNetwork
+from forestcoll.optima.rooted import cut_set_bound
+from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.progress import SILENT, Progress
+from forestcoll.proof.proof import ProofError
+from forestcoll.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut, crossings
+from forestcoll.topology import Topology
+from forestcoll.topology.orbits import Orbits
+
+MOST_COLUMNS = 4000
+"""The most columns that the program may have: one for each orbit of roots, two for each of links. Minutes."""
+
+_ENOUGH = 4
+"""Times all nodes times the cut-set bound: more no link needs, which keeps the numbers of the program alike.
+
+A tree has fewer routes than there are nodes, and each takes a link once at most, so at any rate up to the cut-set bound
+both phases together load a link with less than half of this. So prices of links that have it are 0, and proofs hold for
+the links' own bandwidths.
+"""
+
+_PARTS = 2**40
+"""How finely floating-point solutions are cut up for the core's integers."""
+
+_FINE = 10**6
+"""The greatest denominator that a price is rounded to where the basis is not solved exactly."""
+
+_TOLERANCE = 1e-7
+"""How far, in parts of the rate, a condition may be broken while numbers are floating-point."""
+
+
+@dataclass(frozen=True)
+class AllreduceOptimum:
+    """The greatest rate at which an allreduce can run along trees.
+
+    Attributes:
+        upper: no schedule of trees is faster; in the topology's unit, exact.
+        proof: why.
+        plan: a feasible plan, None if none was found in fractions.
+        residual: without a plan, by how much of it `upper` is above what floating point reached.
+    """
+
+    upper: Fraction
+    proof: TreeDualProof
+    plan: AllreducePlan | None
+    residual: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the plan reaches the bound, so that both are the optimum."""
+        return self.plan is not None and self.plan.rate == self.upper
+
+
+def columns_needed(topology: Topology, orbits: Orbits) -> int:
+    """Return how many columns the program of `topology` has."""
+    return len(orbits.first_compute(topology)) + 2 * len(orbits.link_sizes)
+
+
+def allreduce_optimum(
+    topology: Topology,
+    roles: Roles | None = None,
+    *,
+    equal_roots: bool = False,
+    orbits: Orbits | None = None,
+    progress: Progress = SILENT,
+) -> AllreduceOptimum:
+    """Return the optimum of an allreduce along trees on `topology`.
+
+    Args:
+        topology: the network; its switches may take in more or less than they give out.
+        roles: what the nodes do; switches only pass data on unless they are given. The optimum is reached by trees
+            for `Roles.of` anything; for `Roles.in_network` it is a bound that schedules are not known to reach.
+        equal_roots: every compute node is the root of as much as every other: the best that a reduce-scatter and an
+            allgather can do together, links being shared between them as is best.
+        orbits: of a group of symmetries, to save a search for it.
+        progress: is told of stages.
+
+    Raises:
+        InternalError: a defect.
+    """
+    progress.begin("solving the linear program of allreduce")
+    roles = roles or Roles.of(topology)
+    return _Program(topology, orbits or Orbits.of(topology), roles, equal_roots=equal_roots).run(progress)
+
+
+class _Program:
+    """The program with the conditions found so far. Columns: roots, then reduce, then broadcast, one an orbit."""
+
+    def __init__(self, topology: Topology, orbits: Orbits, roles: Roles, *, equal_roots: bool) -> None:
+        self._topology, self._orbits, self._roles, self._equal_roots = topology, orbits, roles, equal_roots
+        self._scaled = ScaledTopology.of(topology)
+        able = frozenset(topology.compute) if equal_roots else roles.roots
+        roots = [node for node in orbits.first_nodes if node in able]
+        self._root_column = {orbits.of_node[node]: 0 if equal_roots else place for place, node in enumerate(roots)}
+        columns = 1 if equal_roots else len(roots)
+        self._first = {PhaseOp.REDUCE: columns, PhaseOp.BROADCAST: columns + len(orbits.link_sizes)}
+        objective = [0] * (columns + 2 * len(orbits.link_sizes))
+        for orbit, column in self._root_column.items():
+            objective[column] += orbits.node_sizes[orbit]
+        enough = _ENOUGH * len(topology.nodes) * int(cut_set_bound(topology).algbw / self._scaled.unit)
+        self._capacities = [min(capacity, enough) for capacity in self._scaled.capacities]
+        self._program = LinearProgram(objective, scale=max(self._capacities))
+        self._meaning: list[tuple[PhaseOp, tuple[int, ...]] | tuple[PhaseOp, int] | None] = []
+        self._known: set[tuple[PhaseOp, tuple[int, ...]]] = set()
+        self._add_capacities()
+        self._add_balances()
+        self._add_first_cuts()
+
+    def _add_capacities(self) -> None:
+        for orbit, link in enumerate(self._orbits.first_links):
+            columns = {first + orbit: 1 for first in self._first.values()}
+            self._add(Row(columns, None, self._capacities[link]), None)
+
+    def _add_balances(self) -> None:
+        for phase in PHASES:
+            for switch in self._orbits.first_nodes:
+                if switch in self._roles.passive[phase]:
+                    self._add(Row(self._surplus(phase, switch), 0, 0), (phase, switch))
+
+    def _surplus(self, phase: PhaseOp, switch: int) -> dict[int, int]:
+        surplus: dict[int, int] = {}
+        for link, orbit in zip(self._topology.links, self._orbits.of_link, strict=True):
+            if switch in (link.source, link.target):
+                column = self._first[phase] + orbit
+                surplus[column] = surplus.get(column, 0) + (1 if link.target == switch else -1)
+        return surplus
+
+    def _add_first_cuts(self) -> None:
+        everything = range(len(self._topology.nodes))
+        for phase in PHASES:
+            for node in self._receivers(phase):
+                self._add_cut(phase, tuple(each for each in everything if each != node))
+                self._add_cut(phase, (node,))
+
+    def _receivers(self, phase: PhaseOp) -> list[int]:
+        """Return one receiver of each orbit."""
+        return [node for node in self._orbits.first_nodes if node in self._roles.receivers[phase]]
+
+    def _add(self, row: Row, meaning: tuple[PhaseOp, tuple[int, ...]] | tuple[PhaseOp, int] | None) -> None:
+        self._program.add(row)
+        self._meaning.append(meaning)
+
+    def _add_cut(self, phase: PhaseOp, inside: tuple[int, ...]) -> bool:
+        """Add the condition of a set, and return whether it is new."""
+        if (phase, inside) in self._known:
+            return False
+        self._known.add((phase, inside))
+        row: dict[int, int] = {}
+        for node in inside:
+            column = self._root_column.get(self._orbits.of_node[node])
+            if column is not None:
+                row[column] = row.get(column, 0) + 1
+        for orbit, count in crossings(self._topology, self._orbits, phase, inside).items():
+            row[self._first[phase] + orbit] = -count
+        self._add(Row(row, None, 0), (phase, inside))
+        return True
+
+    def run(self, progress: Progress) -> AllreduceOptimum:
+        rounds = 0
+        while True:
+            solution = self._program.solve()
+            rounds += 1
+            progress.advance(rounds, 0)
+            if self._add_broken(solution.values):
+                continue
+            exact = self._program.exact(solution)
+            if exact is None:
+                return self._numerical(solution)
+            if min(exact[0]) < 0:  # floating point took a basis for feasible that is not, by less than it can tell
+                return self._bounded(self._proof(exact[1]), solution)
+            plan, proof = self._plan(exact[0]), self._proof(exact[1])
+            if self._add_exactly_broken(plan):
+                continue
+            progress.note({"allreduce_rounds": rounds, "allreduce_rows": len(self._program.rows)})
+            return self._answer(plan, proof)
+
+    def _add_broken(self, values: Floats) -> bool:
+        """Add the conditions that a floating-point solution breaks, and return whether there are any."""
+        whole = _PARTS / max(1e-9, float(values.max()))
+        parts = [max(0, int(each)) for each in np.rint(values * whole)]
+        roots, uses = self._spread(parts)
+        rate = sum(roots)
+        return self._add_less_than(roots, uses, rate - int(_TOLERANCE * rate))
+
+    def _add_exactly_broken(self, plan: AllreducePlan) -> bool:
+        network_parts = {
+            phase: flow_network(self._topology, phase, plan.roots, plan.of_phase(phase)) for phase in PHASES
+        }
+        return self._add_cuts((phase, network, plan.rate * whole) for phase, (network, whole) in network_parts.items())
+
+    def _add_less_than(self, roots: Sequence[int], uses: dict[PhaseOp, list[int]], enough: int) -> bool:
+        exact_roots = [Fraction(each) for each in roots]
+        networks = (
+            (phase, flow_network(self._topology, phase, exact_roots, [Fraction(each) for each in uses[phase]])[0])
+            for phase in PHASES
+        )
+        return self._add_cuts((phase, network, Fraction(enough)) for phase, network in networks)
+
+    def _add_cuts(self, questions: Iterator[tuple[PhaseOp, FlowNetwork, Fraction]]) -> bool:
+        """Ask for one target of each orbit whether enough gets there; add the cuts where it does not."""
+        added = False
+        source = len(self._topology.nodes)
+        for phase, network, enough in questions:
+            for target in self._receivers(phase):
+                cut = network.least_cut(source, target)
+                if cut.capacity < enough:
+                    added |= self._add_cut(phase, tuple(node for node in cut.inside if node != source))
+        return added
+
+    def _spread(self, values: Sequence[int]) -> tuple[list[int], dict[PhaseOp, list[int]]]:
+        """Return of each node and each link the value of its orbit's column."""
+        roots = [
+            values[self._root_column[orbit]] if orbit in self._root_column else 0 for orbit in self._orbits.of_node
+        ]
+        uses = {
+            phase: [values[first + orbit] for orbit in self._orbits.of_link] for phase, first in self._first.items()
+        }
+        return roots, uses
+
+    def _plan(self, values: Sequence[Fraction]) -> AllreducePlan:
+        unit = self._scaled.unit
+        columns = [value * unit for value in values]
+        zero = Fraction(0)
+        roots = (
+            columns[self._root_column[each]] if each in self._root_column else zero for each in self._orbits.of_node
+        )
+        uses = {
+            phase: tuple(columns[first + orbit] for orbit in self._orbits.of_link)
+            for phase, first in self._first.items()
+        }
+        return AllreducePlan(tuple(roots), uses[PhaseOp.REDUCE], uses[PhaseOp.BROADCAST])
+
+    def _proof(self, prices: Sequence[Fraction]) -> TreeDualProof:
+        cuts = []
+        potentials: dict[PhaseOp, dict[int, Fraction]] = {phase: {} for phase in PHASES}
+        for meaning, price in zip(self._meaning, prices, strict=True):
+            if meaning is None or not price:
+                continue
+            phase, what = meaning
+            if isinstance(what, tuple):
+                cuts.append(WeightedCut(phase, what, max(price, Fraction(0))))
+            else:
+                self._set_potential(potentials[phase], what, price)
+        return TreeDualProof(tuple(cuts), potentials, self._orbits.symmetry)
+
+    def _set_potential(self, potentials: dict[int, Fraction], switch: int, price: Fraction) -> None:
+        orbit = self._orbits.of_node[switch]
+        for node, other in enumerate(self._orbits.of_node):
+            if other == orbit:
+                potentials[node] = price / self._orbits.node_sizes[orbit]
+
+    def _answer(self, plan: AllreducePlan, proof: TreeDualProof) -> AllreduceOptimum:
+        """Return what the two halves say, each checked by itself."""
+        fault = plan.fault(self._topology, self._roles)
+        return AllreduceOptimum(self._proven(proof), proof, plan if fault is None else None)
+
+    def _numerical(self, solution: Solution) -> AllreduceOptimum:
+        """Return the bound that rounded prices prove: exact as a bound, but no plan in fractions may reach it."""
+        prices = [Fraction(float(price)).limit_denominator(_FINE) for price in solution.prices]
+        return self._bounded(self._proof(prices), solution)
+
+    def _bounded(self, proof: TreeDualProof, solution: Solution) -> AllreduceOptimum:
+        upper = self._proven(proof)
+        rate = float(solution.values @ np.array(self._program.objective)) * max(self._capacities)
+        return AllreduceOptimum(upper, proof, None, residual=abs(float(upper / self._scaled.unit) / rate - 1))
+
+    def _proven(self, proof: TreeDualProof) -> Fraction:
+        try:
+            return proof.allreduce_rate(self._topology, self._roles, equal_roots=self._equal_roots)
+        except ProofError as error:
+            raise InternalError(f"the dual of an allreduce's linear program proves nothing: {error}") from error

@@ -1,0 +1,1 @@
+"""Linear programs made exact: HiGHS proposes a basis, and the basis is solved in fractions."""

@@ -1,0 +1,184 @@
+"""Linear programs: maximise over columns of 0 or more. HiGHS solves them in floating point, exact numbers come after.
+
+What a solution says is a guess until someone has checked it in fractions; it says besides which rows are tight and
+which columns are in use (the basis), from which `exact_system` computes the exact solution. Rows can be added to a
+program that was solved, and the next solution starts from the last one: cutting planes (Dantzig, Fulkerson, Johnson).
+
+HiGHS runs on one thread, so that the same program has the same solution.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import InternalError
+from forestcoll.exact_lp.exact_simplex import solved
+from forestcoll.exact_lp.exact_system import LONGEST_FAST, solve_both_ways
+
+Floats = npt.NDArray[np.float64]
+
+MOST_EXACT_COLUMNS = 3000
+"""The most columns in use of a basis that is solved exactly: its cost grows with their cube, and these take minutes."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A condition on columns: `lower` <= the sum of coefficient times column <= `upper`, None standing for no end."""
+
+    coefficients: Mapping[int, int]
+    lower: int | None
+    upper: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What HiGHS found.
+
+    Attributes:
+        values: of each column its value.
+        prices: of each row what one more unit of its right side would be worth.
+        used: the columns that are in the basis.
+        tight: the rows that are not, and so hold with equality.
+    """
+
+    values: Floats
+    prices: Floats
+    used: tuple[int, ...]
+    tight: tuple[int, ...]
+
+
+class LinearProgram:
+    """Maximise `objective` times columns under rows that may grow in number.
+
+    Right sides and `scale`, by which they are divided in floating point only, are integers of any length.
+    """
+
+    def __init__(self, objective: list[int], *, scale: int = 1) -> None:
+        self.objective = objective
+        self.scale = scale
+        self.rows: list[Row] = []
+        self._shrinks: list[int] = []
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy leaves it without types
+        self._highs.setOptionValue("log_to_console", False)  # noqa: FBT003 (HiGHS takes no keywords)
+        self._highs.setOptionValue("threads", 1)
+        self._highs.setOptionValue("parallel", "off")
+        self._highs.setOptionValue("solver", "simplex")
+        self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        for each in objective:
+            self._highs.addCol(float(each), 0.0, highspy.kHighsInf, 0, _NO_INDICES, _NO_VALUES)
+
+    def add(self, row: Row) -> None:
+        """Add a row."""
+        self.rows.append(row)
+        columns = sorted(row.coefficients)
+        longest = max(map(abs, row.coefficients.values()), default=0)
+        shrink = longest if longest > LONGEST_FAST else 1  # HiGHS takes numbers of 20 digits for infinite
+        self._shrinks.append(shrink)
+        self._highs.addRow(
+            -highspy.kHighsInf if row.lower is None else row.lower / (self.scale * shrink),
+            highspy.kHighsInf if row.upper is None else row.upper / (self.scale * shrink),
+            len(columns),
+            np.array(columns, dtype=np.int32),
+            np.array([row.coefficients[column] / shrink for column in columns], dtype=np.float64),
+        )
+
+    def solve(self) -> Solution:
+        """Return an optimal solution.
+
+        Raises:
+            InternalError: HiGHS finds none, though all programs here have one.
+        """
+        solution = self.attempt()
+        if solution is None:
+            raise InternalError(
+                f"HiGHS ends with {self._highs.getModelStatus()} on a linear program that has an optimum"
+            )
+        return solution
+
+    def attempt(self) -> Solution | None:
+        """Return an optimal solution, or None where floating point finds none: numbers may be too far apart for it."""
+        self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        solution, basis = self._highs.getSolution(), self._highs.getBasis()
+        basic = highspy.HighsBasisStatus.kBasic
+        return Solution(
+            values=np.array(solution.col_value),
+            prices=np.array(solution.row_dual) / np.array(self._shrinks, dtype=np.float64),
+            used=tuple(number for number, status in enumerate(basis.col_status) if status == basic),
+            tight=tuple(number for number, status in enumerate(basis.row_status) if status != basic),
+        )
+
+    def exact(self, solution: Solution) -> tuple[list[Fraction], list[Fraction]] | None:
+        """Return the exact values of all columns and prices of all rows that the basis of `solution` stands for.
+
+        None where the basis is too large or is not one. Whether they are feasible is for the caller to check.
+        """
+        used, tight = solution.used, solution.tight
+        if len(used) != len(tight) or len(used) > MOST_EXACT_COLUMNS:
+            return None
+        place = {column: number for number, column in enumerate(used)}
+        matrix = np.zeros((len(tight), len(used)), dtype=object if self._has_long_coefficients(tight) else np.int64)
+        for number, row in enumerate(tight):
+            for column, coefficient in self.rows[row].coefficients.items():
+                if column in place:
+                    matrix[number, place[column]] = coefficient
+        sides = [_side(self.rows[row], solution.prices[row]) for row in tight]
+        solved = solve_both_ways(matrix, sides, [self.objective[column] for column in used])
+        if solved is None:
+            return None
+        return _spread(solved[0], used, len(self.objective)), _spread(solved[1], tight, len(self.rows))
+
+    def exact_alone(self) -> tuple[list[Fraction], list[Fraction]] | None:
+        """Return the same of an optimal solution that is found without floating point; None for all but small programs.
+
+        This is slow: for programs whose numbers are too far apart for `exact`.
+        """
+        return solved(self.objective, self.rows)
+
+    def proves(self, values: list[Fraction], prices: list[Fraction]) -> bool:
+        """Return whether columns and prices prove each other optimal: both feasible, and of one objective.
+
+        A row's price is above 0 where its upper end holds it, below 0 where its lower end does.
+        """
+        reduced = [Fraction(each) for each in self.objective]
+        reached = Fraction(0)
+        for row, price in zip(self.rows, prices, strict=True):
+            activity = sum((values[column] * each for column, each in row.coefficients.items()), Fraction(0))
+            if (row.lower is not None and activity < row.lower) or (row.upper is not None and activity > row.upper):
+                return False
+            end = row.upper if price > 0 else row.lower
+            if price:
+                if end is None:
+                    return False
+                reached += price * end
+                for column, each in row.coefficients.items():
+                    reduced[column] -= price * each
+        objective = sum((value * each for value, each in zip(values, self.objective, strict=True)), Fraction(0))
+        return min(values) >= 0 and max(reduced) <= 0 and objective == reached
+
+    def _has_long_coefficients(self, rows: tuple[int, ...]) -> bool:
+        """Return whether sums of products with them could outgrow 64 bits."""
+        return any(abs(each) > LONGEST_FAST for row in rows for each in self.rows[row].coefficients.values())
+
+
+_NO_INDICES = np.array([], dtype=np.int32)
+_NO_VALUES = np.array([], dtype=np.float64)
+
+
+def _side(row: Row, price: float) -> int:
+    """Return the right side that a tight row is tight at."""
+    if row.upper is None or (row.lower is not None and price < 0):
+        return row.lower or 0
+    return row.upper
+
+
+def _spread(values: list[Fraction], places: tuple[int, ...], length: int) -> list[Fraction]:
+    spread = [Fraction(0)] * length
+    for place, value in zip(places, values, strict=True):
+        spread[place] = value
+    return spread

@@ -1,0 +1,356 @@
+"""The largest balanced use of switches that take in more than they give out, or less: a linear program made exact.
+
+A switch that cannot copy gives out only what it took in, so no schedule of trees uses more of its links than some
+*balanced use* does: a bandwidth u <= b for each link such that every switch takes in as much as it gives out. Where
+all switches are balanced, trees reach the least ratio of a cut (ForestColl §4). So what trees reach on the whole
+network is the greatest rate x for which there is a balanced use u with
+
+    u(links that leave S) >= x * w(S)   for every set S of nodes that misses a terminal,                             (1)
+
+w being the weights of `request`: a schedule's own loads are such a use, and any such use is a network of balanced
+switches, on which trees reach x. Among the uses of the greatest rate one is taken that leaves the least unused.
+
+There are too many sets, so the program starts with few; where its solution breaks the condition of another, that which
+is broken worst is found by the core's question for a bottleneck, and added (Dantzig, Fulkerson and Johnson). Columns
+say what stays unused, which is nothing for most links, so the basis stays small; that a link has no more to leave
+unused than its bandwidth is a condition that is added where it is broken, too. The basis is solved in fractions, and
+both halves are checked without it: the use is balanced and its bottleneck is x, and weights of cuts with potentials of
+switches prove that no balanced use has a better one (`BalanceProof`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import lcm
+
+from forestcoll.errors import NoSolutionError
+from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row
+from forestcoll.optima.scaling import ScaledTopology, unbalanced_switch
+from forestcoll.progress import SILENT, Progress
+from forestcoll.topology import Topology
+from forestcoll.topology.reach import unreachable_pair
+
+_PARTS = 2**40
+"""How finely floating-point solutions are cut up for the core's integers."""
+
+_TOLERANCE = 1e-9
+"""How far, in parts of the rate, a condition may be broken while numbers are floating-point."""
+
+_MOST_ROUNDS = 5000
+"""How often conditions are added before it is given up."""
+
+
+@dataclass(frozen=True)
+class BalanceProof:
+    """Why no balanced use has a better bottleneck: a feasible solution of the dual.
+
+    Every set S that misses a terminal has a weight y_S >= 0, every switch a potential, other nodes none. A link's
+    price is the weight of the sets that it leaves, and the fall of the potential along it. As potentials cancel out
+    in a balanced use,
+
+        x * sum of y_S w(S)  <=  sum over links of u * price  <=  sum over links of b * max(price, 0).
+
+    Attributes:
+        cuts: sets with their weights.
+        potentials: of each node.
+    """
+
+    cuts: tuple[tuple[frozenset[int], Fraction], ...]
+    potentials: tuple[Fraction, ...]
+
+    def bound(self, scaled: ScaledTopology) -> Fraction | None:
+        """Return the rate, in units of capacity for a weight of 1, that none can beat; None if this proves nothing."""
+        topology = scaled.topology
+        weight_of = dict(zip(topology.compute, scaled.weights, strict=True))
+        terminals = set(topology.compute)
+        if any(potential and node in terminals for node, potential in enumerate(self.potentials)):
+            return None
+        if any(weight < 0 or terminals <= inside for inside, weight in self.cuts):
+            return None
+        held = sum(
+            (weight * sum(weight_of.get(node, 0) for node in inside) for inside, weight in self.cuts), Fraction(0)
+        )
+        paid = sum(
+            (capacity * price for capacity, price in zip(scaled.capacities, self._prices(topology), strict=True)),
+            Fraction(0),
+        )
+        return paid / held if held > 0 else None
+
+    def _prices(self, topology: Topology) -> list[Fraction]:
+        prices = []
+        for link in topology.links:
+            price = self.potentials[link.source] - self.potentials[link.target]
+            for inside, weight in self.cuts:
+                if link.source in inside and link.target not in inside:
+                    price += weight
+            prices.append(max(price, Fraction(0)))
+        return prices
+
+
+@dataclass(frozen=True)
+class BalancedUse:
+    """What of a network's links can be used so that all switches are balanced, at the best rate.
+
+    Attributes:
+        topology: the network with just these bandwidths; links of which nothing can be used are missing.
+        rate: x, in the topology's unit for a weight of 1.
+        proof: why no balanced use has a better rate.
+    """
+
+    topology: Topology
+    rate: Fraction
+    proof: BalanceProof
+
+
+def balanced_use(scaled: ScaledTopology, progress: Progress = SILENT) -> BalancedUse:
+    """Return the best balanced use of the network of `scaled`, whose terminals must reach each other.
+
+    Raises:
+        NoSolutionError: the linear program could not be solved in fractions.
+    """
+    if unbalanced_switch(scaled.topology, scaled.capacities) is None:
+        return _as_it_is(scaled)
+    progress.begin("balancing switches")
+    program = _Program(scaled, progress)
+    rate, unused = program.best_rate()
+    proof = program.proof
+    least = _Program(scaled, progress, rate=rate, cuts=program.cuts).least_unused()
+    unused = unused if least is None else least
+    links = tuple(
+        replace(link, bandwidth=link.bandwidth - scaled.unit * spare)
+        for link, spare in zip(scaled.topology.links, unused, strict=True)
+        if link.bandwidth > scaled.unit * spare
+    )
+    return BalancedUse(replace(scaled.topology, links=links), rate * scaled.unit, proof)
+
+
+def _as_it_is(scaled: ScaledTopology) -> BalancedUse:
+    """Return a network whose switches are balanced: its bottleneck cut is the proof."""
+    core, problem = scaled.problem(scaled.capacities, scaled.whole * scaled.total)
+    held, leaving, inside = core.bottleneck(problem)
+    potentials = (Fraction(0),) * len(scaled.topology.nodes)
+    proof = BalanceProof(((frozenset(inside), Fraction(1)),), potentials)
+    return BalancedUse(scaled.topology, Fraction(leaving, held) * scaled.unit, proof)
+
+
+class _Program:
+    """The program with the conditions found so far.
+
+    Columns: what stays unused of each link at a switch and then, unless `rate` is given, the rate. With a rate the
+    least unused is sought.
+    """
+
+    def __init__(
+        self,
+        scaled: ScaledTopology,
+        progress: Progress,
+        *,
+        rate: Fraction | None = None,
+        cuts: Iterable[frozenset[int]] = (),
+    ) -> None:
+        self._scaled, self._progress, self._rate = scaled, progress, rate
+        topology = scaled.topology
+        switches = set(topology.switches)
+        links = topology.links
+        self._column = {
+            link: column
+            for column, link in enumerate(
+                number for number, each in enumerate(links) if each.source in switches or each.target in switches
+            )
+        }
+        self._whole = 1 if rate is None else rate.denominator
+        self._weights = dict(zip(topology.compute, scaled.weights, strict=True))
+        count = len(self._column)
+        objective = [0] * count + [1] if rate is None else [-1] * count
+        self._program = LinearProgram(objective, scale=max(scaled.capacities) * self._whole)
+        self._meaning: list[int | frozenset[int] | None] = []
+        self._limited: set[int] = set()
+        self._known: set[frozenset[int]] = set()
+        self._alone = False  # whether floating point has failed
+        self.proof = BalanceProof((), ())
+        self._add_balances()
+        everything = frozenset(range(len(topology.nodes)))
+        for cut in [*cuts, *(everything - {node} for node in topology.compute)]:
+            self._add_cut(cut)
+
+    @property
+    def cuts(self) -> tuple[frozenset[int], ...]:
+        """The sets whose conditions were needed, in the order in which they were found."""
+        return tuple(each for each in self._meaning if isinstance(each, frozenset))
+
+    def _add_balances(self) -> None:
+        """What stays unused of the links into a switch is more, by its surplus, than of those out of it."""
+        topology = self._scaled.topology
+        rows: dict[int, dict[int, int]] = {switch: {} for switch in topology.switches}
+        surplus = dict.fromkeys(topology.switches, 0)
+        for number, link in enumerate(topology.links):
+            for end, sign in ((link.target, 1), (link.source, -1)):
+                if end in rows:
+                    rows[end][self._column[number]] = sign
+                    surplus[end] += sign * self._scaled.capacities[number]
+        for switch, row in rows.items():
+            if row:
+                side = surplus[switch] * self._whole
+                self._program.add(Row(row, side, side))
+                self._meaning.append(switch)
+
+    def _add_cut(self, inside: frozenset[int]) -> bool:
+        """Add the condition of a set, and return whether it is new."""
+        held = sum(self._weights.get(node, 0) for node in inside)
+        if inside in self._known or not held:
+            return False
+        self._known.add(inside)
+        row: dict[int, int] = {}
+        leaving = 0
+        for number, link in enumerate(self._scaled.topology.links):
+            if link.source in inside and link.target not in inside:
+                leaving += self._scaled.capacities[number]
+                if number in self._column:
+                    row[self._column[number]] = 1
+        side = leaving * self._whole
+        if self._rate is None:
+            row[len(self._column)] = held
+        else:
+            side -= self._rate.numerator * held
+        self._program.add(Row(row, None, side))
+        self._meaning.append(inside)
+        return True
+
+    def _limit(self, links: Iterable[int]) -> bool:
+        """Keep these links from leaving more unused than they have, and return whether that is new of any."""
+        new = [link for link in links if link not in self._limited]
+        for link in new:
+            self._limited.add(link)
+            self._program.add(Row({self._column[link]: 1}, None, self._scaled.capacities[link] * self._whole))
+            self._meaning.append(None)
+        return bool(new)
+
+    def best_rate(self) -> tuple[Fraction, list[Fraction]]:
+        """Return the greatest rate and of each link what stays unused; `proof` says why."""
+        values, prices = self._solved()
+        unused = self._unused(values)
+        rate = values[-1]
+        self.proof = self._proof(prices)
+        if self._bottleneck(unused)[0] != rate or self.proof.bound(self._scaled) != rate:
+            raise self._unsolved()
+        return rate, unused
+
+    def least_unused(self) -> list[Fraction] | None:
+        """Return of each link what stays unused at the given rate, or None if it could not be had in fractions."""
+        try:
+            values, _ = self._solved()
+        except NoSolutionError:
+            return None
+        unused = self._unused(values)
+        return unused if self._rate is not None and self._bottleneck(unused)[0] >= self._rate else None
+
+    def _solved(self) -> tuple[list[Fraction], list[Fraction]]:
+        """Return exact values that break no condition, and prices.
+
+        Raises:
+            NoSolutionError: there are none to be had.
+        """
+        for _ in range(_MOST_ROUNDS):
+            self._progress.advance(len(self._program.rows), 0)
+            if (exact := self._attempt()) is None:
+                continue
+            if not self._add_exactly_broken(exact[0]):
+                return exact
+        raise self._unsolved()
+
+    def _attempt(self) -> tuple[list[Fraction], list[Fraction]] | None:
+        """Return exact values and prices for the conditions found so far, or None if there are more now.
+
+        Raises:
+            NoSolutionError: there are none to be had.
+        """
+        if not self._alone:
+            solution = self._program.solve()
+            if self._add_broken(solution.values):
+                return None
+            exact = self._program.exact(solution)
+            if exact is not None and self._program.proves(*exact):
+                return exact
+            self._alone = True
+        exact = self._program.exact_alone()
+        if exact is None:
+            raise self._unsolved()
+        return exact
+
+    def _unsolved(self) -> NoSolutionError:
+        topology = self._scaled.topology
+        return NoSolutionError(
+            f"{topology.name}: how much of its unbalanced switches can be used is a linear program that could not be "
+            "solved in fractions; give bandwidths of fewer digits, or make each switch take in as much as it gives out"
+        )
+
+    def _add_broken(self, values: Floats) -> bool:
+        """Add the conditions that a floating-point solution breaks, and return whether there are any."""
+        scale = float(max(self._scaled.capacities))
+        share = values[: len(self._column)]
+        capacities = [self._scaled.capacities[link] / scale for link in self._column]
+        over = [
+            link
+            for link, spare, capacity in zip(self._column, share.tolist(), capacities, strict=True)
+            if spare > capacity * (1 + _TOLERANCE) + 1e-15
+        ]
+        if self._limit(over):
+            return True
+        whole = _PARTS / scale
+        left = [int(each * whole) for each in self._scaled.capacities]
+        for link, spare in zip(self._column, share.tolist(), strict=True):
+            left[link] = max(0, left[link] - round(spare * _PARTS))
+        wanted = float(values[-1]) * _PARTS if self._rate is None else float(self._rate) * whole
+        held, leaving, inside = self._asked(left)
+        return held * wanted * (1 - _TOLERANCE) > leaving and self._add_cut(inside)
+
+    def _add_exactly_broken(self, values: Sequence[Fraction]) -> bool:
+        whole = self._whole
+        over = [link for link, column in self._column.items() if values[column] > self._scaled.capacities[link] * whole]
+        if self._limit(over):
+            return True
+        wanted = values[-1] if self._rate is None else self._rate
+        reached, inside = self._bottleneck(self._unused(values))
+        return reached < wanted and self._add_cut(inside)
+
+    def _unused(self, values: Sequence[Fraction]) -> list[Fraction]:
+        unused = [Fraction(0)] * len(self._scaled.capacities)
+        for link, column in self._column.items():
+            unused[link] = values[column] / self._whole
+        return unused
+
+    def _bottleneck(self, unused: Sequence[Fraction]) -> tuple[Fraction, frozenset[int]]:
+        """Return the least ratio of exit capacity to weight of a set, when so much stays unused, and such a set."""
+        left = [capacity - spare for capacity, spare in zip(self._scaled.capacities, unused, strict=True)]
+        whole = lcm(*(each.denominator for each in left))
+        held, leaving, inside = self._asked([int(each * whole) for each in left])
+        return Fraction(leaving, held * whole), inside
+
+    def _asked(self, capacities: Sequence[int]) -> tuple[int, int, frozenset[int]]:
+        """Return weight, exit capacity and nodes of a set of the greatest ratio between them; capacity may be 0."""
+        links = self._scaled.topology.links
+        asked = capacities
+        open_links = tuple(link for link, capacity in zip(links, capacities, strict=True) if capacity)
+        if unreachable_pair(replace(self._scaled.topology, links=open_links), self._scaled.topology.compute):
+            # A little on top of everything keeps ratios defined, too little to change which of two sets is worse.
+            fine = len(capacities) * self._scaled.whole**2 + 1
+            asked = [capacity * fine + 1 for capacity in capacities]
+        core, problem = self._scaled.problem(asked, self._scaled.whole * sum(asked))
+        held, _, nodes = core.bottleneck(problem)
+        inside = frozenset(nodes)
+        leaving = (
+            capacity
+            for link, capacity in zip(links, capacities, strict=True)
+            if link.source in inside and link.target not in inside
+        )
+        return held, sum(leaving), inside
+
+    def _proof(self, prices: Sequence[Fraction]) -> BalanceProof:
+        cuts = []
+        potentials = [Fraction(0)] * len(self._scaled.topology.nodes)
+        for meaning, price in zip(self._meaning, prices, strict=True):
+            if isinstance(meaning, frozenset) and price:
+                cuts.append((meaning, max(price, Fraction(0))))
+            elif isinstance(meaning, int):
+                potentials[meaning] = -price
+        return BalanceProof(tuple(cuts), tuple(potentials))

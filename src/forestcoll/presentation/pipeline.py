@@ -1,0 +1,98 @@
+"""A pipelined broadcast in words and figures."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from forestcoll.oneport.pipelined import Pipeline, PipelinePlan, root_rule
+from forestcoll.pictures.pipeline import SizePoint, draw_pipeline
+from forestcoll.presentation import wording
+from forestcoll.schedule.series.value import SeriesSchedule
+
+_SIZES_DRAWN = 13
+_STEP = 10**0.5
+
+
+def document(
+    plan: PipelinePlan, by_rule: PipelinePlan, schedule: SeriesSchedule, seconds: Mapping[str, float]
+) -> dict[str, object]:
+    """Return the JSON of a plan, and of the one of the square-root rule."""
+    topology = plan.topology
+    return {
+        "topology": topology.name,
+        "compute_nodes": len(topology.compute),
+        "port_model": topology.port_model,
+        "source": topology.nodes[plan.source].id,
+        "size": plan.size,
+        **_plan_document(plan),
+        "lower_bound_us": str(plan.bound),
+        "cycle_us": str(plan.cycle),
+        "cycles": plan.cycles,
+        "packets_per_cycle": plan.packets_per_cycle,
+        "height": plan.height,
+        "period_us": str(schedule.period),
+        "trees": [
+            {"packets": int(tree.weight), "edges": [topology.ids(ends) for ends in tree.edges]} for tree in plan.trees
+        ],
+        "root_rule": _plan_document(by_rule),
+        "verified": True,
+        "seconds": {stage: round(passed, 6) for stage, passed in seconds.items()},
+    }
+
+
+def _plan_document(plan: PipelinePlan) -> dict[str, object]:
+    return {
+        "packets": plan.packets,
+        "packet_size": plan.packet_size,
+        "makespan_us": str(plan.makespan),
+        "makespan_us_float": float(plan.makespan),
+        "times_lower_bound": float(plan.makespan / plan.bound),
+    }
+
+
+def lines(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[str, float], output: Path | None) -> list[str]:
+    """Return the report of a plan."""
+    topology = plan.topology
+    source = wording.printable(topology.nodes[plan.source].id)
+    ruled = f"{by_rule.packets:,} packets of {by_rule.packet_size:,} bytes: {_time(by_rule.makespan)}"
+    rows = [
+        ("time", _time(plan.makespan)),
+        ("bound", f"{_time(plan.bound)} without any start-up; this is {_multiple(plan)} times it"),
+        ("packets", f"{plan.packets:,} of {plan.packet_size:,} bytes, {plan.packets_per_cycle} a cycle"),
+        ("trees", f"{len(plan.trees)}, at most {plan.height} links high"),
+        (
+            "cycles",
+            f"{plan.cycles:,} of {_time(plan.cycle)}, and {plan.height - 1} until the last packet is everywhere",
+        ),
+        ("√L rule", f"{ruled}, {_multiple(by_rule)} times the bound"),
+        ("verified", "ports, trees and whole packets of the periodic schedule"),
+        ("this took", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())),
+        ("written", wording.place(output)),
+    ]
+    name, count = wording.printable(topology.name), len(topology.compute)
+    how = "one port" if topology.port_model else "all links at once"
+    title = f"{name}: {plan.size:,} bytes from {source} to {count} compute nodes, {how}"
+    return [title, *wording.table(rows)]
+
+
+def _time(microseconds: Fraction) -> str:
+    value = float(microseconds)
+    for unit, size in (("s", 1e6), ("ms", 1e3)):
+        if value >= size:
+            return f"{value / size:.6g} {unit}"
+    return f"{value:.6g} us"
+
+
+def _multiple(plan: PipelinePlan) -> str:
+    return f"{float(plan.makespan / plan.bound):.4g}"
+
+
+def draw(pipeline: Pipeline, plan: PipelinePlan, path: Path) -> None:
+    """Draw how plans for this size and larger ones compare with the bound."""
+    points = []
+    for step in range(_SIZES_DRAWN):
+        size = round(plan.size * _STEP**step)
+        best, by_rule = pipeline.plan(size), pipeline.plan(size, packets=root_rule(size))
+        points.append(SizePoint(size, float(best.makespan / best.bound), float(by_rule.makespan / by_rule.bound)))
+    source = plan.topology.nodes[plan.source].id
+    draw_pipeline(f"{plan.topology.name}\npipelined broadcast from {source}", points, path)

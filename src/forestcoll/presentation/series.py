@@ -1,0 +1,182 @@
+"""A series of broadcasts in words and figures."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from forestcoll.oneport.comparison import SeriesComparison
+from forestcoll.presentation import wording
+from forestcoll.schedule.series.document import series_document
+from forestcoll.schedule.series.value import SeriesSchedule
+from forestcoll.simulation.series.play import SeriesRun
+from forestcoll.verification.series.judge import SeriesReport
+
+_MOST_DIGITS = 12
+"""The most digits of a number that the report shows; JSON has them all."""
+
+_MOST_BUSY = 6
+
+
+def document(
+    compared: SeriesComparison, schedule: SeriesSchedule, run: SeriesRun | None, seconds: Mapping[str, float]
+) -> dict[str, object]:
+    """Return the JSON of a series: the schedule, and what a tree and a DAG reach."""
+    topology, tree, dag = schedule.topology, compared.tree, compared.dag
+    return {
+        "topology": topology.name,
+        "compute_nodes": len(topology.compute),
+        "links": len(topology.links),
+        "port_model": topology.port_model,
+        "unit": topology.bandwidth_unit,
+        "throughput_float": float(schedule.throughput),
+        "optimal": schedule.throughput == compared.best.throughput,
+        "verified": True,
+        **series_document(schedule),
+        "initialisation": str(schedule.initialisation),
+        "clean_up": str(schedule.initialisation),
+        "height": schedule.height,
+        "best_tree_throughput": str(tree.throughput),
+        "best_tree": {"optimal": tree.optimal, "edges": [topology.ids(ends) for ends in tree.tree.edges]},
+        "best_dag_throughput": str(dag.throughput),
+        "best_dag": {"optimal": dag.optimal, "order": topology.ids(dag.dag.order)},
+        **({} if run is None else {"simulation": _run_document(schedule, run)}),
+        "seconds": {stage: round(passed, 6) for stage, passed in seconds.items()},
+    }
+
+
+def _run_document(schedule: SeriesSchedule, run: SeriesRun) -> dict[str, object]:
+    return {
+        "messages": run.messages,
+        "cycles": run.cycles,
+        "cycle": str(run.cycle),
+        "makespan": str(run.makespan),
+        "throughput": str(run.throughput),
+        "throughput_float": float(run.throughput),
+        "part_of_throughput": float(run.throughput / schedule.throughput),
+    }
+
+
+def lines(
+    compared: SeriesComparison,
+    schedule: SeriesSchedule,
+    run: SeriesRun | None,
+    seconds: Mapping[str, float],
+    output: Path | None,
+) -> list[str]:
+    """Return the report of a series."""
+    topology = schedule.topology
+    source = wording.printable(topology.nodes[schedule.source].id)
+    rows = [
+        ("throughput", _rate(schedule.throughput)),
+        ("optimum", _of(schedule.throughput, compared.best.throughput)),
+        ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
+        ("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
+        ("rounds", f"{len(schedule.rounds)} a period"),
+        ("start and end", f"{number(schedule.initialisation)} each: {schedule.height - 1} periods"),
+        ("best DAG", _restricted(compared.dag.throughput, compared.best.throughput, optimal=compared.dag.optimal)),
+        ("best tree", _restricted(compared.tree.throughput, compared.best.throughput, optimal=compared.tree.optimal)),
+        ("verified", "ports, trees, whole messages, throughput and the proof of the optimum"),
+        *([] if run is None else [("simulated", _run(schedule, run))]),
+        ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())),
+        ("written", wording.place(output)),
+    ]
+    how = "one port" if topology.port_model else "all links at once"
+    return [
+        (
+            f"{wording.printable(topology.name)}: series of broadcasts from {source} over "
+            f"{len(topology.compute)} compute nodes, {how}"
+        ),
+        *wording.table(rows),
+        *_proof_lines(compared),
+    ]
+
+
+def _run(schedule: SeriesSchedule, run: SeriesRun) -> str:
+    late = run.makespan - run.messages / schedule.throughput
+    return (
+        f"{run.messages} messages in {number(run.makespan)}: {float(run.throughput / schedule.throughput):.2%} of the "
+        f"throughput, {number(late)} for the start and the end"
+    )
+
+
+def _rate(value: Fraction) -> str:
+    return f"{number(value)} messages in a unit of time"
+
+
+def number(value: Fraction) -> str:
+    """Return `value`, exactly if that is short, else about."""
+    if max(len(str(value.numerator)), len(str(value.denominator))) > _MOST_DIGITS:
+        return about(value)
+    return str(value) if value.denominator == 1 else f"{value} ({float(value):.6g})"
+
+
+def about(value: Fraction) -> str:
+    """Return a positive number about, however large it is."""
+    digits = len(str(value.numerator // value.denominator))
+    return f"about {float(value):.6g}" if digits < 300 else f"about 10^{digits - 1}"
+
+
+def _of(value: Fraction, best: Fraction) -> str:
+    if value == best:
+        return "reached; no schedule is faster"
+    return f"{number(best)} over all links; this is {float(value / best):.2%} of it"
+
+
+def _restricted(value: Fraction, best: Fraction, *, optimal: bool) -> str:
+    known = "" if optimal else "; the best one found, there may be better ones"
+    return f"{number(value)}, {float(value / best):.2%} of the optimum{known}"
+
+
+def _proof_lines(compared: SeriesComparison) -> list[str]:
+    """Say why there is no more: which ports are busy all the time, whatever the schedule."""
+    certificate, topology = compared.best.certificate, compared.best.platform.topology
+    weight = sum((each for each, _ in certificate.cuts), Fraction(0))
+    priced = sorted(certificate.prices, key=lambda each: (-each[1], each[0]))
+    shown = []
+    for port, price in priced[:_MOST_BUSY]:
+        node = "" if port.kind == "link" else wording.printable(topology.nodes[port.number].id)
+        link = topology.links[port.number] if port.kind == "link" else None
+        ends = "" if link is None else " -> ".join(map(wording.printable, topology.ids([link.source, link.target])))
+        what = {"send": f"what {node} sends", "receive": f"what {node} receives", "link": ends}[port.kind.value]
+        shown.append(f"{what} ({number(price / weight)})")
+    rest = [f"{len(priced) - _MOST_BUSY} more"] if len(priced) > _MOST_BUSY else []
+    return [
+        "Bottleneck: at these prices every tree's time at ports costs 1 a message at least; all their time is used:",
+        *(f"  {line}" for line in [*shown, *rest]),
+    ]
+
+
+def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[str, object]:
+    """Return the JSON of a periodic schedule that is right."""
+    optimal = schedule.optimal_throughput
+    return {
+        "topology": schedule.topology.name,
+        "compute_nodes": len(schedule.topology.compute),
+        "source": schedule.topology.nodes[schedule.source].id,
+        "throughput": str(report.throughput),
+        "optimal_throughput": None if optimal is None else str(optimal),
+        "optimal": report.optimal,
+        "period": str(schedule.period),
+        "messages_per_period": schedule.messages,
+        "trees": len(schedule.trees),
+        "rounds": len(schedule.rounds),
+    }
+
+
+def verified_lines(schedule: SeriesSchedule, report: SeriesReport, file: Path) -> list[str]:
+    """Return what to say of a periodic schedule that is right."""
+    topology, optimal = schedule.topology, schedule.optimal_throughput
+    place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
+    source = wording.printable(topology.nodes[schedule.source].id)
+    if report.optimal:
+        optimum = "reached; the prices in the file prove that no schedule is faster"
+    else:
+        optimum = "not claimed" if optimal is None else f"{_rate(optimal)}, proven by the prices in the file"
+    rows = [
+        ("throughput", _rate(report.throughput)),
+        ("optimum", optimum),
+        ("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
+        ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
+        ("rounds", f"{len(schedule.rounds)} a period"),
+    ]
+    return [f"{file}: right: series of broadcasts from {source} on {place}", *wording.table(rows)]

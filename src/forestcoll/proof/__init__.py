@@ -1,0 +1,24 @@
+"""Bounds and their proofs: values that anyone can check by addition, one file a kind."""
+
+from forestcoll.proof.bound import Bound
+from forestcoll.proof.cut import CutProof
+from forestcoll.proof.documents import proof_document, proof_from_document
+from forestcoll.proof.lengths import LengthsProof
+from forestcoll.proof.prices import PricesProof
+from forestcoll.proof.proof import Proof, ProofError
+from forestcoll.proof.receipt import ReceiptProof
+from forestcoll.proof.tree_dual import TreeDualProof, WeightedCut
+
+__all__ = [
+    "Bound",
+    "CutProof",
+    "LengthsProof",
+    "PricesProof",
+    "Proof",
+    "ProofError",
+    "ReceiptProof",
+    "TreeDualProof",
+    "WeightedCut",
+    "proof_document",
+    "proof_from_document",
+]

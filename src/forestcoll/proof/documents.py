@@ -1,0 +1,35 @@
+"""Proofs as JSON: `{"kind": "cut", …}`. A new kind is a class in a file of this folder, named in `KINDS`."""
+
+from collections.abc import Mapping
+
+from forestcoll.errors import InputError, shown
+from forestcoll.proof.cut import CutProof
+from forestcoll.proof.lengths import LengthsProof
+from forestcoll.proof.prices import PricesProof
+from forestcoll.proof.proof import NodeName, Proof
+from forestcoll.proof.receipt import ReceiptProof
+from forestcoll.proof.tree_dual import TreeDualProof
+from forestcoll.topology import Topology
+
+KINDS: Mapping[str, type[Proof]] = {
+    each.kind: each for each in (CutProof, ReceiptProof, TreeDualProof, LengthsProof, PricesProof)
+}
+
+
+def proof_document(proof: Proof, name: NodeName = lambda number: number) -> dict[str, object]:
+    """Return the JSON object of `proof`, with node numbers unless `name` names nodes otherwise."""
+    return {"kind": proof.kind, **proof.document(name)}
+
+
+def proof_from_document(document: object, topology: Topology, where: str) -> Proof:
+    """Return the proof that a JSON object with node numbers describes; `where` begins every error message.
+
+    Raises:
+        InputError: there is no such kind, or the object is not of its form.
+    """
+    if not isinstance(document, Mapping):
+        raise InputError(f'{where} is {shown(document)}; expected {{"kind": ..., ...}}')
+    kind = document.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InputError(f"{where}.kind is {shown(kind)}; this version knows {', '.join(map(repr, KINDS))}")
+    return KINDS[kind].from_document(document, topology, where)

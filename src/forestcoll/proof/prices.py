@@ -1,0 +1,149 @@
+"""Prices of ports: what bounds a series of broadcasts (*Steady-state broadcasts*, the dual of SSB(G)).
+
+Every message that reaches all compute nodes takes time at ports. Priced, the time of whatever tree costs 1 at least:
+`cuts` prove that, as every tree enters each of their sets, and no link costs less than all the sets that it enters
+weigh together. A unit of time at all ports costs the sum of all prices, and so no more messages than that pass in it.
+"""
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from forestcoll.collective import Collective
+from forestcoll.proof import reading
+from forestcoll.proof.proof import NodeName, Proof, ProofError
+from forestcoll.request import Demand
+from forestcoll.topology import Topology
+
+
+class PortKind(StrEnum):
+    """What a link needs for itself while it is busy."""
+
+    SEND = "send"
+    """The sending port of a compute node: it sends to one neighbour at a time."""
+    RECEIVE = "receive"
+    """The receiving port of a compute node: it receives from one neighbour at a time."""
+    LINK = "link"
+    """The link itself, where neither end has ports: between switches, or where nodes may use all links at once."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Port:
+    """A port: `number` is that of its node, or of its link in `Topology.links`."""
+
+    kind: PortKind
+    number: int
+
+
+@dataclass(frozen=True)
+class PricesProof(Proof):
+    """Prices of ports, with cuts.
+
+    Attributes:
+        prices: what a unit of time at a port costs, above 0.
+        cuts: of sets of compute nodes without the source the weight, above 0, all together 1 at least; and the set.
+    """
+
+    prices: tuple[tuple[Port, Fraction], ...]
+    cuts: tuple[tuple[Fraction, tuple[int, ...]], ...]
+
+    kind: ClassVar[str] = "prices"
+
+    @property
+    def throughput(self) -> Fraction:
+        """The throughput that the numbers prove to be out of reach beyond this, if they are sound."""
+        weight = sum((weight for weight, _ in self.cuts), Fraction(0))
+        return sum((price for _, price in self.prices), Fraction(0)) / weight
+
+    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+        """As `Proof.algbw`: messages in a unit of time, M being a message."""
+        if demand.collective is not Collective.BROADCAST or demand.root is None:
+            raise ProofError(f"prices bound a series of broadcasts, and this is {demand.collective.with_article}")
+        if any(price <= 0 for _, price in self.prices) or any(weight <= 0 for weight, _ in self.cuts):
+            raise ProofError("a price or the weight of a cut is 0 or less")
+        if len({port for port, _ in self.prices}) < len(self.prices):
+            raise ProofError("a port has two prices")
+        others = set(topology.compute) - {demand.root}
+        if not self.cuts or not all(inside and others.issuperset(inside) for _, inside in self.cuts):
+            raise ProofError("there is no cut, or one is empty or holds the source or a switch")
+        self._require_dear_ways(topology)
+        return self.throughput
+
+    def _require_dear_ways(self, topology: Topology) -> None:
+        """Check that no way from a compute node to the next costs less than the cuts that it enters weigh."""
+        costs = self._costs(topology)
+        for node in topology.compute:
+            for target, cost in _ways(topology, costs, node):
+                due = sum((weight for weight, cut in self.cuts if target in cut and node not in cut), Fraction(0))
+                if cost < due:
+                    ends = " -> ".join(repr(each) for each in topology.ids([node, target]))
+                    raise ProofError(f"{ends} costs less than the cuts that it enters")
+
+    def _costs(self, topology: Topology) -> list[Fraction]:
+        """Return of each link what a message over it costs."""
+        prices = dict(self.prices)
+        return [
+            sum((prices.get(port, Fraction(0)) for port in ports_of(topology, number)), Fraction(0)) / link.bandwidth
+            for number, link in enumerate(topology.links)
+        ]
+
+    def document(self, name: NodeName) -> dict[str, object]:
+        """As `Proof.document`; a link is named by its number among the links."""
+        prices: list[dict[str, object]] = []
+        for port, price in self.prices:
+            where = {"link": port.number} if port.kind is PortKind.LINK else {"node": name(port.number)}
+            prices.append({**where, "port": port.kind.value, "price": str(price)})
+        cuts = [{"weight": str(weight), "nodes": [name(node) for node in inside]} for weight, inside in self.cuts]
+        return {"prices": prices, "cuts": cuts}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
+        """As `Proof.from_document`."""
+        prices = []
+        for number, each in enumerate(reading.objects(document, "prices", where)):
+            place = f"{where}.prices[{number}]"
+            kind = reading.name_in(each, "port", PortKind, place)
+            port = (
+                reading.number_below(each, "link", len(topology.links), place)
+                if kind is PortKind.LINK
+                else reading.node(each, "node", topology, place)
+            )
+            prices.append((Port(kind, port), reading.rational(each, "price", place)))
+        cuts = tuple(
+            (reading.rational(each, "weight", place), reading.nodes(each, "nodes", topology, place))
+            for number, each in enumerate(reading.objects(document, "cuts", where))
+            if (place := f"{where}.cuts[{number}]")
+        )
+        return cls(tuple(prices), cuts)
+
+
+def ports_of(topology: Topology, link: int) -> Iterator[Port]:
+    """Yield what a busy link excludes others from: itself, and ports of compute nodes that have one each way."""
+    yield Port(PortKind.LINK, link)
+    if topology.port_model is not None:
+        ends = topology.links[link]
+        if topology.nodes[ends.source].is_compute:
+            yield Port(PortKind.SEND, ends.source)
+        if topology.nodes[ends.target].is_compute:
+            yield Port(PortKind.RECEIVE, ends.target)
+
+
+def _ways(topology: Topology, costs: list[Fraction], start: int) -> Iterator[tuple[int, Fraction]]:
+    """Yield the compute nodes that `start` reaches without another on the way, and the least cost (Dijkstra)."""
+    leaving: dict[int, list[tuple[int, Fraction]]] = {}
+    for link, cost in zip(topology.links, costs, strict=True):
+        leaving.setdefault(link.source, []).append((link.target, cost))
+    heap, done = [(Fraction(0), start)], set()
+    while heap:
+        cost, node = heapq.heappop(heap)
+        if node in done:
+            continue
+        done.add(node)
+        if node != start and topology.nodes[node].is_compute:
+            yield node, cost
+            continue
+        for target, more in leaving.get(node, []):
+            heapq.heappush(heap, (cost + more, target))

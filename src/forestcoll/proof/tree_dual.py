@@ -1,0 +1,275 @@
+"""Weights of sets of nodes: the dual of packing trees (ForestColl, appendices G and H).
+
+Every set S that misses a member has a weight y_S >= 0 and belongs to a phase: data leaves S in a broadcast, and enters
+it in a reduce. A node that neither copies nor adds up in a phase passes on what it takes in; it has a potential in that
+phase, other nodes have none. In each phase a link costs the weights of the sets that it crosses, and the fall of the
+potential along it, or nothing where that is negative. Trees of rate x_v rooted at v cross S at least at the rate of the
+roots inside, and potentials cancel out along every path through passive nodes, so
+
+    sum over phases and S of y_S x(S)  <=  sum over links of b * price.
+
+Links are shared between the phases of an allreduce, so the greater of a link's two prices counts there, and as roots
+may be chosen, x(S) counts by the root that the least weight covers. In all other collectives x(S) is the part of the
+data that is rooted inside, and there is one phase.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import mul
+from typing import ClassVar, Self
+
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.proof import reading
+from forestcoll.proof.proof import NodeName, Proof, ProofError
+from forestcoll.request import Demand
+from forestcoll.topology import Symmetry, Topology
+from forestcoll.topology.orbits import Orbits
+from forestcoll.topology.part import usable_part
+
+PHASES = (PhaseOp.REDUCE, PhaseOp.BROADCAST)
+"""The phases of an allreduce, in their order: data flows towards the roots, then away from them."""
+
+_NO_SYMMETRY = Symmetry(())
+
+
+@dataclass(frozen=True)
+class WeightedCut:
+    """A set of nodes with its weight in the dual.
+
+    Attributes:
+        phase: what must leave the set in a broadcast, and enter it in a reduce.
+        inside: its nodes, rising; at least one member is missing.
+        weight: y_S, 0 or more.
+    """
+
+    phase: PhaseOp
+    inside: tuple[int, ...]
+    weight: Fraction
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the nodes of a network do with the data of trees, in each phase.
+
+    Attributes:
+        roots: nodes that trees may be rooted at.
+        receivers: of each phase the nodes that all its data must get to, or come from.
+        passive: of each phase the nodes that pass on just what they take in.
+    """
+
+    roots: frozenset[int]
+    receivers: Mapping[PhaseOp, frozenset[int]]
+    passive: Mapping[PhaseOp, frozenset[int]]
+
+    @staticmethod
+    def of(topology: Topology, copying: Iterable[int] = ()) -> "Roles":
+        """Return the roles in which a plan can be reached.
+
+        The switches `copying` copy or add up, in the phases for which they are able to, and must get all data of the
+        phase; the others pass data on.
+        """
+        compute, numbers = frozenset(topology.compute), frozenset(copying)
+        receivers = {phase: compute | _able(topology, phase) & numbers for phase in PHASES}
+        return Roles(compute, receivers, {phase: _others(topology, receivers[phase]) for phase in PHASES})
+
+    @staticmethod
+    def in_network(topology: Topology) -> "Roles":
+        """Return the roles that bound all schedules: switches do what they can, and need not get all data for it."""
+        compute = frozenset(topology.compute)
+        able = {phase: _able(topology, phase) for phase in PHASES}
+        passive = {phase: _others(topology, compute | able[phase]) for phase in PHASES}
+        roots = compute | able[PhaseOp.REDUCE] & able[PhaseOp.BROADCAST]
+        return Roles(roots, dict.fromkeys(PHASES, compute), passive)
+
+
+def _able(topology: Topology, phase: PhaseOp) -> frozenset[int]:
+    """Return the switches that can copy in a broadcast, or add up in a reduce."""
+    copies = phase is PhaseOp.BROADCAST
+    nodes = enumerate(topology.nodes)
+    return frozenset(number for number, node in nodes if (node.multicast if copies else node.aggregation))
+
+
+def _others(topology: Topology, nodes: frozenset[int]) -> frozenset[int]:
+    return frozenset(range(len(topology.nodes))) - nodes
+
+
+@dataclass(frozen=True)
+class TreeDualProof(Proof):
+    """A feasible solution of the dual: why no packing of trees is faster.
+
+    Attributes:
+        cuts: sets with weights. Each stands for its images under `symmetry`, which share its weight.
+        potentials: of each phase the nodes that have a potential, with it; all nodes of an orbit have the same.
+        symmetry: a group of symmetries of the network.
+    """
+
+    cuts: tuple[WeightedCut, ...]
+    potentials: Mapping[PhaseOp, Mapping[int, Fraction]]
+    symmetry: Symmetry = _NO_SYMMETRY
+
+    kind: ClassVar[str] = "tree-dual"
+    trees_only: ClassVar[bool] = True
+
+    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+        """As `Proof.algbw`; idle compute nodes copy and add up, and so do switches that can."""
+        members = demand.members(topology)
+        network = usable_part(topology, members)
+        roles = Roles.in_network(network)
+        if demand.collective is Collective.ALLREDUCE:
+            return self.allreduce_rate(network, roles)
+        phase = PhaseOp.REDUCE if demand.collective.only_reduces else PhaseOp.BROADCAST
+        if any(cut.phase is not phase for cut in self.cuts):
+            raise ProofError(f"a set belongs to another phase than the {phase} of {demand.collective.with_article}")
+        orbits = self._sound_orbits(network, roles)
+        held = sum(map(mul, self._held(orbits), self._rooted(orbits, members, demand.parts(topology))), Fraction(0))
+        return _quotient(self._paid(network, orbits, [phase]), held)
+
+    def allreduce_rate(self, topology: Topology, roles: Roles, *, equal_roots: bool = False) -> Fraction:
+        """Return the rate of an allreduce that nothing beats where nodes have these `roles`.
+
+        With `equal_roots` all compute nodes root the same: their mean takes the place of the least.
+
+        Raises:
+            ProofError: this proves nothing.
+        """
+        orbits = self._sound_orbits(topology, roles)
+        held = self._held(orbits)
+        if equal_roots:
+            compute = {orbits.of_node[node] for node in topology.compute}
+            least = sum((held[orbit] for orbit in compute), Fraction(0)) / len(topology.compute)
+        else:
+            roots = {orbits.of_node[node] for node in roles.roots}
+            least = min(held[orbit] / orbits.node_sizes[orbit] for orbit in roots)
+        return _quotient(self._paid(topology, orbits, PHASES), least)
+
+    def _sound_orbits(self, topology: Topology, roles: Roles) -> Orbits:
+        """Return the orbits of nodes and links, the numbers being what they must be for the inequality to hold."""
+        fault = self._fault(roles)
+        if fault is not None:
+            raise ProofError(fault)
+        try:
+            return Orbits.of(topology, self.symmetry)
+        except (KeyError, IndexError):
+            raise ProofError("its symmetry is none of the network") from None
+
+    def _fault(self, roles: Roles) -> str | None:
+        for cut in self.cuts:
+            if cut.weight < 0:
+                return "the weight of a set is negative"
+            if roles.receivers[cut.phase] <= set(cut.inside):
+                return "a set holds all nodes that take part"
+        for phase in PHASES:
+            if any(potential and node not in roles.passive[phase] for node, potential in self._of_phase(phase)):
+                return f"a node that does more than pass data on has a potential in the {phase}"
+        return None
+
+    def _of_phase(self, phase: PhaseOp) -> Iterable[tuple[int, Fraction]]:
+        return self.potentials.get(phase, {}).items()
+
+    def _held(self, orbits: Orbits) -> list[Fraction]:
+        """Return of each orbit of nodes the weights of the sets, once for each of its nodes that they hold."""
+        held = [Fraction(0)] * len(orbits.node_sizes)
+        for cut in self.cuts:
+            for node in cut.inside:
+                held[orbits.of_node[node]] += cut.weight
+        return held
+
+    @staticmethod
+    def _rooted(orbits: Orbits, members: Sequence[int], parts: Sequence[Fraction]) -> list[Fraction]:
+        """Return of each orbit of nodes the mean part of the data that is rooted at one of its nodes."""
+        rooted = [Fraction(0)] * len(orbits.node_sizes)
+        for node, part in zip(members, parts, strict=True):
+            rooted[orbits.of_node[node]] += part
+        return [part / size for part, size in zip(rooted, orbits.node_sizes, strict=True)]
+
+    def _paid(self, topology: Topology, orbits: Orbits, phases: Sequence[PhaseOp]) -> Fraction:
+        """Return the sum over links of bandwidth times price, the greatest price of all `phases`."""
+        prices = [self._prices(topology, orbits, phase) for phase in phases]
+        bandwidths = (topology.links[link].bandwidth for link in orbits.first_links)
+        paid = (
+            bandwidth * max(Fraction(0), *of_link)
+            for bandwidth, of_link in zip(bandwidths, zip(*prices, strict=True), strict=True)
+        )
+        return sum(paid, Fraction(0))
+
+    def _prices(self, topology: Topology, orbits: Orbits, phase: PhaseOp) -> list[Fraction]:
+        """Return what the links of each orbit cost together in `phase`."""
+        potential = dict(self._of_phase(phase))
+        prices = [
+            size
+            * (
+                potential.get(topology.links[link].source, Fraction(0))
+                - potential.get(topology.links[link].target, Fraction(0))
+            )
+            for link, size in zip(orbits.first_links, orbits.link_sizes, strict=True)
+        ]
+        for cut in self.cuts:
+            if cut.phase is phase:
+                for orbit, count in crossings(topology, orbits, phase, cut.inside).items():
+                    prices[orbit] += cut.weight * count
+        return prices
+
+    def expanded(self, topology: Topology) -> "TreeDualProof":
+        """Return the proof with all images written out, so that it needs no symmetry."""
+        order = self.symmetry.order
+        cuts = tuple(
+            WeightedCut(cut.phase, tuple(sorted(int(image[node]) for node in cut.inside)), cut.weight / order)
+            for image in self.symmetry.elements(len(topology.nodes))
+            for cut in self.cuts
+        )
+        return TreeDualProof(cuts, self.potentials)
+
+    def document(self, name: NodeName) -> dict[str, object]:
+        """As `Proof.document`. The images of a symmetry stay node numbers."""
+        cuts = [
+            {"phase": cut.phase.value, "cut": [name(node) for node in cut.inside], "weight": str(cut.weight)}
+            for cut in self.cuts
+        ]
+        potentials = {
+            phase.value: [
+                {"node": name(node), "potential": str(value)} for node, value in sorted(self._of_phase(phase)) if value
+            ]
+            for phase in PHASES
+        }
+        shifts = [{"order": shift.order, "image": shift.image.tolist()} for shift in self.symmetry.shifts]
+        return {"cuts": cuts, "potentials": potentials} | ({"symmetry": shifts} if shifts else {})
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
+        """As `Proof.from_document`."""
+        cuts = tuple(
+            WeightedCut(
+                reading.phase(each, "phase", f"{where}.cuts[{place}]"),
+                reading.nodes(each, "cut", topology, f"{where}.cuts[{place}]"),
+                reading.rational(each, "weight", f"{where}.cuts[{place}]"),
+            )
+            for place, each in enumerate(reading.objects(document, "cuts", where))
+        )
+        listed = reading.mapping(document, "potentials", where)
+        potentials = {
+            phase: {
+                reading.node(each, "node", topology, place): reading.rational(each, "potential", place)
+                for number, each in enumerate(reading.objects(listed, phase.value, f"{where}.potentials"))
+                if (place := f"{where}.potentials.{phase}[{number}]")
+            }
+            for phase in PHASES
+        }
+        return cls(cuts, potentials, reading.symmetry(document, topology, where))
+
+
+def _quotient(paid: Fraction, held: Fraction) -> Fraction:
+    if held <= 0:
+        raise ProofError("its sets hold no data")
+    return paid / held
+
+
+def crossings(topology: Topology, orbits: Orbits, phase: PhaseOp, inside: Iterable[int]) -> dict[int, int]:
+    """Return of each orbit how many of its links a broadcast crosses out of a set, or a reduce into it."""
+    members = frozenset(inside)
+    counts: dict[int, int] = {}
+    for link, orbit in zip(topology.links, orbits.of_link, strict=True):
+        source, target = (link.source, link.target) if phase is PhaseOp.BROADCAST else (link.target, link.source)
+        if source in members and target not in members:
+            counts[orbit] = counts.get(orbit, 0) + 1
+    return counts

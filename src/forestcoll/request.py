@@ -1,0 +1,100 @@
+"""Who holds how much: what a collective asks of the network, as weights of the compute nodes (ForestColl §5.7).
+
+A collective whose data flows from the roots of trees is a broadcast from every compute node at once, each of its own
+shard: 1/N of the data in an allgather, shards of any size in an allgather(v), all data at the root in a broadcast.
+With D the least common denominator of all shards, node v has the *weight* D times its shard, an integer; weights have
+no common divisor. So k trees for each 1/D of the data are k times its weight at each node, and k may be any integer.
+A collective whose data flows towards the roots is the same on the transposed network.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import lcm
+
+from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, collective_named, shards_of
+from forestcoll.errors import InputError, shown
+from forestcoll.ranks import RanksLike, members_of, ranks_of, require_reach
+from forestcoll.topology import NodeId, Topology
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What is asked of a network.
+
+    Attributes:
+        collective: the operation.
+        root: the number of the node that data comes from or goes to, where the collective has one.
+        shards: of each compute node that takes part, in the order of their numbers, where they are not all equal.
+        ranks: the numbers of the compute nodes that take part, rising; None if all do.
+    """
+
+    collective: Collective = Collective.ALLGATHER
+    root: int | None = None
+    shards: tuple[Fraction, ...] | None = None
+    ranks: tuple[int, ...] | None = None
+
+    @staticmethod
+    def of(
+        topology: Topology,
+        collective: Collective | str,
+        root: NodeId | None,
+        shards: ShardsByNode | None,
+        ranks: RanksLike | None = None,
+    ) -> "Demand":
+        """Return what is asked, checked.
+
+        Raises:
+            InputError: there is no such collective, root, node or rank, the collective needs a root or takes none,
+                shards are not its own or not right, or one that takes part cannot reach another.
+        """
+        asked = collective_named(collective)
+        if asked not in SCHEDULED:
+            raise InputError(
+                f"no schedule of {asked.with_article} is made yet; 'forestcoll bounds' says what it can reach"
+            )
+        members = ranks_of(topology, ranks)
+        number = _root(topology, asked, root)
+        if members is not None and number is not None and number not in members:
+            raise InputError(f"{topology.name}: root {topology.nodes[number].id!r} is not among the ranks; name it too")
+        demand = Demand(asked, number, None, members)
+        if shards is not None:
+            if not asked.has_shards:
+                raise InputError(f"{asked.with_article} has no shards of different sizes; leave shards out")
+            sizes = shards_of(topology, shards, ranks=members)
+            demand = replace(demand, shards=sizes if len(set(sizes)) > 1 else None)
+        require_reach(topology, members, number, backwards=asked.only_reduces)
+        return demand
+
+    def members(self, topology: Topology) -> tuple[int, ...]:
+        """Return the numbers of the compute nodes that take part."""
+        return members_of(topology, self.ranks)
+
+    def parts(self, topology: Topology) -> tuple[Fraction, ...]:
+        """Return of each compute node its part of the data; these add up to 1."""
+        weights = self.weights(topology)
+        return tuple(Fraction(weight, sum(weights)) for weight in weights)
+
+    def weights(self, topology: Topology) -> tuple[int, ...]:
+        """Return of each compute node that takes part its shard as a count of 1/D, D being the sum of these counts."""
+        members = self.members(topology)
+        if self.root is not None:
+            return tuple(int(node == self.root) for node in members)
+        if self.shards is None:
+            return (1,) * len(members)
+        common = lcm(*(shard.denominator for shard in self.shards))
+        return tuple(int(shard * common) for shard in self.shards)
+
+
+def _root(topology: Topology, collective: Collective, root: NodeId | None) -> int | None:
+    if not collective.has_root:
+        if root is not None:
+            raise InputError(f"{collective.with_article} has no root; leave root out")
+        return None
+    if root is None:
+        raise InputError(f"{collective.with_article} needs a root; give the id of a compute node")
+    if isinstance(root, bool) or not isinstance(root, int | str):
+        raise InputError(f"{topology.name}: root is {shown(root)}; give the id of a compute node")
+    number = topology.named(root)
+    if not topology.nodes[number].is_compute:
+        raise InputError(f"{topology.name}: root {root!r} is a switch; give the id of a compute node")
+    return number

@@ -1,0 +1,109 @@
+"""Rows of integers of different lengths in flat arrays: a thousand nodes make a million tree edges."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
+
+BLOCK_ENTRIES = 2**18
+"""How many entries are taken at a time where all at once would need several copies of a large array."""
+
+
+def row_starts(lengths: IntArray) -> IntArray:
+    """Return where rows of these `lengths` begin, and one past the last; narrow where the entries are few enough."""
+    total = int(lengths.sum(dtype=np.int64))
+    dtype = np.int32 if total <= np.iinfo(np.int32).max else np.int64
+    starts: IntArray = np.zeros(len(lengths) + 1, dtype=dtype)
+    np.cumsum(lengths, out=starts[1:], dtype=dtype)
+    return starts
+
+
+def _blocks(starts: IntArray, entries: int) -> Iterator[range]:
+    """Yield the rows that begin at `starts`, as many at a time as have at most so many `entries`, or one."""
+    first, count = 0, len(starts) - 1
+    while first < count:
+        bound = starts.dtype.type(min(int(starts[first]) + entries, int(starts[-1])))  # of the same type: no copy
+        stop = max(first + 1, int(np.searchsorted(starts, bound, side="right")) - 1)
+        yield range(first, stop)
+        first = stop
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rows:
+    """Rows of integers of different lengths, in two flat read-only arrays.
+
+    Attributes:
+        starts: where each row begins in `entries`, and one past the last: `len(self) + 1` numbers, from 0, rising.
+        entries: the rows, one behind the other.
+    """
+
+    starts: IntArray
+    entries: IntArray
+
+    def __post_init__(self) -> None:
+        self.starts.flags.writeable = False
+        self.entries.flags.writeable = False
+
+    @staticmethod
+    def of(rows: Sequence[Sequence[int]]) -> "Rows":
+        """Return `rows` flat. Raises `OverflowError` if an entry does not fit 32 bits."""
+        starts = row_starts(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)))
+        entries = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(starts[-1]))
+        return Rows(starts, entries)
+
+    def take(self, rows: IntArray) -> "Rows":
+        """Return the rows with these numbers, in this order."""
+        if np.array_equal(rows, np.arange(len(self))):
+            return self
+        lengths = (self.starts[1:] - self.starts[:-1])[rows]
+        starts = row_starts(lengths)
+        entries = np.empty(starts[-1], dtype=self.entries.dtype)
+        for block in _blocks(starts, BLOCK_ENTRIES):
+            chosen, begins = rows[block.start : block.stop], starts[block.start : block.stop + 1]
+            places = np.repeat(self.starts[:-1][chosen] - begins[:-1], lengths[block.start : block.stop])
+            entries[begins[0] : begins[-1]] = self.entries[places + np.arange(begins[0], begins[-1])]
+        return Rows(starts, entries)
+
+    def backwards(self) -> "Rows":
+        """Return the rows in the same order, each from its last entry to its first."""
+        lengths = self.starts[1:] - self.starts[:-1]
+        mirrors = np.repeat(self.starts[:-1] + self.starts[1:] - 1, lengths)
+        return Rows(self.starts, self.entries[mirrors - np.arange(len(self.entries))])
+
+    def blocks(self, entries: int | None = None) -> Iterator[tuple[int, "Rows"]]:
+        """Yield all rows, many at a time: the number of the first of them, and them with starts from 0.
+
+        A block has at most so many `entries` (`BLOCK_ENTRIES`), unless its only row has more.
+        """
+        for block in _blocks(self.starts, entries or BLOCK_ENTRIES):
+            starts = self.starts[block.start : block.stop + 1]
+            yield block.start, Rows(starts - starts[0], self.entries[starts[0] : starts[-1]])
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, row: int) -> tuple[int, ...]:
+        if not 0 <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        return tuple(self.entries[self.starts[row] : self.starts[row + 1]].tolist())
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return map(tuple, self.lists())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rows):
+            return NotImplemented
+        return np.array_equal(self.starts, other.starts) and np.array_equal(self.entries, other.entries)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays have no hash
+
+    def lists(self) -> Iterator[list[int]]:
+        """Yield each row as a list of Python integers."""
+        for _, block in self.blocks():
+            entries = block.entries.tolist()
+            yield from (entries[begin:end] for begin, end in pairwise(block.starts.tolist()))

@@ -1,0 +1,1 @@
+"""Periodic schedules: a series of broadcasts, period after period."""

@@ -1,0 +1,264 @@
+"""`forestcoll.broadcast-series/1`: a periodic schedule as a JSON document and as a file.
+
+Nodes stand by their ids. Reading checks types and ranges, so that a `SeriesSchedule` is well formed whoever wrote
+it; whether it is *right* is for `verify_series` to say.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import cast
+
+from forestcoll.errors import InputError, shown
+from forestcoll.exact import MAX_RESULT_DIGITS, json_text, to_fraction
+from forestcoll.files import parse_document, read_bytes, write_text
+from forestcoll.proof.prices import Port, PortKind, PricesProof
+from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
+from forestcoll.topology import NodeId, Topology, topology_from_document, topology_to_document
+
+SERIES_FORMAT = "forestcoll.broadcast-series/1"
+
+
+def write_series(schedule: SeriesSchedule, path: Path) -> None:
+    """Write `schedule` to `path`, whole or not at all; gzip if its name ends in `.gz`.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    write_text(path, series_text(schedule))
+
+
+def series_text(schedule: SeriesSchedule) -> Iterator[str]:
+    """Yield the pieces of the JSON text of `schedule`: the same schedule gives the same characters."""
+    document: dict[str, object] = {"format": SERIES_FORMAT, "topology": topology_to_document(schedule.topology)}
+    document |= series_document(schedule)
+    rounds = cast("list[object]", document.pop("rounds"))
+    yield json_text(document)[:-1]
+    yield ',\n"rounds": ['
+    for place, each in enumerate(rounds):
+        yield f"{',' * (place > 0)}\n{json_text(each)}"
+    yield "]}\n"
+
+
+def series_document(schedule: SeriesSchedule) -> dict[str, object]:
+    """Return the JSON keys that describe a schedule, all but its topology."""
+    ids = [node.id for node in schedule.topology.nodes]
+    document: dict[str, object] = {
+        "source": ids[schedule.source],
+        "throughput": str(schedule.throughput),
+        "period": str(schedule.period),
+        "messages_per_period": schedule.messages,
+        "trees": [
+            {"weight": str(tree.weight), "edges": [[ids[one], ids[other]] for one, other in tree.edges]}
+            for tree in schedule.trees
+        ],
+        "rounds": [
+            {
+                "duration": str(each.duration),
+                "transfers": [_transfer_document(schedule, ids, transfer) for transfer in each.transfers],
+            }
+            for each in schedule.rounds
+        ],
+    }
+    if schedule.optimal_throughput is not None:
+        document["optimal_throughput"] = str(schedule.optimal_throughput)
+    if schedule.certificate is not None:
+        document["certificate"] = _certificate_document(schedule, ids, schedule.certificate)
+    return document
+
+
+def _transfer_document(schedule: SeriesSchedule, ids: Sequence[NodeId], transfer: Transfer) -> dict[str, object]:
+    one, other = schedule.trees[transfer.tree].edges[transfer.edge]
+    return {"source": ids[one], "target": ids[other], "tree": transfer.tree, "edge": transfer.edge}
+
+
+def _certificate_document(
+    schedule: SeriesSchedule, ids: Sequence[NodeId], certificate: PricesProof
+) -> dict[str, object]:
+    links = schedule.topology.links
+    prices: list[dict[str, object]] = []
+    for port, price in certificate.prices:
+        if port.kind is PortKind.LINK:
+            link = links[port.number]
+            prices.append({"source": ids[link.source], "target": ids[link.target], "price": str(price)})
+        else:
+            prices.append({"node": ids[port.number], "port": port.kind.value, "price": str(price)})
+    cuts = [{"weight": str(weight), "nodes": [ids[node] for node in cut]} for weight, cut in certificate.cuts]
+    return {"prices": prices, "cuts": cuts}
+
+
+def read_series(path: Path) -> SeriesSchedule:
+    """Return the periodic schedule in the file at `path`, well formed but not verified.
+
+    Raises:
+        InputError: the file cannot be read or breaks the format; the message names the file, the place and the
+            value.
+    """
+    return series_from_document(parse_document(read_bytes(path), path), where=str(path))
+
+
+def series_from_document(document: Mapping[str, object], *, where: str) -> SeriesSchedule:
+    """Return the schedule that a JSON object describes; `where` begins every error message.
+
+    Raises:
+        InputError: as `read_series` does.
+    """
+    if document.get("format") != SERIES_FORMAT:
+        raise InputError(f"{where}: format is {shown(document.get('format'))}; expected {SERIES_FORMAT!r}")
+    described = document.get("topology")
+    if not isinstance(described, Mapping):
+        raise InputError(f'{where}: needs "topology": {{...}}, the network')
+    topology = topology_from_document(described, where=f"{where}: topology")
+    return _Reader(topology, where).schedule(document)
+
+
+class _Reader:
+    """Turns parts of the document into values; every message says where it is."""
+
+    def __init__(self, topology: Topology, where: str) -> None:
+        self._topology, self._where = topology, where
+        self._links = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+
+    def schedule(self, document: Mapping[str, object]) -> SeriesSchedule:
+        trees = tuple(
+            self._tree(tree, f"trees[{place}]") for place, tree in enumerate(self._objects(document, "trees", ""))
+        )
+        if not trees:
+            raise self._error('"trees" is empty; a series needs a tree at least')
+        rounds = tuple(
+            self._round(each, trees, f"rounds[{place}]")
+            for place, each in enumerate(self._objects(document, "rounds", ""))
+        )
+        period = self._rational(document, "period", "")
+        if period <= 0:
+            raise self._error(f"period is {period}; it must be greater than 0")
+        messages = self._integer(document, "messages_per_period", "", minimum=1)
+        schedule = SeriesSchedule(
+            topology=self._topology,
+            source=self._node(document.get("source"), "source"),
+            period=period,
+            messages=messages,
+            trees=trees,
+            rounds=rounds,
+            optimal_throughput=self._optional_rational(document, "optimal_throughput"),
+            certificate=self._certificate(document),
+        )
+        claimed = self._rational(document, "throughput", "")
+        if claimed != schedule.throughput:
+            raise self._error(f"throughput is {claimed}, but {messages} messages in {period} are {schedule.throughput}")
+        return schedule
+
+    def _tree(self, tree: Mapping[str, object], place: str) -> SeriesTree:
+        routes: list[tuple[int, ...]] = []
+        route: tuple[int, ...] = ()
+        for number, (one, other) in enumerate(self._edges(tree, place)):
+            if route and route[-1] != one:
+                raise self._error(f"{place}.edges[{number}] must go on from the switch that the edge before it enters")
+            route = (*route, other) if route else (one, other)
+            if self._topology.nodes[other].is_compute:
+                routes.append(route)
+                route = ()
+        if route:
+            raise self._error(f"{place}: the last edge ends on a switch; go on to a compute node")
+        return SeriesTree(self._rational(tree, "weight", f"{place}."), tuple(routes))
+
+    def _edges(self, tree: Mapping[str, object], place: str) -> Iterator[tuple[int, int]]:
+        edges = tree.get("edges")
+        if not isinstance(edges, list):
+            raise self._error(f'{place} needs "edges": [[source, target], ...]')
+        for number, edge in enumerate(edges):
+            if not isinstance(edge, list) or len(edge) != 2:
+                raise self._error(f"{place}.edges[{number}] is {shown(edge)}; expected [source, target]")
+            yield self._node(edge[0], f"{place}.edges[{number}]"), self._node(edge[1], f"{place}.edges[{number}]")
+
+    def _round(self, each: Mapping[str, object], trees: Sequence[SeriesTree], place: str) -> Round:
+        transfers = tuple(
+            self._transfer(transfer, trees, f"{place}.transfers[{number}]")
+            for number, transfer in enumerate(self._objects(each, "transfers", f"{place}."))
+        )
+        return Round(self._rational(each, "duration", f"{place}."), transfers)
+
+    def _transfer(self, transfer: Mapping[str, object], trees: Sequence[SeriesTree], place: str) -> Transfer:
+        tree = self._integer(transfer, "tree", f"{place}.", minimum=0)
+        if tree >= len(trees):
+            raise self._error(f"{place}.tree is {tree}; there are {len(trees)} trees")
+        ends = self._node(transfer.get("source"), place), self._node(transfer.get("target"), place)
+        there = [number for number, edge in enumerate(trees[tree].edges) if edge == ends]
+        one, other = (shown(each) for each in self._topology.ids(ends))
+        if not there:
+            raise self._error(f"{place}: tree {tree} has no edge {one} -> {other}")
+        if "edge" not in transfer and len(there) == 1:
+            return Transfer(tree, there[0])
+        edge = self._integer(transfer, "edge", f"{place}.", minimum=0)
+        if edge not in there:
+            raise self._error(f"{place}.edge is {edge}, which is not an edge {one} -> {other} of tree {tree}")
+        return Transfer(tree, edge)
+
+    def _certificate(self, document: Mapping[str, object]) -> PricesProof | None:
+        certificate = document.get("certificate")
+        if certificate is None:
+            return None
+        if not isinstance(certificate, Mapping):
+            raise self._error(f"certificate is {shown(certificate)}; expected an object")
+        prices = tuple(
+            self._price(price, f"certificate.prices[{place}]")
+            for place, price in enumerate(self._objects(certificate, "prices", "certificate."))
+        )
+        cuts = []
+        for place, cut in enumerate(self._objects(certificate, "cuts", "certificate.")):
+            where = f"certificate.cuts[{place}]"
+            nodes = cut.get("nodes")
+            if not isinstance(nodes, list):
+                raise self._error(f'{where} needs "nodes": [...], a list of ids')
+            members = tuple(self._node(node, f"{where}.nodes") for node in nodes)
+            cuts.append((self._rational(cut, "weight", f"{where}."), members))
+        return PricesProof(prices, tuple(cuts))
+
+    def _price(self, price: Mapping[str, object], place: str) -> tuple[Port, Fraction]:
+        value = self._rational(price, "price", f"{place}.")
+        if "node" in price:
+            kind = price.get("port")
+            if kind not in {PortKind.SEND.value, PortKind.RECEIVE.value}:
+                raise self._error(f"{place}.port is {shown(kind)}; expected 'send' or 'receive'")
+            return Port(PortKind(str(kind)), self._node(price["node"], place)), value
+        ends = self._node(price.get("source"), place), self._node(price.get("target"), place)
+        if ends not in self._links:
+            raise self._error(f"{place}: there is no such link")
+        return Port(PortKind.LINK, self._links[ends]), value
+
+    def _objects(self, document: Mapping[str, object], key: str, place: str) -> list[Mapping[str, object]]:
+        values = document.get(key)
+        if not isinstance(values, list):
+            raise self._error(f'{place}{key} is {shown(values)}; expected "{key}": [...], a list of objects')
+        for number, value in enumerate(values):
+            if not isinstance(value, Mapping):
+                raise self._error(f"{place}{key}[{number}] is {shown(value)}; expected an object")
+        return values
+
+    def _node(self, node: object, place: str) -> int:
+        if isinstance(node, bool) or not isinstance(node, int | str):
+            raise self._error(f"{place}: {shown(node)} is no node's id")
+        try:
+            return self._topology.number(node)
+        except InputError:
+            raise self._error(f"{place}: there is no node {shown(node)}") from None
+
+    def _rational(self, document: Mapping[str, object], key: str, place: str) -> Fraction:
+        try:
+            return to_fraction(document.get(key), digits=MAX_RESULT_DIGITS)
+        except ValueError as error:
+            raise self._error(
+                f"{place}{key} is {shown(document.get(key))}, which {error}; write a number such as '25/3'"
+            ) from None
+
+    def _optional_rational(self, document: Mapping[str, object], key: str) -> Fraction | None:
+        return None if document.get(key) is None else self._rational(document, key, "")
+
+    def _integer(self, document: Mapping[str, object], key: str, place: str, *, minimum: int) -> int:
+        value = document.get(key)
+        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+            raise self._error(f"{place}{key} is {shown(value)}; expected an integer of {minimum} or more")
+        return value
+
+    def _error(self, message: str) -> InputError:
+        return InputError(f"{self._where}: {message}")

@@ -1,0 +1,1 @@
+"""Schedules of steps: at each step, parts of shards cross links."""

@@ -1,0 +1,69 @@
+"""Step schedules made of others: reversed, carried over to an isomorphic network, one after the other.
+
+Reversing a schedule makes it one of the dual collective on the transposed network (Theorem 1). Where every link has a
+twin that leads back at the same bandwidth, that is the same network; elsewhere an isomorphism, if there is one, carries
+the result back (Theorem 2).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule
+from forestcoll.topology import Topology
+
+
+def reversed_steps(schedule: StepSchedule) -> StepSchedule:
+    """Return `schedule` backwards (Aᵀ of Definition 5): the dual collective, on the transposed network."""
+    phases = tuple(StepPhase(phase.op.dual, phase.transfers.backwards()) for phase in reversed(schedule.phases))
+    return StepSchedule(schedule.topology.transposed(), schedule.collective.dual, phases, schedule.shards)
+
+
+def carried_over(schedule: StepSchedule, topology: Topology, image: Sequence[int]) -> StepSchedule:
+    """Return `schedule` on `topology`, node number `image[v]` in place of v (Definition 7).
+
+    Raises:
+        InputError: `image` does not send the nodes and links of the schedule's network to those of `topology`.
+    """
+    _check_isomorphism(schedule.topology, topology, image)
+    numbers = np.array(image, dtype=np.int32)
+    phases = tuple(replace(phase, transfers=phase.transfers.renamed(numbers)) for phase in schedule.phases)
+    shards = schedule.shards
+    if shards is not None:
+        shard_of = dict(zip((image[node] for node in schedule.topology.compute), shards, strict=True))
+        shards = tuple(shard_of[node] for node in topology.compute)
+    return replace(schedule, topology=topology, phases=phases, shards=shards)
+
+
+def _check_isomorphism(source: Topology, target: Topology, image: Sequence[int]) -> None:
+    if sorted(image) != list(range(len(target.nodes))) or len(image) != len(source.nodes):
+        raise InputError(f"{source.name}: the image is no numbering of the nodes of {target.name}; list each node once")
+    links = {(link.source, link.target): (link.bandwidth, link.latency_us) for link in target.links}
+    moved = {(image[link.source], image[link.target]): (link.bandwidth, link.latency_us) for link in source.links}
+    if moved != links or any(source.nodes[v].kind is not target.nodes[image[v]].kind for v in range(len(image))):
+        raise InputError(f"{source.name}: the image does not send its links to those of {target.name}; mend the image")
+
+
+def is_own_transpose(topology: Topology) -> bool:
+    """Return whether every link has a twin that leads back at the same bandwidth and latency."""
+    return topology.transposed().links == topology.links
+
+
+def combined(reduce_scatter: StepSchedule, allgather: StepSchedule) -> StepSchedule:
+    """Return the allreduce that does one after the other (§3).
+
+    Raises:
+        InputError: they are not a reduce-scatter and an allgather on the same network.
+    """
+    kinds = (reduce_scatter.collective, allgather.collective)
+    if kinds != (Collective.REDUCE_SCATTER, Collective.ALLGATHER):
+        raise InputError(f"an allreduce is a reduce-scatter and an allgather, not {kinds[0]} and {kinds[1]}")
+    if reduce_scatter.topology.links != allgather.topology.links:
+        raise InputError(f"{allgather.topology.name}: the two schedules are for different networks; take the same")
+    if reduce_scatter.shard_sizes != allgather.shard_sizes:
+        raise InputError(f"{allgather.topology.name}: the two schedules have different shards; make them the same")
+    phases = (*reduce_scatter.phases, *allgather.phases)
+    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, allgather.shards)

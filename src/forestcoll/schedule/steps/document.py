@@ -1,0 +1,291 @@
+"""`forestcoll.steps/1`: a step schedule as a JSON document and as a file.
+
+The contract lists the steps one behind the other. What an allreduce does at each is said by the optional key `phases`,
+`[{"op": "reduce", "steps": 3}, {"op": "broadcast", "steps": 3}]`; without it an allreduce reduces in the first half of
+its steps. Where shards are not equal, `shards` says of each node its part of the data. Reading checks types and ranges;
+whether a schedule is *right* is for `verify_steps` to say.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from forestcoll.collective import SCHEDULED, Collective, PhaseOp, shards_of
+from forestcoll.errors import InputError, shown
+from forestcoll.exact import MAX_RESULT_DIGITS, WrittenFloat, json_text, to_fraction
+from forestcoll.files import parse_document, read_bytes, write_text
+from forestcoll.schedule.rows import IntArray, row_starts
+from forestcoll.schedule.steps.scanning import scanned_steps
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
+from forestcoll.topology import Topology, topology_from_document, topology_to_document
+
+STEPS_FORMAT = "forestcoll.steps/1"
+
+BLOCK_TRANSFERS = 2**14
+"""How many transfers become text at a time."""
+
+_KEYS = ("shard", "interval", "source", "target")
+
+
+def write_steps(schedule: StepSchedule, path: Path) -> None:
+    """Write `schedule` to `path`, whole or not at all; gzip if its name ends in `.gz`.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    write_text(path, steps_text(schedule))
+
+
+def steps_text(schedule: StepSchedule) -> Iterator[str]:
+    """Yield the pieces of the JSON text of `schedule`, a line a transfer: the same schedule gives the same text."""
+    head: dict[str, object] = {
+        "format": STEPS_FORMAT,
+        "collective": schedule.collective.value,
+        "topology": topology_to_document(schedule.topology),
+    }
+    if schedule.shards is not None:
+        ids = schedule.topology.ids(schedule.topology.compute)
+        head["shards"] = {str(id_): str(shard) for id_, shard in zip(ids, schedule.shards, strict=True)}
+    if len(schedule.phases) > 1:
+        head["phases"] = [{"op": each.op.value, "steps": each.transfers.steps} for each in schedule.phases]
+    yield json_text(head)[:-1]
+    yield ',\n"steps": ['
+    before = "\n[\n"
+    for phase in schedule.phases:
+        for begin, end in pairwise(phase.transfers.starts.tolist()):
+            yield before
+            yield from _step_texts(phase.transfers, begin, end)
+            yield "]"
+            before = ",\n[\n"
+    yield "\n]}\n"
+
+
+def _step_texts(sent: Transfers, begin: int, end: int) -> Iterator[str]:
+    texts = [f'"{point}"' for point in sent.points]
+    for first in range(begin, end, BLOCK_TRANSFERS):
+        rows = slice(first, min(first + BLOCK_TRANSFERS, end))
+        columns = (sent.shards, sent.lows, sent.highs, sent.sources, sent.targets)
+        lines = [
+            f'{{"shard": {shard}, "interval": [{texts[low]}, {texts[high]}], "source": {source}, "target": {target}}}'
+            for shard, low, high, source, target in zip(*(each[rows].tolist() for each in columns), strict=True)
+        ]
+        yield ",\n".join(lines) + (",\n" if rows.stop < end else "")
+
+
+def read_steps(path: Path) -> StepSchedule:
+    """Return the step schedule in the file at `path`, well formed but not verified.
+
+    Raises:
+        InputError: the file cannot be read or breaks the format; the message names the file, the place and the value.
+    """
+    text = read_bytes(path)
+    schedule = scanned_step_schedule(text, where=str(path))
+    return steps_from_document(parse_document(text, path), where=str(path)) if schedule is None else schedule
+
+
+def scanned_step_schedule(text: bytes | bytearray, *, where: str) -> StepSchedule | None:
+    """Return the step schedule in `text`, the content of a file, if that is byte for byte what would be written of it.
+
+    That takes a fraction of the time and the memory of reading any text.
+
+    Raises:
+        InputError: as `read_steps` does, for what stands before the steps.
+    """
+    scanned = scanned_steps(text)
+    if scanned is None:
+        return None
+    try:
+        head = json.loads(scanned.head, parse_float=WrittenFloat, parse_constant=WrittenFloat)
+    except (ValueError, RecursionError):
+        return None
+    sent = scanned.transfers
+    if not isinstance(head, dict) or head.get("format") != STEPS_FORMAT or "steps" in head:
+        return None
+    schedule = _schedule(head, sent.steps, lambda some, _: sent.only(some), where)
+    nodes = len(schedule.topology.nodes)
+    if any(column.max(initial=0) >= nodes for column in (sent.shards, sent.sources, sent.targets)):
+        return None
+    return schedule if _is_text_of(schedule, text) else None
+
+
+def _is_text_of(schedule: StepSchedule, text: bytes | bytearray) -> bool:
+    """Return whether `text` is what is written of `schedule`."""
+    place = 0
+    for piece in steps_text(schedule):
+        data = piece.encode()
+        if text[place : place + len(data)] != data:
+            return False
+        place += len(data)
+    return place == len(text)
+
+
+def steps_from_document(document: Mapping[str, object], *, where: str) -> StepSchedule:
+    """Return the step schedule that a JSON object describes; `where` begins every error message.
+
+    Raises:
+        InputError: as `read_steps` does.
+    """
+    if document.get("format") != STEPS_FORMAT:
+        raise InputError(f"{where}: format is {shown(document.get('format'))}; expected {STEPS_FORMAT!r}")
+    steps = document.get("steps")
+    if "steps" in document and not isinstance(steps, list):
+        raise InputError(f"{where}: steps is {shown(steps)}; expected a list of steps")
+    if not isinstance(steps, list):
+        raise InputError(f'{where}: has no "steps"; a step schedule needs it')
+    return _schedule(
+        document,
+        len(steps),
+        lambda some, topology: _transfers(steps[some.start : some.stop], topology, f"{where}: steps", some.start),
+        where,
+    )
+
+
+def _schedule(
+    document: Mapping[str, object], steps: int, transfers: Callable[[range, Topology], Transfers], where: str
+) -> StepSchedule:
+    """Return the schedule of so many `steps` that a JSON object describes, its `transfers` of some steps given."""
+    for key in ("collective", "topology"):
+        if key not in document:
+            raise InputError(f'{where}: has no "{key}"; a step schedule needs it')
+    collective = _collective(document["collective"], where)
+    if not isinstance(document["topology"], Mapping):
+        raise InputError(f"{where}: topology is {shown(document['topology'])}; expected an object")
+    topology = topology_from_document(document["topology"], where=f"{where}: topology")
+    shards = document.get("shards")
+    phases = _phases(document.get("phases"), collective, steps, where)
+    ends = accumulate((count for _, count in phases), initial=0)
+    return StepSchedule(
+        topology,
+        collective,
+        tuple(
+            StepPhase(op, transfers(range(begin, end), topology))
+            for (op, _), (begin, end) in zip(phases, pairwise(ends), strict=True)
+        ),
+        None if shards is None else shards_of(topology, shards, where=f"{where}: shards", digits=MAX_RESULT_DIGITS),
+    )
+
+
+def _collective(value: object, where: str) -> Collective:
+    known = {each.value: each for each in SCHEDULED}
+    if not isinstance(value, str) or value not in known:
+        names = ", ".join(map(repr, known))
+        raise InputError(f"{where}: collective is {shown(value)}; this version knows {names}")
+    return known[value]
+
+
+def _phases(value: object, collective: Collective, steps: int, where: str) -> list[tuple[PhaseOp, int]]:
+    """Return what each phase does, and how many steps it has."""
+    if value is None:
+        return _usual_phases(collective, steps, where)
+    if not isinstance(value, list):
+        raise InputError(f'{where}: phases is {shown(value)}; expected [{{"op": ..., "steps": ...}}, ...]')
+    phases = [_phase(each, f"{where}: phases[{place}]") for place, each in enumerate(value)]
+    total = sum(count for _, count in phases)
+    if total != steps:
+        raise InputError(f"{where}: phases have {total} steps together, but {steps} are listed; make the two equal")
+    return phases
+
+
+def _usual_phases(collective: Collective, steps: int, where: str) -> list[tuple[PhaseOp, int]]:
+    if collective is not Collective.ALLREDUCE:
+        return [(PhaseOp.REDUCE if collective.only_reduces else PhaseOp.BROADCAST, steps)]
+    if steps % 2:
+        raise InputError(
+            f"{where}: an allreduce of {steps} steps does not reduce in half of them; say which do with "
+            '"phases": [{"op": "reduce", "steps": ...}, {"op": "broadcast", "steps": ...}]'
+        )
+    return [(PhaseOp.REDUCE, steps // 2), (PhaseOp.BROADCAST, steps // 2)]
+
+
+def _phase(value: object, where: str) -> tuple[PhaseOp, int]:
+    if not isinstance(value, Mapping):
+        raise InputError(f'{where} is {shown(value)}; expected {{"op": ..., "steps": ...}}')
+    op, steps = value.get("op"), value.get("steps")
+    if not isinstance(op, str) or op not in set(PhaseOp):
+        raise InputError(f"{where}.op is {shown(op)}; expected 'reduce' or 'broadcast'")
+    if type(steps) is not int or steps < 0:
+        raise InputError(f"{where}.steps is {shown(steps)}; expected an integer of 0 or more")
+    return PhaseOp(op), steps
+
+
+def _transfers(steps: Sequence[object], topology: Topology, where: str, first: int) -> Transfers:
+    """Read `steps`, the first of which is number `first` of the file."""
+    flat: list[Mapping[str, object]] = []
+    lengths = []
+    for number, step in enumerate(steps, start=first):
+        if not isinstance(step, list):
+            raise InputError(f"{where}[{number}] is {shown(step)}; expected a list of transfers")
+        for place, transfer in enumerate(step):
+            if not isinstance(transfer, Mapping) or not transfer.keys() >= set(_KEYS):
+                raise _no_transfer(transfer, f"{where}[{number}][{place}]")
+        lengths.append(len(step))
+        flat.extend(step)
+    starts = row_starts(np.array(lengths, dtype=np.int64))
+    reader = _Columns(flat, starts, where, first)
+    shards, sources, targets = (reader.nodes(key, len(topology.nodes)) for key in ("shard", "source", "target"))
+    points, lows, highs = reader.parts()
+    return Transfers(starts, shards, sources, targets, lows, highs, points)
+
+
+def _no_transfer(value: object, where: str) -> InputError:
+    if isinstance(value, Mapping):
+        missing = next(key for key in _KEYS if key not in value)
+        return InputError(f'{where} has no "{missing}"; a transfer needs {", ".join(_KEYS)}')
+    return InputError(f'{where} is {shown(value)}; expected {{"shard": ..., "interval": [...], ...}}')
+
+
+class _Columns:
+    """Reads the columns of transfers; a quick look at all of them, a slow one to name the culprit."""
+
+    def __init__(self, transfers: Sequence[Mapping[str, object]], starts: IntArray, where: str, first: int) -> None:
+        self._transfers, self._starts, self._where, self._first = transfers, starts, where, first
+
+    def _place(self, transfer: int) -> str:
+        step = int(np.searchsorted(self._starts, transfer, side="right")) - 1
+        return f"{self._where}[{self._first + step}][{transfer - int(self._starts[step])}]"
+
+    def nodes(self, key: str, bound: int) -> IntArray:
+        """Return the node numbers under `key`, from 0 to `bound` - 1."""
+        values = [transfer[key] for transfer in self._transfers]
+        numbers = cast("list[int]", values)
+        if not set(map(type, values)) <= {int} or min(numbers, default=0) < 0 or max(numbers, default=0) >= bound:
+            place = next(p for p, value in enumerate(values) if type(value) is not int or not 0 <= value < bound)
+            where = f"{self._place(place)}.{key}"
+            raise InputError(f"{where} is {shown(values[place])}; expected an integer from 0 to {bound - 1}")
+        return np.array(numbers, dtype=np.int32)
+
+    def parts(self) -> tuple[tuple[Fraction, ...], IntArray, IntArray]:
+        """Return the distinct ends of parts, rising, and which of them each part begins and ends on."""
+        ends = self._ends()
+        values: dict[object, Fraction] = {}
+        for place, end in enumerate(ends):
+            if end not in values:
+                values[end] = self._value(end, place // 2)
+        points = tuple(sorted(set(values.values())))
+        place_of = {point: place for place, point in enumerate(points)}
+        codes = {end: place_of[value] for end, value in values.items()}
+        places = np.fromiter(map(codes.__getitem__, ends), dtype=np.int32, count=len(ends))
+        return points, places[0::2].copy(), places[1::2].copy()
+
+    def _ends(self) -> list[str]:
+        """Return the text of both ends of every part; of a JSON number the text that it was written as."""
+        ends: list[str] = []
+        for place, transfer in enumerate(self._transfers):
+            interval = transfer["interval"]
+            if not isinstance(interval, list) or len(interval) != 2:
+                where = f"{self._place(place)}.interval"
+                raise InputError(f'{where} is {shown(interval)}; expected two rationals, such as ["0", "2/3"]')
+            ends += (end if type(end) is str else shown(end) for end in interval)
+        return ends
+
+    def _value(self, text: str, place: int) -> Fraction:
+        try:
+            return to_fraction(text, digits=MAX_RESULT_DIGITS)
+        except ValueError as error:
+            where = f"{self._place(place)}.interval"
+            raise InputError(f"{where} holds {shown(text)}, which {error}; write a rational such as '2/3'") from None

@@ -1,0 +1,1 @@
+"""Schedules of trees: forests that work at the same time."""

@@ -1,0 +1,401 @@
+"""A run of a program in time: event by event.
+
+Each block does its instructions in turn. An instruction begins when what it waits for is there, and takes an overhead;
+what it sends to another rank then is under way, over the links that lead there, which all transfers under way share
+fairly. Its block goes on when the last byte has left (a PORT channel's helper sends in its place, one thing after the
+other), and what was sent arrives a latency later. A message takes a slot of its channel until it is received. Data that
+stays on a rank takes the overhead alone: memory is taken to be fast.
+"""
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from forestcoll.errors import InputError
+from forestcoll.program import ChannelKind, Instruction, Message, Multicast, Program, Span
+from forestcoll.simulation.costs import Costs
+from forestcoll.simulation.loads import bytes_per_second
+from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.program.sharing import Sharing
+
+_NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a block did: an instruction that moves data, from when to when, in seconds."""
+
+    rank: int
+    block: int
+    instruction: int
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A run in time.
+
+    Attributes:
+        seconds: when the last block is done.
+        actions: what blocks did, in the order in which it ended.
+        link_seconds: of each link of the network, how long it was busy at its full bandwidth.
+    """
+
+    seconds: float
+    actions: tuple[Action, ...]
+    link_seconds: tuple[float, ...]
+
+
+def run_in_time(program: Program, paths: Paths, size: int, costs: Costs) -> Timeline:
+    """Return the run of a program, which the interpreter has found right, on M of `size` bytes.
+
+    Raises:
+        InputError: nobody knows the unit of the network's bandwidths, or no way leads where the program sends.
+    """
+    run = _Run(program, paths, size, costs)
+    run.until_done()
+    return run.timeline()
+
+
+@dataclass(slots=True)
+class _Transfer:
+    """Bytes that are under way."""
+
+    way: int
+    left: float
+    done: Callable[[float], None]
+
+
+@dataclass(slots=True)
+class _Block:
+    """How far a block is: what it does next, whether it is at it, and what of it is not done yet."""
+
+    rank: int
+    number: int
+    instructions: Sequence[Instruction]
+    place: int = 0
+    busy: bool = False
+    parts: int = 0
+    begin: float = 0.0
+
+
+@dataclass(slots=True)
+class _Port:
+    """What is handed to the helper of a channel: things to do in turn, each of which says when it is done."""
+
+    waiting: deque[Callable[[Callable[[float], None]], None]] = field(default_factory=deque)
+    busy: bool = False
+    flushing: list[Callable[[float], None]] = field(default_factory=list)
+
+
+class _Run:
+    """The state of a run."""
+
+    def __init__(self, program: Program, paths: Paths, size: int, costs: Costs) -> None:
+        self.program, self.paths, self.costs = program, paths, costs
+        self.chunk_bytes = size / program.chunks
+        self.now = 0.0
+        self.events: list[tuple[float, int, Callable[[], None]]] = []
+        self.count = 0
+        self.blocks = [
+            _Block(rank, number, block.instructions)
+            for rank, each in enumerate(program.ranks)
+            for number, block in enumerate(each.blocks)
+        ]
+        self.at = {(block.rank, block.number): block for block in self.blocks}
+        self.ready = deque(self.blocks)
+        self.sleepers: dict[object, list[_Block]] = {}
+        self.arrived = [0] * len(program.channels)
+        self.signals = [0] * len(program.channels)
+        self.slots = [program.slots] * len(program.channels)
+        self.ports = {place: _Port() for place, each in enumerate(program.channels) if each.kind is ChannelKind.PORT}
+        self.semaphores = {
+            (rank, number): start
+            for rank, each in enumerate(program.ranks)
+            for number, start in enumerate(each.semaphores)
+        }
+        self.met: dict[tuple[int, int], list[_Block]] = {}
+        self.packets: dict[tuple[int, object, int], int] = {}
+        self.ways: dict[tuple[int, int], int] = {}
+        self.transfers: list[_Transfer] = []
+        self.actions: list[Action] = []
+        self._prepare()
+
+    def _prepare(self) -> None:
+        for rank, _, _, instruction in self.program.instructions():
+            for pair in _pairs(self.program, rank, instruction):
+                self.ways.setdefault(pair, len(self.ways))
+        self.bandwidths = bytes_per_second(self.paths.topology)
+        self.listed = [self.paths.way(*pair) for pair in self.ways]
+        self.sharing = Sharing(self.listed, self.bandwidths)
+        self.sent = np.zeros(len(self.listed))
+
+    def until_done(self) -> None:
+        """Go from event to event until nothing happens any more."""
+        while True:
+            while self.ready:
+                self._advance(self.ready.popleft())
+            if not self.events and not self.transfers:
+                break
+            self._next()
+        left = [block for block in self.blocks if block.place < len(block.instructions)]
+        if left:
+            raise InputError(f"{self.program.name}: the program stops before its end; check-program says why")
+
+    def _next(self) -> None:
+        """Go on to the next event: something that was due, or the end of a transfer."""
+        rates = self._rates()
+        ends = [transfer.left / rate for transfer, rate in zip(self.transfers, rates, strict=True)]
+        due = self.events[0][0] if self.events else _NEVER
+        passed = min(due - self.now, min(ends, default=_NEVER))
+        over = [end <= passed * (1 + 1e-9) for end in ends]
+        for transfer, rate in zip(self.transfers, rates, strict=True):
+            transfer.left -= rate * passed
+        self.now = due if passed == due - self.now else self.now + passed
+        finished = [transfer for transfer, is_over in zip(self.transfers, over, strict=True) if is_over]
+        self.transfers = [transfer for transfer, is_over in zip(self.transfers, over, strict=True) if not is_over]
+        for transfer in finished:
+            transfer.done(self.now)
+        while self.events and self.events[0][0] <= self.now:
+            heapq.heappop(self.events)[2]()
+
+    def _rates(self) -> list[float]:
+        counts: dict[int, int] = {}
+        for transfer in self.transfers:
+            counts[transfer.way] = counts.get(transfer.way, 0) + 1
+        rates = self.sharing.rates(counts) if counts else np.zeros(0)
+        return [float(rates[transfer.way]) for transfer in self.transfers]
+
+    def _at(self, time: float, do: Callable[[], None]) -> None:
+        self.count += 1
+        heapq.heappush(self.events, (time, self.count, do))
+
+    def _wake(self, what: object) -> None:
+        self.ready.extend(self.sleepers.pop(what, ()))
+
+    def _advance(self, block: _Block) -> None:
+        """Let a block begin its next instruction, if it can."""
+        if block.busy or block.place == len(block.instructions):
+            return
+        instruction = block.instructions[block.place]
+        need = self._need(block, instruction)
+        if need is not None:
+            self.sleepers.setdefault(need, []).append(block)
+            return
+        self._take(block, instruction)
+        block.busy, block.begin = True, self.now
+        overhead = self.costs.overhead_us * 1e-6 if instruction.places else 0.0
+        if overhead:
+            self._at(self.now + overhead, lambda: self._send(block, instruction))
+        else:
+            self._send(block, instruction)
+
+    def _need(self, block: _Block, instruction: Instruction) -> object:
+        """Return what the instruction waits for, or None."""
+        for each in instruction.after:
+            if self.at[block.rank, each.block].place <= each.instruction:
+                return "step", block.rank, each.block
+        for channel in instruction.waits:
+            if not self.signals[channel]:
+                return "signal", channel
+        for semaphore in instruction.acquires:
+            if not self.semaphores[block.rank, semaphore]:
+                return "semaphore", block.rank, semaphore
+        return self._need_of_data(instruction) or self._meet(block, instruction)
+
+    def _need_of_data(self, instruction: Instruction) -> object:
+        for place in instruction.sources:
+            if isinstance(place, Message) and not self.arrived[place.channel]:
+                return "message", place.channel
+            if isinstance(place, Span) and place.packets and not self._has_packets(place):
+                return "packets", place.rank
+        for place in instruction.targets:
+            if isinstance(place, Message) and self.slots[place.channel] == 0:
+                return "slot", place.channel
+        return None
+
+    def _has_packets(self, span: Span) -> bool:
+        chunks = range(span.offset, span.offset + span.count)
+        return all((span.rank, span.buffer, chunk) in self.packets for chunk in chunks)
+
+    def _meet(self, block: _Block, instruction: Instruction) -> object:
+        barrier = instruction.barrier
+        if barrier is None:
+            return None
+        key = block.rank, barrier.number
+        met = self.met.setdefault(key, [])
+        if block in met:
+            return "barrier", *key
+        if len(met) + 1 < barrier.blocks:
+            met.append(block)
+            return "barrier", *key
+        for other in met:
+            other.place += 1
+            self._wake(("step", other.rank, other.number))
+        met.clear()
+        self._wake(("barrier", *key))
+        return None
+
+    def _take(self, block: _Block, instruction: Instruction) -> None:
+        """Take what was waited for."""
+        for channel in instruction.waits:
+            self.signals[channel] -= 1
+        for semaphore in instruction.acquires:
+            self.semaphores[block.rank, semaphore] -= 1
+        for place in instruction.sources:
+            if isinstance(place, Message):
+                self.arrived[place.channel] -= 1
+        for place in instruction.targets:
+            if isinstance(place, Message) and (slots := self.slots[place.channel]) is not None:
+                self.slots[place.channel] = slots - 1
+
+    def _send(self, block: _Block, instruction: Instruction) -> None:
+        """Begin the transfers of an instruction; it is done when the last of them is."""
+        port = self.ports.get(instruction.channel) if instruction.channel is not None else None
+        if port is not None and instruction.places:
+            port.waiting.append(lambda done: self._transfer(block, instruction, done))
+            self._port(instruction.channel or 0)
+            self._finish(block, instruction)
+        else:
+            self._transfer(block, instruction, lambda _: self._finish(block, instruction))
+
+    def _transfer(self, block: _Block, instruction: Instruction, done: Callable[[float], None]) -> None:
+        """Put the bytes of an instruction under way, and say when the last has left."""
+        pairs = _pairs(self.program, block.rank, instruction)
+        left = len(pairs)
+
+        def one_is_done(pair: tuple[int, int]) -> Callable[[float], None]:
+            def is_done(now: float) -> None:
+                nonlocal left
+                left -= 1
+                latency = (self.costs.alpha_us + self.listed[self.ways[pair]].latency_us) * 1e-6
+                self._at(now + latency, lambda: self._arrive(instruction, pair))
+                if not left:
+                    done(now)
+
+            return is_done
+
+        size = instruction.count * self.chunk_bytes
+        for pair in pairs:
+            self.sent[self.ways[pair]] += size
+            self.transfers.append(_Transfer(self.ways[pair], size, one_is_done(pair)))
+        if not pairs:
+            self._packets(instruction, block.rank)
+            done(self.now)
+
+    def _arrive(self, instruction: Instruction, pair: tuple[int, int]) -> None:
+        for place in instruction.targets:
+            if isinstance(place, Message) and self.program.channels[place.channel].target == pair[1]:
+                self.arrived[place.channel] += 1
+                self._wake(("message", place.channel))
+        self._packets(instruction, pair[1])
+
+    def _packets(self, instruction: Instruction, rank: int) -> None:
+        for place in instruction.targets:
+            if isinstance(place, Message) or not place.packets:
+                continue
+            if isinstance(place, Multicast) or place.rank == rank:
+                for chunk in range(place.offset, place.offset + place.count):
+                    self.packets[rank, place.buffer, chunk] = 1
+                self._wake(("packets", rank))
+
+    def _finish(self, block: _Block, instruction: Instruction) -> None:
+        for place in instruction.sources:
+            if isinstance(place, Message) and (slots := self.slots[place.channel]) is not None:
+                self.slots[place.channel] = slots + 1
+                self._wake(("slot", place.channel))
+        for channel in instruction.signals:
+            self._signal(channel)
+        waiting = [self.ports[channel] for channel in instruction.flushes if self._has_work(channel)]
+        block.parts = len(waiting) + 1
+        for port in waiting:
+            port.flushing.append(lambda _: self._part_done(block, instruction))
+        self._part_done(block, instruction)
+
+    def _has_work(self, channel: int) -> bool:
+        return self.ports[channel].busy or bool(self.ports[channel].waiting)
+
+    def _part_done(self, block: _Block, instruction: Instruction) -> None:
+        block.parts -= 1
+        if block.parts:
+            return
+        for semaphore in instruction.releases:
+            self.semaphores[block.rank, semaphore] += 1
+            self._wake(("semaphore", block.rank, semaphore))
+        if instruction.places:
+            self.actions.append(Action(block.rank, block.number, block.place, block.begin, self.now))
+        block.busy = False
+        block.place += 1
+        self._wake(("step", block.rank, block.number))
+        self.ready.append(block)
+
+    def _signal(self, channel: int) -> None:
+        each = self.program.channels[channel]
+        way = self.paths.way(each.source, each.target)
+        latency = (self.costs.alpha_us + way.latency_us) * 1e-6
+
+        def send(now: float) -> None:
+            self._at(now + latency, arrive)
+
+        def arrive() -> None:
+            self.signals[channel] += 1
+            self._wake(("signal", channel))
+
+        if channel in self.ports:
+
+            def hand_on(done: Callable[[float], None]) -> None:
+                send(self.now)
+                done(self.now)
+
+            self.ports[channel].waiting.append(hand_on)
+            self._port(channel)
+        else:
+            send(self.now)
+
+    def _port(self, channel: int) -> None:
+        """Let the helper of a channel begin the next thing, if it has nothing to do."""
+        port = self.ports[channel]
+        if port.busy:
+            return
+        if not port.waiting:
+            flushing, port.flushing = port.flushing, []
+            for done in flushing:
+                done(self.now)
+            return
+
+        def done_with_it(_: float) -> None:
+            port.busy = False
+            self._port(channel)
+
+        port.busy = True
+        port.waiting.popleft()(done_with_it)
+
+    def timeline(self) -> Timeline:
+        """Return what happened."""
+        carried = np.zeros(len(self.bandwidths))
+        for way, sent in zip(self.listed, self.sent.tolist(), strict=True):
+            for link, weight in zip(way.links, way.weights, strict=True):
+                carried[link] += sent * weight
+        return Timeline(self.now, tuple(self.actions), tuple((carried / self.bandwidths).tolist()))
+
+
+def _pairs(program: Program, rank: int, instruction: Instruction) -> list[tuple[int, int]]:
+    """Return from which rank to which an instruction moves its chunks, once for each time that it does."""
+    pairs = []
+    for place in instruction.sources:
+        if isinstance(place, Span) and place.rank != rank:
+            pairs.append((place.rank, rank))
+        elif isinstance(place, Multicast):
+            pairs += [(other, rank) for other in program.groups[place.group] if other != rank]
+    for place in instruction.targets:
+        if isinstance(place, Message):
+            pairs.append((rank, program.channels[place.channel].target))
+        elif isinstance(place, Span) and place.rank != rank:
+            pairs.append((rank, place.rank))
+        elif isinstance(place, Multicast):
+            pairs += [(rank, other) for other in program.groups[place.group] if other != rank]
+    return pairs

@@ -1,0 +1,1 @@
+"""Messages through a periodic schedule."""

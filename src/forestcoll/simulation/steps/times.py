@@ -1,0 +1,55 @@
+"""How long a step schedule takes: of each step a latency and what its busiest link needs, one after another (§3.2)."""
+
+from dataclasses import dataclass
+
+from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.simulation.costs import Costs, Point, point_at
+from forestcoll.units import bytes_per_microsecond
+
+
+@dataclass(frozen=True)
+class StepModel:
+    """The times of a step schedule with some costs.
+
+    Attributes:
+        schedule: the schedule.
+        latency: of all steps, in seconds.
+        seconds_per_byte: of M, for large messages.
+        greatest_part: of M, that one transfer sends.
+    """
+
+    schedule: StepSchedule
+    latency: float
+    seconds_per_byte: float
+    greatest_part: float
+
+    @staticmethod
+    def of(schedule: StepSchedule, costs: Costs) -> "StepModel":
+        """Return the model of `schedule`. Raises `InputError` if nobody knows the unit of the network's bandwidths."""
+        topology = schedule.topology
+        unit = bytes_per_microsecond(topology.bandwidth_unit) * 10**6
+        stated = max((float(link.latency_us or 0) for link in topology.links), default=0.0)
+        step = (costs.alpha_us + costs.overhead_us + stated) * 1e-6
+        return StepModel(
+            schedule=schedule,
+            latency=schedule.steps * step,
+            seconds_per_byte=float(cost_of(schedule).bandwidth_time / unit),
+            greatest_part=max(
+                float((each.high - each.low) * schedule.shard_sizes[each.shard])
+                for phase in schedule.phases
+                for transfers in phase.transfers
+                for each in transfers
+            ),
+        )
+
+    def point(self, size: int) -> Point:
+        """Return what M of `size` bytes takes."""
+        seconds = self.latency + size * self.seconds_per_byte
+        return point_at(
+            self.schedule,
+            size=size,
+            seconds=seconds,
+            pieces=1,
+            part=self.greatest_part,
+        )

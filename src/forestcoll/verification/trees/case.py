@@ -1,0 +1,139 @@
+"""A schedule as the rules see it: flat arrays, and the exact loads that follow from them, each computed when asked for.
+
+Invariant: no number here is ever rounded. Loads are integers, counts of 1/`denominator` of the data M; they stand in
+64-bit arrays where a bound proves that no sum overflows, and in arrays of Python integers elsewhere.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from forestcoll.schedule.rows import IntArray, Rows
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.topology import Symmetry
+from forestcoll.verification.network import ExactArray, Network
+from forestcoll.verification.trees.group import Group
+
+MAX_DENOMINATOR_DIGITS = 4000
+"""The most digits of the shares' common denominator; beyond it the arithmetic, and printing a sum, take too long."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How busy the busiest links are.
+
+    Attributes:
+        time: the time for one unit of M, the greatest load / bandwidth of a link.
+        links: the numbers of the links that need this time, rising.
+    """
+
+    time: Fraction
+    links: IntArray
+
+
+class Case:
+    """A schedule under judgement. A property may rely on every rule that stands above the rules that ask for it."""
+
+    def __init__(self, schedule: TreeSchedule) -> None:
+        self.schedule = schedule
+        self.network = Network(schedule.topology)
+        self.compute = schedule.members
+        """The compute nodes that take part."""
+        self.group = Group(self.network, schedule.symmetry or Symmetry(()))
+
+    def hops(self, routes: Rows) -> tuple[IntArray, IntArray]:
+        """Return where in the entries of `routes` a hop begins, and the link that it crosses, -1 if there is none."""
+        is_hop = np.ones(len(routes.entries), dtype=np.bool_)
+        is_hop[routes.starts[1:] - 1] = False
+        places = np.flatnonzero(is_hop)
+        return places, self.network.find_links(routes.entries[places], routes.entries[places + 1])
+
+    @cached_property
+    def firsts(self) -> IntArray:
+        """The node that each route starts on."""
+        routes = self.schedule.routes
+        return routes.entries[routes.starts[:-1]]
+
+    @cached_property
+    def lasts(self) -> IntArray:
+        """The node that each route ends on."""
+        routes = self.schedule.routes
+        return routes.entries[routes.starts[1:] - 1]
+
+    @cached_property
+    def shards(self) -> tuple[Fraction, ...]:
+        """Of each compute node that takes part the part of M that starts at it, or ends on it where data is reduced."""
+        schedule = self.schedule
+        if schedule.collective.has_root:
+            root = schedule.phases[0].roots[0]
+            return tuple(Fraction(node == root) for node in self.compute)
+        return schedule.shards or (Fraction(1, len(self.compute)),) * len(self.compute)
+
+    @cached_property
+    def denominator(self) -> int | None:
+        """The common denominator of all shares, or None if it has more than `MAX_DENOMINATOR_DIGITS` digits."""
+        common, bound = 1, 10**MAX_DENOMINATOR_DIGITS
+        for denominator in {share.denominator for phase in self.schedule.phases for share in phase.shares}:
+            common = math.lcm(common, denominator)
+            if common >= bound:
+                return None
+        return common
+
+    @cached_property
+    def units(self) -> list[list[int]]:
+        """Of each phase, the share of each listed tree as a count of 1/`denominator`."""
+        whole = self.denominator or 0
+        return [
+            [share.numerator * (whole // share.denominator) for share in phase.shares] for phase in self.schedule.phases
+        ]
+
+    @cached_property
+    def loads(self) -> ExactArray:
+        """What crosses each link in all phases together, as a count of 1/`denominator` of M."""
+        carried = self._carried()
+        loads = np.zeros(len(self.network.sources), dtype=carried.dtype)
+        for first, block in self.schedule.routes.blocks():
+            _, links = self.hops(block)
+            lengths = np.diff(block.starts) - 1
+            np.add.at(loads, links, np.repeat(carried[first : first + len(block)], lengths))
+        return self.group.summed(loads)
+
+    def _carried(self) -> ExactArray:
+        """Return what the base trees send along each route."""
+        dtype = self._load_type()
+        carried = np.zeros(len(self.schedule.routes), dtype=dtype)
+        for phase, units in zip(self.schedule.phases, self.units, strict=True):
+            of_tree = np.array(units, dtype=dtype)
+            for first, block in phase.routes.blocks():
+                each = np.repeat(of_tree[first : first + len(block)], np.diff(block.starts))
+                np.add.at(carried, block.entries, each)
+        return carried
+
+    def _load_type(self) -> type[np.int64] | type[object]:
+        """Return the narrowest element in which no load overflows: even all crossings on one link must fit."""
+        greatest = max((unit for units in self.units for unit in units), default=0)
+        longest = int(np.diff(self.schedule.routes.starts).max(initial=1))
+        crossings = longest * self.group.order * sum(len(phase.routes.entries) for phase in self.schedule.phases)
+        return np.int64 if greatest * max(crossings, 1) <= np.iinfo(np.int64).max else object
+
+    @cached_property
+    def pace(self) -> Pace | None:
+        """The busiest links, or None if nothing crosses any link."""
+        distinct, class_of = self.network.bandwidths
+        peaks = np.zeros(len(distinct), dtype=self.loads.dtype)
+        np.maximum.at(peaks, class_of, self.loads)
+        times = [int(peak) / bandwidth for peak, bandwidth in zip(peaks.tolist(), distinct, strict=True)]
+        longest = max(times, default=Fraction(0))
+        if not longest:
+            return None
+        is_peak = np.array([time == longest for time in times], dtype=np.bool_)
+        busiest = np.flatnonzero(is_peak[class_of] & (self.loads == peaks[class_of]))
+        return Pace(longest / (self.denominator or 1), busiest)
+
+    @property
+    def algbw(self) -> Fraction | None:
+        """The algorithmic bandwidth that the schedule achieves, or None if nothing crosses any link."""
+        return None if self.pace is None else 1 / self.pace.time

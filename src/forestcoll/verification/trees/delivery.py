@@ -1,0 +1,190 @@
+"""Rules about trees: that each carries its root's data to every compute node, once. Each returns a message or None.
+
+Where a tree's data arrives is a matrix, trees by nodes: the position (from 1) of the route that first ends on the
+node, 0 at the root, `NEVER` elsewhere. Three comparisons with it decide order, repetition and spanning. It is made in
+blocks of trees, so that its memory stays bounded. Cost: linear in the entries of the trees and in trees times nodes.
+
+A tree that reduces is read backwards, from its last route to its first, each from its end to its start: that data
+arrives before it is passed on is then that a node sends after all its inputs came, and that it arrives once at each
+node is that each node sends once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.collective import PhaseOp
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.trees.value import Phase
+from forestcoll.verification.search import first_outside, first_true, place_in_rows
+from forestcoll.verification.trees import wording
+from forestcoll.verification.trees.case import Case
+
+BLOCK_CELLS = 2**20
+"""The most cells of the matrix of arrivals at one time, unless one tree alone needs more."""
+
+NEVER = np.iinfo(np.int32).max
+
+
+def root_wrong(case: Case) -> str | None:
+    """Find a tree whose root does not take part."""
+    compute = set(case.compute)
+    for place, phase in enumerate(case.schedule.phases):
+        for tree, root in enumerate(phase.roots):
+            if not 0 <= root < case.network.size:
+                return f"tree {tree} of phase {place} has root number {root}; expected 0 to {case.network.size - 1}"
+            if root not in compute:
+                where = "an idle node" if case.network.is_compute[root] else "a switch"
+                return f"{wording.tree(case, place, tree)} is rooted at {where}; expected {wording.a_member(case)}"
+    return None
+
+
+def route_unknown(case: Case) -> str | None:
+    """Find an entry of a tree that is no route number."""
+    count = len(case.schedule.routes)
+    for place, phase in enumerate(case.schedule.phases):
+        if (found := first_outside(phase.routes, count)) is not None:
+            tree, position = found
+            value = f"position {position} holds route number {phase.routes[tree][position]}"
+            expected = f"expected 0 to {count - 1}" if count else "but the table of routes is empty"
+            return f"{wording.tree(case, place, tree)}: {value}; {expected}"
+    return None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some trees of a phase that follow one another, each entry of their lists of routes as one element of arrays.
+
+    Attributes:
+        phase: the number of the phase.
+        trees: the numbers of the trees.
+        order: the entries of the phase in the order in which they are read.
+        positions: the position of each entry in its tree, from 1, as it is read.
+        sources: the cell of `arrivals` of the node that the entry's route, as it is read, starts on.
+        targets: the cell of the node that it ends on.
+        arrivals: the position at which each node is first reached, a row a tree.
+    """
+
+    phase: int
+    trees: range
+    order: IntArray
+    positions: IntArray
+    sources: IntArray
+    targets: IntArray
+    arrivals: npt.NDArray[np.int32]
+
+
+def _blocks(case: Case) -> Iterator[Block]:
+    height = max(1, BLOCK_CELLS // case.network.size)
+    for place, phase in enumerate(case.schedule.phases):
+        for begin in range(0, len(phase), height):
+            yield _block(case, place, phase, range(begin, min(begin + height, len(phase))))
+
+
+def _block(case: Case, place: int, phase: Phase, trees: range) -> Block:
+    starts = phase.routes.starts[trees.start : trees.stop + 1]
+    sizes = np.diff(starts)
+    order: IntArray = np.arange(starts[0], starts[-1])
+    if is_backwards(phase):
+        order = np.repeat(starts[:-1] + starts[1:] - 1, sizes) - order
+    routes = phase.routes.entries[order]
+    rows = np.repeat(np.arange(len(trees)) * case.network.size, sizes)
+    positions = np.arange(1, len(routes) + 1, dtype=np.int32) - np.repeat(
+        (starts[:-1] - starts[0]).astype(np.int32), sizes
+    )
+    sources, targets = rows + case.firsts[routes], rows + case.lasts[routes]
+    if is_backwards(phase):
+        sources, targets = targets, sources
+    arrivals = np.full((len(trees), case.network.size), NEVER, dtype=np.int32)
+    # Of several values for a cell numpy keeps the last, so the earliest arrival is written last.
+    arrivals.reshape(-1)[targets[::-1]] = positions[::-1]
+    arrivals[np.arange(len(trees)), phase.roots[trees.start : trees.stop]] = 0
+    return Block(place, trees, order, positions, sources, targets, arrivals)
+
+
+def is_backwards(phase: Phase) -> bool:
+    """Return whether the trees of `phase` are read from their last routes, for they reduce."""
+    return phase.op is PhaseOp.REDUCE
+
+
+def starts_unreached(case: Case) -> str | None:
+    """Find a route that starts where its tree's data has not arrived, or ends where it is not passed on."""
+    for block in _blocks(case):
+        late = first_true(block.arrivals.reshape(-1)[block.sources] >= block.positions)
+        if late is not None:
+            tree, route, text = _entry(case, block, late)
+            if is_backwards(case.schedule.phases[block.phase]):
+                end = int(case.lasts[route])
+                sends = _sends(case, block, tree, end)
+                earlier = "no route of the tree starts there" if sends is None else f"one starts there at {sends} only"
+                return f"{text} ends on {wording.node(case, end)}, which does not send after it; {earlier}"
+            start = int(case.firsts[route])
+            arrival = int(block.arrivals[tree - block.trees.start, start])
+            later = "no route of the tree ends there" if arrival == NEVER else f"one ends there at {arrival - 1} only"
+            return f"{text} starts on {wording.node(case, start)}, not reached before; {later}"
+    return None
+
+
+def _sends(case: Case, block: Block, tree: int, node: int) -> int | None:
+    """Return the last position at which `node` sends in a tree that reduces, or None if it does not."""
+    arrival = int(block.arrivals[tree - block.trees.start, node])
+    return None if arrival == NEVER else len(case.schedule.phases[block.phase].routes[tree]) - arrival
+
+
+def reached_twice(case: Case) -> str | None:
+    """Find a route that ends on a node that its tree reached before, or starts on one that sends again."""
+    for block in _blocks(case):
+        again = first_true(block.arrivals.reshape(-1)[block.targets] != block.positions)
+        if again is not None:
+            tree, route, text = _entry(case, block, again)
+            if is_backwards(case.schedule.phases[block.phase]):
+                start = int(case.firsts[route])
+                sends = _sends(case, block, tree, start)
+                is_root = start == case.schedule.phases[block.phase].roots[tree]
+                after = "the root itself" if is_root else f"which sends at position {sends} as well"
+                return f"{text} starts on {wording.node(case, start)}, {after}; expected a node that sends here only"
+            end = int(case.lasts[route])
+            arrival = int(block.arrivals[tree - block.trees.start, end])
+            before = f"reached before at position {arrival - 1}" if arrival else "the root itself"
+            return f"{text} ends on {wording.node(case, end)}, {before}; expected a node newly reached"
+    return None
+
+
+def _entry(case: Case, block: Block, number: int) -> tuple[int, int, str]:
+    """Return the tree and the route of an entry of a block, and how a message names them."""
+    rows = case.schedule.phases[block.phase].routes
+    tree, position = place_in_rows(rows, int(block.order[number]))
+    route = rows[tree][position]
+    return tree, route, f"{wording.tree(case, block.phase, tree)}, position {position}: {wording.route(case, route)}"
+
+
+def not_spanning(case: Case) -> str | None:
+    """Find a tree that does not reach some that takes part or, where it reduces, has nothing of it."""
+    compute = np.array(case.compute, dtype=np.int64)
+    for block in _blocks(case):
+        is_missed = block.arrivals[:, compute] == NEVER
+        if (row := first_true(is_missed.any(axis=1))) is not None:
+            missed = compute[is_missed[row]].tolist()
+            text = wording.tree(case, block.phase, block.trees[row])
+            verb = "does not reach" if not is_backwards(case.schedule.phases[block.phase]) else "has no data of"
+            return f"{text} {verb} {wording.nodes(case, missed)}; expected all {len(compute)} {wording.members(case)}"
+    return None
+
+
+def relay_empty(case: Case) -> str | None:
+    """Find an idle node that sends in a tree that reduces though nothing came to it: it has nothing of its own."""
+    idle = np.flatnonzero(case.network.is_compute)
+    idle = idle[~np.isin(idle, case.compute)]
+    for block in _blocks(case) if len(idle) else ():
+        if not is_backwards(case.schedule.phases[block.phase]):
+            continue
+        receives = np.zeros(block.arrivals.size, dtype=np.bool_)
+        receives[block.sources] = True
+        is_empty = (block.arrivals[:, idle] != NEVER) & ~receives.reshape(block.arrivals.shape)[:, idle]
+        if (row := first_true(is_empty.any(axis=1))) is not None:
+            node = wording.node(case, int(idle[is_empty[row]][0]))
+            text = wording.tree(case, block.phase, block.trees[row])
+            return f"{text}: idle node {node} sends, but no route of the tree ends there; expected what others sent it"
+    return None

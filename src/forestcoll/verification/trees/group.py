@@ -1,0 +1,99 @@
+"""The group of a schedule's symmetry at work: what its elements do to nodes, links and loads.
+
+The shifts of a symmetry commute, so the group is all products of their powers, and a sum over the group is a sum over
+the powers of the first shift, of the sum over the powers of the second, and so on. A sum over the powers of one shift
+takes as many steps as its order has binary digits. So a group of thousands of elements costs a few passes over the
+links, and none of its elements is made.
+"""
+
+import math
+from functools import cached_property
+
+import numpy as np
+
+from forestcoll.schedule.rows import IntArray
+from forestcoll.topology import Symmetry
+from forestcoll.verification.network import ExactArray, Network
+
+
+class Group:
+    """All products of powers of the shifts of `symmetry`. A property may rely on the rules above those that ask for it.
+
+    Attributes:
+        order: how many products there are.
+        shifts: what each shift does to nodes.
+        orders: how often each is applied at most, and one more.
+    """
+
+    def __init__(self, network: Network, symmetry: Symmetry) -> None:
+        self.shifts: tuple[IntArray, ...] = tuple(shift.image for shift in symmetry.shifts)
+        self.orders = tuple(shift.order for shift in symmetry.shifts)
+        self.order = math.prod(self.orders)
+        self._network = network
+
+    @cached_property
+    def link_images(self) -> tuple[IntArray, ...]:
+        """What each shift does to links: the number of each link's image, -1 where there is no such link."""
+        network = self._network
+        return tuple(network.find_links(shift[network.sources], shift[network.targets]) for shift in self.shifts)
+
+    def images(self, node: int) -> IntArray:
+        """Return where each product sends `node`; the power of the last shift moves fastest."""
+        images = np.array([node])
+        for shift, order in zip(self.shifts, self.orders, strict=True):
+            powers = [images]
+            for _ in range(order - 1):
+                powers.append(shift[powers[-1]])
+            images = np.stack(powers, axis=1).reshape(-1)
+        return images
+
+    def powers(self, place: int) -> tuple[int, ...]:
+        """Return to which power each shift is, in the product that stands at `place` in `images`."""
+        return tuple(int(each) for each in np.unravel_index(place, self.orders))
+
+    @cached_property
+    def orbits(self) -> IntArray:
+        """Of each compute node the least node that the group takes it to, or comes to it from; of others themselves."""
+        least: IntArray = np.arange(self._network.size)
+        is_done = ~self._network.is_compute
+        for node in np.flatnonzero(self._network.is_compute).tolist() if self.shifts else ():
+            if not is_done[node]:
+                images = self.images(node)
+                least[images], is_done[images] = node, True
+        return least
+
+    def summed(self, loads: ExactArray) -> ExactArray:
+        """Return the sum of the images of `loads` of links under all products."""
+        for image, order in zip(self.link_images, self.orders, strict=True):
+            loads = _sum_of_powers(loads, image, order)
+        return loads
+
+
+def power(image: IntArray, exponent: int) -> IntArray:
+    """Return what `image` does when it is applied `exponent` times."""
+    result: IntArray = np.arange(len(image))
+    for digit in f"{exponent:b}":
+        result = result[result]
+        if digit == "1":
+            result = image[result]
+    return result
+
+
+def _sum_of_powers(loads: ExactArray, image: IntArray, count: int) -> ExactArray:
+    """Return the sum of `loads` moved by the first `count` powers of `image`, the zeroth among them.
+
+    With n of them summed, 2n are the sum and the sum moved by the n-th power; one more are the sum moved once, and
+    `loads`.
+    """
+    total, moved_by = np.zeros_like(loads), np.arange(len(image))
+    for digit in f"{count:b}":
+        total, moved_by = total + _moved(total, moved_by), moved_by[moved_by]
+        if digit == "1":
+            total, moved_by = loads + _moved(total, image), image[moved_by]
+    return total
+
+
+def _moved(loads: ExactArray, image: IntArray) -> ExactArray:
+    moved = np.zeros_like(loads)
+    np.add.at(moved, image, loads)
+    return moved

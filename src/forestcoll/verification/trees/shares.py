@@ -1,0 +1,185 @@
+"""Rules about phases and the shares of their trees. Each returns the message of the first offender, or None."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from forestcoll.collective import PhaseOp
+from forestcoll.schedule.rows import Rows
+from forestcoll.verification.trees import wording
+from forestcoll.verification.trees.case import MAX_DENOMINATOR_DIGITS, Case
+
+
+def rows_malformed(case: Case) -> str | None:
+    """Find flat rows that do not fit together: no file reads so, but a program may build them."""
+    if not _fits(case.schedule.routes):
+        return "routes: starts do not rise from 0 to the number of entries"
+    for place, phase in enumerate(case.schedule.phases):
+        if not _fits(phase.routes):
+            return f"phase {place}: the starts of routes do not rise from 0 to the number of entries"
+        counts = (len(phase.roots), len(phase.shares), len(phase.routes))
+        if len(set(counts)) > 1:
+            return f"phase {place}: has {counts[0]} roots, {counts[1]} shares and {counts[2]} lists of routes"
+    return None
+
+
+def _fits(rows: Rows) -> bool:
+    starts = rows.starts
+    return bool(
+        len(starts) and starts[0] == 0 and starts[-1] == len(rows.entries) and (starts[1:] >= starts[:-1]).all()
+    )
+
+
+def ranks_wrong(case: Case) -> str | None:
+    """Find ranks that are no compute nodes, not in order, or fewer than two."""
+    ranks = case.schedule.ranks
+    if ranks is None:
+        return None
+    for node in ranks:
+        if not 0 <= node < case.network.size:
+            return f"ranks: there is no node number {node}; expected 0 to {case.network.size - 1}"
+        if not case.network.is_compute[node]:
+            return f"ranks: {wording.node(case, node)} is a switch; expected compute nodes"
+    if len(ranks) < 2 or any(one >= other for one, other in pairwise(ranks)):
+        return f"ranks are {wording.listed(ranks)}; expected two or more numbers of nodes, rising"
+    return None
+
+
+def phase_ops(case: Case, *, expected: Sequence[PhaseOp]) -> str | None:
+    """Find phases other than the `expected` ones."""
+    found = [phase.op for phase in case.schedule.phases]
+    if found == list(expected):
+        return None
+    return f"phases are [{', '.join(found)}]; expected [{', '.join(expected)}] for {case.schedule.collective}"
+
+
+def no_trees(case: Case) -> str | None:
+    """Find a phase without trees."""
+    for place, phase in enumerate(case.schedule.phases):
+        if not len(phase):
+            return f"phase {place} lists no trees; expected one or more for each of {len(case.compute)} roots"
+    return None
+
+
+def not_positive(case: Case) -> str | None:
+    """Find a tree that carries nothing, or less."""
+    for place, phase in enumerate(case.schedule.phases):
+        for tree, share in enumerate(phase.shares):
+            if share <= 0:
+                return f"{wording.tree(case, place, tree)} has share {wording.number(share)}; expected more than 0"
+    return None
+
+
+def too_fine(case: Case) -> str | None:
+    """Find shares whose sums would take too long."""
+    if case.denominator is not None:
+        return None
+    return f"the common denominator of the shares has more than {MAX_DENOMINATOR_DIGITS} digits; write them coarser"
+
+
+def sum_wrong(case: Case) -> str | None:
+    """Find a phase whose trees do not carry the whole of the data."""
+    for place, units in enumerate(case.units):
+        whole = sum(units) * case.group.order
+        if whole != case.denominator:
+            total = wording.number(_share(case, whole))
+            trees = (
+                f"{len(units)} base trees, {case.group.order} images each,"
+                if case.group.shifts
+                else f"{len(units)} trees"
+            )
+            return f"phase {place}: the shares of its {trees} add up to {total}; expected exactly 1"
+    return None
+
+
+def shards_wrong(case: Case) -> str | None:
+    """Find shards where there are none, or shards that are no parts of the data."""
+    shards, collective = case.schedule.shards, case.schedule.collective
+    if shards is None:
+        return None
+    if not collective.has_shards:
+        return f"shards are given; expected none, for nodes of {collective} have no shards of their own sizes"
+    if len(shards) != len(case.compute):
+        return (
+            f"there are {len(shards)} shards; expected one for each of the {len(case.compute)} {wording.members(case)}"
+        )
+    for node, shard in zip(case.compute, shards, strict=True):
+        if shard < 0:
+            return f"the shard of {wording.node(case, node)} is {wording.number(shard)}; expected 0 or more"
+    total = sum(shards, Fraction(0))
+    return None if total == 1 else f"the shards add up to {wording.number(total)}; expected exactly 1"
+
+
+def root_wrong(case: Case) -> str | None:
+    """Find a compute node whose trees do not carry its shard."""
+    for place, carried in enumerate(_carried_by_roots(case)):
+        for root, shard in zip(case.compute, case.shards, strict=True):
+            if carried[root] != shard:
+                found = f"{_trees_of(case, place, root)} carry {wording.number(carried[root])}"
+                return f"phase {place}: the {found}; expected its shard, {wording.number(shard)}"
+    return None
+
+
+def roots_differ(case: Case) -> str | None:
+    """Find a tree that has another root than the first."""
+    root = case.schedule.phases[0].roots[0]
+    for tree, other in enumerate(case.schedule.phases[0].roots):
+        if other != root:
+            return f"{wording.tree(case, 0, tree)} has another root than tree 0, {wording.node(case, root)}"
+    if case.group.order > 1:
+        return f"the symmetry gives tree 0 (root {wording.node(case, root)}) images with other roots; expected none"
+    return None
+
+
+def roots_unequal(case: Case) -> str | None:
+    """Find a root that carries more in one phase than in another."""
+    first, *others = _carried_by_roots(case)
+    for place, carried in enumerate(others, start=1):
+        for root in case.compute:
+            if carried[root] != first[root]:
+                found = f"{_trees_of(case, place, root)} carry {wording.number(carried[root])}"
+                return f"phase {place}: the {found}; expected what they carry in phase 0, {wording.number(first[root])}"
+    return None
+
+
+def _carried_by_roots(case: Case) -> list[dict[int, Fraction]]:
+    """Return for each phase what the trees of each compute node carry.
+
+    The images of a base tree have each node of the orbit of its root for a root once.
+    """
+    orbits = case.group.orbits.tolist()
+    phases = []
+    for phase, units in zip(case.schedule.phases, case.units, strict=True):
+        carried: defaultdict[int, int] = defaultdict(int)
+        for root, unit in zip(phase.roots, units, strict=True):
+            carried[orbits[root]] += unit
+        phases.append({root: _share(case, carried[orbits[root]]) for root in case.compute})
+    return phases
+
+
+def _trees_of(case: Case, place: int, root: int) -> str:
+    """Return how many trees of a phase have this root, or images with this root, in words."""
+    orbits = case.group.orbits
+    trees = sum(orbits[each] == orbits[root] for each in case.schedule.phases[place].roots)
+    what = "base trees that have an image with root" if case.group.shifts else "trees with root"
+    return f"{trees} {what} {wording.node(case, root)}"
+
+
+def _share(case: Case, units: int) -> Fraction:
+    return Fraction(units, case.denominator or 1)
+
+
+def algbw_wrong(case: Case) -> str | None:
+    """Find that the claimed bandwidth is not the achieved one."""
+    claimed = case.schedule.algbw
+    if case.pace is None:
+        return f"algbw is {wording.number(claimed)}, but nothing crosses any link"
+    if claimed == case.algbw:
+        return None
+    number = int(case.pace.links[0])
+    link = case.schedule.topology.links[number]
+    load = _share(case, int(case.loads[number]))
+    ends = f"{wording.node(case, link.source)} -> {wording.node(case, link.target)}"
+    busiest = f"link {ends} carries {wording.number(load)} of the data at bandwidth {wording.number(link.bandwidth)}"
+    return f"algbw is {wording.number(claimed)}, but {busiest}; expected {wording.number(1 / case.pace.time)}"
