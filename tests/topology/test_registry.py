@@ -130,6 +130,15 @@ def test_a_topology_is_called_by_its_spec_in_normal_form(spec: str, name: str) -
     assert build_topology(spec).name == name
 
 
+def test_a_bandwidth_of_a_builder_may_have_a_unit() -> None:
+    topology = build_topology("ring:nodes=4,bandwidth=400Gb/s")
+    assert topology == build_topology("ring:nodes=4,bandwidth=50")
+    assert topology.name == "ring:nodes=4,bandwidth=50"
+    assert build_topology("dgx-a100:boxes=2,ib_bandwidth=1/3TB/s").name == "dgx-a100:boxes=2,ib_bandwidth=1000/3"
+    assert "such as 25, 25/3 or 400Gb/s" in problem("ring:bandwidth=400gb/s")
+    assert "such as 25 or 25/3" in problem("fat-tree:oversubscription=2GB/s")
+
+
 @pytest.mark.parametrize(
     ("spec", "said"),
     [

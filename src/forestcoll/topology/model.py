@@ -5,7 +5,7 @@ its `id` is looked up only at the boundary. Links are directed, at most one from
 (source, target).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -13,7 +13,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from forestcoll.errors import InputError
+from forestcoll.display import Displayed
+from forestcoll.errors import InputError, nearest, shown
+from forestcoll.units import BANDWIDTH_UNIT
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -32,6 +34,18 @@ class NodeKind(StrEnum):
     """Sends, receives, keeps and copies: a GPU."""
     SWITCH = "switch"
     """Passes on what comes in, and copies or adds only where it says so."""
+
+
+def near_id(name: NodeId, ids: Iterable[NodeId]) -> str:
+    """Return a question that names the id nearest to `name`, for a message that says there is no such node.
+
+    Nothing is returned for a number: the number nearest to it is hardly what was meant.
+    """
+    if not isinstance(name, str) or name.strip().lstrip("-").isdecimal():
+        return ""
+    by_text = {str(each): each for each in ids}
+    near = nearest(name, by_text)
+    return "" if near is None else f"did you mean {shown(by_text[near])}? "
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +86,11 @@ def _ends(link: Link) -> tuple[int, int]:
     return link.source, link.target
 
 
-@dataclass(frozen=True)
-class Topology:
+@dataclass(frozen=True, repr=False)
+class Topology(Displayed):
     """A network as a graph: nodes, directed links, exact bandwidths. Make one with `TopologyBuilder`.
+
+    Its `repr` is one line: the name and how many nodes and links there are.
 
     Attributes:
         name: what the network is called in output.
@@ -88,9 +104,20 @@ class Topology:
     name: str
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
-    bandwidth_unit: str = "GB/s"
+    bandwidth_unit: str = BANDWIDTH_UNIT
     port_model: str | None = None
     attributes: Mapping[str, object] = field(default_factory=_no_attributes, hash=False)
+
+    def __repr__(self) -> str:
+        compute, switches, links = len(self.compute), len(self.switches), len(self.links)
+        parts = [
+            shown(self.name),
+            f"{compute} compute node{'s' * (compute != 1)}",
+            f"{switches} switch{'es' * (switches != 1)}",
+            f"{links} link{'s' * (links != 1)}",
+            self.bandwidth_unit,
+        ]
+        return f"Topology({', '.join(parts if self.port_model is None else [*parts, self.port_model])})"
 
     @cached_property
     def compute(self) -> tuple[int, ...]:
@@ -127,7 +154,8 @@ class Topology:
         try:
             return self._numbers[node]
         except KeyError:
-            raise InputError(f"{self.name}: no node {node!r}; use the id of one of its nodes") from None
+            hint = near_id(node, self._numbers)
+            raise InputError(f"{self.name}: no node {shown(node)}; {hint}use the id of one of its nodes") from None
 
     def named(self, name: NodeId) -> int:
         """Return the number of the node with id `name` or, where there is none, whose id is written so.

@@ -12,6 +12,7 @@ from forestcoll.exact import json_text, plain_number
 from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, read_document, write_text
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
+from forestcoll.units import BANDWIDTH_UNIT
 
 FORMAT = "forestcoll.topology/1"
 
@@ -95,7 +96,7 @@ def topology_from_document(
     graph = _graph(document, where)
     builder = TopologyBuilder(
         _text(graph.get("name", ""), "graph.name", where) or name,
-        bandwidth_unit=_text(graph.get("bandwidth_unit", "GB/s"), "graph.bandwidth_unit", where),
+        bandwidth_unit=_text(graph.get("bandwidth_unit", BANDWIDTH_UNIT), "graph.bandwidth_unit", where),
         port_model=cast("str | None", graph.get("port_model")),
         attributes={key: value for key, value in graph.items() if key not in _GRAPH_KEYS},
         where=where,
