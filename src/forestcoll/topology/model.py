@@ -5,6 +5,7 @@ its `id` is looked up only at the boundary. Links are directed, at most one from
 (source, target).
 """
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -232,17 +233,21 @@ class Topology(Displayed):
         return all(self.ingress[switch] == self.egress[switch] for switch in self.switches)
 
     @staticmethod
-    def from_networkx(graph: "nx.Graph") -> "Topology":
+    def from_networkx(graph: "nx.Graph", *, connected: bool = True) -> "Topology":
         """Return the topology that a networkx graph describes: node and edge attributes as in the file format.
 
         A directed graph's edges are one-way, an undirected graph's are full duplex; parallel edges add up.
+
+        Args:
+            graph: a `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`; each edge has a `bandwidth`.
+            connected: whether compute nodes must all reach each other; a collective over a part of them asks less.
 
         Raises:
             InputError: a rule of the format is broken; the message names the node or edge and the value.
         """
         from forestcoll.topology.networkx_graph import topology_from_graph
 
-        return topology_from_graph(graph)
+        return topology_from_graph(graph, connected=connected)
 
     def to_networkx(self) -> "nx.DiGraph":
         """Return a networkx `DiGraph` that `from_networkx` reads back to the same topology.
@@ -253,3 +258,10 @@ class Topology(Displayed):
         from forestcoll.topology.networkx_graph import graph_from_topology
 
         return graph_from_topology(self)
+
+
+if TYPE_CHECKING:
+    TopologyLike: TypeAlias = Topology | str | os.PathLike[str] | nx.Graph
+    """What `registry.load_topology` takes: a topology, a builder's spec, a file's name or path, a networkx graph."""
+else:
+    TopologyLike = Topology | str | os.PathLike
