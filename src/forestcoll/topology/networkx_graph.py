@@ -28,7 +28,9 @@ def topology_from_graph(graph: "nx.Graph", *, connected: bool = True) -> Topolog
         "edges": [{**data, "source": one, "target": other} for one, other, data in graph.edges(data=True)],
     }
     where = str(attributes.get("name") or "graph")
-    return topology_from_document(document, where=where, name="graph", connected=connected)
+    return topology_from_document(
+        document, where=where, name="graph", connected=connected, marked="format" in graph.graph
+    )
 
 
 def graph_from_topology(topology: Topology) -> "nx.DiGraph":
