@@ -7,6 +7,7 @@ def test_the_nearest_name_is_found_whatever_its_case() -> None:
     assert nearest("zzzz", ["allgather"]) is None
     assert nearest("x" * 10**6, ["x" * 50]) == "x" * 50
     assert nearest("a", []) is None
+    assert nearest("gpu", ["b0/gpu0", "b1/gpu0"]) == nearest("gpu", ["b0/gpu0", "b0/gpu1"]) == "b0/gpu0"
 
 
 def test_a_hint_is_a_question_or_nothing() -> None:

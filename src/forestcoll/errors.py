@@ -14,6 +14,9 @@ _MOST_SHOWN = 60
 _MOST_COMPARED = 10_000
 """The most known names that an unknown one is compared with, so that a refusal takes no time on a large network."""
 
+_LIKENESS = 0.59
+"""From 0 to 1, how much more than this a known name must have in common with an unknown one to be a hint."""
+
 
 class ForestcollError(Exception):
     """Base of every error that forestcoll raises on purpose; its text is one line."""
@@ -35,17 +38,23 @@ class InternalError(ForestcollError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return which of the `known` names an unknown one looks like, upper and lower case alike, or None.
+    """Return which of the `known` names an unknown one looks most like, or None; case does not count.
+
+    The first of those that are equally like it is taken, so that the answer is always the same.
 
     Example:
         >>> nearest("DGX-A10", ["dgx-a100", "ring"])
         'dgx-a100'
     """
-    import difflib
+    from difflib import SequenceMatcher
 
-    spelled = {each.lower(): each for each in islice(known, _MOST_COMPARED)}
-    near = difflib.get_close_matches(name.lower()[:_MOST_SHOWN], spelled, n=1)
-    return spelled[near[0]] if near else None
+    matcher = SequenceMatcher(b=name.lower()[:_MOST_SHOWN])
+    near, likeness = None, _LIKENESS
+    for each in islice(known, _MOST_COMPARED):
+        matcher.set_seq1(each.lower())
+        if matcher.real_quick_ratio() > likeness and matcher.quick_ratio() > likeness and matcher.ratio() > likeness:
+            near, likeness = each, matcher.ratio()
+    return near
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forestcoll.collective import Collective, ShardsByNode, shards_of
+from forestcoll.collective import Collective, ShardsByNode, collective_named, shards_of
 from forestcoll.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -102,6 +102,18 @@ def path_option(name: str, description: str) -> Callable[[Command], Command]:
     return click.option(name, metavar="FILE", callback=_path, help=description)
 
 
+class _CollectiveName(click.Choice[str]):
+    """The name of a collective, in any of the usual spellings."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name that files have for it, if it is one of the choices."""
+        try:
+            name = collective_named(value).value
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+        return super().convert(name, param, ctx)
+
+
 def collective_options(command: Command) -> Command:
     """Add the options that say what is asked of the network."""
     for option in (
@@ -144,10 +156,10 @@ def collective_options(command: Command) -> Command:
         ranks_option,
         click.option(
             "--collective",
-            type=click.Choice([each.value for each in Collective]),
+            type=_CollectiveName([each.value for each in Collective]),
             default=Collective.ALLGATHER.value,
             show_default=True,
-            help="The operation.",
+            help="The operation; also as all_gather or AllGather.",
         ),
     ):
         command = option(command)
