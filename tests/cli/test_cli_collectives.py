@@ -142,9 +142,12 @@ def test_roots_and_shards_where_there_are_none_are_wrong_usage(tmp_path: Path, c
 
 def test_roots_that_are_no_compute_nodes_are_named(tmp_path: Path) -> None:
     run = run_command("optimum", SPEC, "--collective", "reduce", "--root", "ib")
-    assert run.complaint() == f"{SPEC}: root 'ib' is a switch; give the id of a compute node"
+    assert (
+        run.complaint() == f"{SPEC}: root 'ib' is a switch; give the id of a compute node, or its position from 0 to 5"
+    )
     run = run_command("generate", SPEC, "--collective", "broadcast", "--root", "gpu")
-    assert run.complaint() == f"{SPEC}: no node 'gpu'; did you mean 'b0/gpu0'? use the id of one of its nodes"
+    hint = "did you mean 'b0/gpu0'? give the id of a compute node, or its position from 0 to 5"
+    assert run.complaint() == f"{SPEC}: no node 'gpu' to be the root; {hint}"
     network = write_network(tmp_path, [edge(1, "1"), edge("1", 2), edge(2, 1)], [1, "1", 2])
     run = run_command("optimum", network, "--collective", "broadcast", "--root", "1")
     assert "'1' is the id of two nodes, an integer and a text; rename one" in run.complaint()

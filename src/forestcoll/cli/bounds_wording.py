@@ -15,7 +15,7 @@ from forestcoll.cli.wording import (
     printable,
     table,
 )
-from forestcoll.topology import NodeId, Topology
+from forestcoll.topology import Topology
 
 _MOST_SETS = 2000
 """The most sets of a proof that are written out with all their images."""
@@ -27,13 +27,6 @@ _CROSSING = {
     Operation.ALLGATHER: "of the gathered data",
     Operation.REDUCE_SCATTER: "of the reduced data",
 }
-
-
-def root_id(topology: Topology, text: str | None) -> NodeId | None:
-    """Return the id that `text` names: ids may be integers, which a command line does not tell from text."""
-    if text is None or any(node.id == text for node in topology.nodes):
-        return text
-    return next((node.id for node in topology.nodes if str(node.id) == text), text)
 
 
 def lines(found: Bounds) -> list[str]:

@@ -77,13 +77,13 @@ output_option = click.option(
 
 
 def _ranks(_context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
-    """Return a text that names ranks; whether they are there is seen when the network is known."""
+    """Return a text that may name ranks; whether they are there is seen when the network is known."""
     if text is None:
         return None
-    from forestcoll.ranks import rank_ranges
+    from forestcoll.ranks import rank_parts
 
     try:
-        rank_ranges(text)
+        rank_parts(text)
     except InputError as error:
         raise click.BadParameter(str(error), param=parameter) from None
     return text
@@ -93,7 +93,7 @@ ranks_option = click.option(
     "--ranks",
     callback=_ranks,
     metavar="RANKS",
-    help="The compute nodes that take part, counted from 0, as 0-7,16-23; the others may serve as relays.",
+    help="The compute nodes that take part, by position from 0 (0-7,16-23) or id (gpu0,gpu3); the others may relay.",
 )
 
 
@@ -144,7 +144,7 @@ def collective_options(command: Command) -> Command:
         click.option(
             "--root",
             metavar="ID",
-            help="Of a broadcast or a reduce: the node that data comes from or goes to.",
+            help="Of a broadcast or a reduce: the node that data comes from or goes to, by its id or position.",
         ),
         click.option(
             "--no-relays",
@@ -182,9 +182,9 @@ class Asked:
 
     Attributes:
         collective: the name of the operation.
-        ranks: the ranks that take part, as they were typed.
+        ranks: the ranks that take part, as they were typed: positions or ids.
         relays: whether others may serve as relays.
-        root: the id of its root, as it was typed.
+        root: its root, as it was typed: an id or a position.
         shards: the file that says what part of the data each node has.
         trees: how many trees per root, exactly.
         max_trees: how many trees per root at most.

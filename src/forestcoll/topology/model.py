@@ -166,12 +166,21 @@ class Topology(Displayed):
         Raises:
             InputError: no node has that id, or both 3 and "3" have, and `name` is a text.
         """
+        found = self.find(name)
+        return self.number(name) if found is None else found
+
+    def find(self, name: NodeId) -> int | None:
+        """Return what `named` returns, or None if there is no such node.
+
+        Raises:
+            InputError: both 3 and "3" are ids, and `name` is that text.
+        """
         if not isinstance(name, str):
-            return self.number(name)
+            return self._numbers.get(name)
         numbers = self._numbers_by_text.get(name, ())
         if len(numbers) > 1:
-            raise InputError(f"{self.name}: {name!r} is the id of two nodes, an integer and a text; rename one")
-        return numbers[0] if numbers else self.number(name)
+            raise InputError(f"{self.name}: {shown(name)} is the id of two nodes, an integer and a text; rename one")
+        return numbers[0] if numbers else None
 
     def transposed(self) -> "Topology":
         """Return the network with every link turned round; a switch that can multicast can aggregate there."""
