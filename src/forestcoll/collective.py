@@ -107,6 +107,11 @@ def shards_of(
         where: begins every error message.
         digits: the most digits that a shard may have.
 
+    Example:
+        >>> from forestcoll.topology.registry import build_topology
+        >>> shards_of(build_topology("ring:nodes=3"), {0: "1/3", 2: "2/3"})
+        (Fraction(1, 3), Fraction(0, 1), Fraction(2, 3))
+
     Raises:
         InputError: an id is unknown, a switch's or there twice, a shard is no number or negative, or more than 0 of a
             node that takes no part, they do not add up to 1, or their common denominator has more than

@@ -173,7 +173,7 @@ def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
     if pair is not None:
         one, other = (shown(node) for node in topology.ids(pair))
         raise InputError(
-            f"{topology.name}: rank {one} cannot reach rank {other} without relays; let idle nodes be some"
+            f"{topology.name}: rank {one} cannot reach rank {other} without relays; let idle nodes be relays"
         )
     return bare
 

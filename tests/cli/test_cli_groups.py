@@ -176,6 +176,6 @@ def test_idle_nodes_that_must_not_be_relays(tmp_path: Path) -> None:
     assert len(idle) == 16
     assert not any(edge["source"] in idle or edge["target"] in idle for edge in document["topology"]["edges"])
     complaint = run_command("optimum", "ring:nodes=6", "--ranks", "0,2", "--no-relays").complaint()
-    assert complaint == "ring:nodes=6: rank 0 cannot reach rank 2 without relays; let idle nodes be some"
+    assert complaint == "ring:nodes=6: rank 0 cannot reach rank 2 without relays; let idle nodes be relays"
     complaint = run_command("optimum", "ring:nodes=6", "--no-relays").complaint(2)
     assert complaint.startswith("--no-relays is about compute nodes that take no part; give --ranks too")

@@ -116,7 +116,7 @@ def test_node_link_data_of_networkx_is_our_format(spec: str) -> None:
     assert Topology.from_networkx(again) == topology
 
 
-def test_without_networkx_the_mend_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_networkx_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     real_import = builtins.__import__
 
     def refuse(name: str, *rest: object) -> object:

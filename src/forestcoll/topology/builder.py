@@ -34,6 +34,12 @@ class TopologyBuilder:
         port_model: None, or `"one-port"`.
         attributes: further attributes of the graph, kept as they are.
         where: what error messages begin with: the file's name, or `name` if it is None.
+
+    Example:
+        >>> builder = TopologyBuilder("pair")
+        >>> builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), "400Gb/s")
+        >>> builder.build()
+        Topology('pair', 2 compute nodes, 0 switches, 2 links, GB/s)
     """
 
     def __init__(

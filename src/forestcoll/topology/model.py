@@ -147,7 +147,7 @@ class Topology(Displayed):
         return found
 
     def number(self, node: NodeId) -> int:
-        """Return the number of the node with id `node`.
+        """Return the number of the node with id `node`; the id 3 and the id "3" are two.
 
         Raises:
             InputError: no node has that id.
@@ -162,6 +162,11 @@ class Topology(Displayed):
         """Return the number of the node with id `name` or, where there is none, whose id is written so.
 
         Files and the command line write the id 3 as they do the id "3".
+
+        Example:
+            >>> from forestcoll.topology.registry import build_topology
+            >>> build_topology("ring:nodes=4").named("3")
+            3
 
         Raises:
             InputError: no node has that id, or both 3 and "3" have, and `name` is a text.
@@ -183,7 +188,7 @@ class Topology(Displayed):
         return numbers[0] if numbers else None
 
     def transposed(self) -> "Topology":
-        """Return the network with every link turned round; a switch that can multicast can aggregate there."""
+        """Return the network with every link reversed; a switch that can multicast can aggregate there."""
         links = sorted((replace(link, source=link.target, target=link.source) for link in self.links), key=_ends)
         nodes = tuple(
             replace(node, multicast=node.aggregation, aggregation=node.multicast)

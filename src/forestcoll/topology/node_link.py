@@ -18,7 +18,7 @@ from forestcoll.units import BANDWIDTH_UNIT
 FORMAT = "forestcoll.topology/1"
 
 DEFAULT_NAME = "network"
-"""What a topology is called that neither bears a name nor comes from a file of its own."""
+"""What a topology is called that has no name of its own and is in no file of its own."""
 
 _GRAPH_KEYS = {"format", "name", "bandwidth_unit", "port_model"}
 _NODE_KEYS = {"id", "kind", "multicast", "aggregation"}
@@ -46,7 +46,14 @@ def write_topology(topology: Topology, path: Path) -> None:
 
 
 def topology_to_document(topology: Topology) -> dict[str, object]:
-    """Return the JSON object that describes `topology`; links are listed one way each."""
+    """Return the JSON object that describes `topology`; links are listed one way each.
+
+    Example:
+        >>> from forestcoll.topology.registry import build_topology
+        >>> document = topology_to_document(build_topology("ring:nodes=3,bandwidth=25/3"))
+        >>> document["edges"][0]
+        {'source': 0, 'target': 1, 'bandwidth': '25/3'}
+    """
     graph: dict[str, object] = {
         "format": FORMAT,
         "name": topology.name,
@@ -80,7 +87,7 @@ def _stated(keys: KeysOf, document: dict[str, object], default: object) -> dict[
 
 
 def link_to_dict(link: Link) -> dict[str, object]:
-    """Return a link's attributes as they stand in its JSON object."""
+    """Return a link's attributes as its JSON object holds them."""
     document: dict[str, object] = {"bandwidth": plain_number(link.bandwidth)}
     if link.latency_us is not None:
         document["latency_us"] = plain_number(link.latency_us)

@@ -181,6 +181,10 @@ def build_topology(spec: str) -> Topology:
     Its name is the spec in normal form: the parameters that set the size and those that differ from their default,
     in the order in which the builder lists them.
 
+    Example:
+        >>> build_topology("ring:bandwidth=400Gb/s,nodes=04").name
+        'ring:nodes=4,bandwidth=50'
+
     Raises:
         InputError: no such builder or parameter, a value out of range, or a network that is too large or, with these
             parameters, falls apart.
