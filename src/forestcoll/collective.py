@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from forestcoll.errors import InputError, shown
+from forestcoll.errors import InputError, did_you_mean, shown
 from forestcoll.exact import MAX_DIGITS, to_fraction
 from forestcoll.ranks import members_of
 from forestcoll.topology import NodeId, Topology
@@ -87,17 +87,31 @@ class PhaseOp(StrEnum):
         return PhaseOp.REDUCE if self is PhaseOp.BROADCAST else PhaseOp.BROADCAST
 
 
+def _plain(name: str) -> str:
+    """Return what all spellings of a collective's name share: `all_to_all`, `AllToAll` and `all2all` are one name."""
+    return name.casefold().replace("-", "").replace("_", "").replace(" ", "").replace("2", "to")
+
+
+_BY_PLAIN_NAME = {_plain(each.value): each for each in Collective}
+
+
 def collective_named(name: Collective | str) -> Collective:
-    """Return the collective called `name`.
+    """Return the collective called `name`, in any of the usual spellings.
+
+    Example:
+        >>> collective_named("ReduceScatter") is collective_named("reduce_scatter") is Collective.REDUCE_SCATTER
+        True
 
     Raises:
         InputError: there is none.
     """
-    try:
-        return Collective(name)
-    except ValueError:
-        known = ", ".join(repr(each.value) for each in Collective)
-        raise InputError(f"there is no collective {shown(name)}; there are {known}") from None
+    found = _BY_PLAIN_NAME.get(_plain(name)) if isinstance(name, str) else None
+    if found is not None:
+        return found
+    names = [each.value for each in Collective]
+    hint = did_you_mean(name, names) if isinstance(name, str) else ""
+    known = ", ".join(map(repr, names))
+    raise InputError(f"there is no collective {shown(name)}; {hint}there are {known}")
 
 
 def shards_of(
@@ -117,6 +131,11 @@ def shards_of(
             not among them has no shard.
         where: begins every error message.
         digits: the most digits that a shard may have.
+
+    Example:
+        >>> from forestcoll.topology.registry import build_topology
+        >>> shards_of(build_topology("ring:nodes=3"), {0: "1/3", 2: "2/3"})
+        (Fraction(1, 3), Fraction(0, 1), Fraction(2, 3))
 
     Raises:
         InputError: an id is unknown, a switch's or there twice, a shard is no number or negative, or more than 0 of a

@@ -1,13 +1,21 @@
 """The three ways in which something can go wrong, kept apart.
 
-`InputError` is the caller's to mend, `NoSolutionError` is the network's answer, and `InternalError` is our own
+`InputError` is for the caller to fix, `NoSolutionError` is the network's answer, and `InternalError` is our own
 defect: it never reaches a user because of what they typed.
 """
 
 import json
+from collections.abc import Iterable
+from itertools import islice
 
 _MOST_SHOWN = 60
 """The most characters of a value that a message shows."""
+
+_MOST_COMPARED = 10_000
+"""The most known names that an unknown one is compared with, so that a refusal takes no time on a large network."""
+
+_LIKENESS = 0.59
+"""From 0 to 1, how much more than this a known name must have in common with an unknown one to be a hint."""
 
 
 class ForestcollError(Exception):
@@ -15,7 +23,7 @@ class ForestcollError(Exception):
 
 
 class InputError(ForestcollError):
-    """The input is bad: the text says where, what, the value, and how to mend it."""
+    """The input is bad: the text says where, what, the value, and how to fix it."""
 
 
 class NoSolutionError(ForestcollError):
@@ -27,6 +35,37 @@ class InternalError(ForestcollError):
 
     def __init__(self, message: str) -> None:
         super().__init__(f"defect in forestcoll: {message}; please report it with the input that led here")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return which of the `known` names an unknown one looks most like, or None; case does not count.
+
+    The first of those that are equally like it is taken, so that the answer is always the same.
+
+    Example:
+        >>> nearest("DGX-A10", ["dgx-a100", "ring"])
+        'dgx-a100'
+    """
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(b=name.lower()[:_MOST_SHOWN])
+    near, likeness = None, _LIKENESS
+    for each in islice(known, _MOST_COMPARED):
+        matcher.set_seq1(each.lower())
+        if matcher.real_quick_ratio() > likeness and matcher.quick_ratio() > likeness and matcher.ratio() > likeness:
+            near, likeness = each, matcher.ratio()
+    return near
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a question that a message about an unknown `name` can go on with, and a space; or nothing.
+
+    Example:
+        >>> did_you_mean("allgahter", ["allgather", "allreduce"])
+        "did you mean 'allgather'? "
+    """
+    near = nearest(name, known)
+    return "" if near is None else f"did you mean {shown(near)}? "
 
 
 def shown(value: object) -> str:

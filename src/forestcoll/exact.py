@@ -16,7 +16,7 @@ MAX_DIGITS = 60
 """The most decimal digits that the numerator and the denominator of a bandwidth or a latency may have, each."""
 
 MAX_RESULT_DIGITS = 4000
-"""Likewise of a result, which sums and products of bandwidths make longer. Python reads at most 4300 digits."""
+"""The same of a result, which sums and products of bandwidths make longer. Python reads at most 4300 digits."""
 
 MAX_TREES_DIGITS = 100
 """The most digits of a number of trees that is asked for: with more, results would outgrow `MAX_RESULT_DIGITS`."""

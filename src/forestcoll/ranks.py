@@ -1,88 +1,161 @@
 """Which compute nodes take part in a collective: its ranks. The others are idle, and may serve as relays."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import TypeAlias
 
 from forestcoll.errors import InputError, shown
-from forestcoll.topology import Topology
+from forestcoll.topology import NodeId, Topology
+from forestcoll.topology.model import near_id
 from forestcoll.topology.part import without_links_of_idle
 from forestcoll.topology.reach import unreachable_from, unreachable_pair
 
-RanksLike: TypeAlias = str | Iterable[int]
-"""Places among the compute nodes, counted from 0: integers, or a text such as `0-7,16-23`."""
+RanksLike: TypeAlias = str | Iterable[int | str]
+"""Positions among the compute nodes, counted from 0, or ids: a text such as `0-7,16-23` or `gpu0,gpu3`, or a list."""
 
-_RANGE = re.compile(r"([0-9]+)(?:-([0-9]+))?")
-_MOST_DIGITS = 18
+_RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
+"""A position, or a range of them; with more digits it is none of any network."""
 
 
 def ranks_of(topology: Topology, ranks: RanksLike | None) -> tuple[int, ...] | None:
     """Return the numbers of the nodes that `ranks` names, rising; None, which stands for all compute nodes, as it is.
 
+    Args:
+        topology: the network.
+        ranks: a text, whose parts are separated by commas, or integers and texts. An integer, or a part that is one or
+            a range of them such as `0-7` (both ends count), is a position among the compute nodes, counted from 0, even
+            if a node has such an id. Any other part is the id of a compute node.
+
+    Example:
+        >>> from forestcoll.topology.registry import build_topology
+        >>> ranks_of(build_topology("dgx-a100:boxes=2"), "0-2,b1/gpu0")
+        (0, 1, 2, 8)
+
     Raises:
-        InputError: a rank is unknown or named twice, fewer than two are named, or a text is not as `rank_ranges` takes
-            it.
+        InputError: a rank is unknown, a switch, or named twice, fewer than two are named, or a part is empty.
     """
     if ranks is None:
         return None
-    places = _places(topology, ranks)
-    if len(places) < 2:
-        raise InputError(f"{len(places)} rank{'s are' * (len(places) != 1) or ' is'} named; a collective needs two")
-    return tuple(topology.compute[place] for place in sorted(places))
+    numbers: set[int] = set()
+    for part in _parts(ranks):
+        for number in _numbers(topology, part):
+            if number in numbers:
+                raise InputError(f"rank {topology.compute.index(number)} is named twice; name it once")
+            numbers.add(number)
+    if len(numbers) < 2:
+        raise InputError(f"{len(numbers)} rank{'s are' * (len(numbers) != 1) or ' is'} named; a collective needs two")
+    return tuple(sorted(numbers))
 
 
-def _places(topology: Topology, ranks: RanksLike) -> set[int]:
-    places: set[int] = set()
-    for place in _listed(topology, ranks):
-        if place in places:
-            raise InputError(f"rank {place} is named twice; name it once")
-        places.add(place)
-    return places
-
-
-def _listed(topology: Topology, ranks: RanksLike) -> Iterator[int]:
-    count = len(topology.compute)
-    for part in _ranges(ranks):
-        for place in (part[0], part[-1]):
-            if not 0 <= place < count:
-                there = f"{topology.name} has {count} compute nodes, ranks 0 to {count - 1}"
-                raise InputError(f"there is no rank {shown(place)}; {there}")
-        yield from part
-
-
-def _ranges(ranks: RanksLike) -> Iterable[range]:
+def _parts(ranks: RanksLike) -> Iterable[object]:
     if isinstance(ranks, str):
-        return rank_ranges(ranks)
+        return rank_parts(ranks)
     if not isinstance(ranks, Iterable):
-        raise InputError(f"ranks are {shown(ranks)}; expected integers, or a text such as '0-7,16-23'")
-    return map(_single, ranks)
+        raise InputError(f"ranks are {shown(ranks)}; expected a text such as '0-7,16-23', or a list of ranks")
+    return ranks
 
 
-def _single(rank: object) -> range:
-    if isinstance(rank, bool) or not isinstance(rank, Integral):
-        raise InputError(f"rank {shown(rank)} is no integer; ranks count the compute nodes from 0")
-    return range(int(rank), int(rank) + 1)
-
-
-def rank_ranges(text: str) -> tuple[range, ...]:
-    """Return the ranges of a text such as `0-7,16,20-23`; both ends of a range count.
+def rank_parts(text: str) -> tuple[str, ...]:
+    """Return the parts of a text that names ranks; whether they are there is seen when the network is known.
 
     Raises:
-        InputError: a part of it is no integer and no range of integers, or runs backwards.
+        InputError: a part is empty.
     """
-    return tuple(_range(part) for part in text.split(","))
+    parts = tuple(part.strip() for part in text.split(","))
+    if not all(parts):
+        raise InputError(f"{shown(text)} has an empty part; write ranks as in '0-7,16' or 'gpu0,gpu3'")
+    return parts
 
 
-def _range(part: str) -> range:
+def _numbers(topology: Topology, part: object) -> Sequence[int]:
+    """Return the numbers of the nodes that one part of `RanksLike` names."""
+    if not isinstance(part, str):
+        if isinstance(part, bool) or not isinstance(part, Integral):
+            raise InputError(f"rank {shown(part)} is no integer and no text; give a position or an id")
+        return _between(topology, int(part), int(part))
     found = _RANGE.fullmatch(part.strip())
-    if found is None or max(map(len, filter(None, found.groups()))) > _MOST_DIGITS:
-        raise InputError(f"{shown(part)} is no rank and no range of ranks; write ranks as in '0-7,16,20-23'")
-    first = int(found[1])
-    last = first if found[2] is None else int(found[2])
-    if last < first:
+    if found is None:
+        return (_with_id(topology, part),)
+    first, last = int(found[1]), int(found[2] or found[1])
+    if first <= last:
+        return _between(topology, first, last)
+    if topology.find(part) is None:
         raise InputError(f"the range {shown(part)} runs backwards; write {last}-{first}")
-    return range(first, last + 1)
+    return (_with_id(topology, part),)
+
+
+def _between(topology: Topology, first: int, last: int) -> Sequence[int]:
+    """Return the numbers of the compute nodes at the positions from `first` to `last`."""
+    for place in (first, last):
+        if not 0 <= place < len(topology.compute):
+            number = topology.find(str(place))
+            rank = topology.compute.index(number) if number in topology.compute else None
+            hint = "" if rank is None else f"; the node with id {shown(place)} is rank {rank}"
+            raise InputError(f"there is no rank {shown(place)}; {_all_ranks(topology)}{hint}")
+    return topology.compute[first : last + 1]
+
+
+def _with_id(topology: Topology, text: str) -> int:
+    number = topology.find(text)
+    if number is None:
+        hint = near_id(text, topology.ids(topology.compute))
+        raise InputError(f"there is no rank {shown(text)}; {hint}{_all_ranks(topology)}, or ids of these nodes")
+    if not topology.nodes[number].is_compute:
+        raise InputError(f"{topology.name}: rank {shown(text)} is a switch; name compute nodes")
+    return number
+
+
+def _all_ranks(topology: Topology) -> str:
+    count = len(topology.compute)
+    return f"{topology.name} has {count} compute nodes, ranks 0 to {count - 1}"
+
+
+def root_number(topology: Topology, root: NodeId, members: tuple[int, ...] | None = None) -> int:
+    """Return the number of the compute node that `root` names: the source of a broadcast, the target of a reduce.
+
+    Args:
+        topology: the network.
+        root: an id or the text of one or, where no node has that id, a position among the compute nodes from 0.
+        members: the numbers of the nodes that take part; all compute nodes if None.
+
+    Example:
+        >>> from forestcoll.topology.registry import build_topology
+        >>> topology = build_topology("dgx-a100:boxes=2")
+        >>> root_number(topology, "b1/gpu0"), root_number(topology, 8), root_number(topology, "8")
+        (8, 8, 8)
+
+    Raises:
+        InputError: there is no such node, it is a switch, or it does not take part.
+    """
+    if isinstance(root, bool) or not isinstance(root, Integral | str):
+        raise InputError(f"{topology.name}: root is {shown(root)}; {_any_root(topology)}")
+    named = root if isinstance(root, str) else int(root)
+    number = _named_root(topology, named)
+    if number is None:
+        hint = near_id(named, topology.ids(topology.compute))
+        raise InputError(f"{topology.name}: no node {shown(named)} to be the root; {hint}{_any_root(topology)}")
+    identity = shown(topology.nodes[number].id)
+    if not topology.nodes[number].is_compute:
+        raise InputError(f"{topology.name}: root {identity} is a switch; {_any_root(topology)}")
+    if members is not None and number not in members:
+        raise InputError(f"{topology.name}: root {identity} is not among the ranks; name it too")
+    return number
+
+
+def _named_root(topology: Topology, root: NodeId) -> int | None:
+    number = topology.find(root)
+    if number is None:
+        number = topology.find(str(root))  # the id "3" is also written as 3
+    if number is not None:
+        return number
+    digits = re.fullmatch(r"[0-9]{1,18}", str(root))
+    place = int(digits[0]) if digits else -1
+    return topology.compute[place] if 0 <= place < len(topology.compute) else None
+
+
+def _any_root(topology: Topology) -> str:
+    return f"give the id of a compute node, or its position from 0 to {len(topology.compute) - 1}"
 
 
 def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
@@ -100,7 +173,7 @@ def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
     if pair is not None:
         one, other = (shown(node) for node in topology.ids(pair))
         raise InputError(
-            f"{topology.name}: rank {one} cannot reach rank {other} without relays; let idle nodes be some"
+            f"{topology.name}: rank {one} cannot reach rank {other} without relays; let idle nodes be relays"
         )
     return bare
 

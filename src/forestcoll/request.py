@@ -12,8 +12,8 @@ from fractions import Fraction
 from math import lcm
 
 from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, collective_named, shards_of
-from forestcoll.errors import InputError, shown
-from forestcoll.ranks import RanksLike, members_of, ranks_of, require_reach
+from forestcoll.errors import InputError
+from forestcoll.ranks import RanksLike, members_of, ranks_of, require_reach, root_number
 from forestcoll.topology import NodeId, Topology
 
 
@@ -53,9 +53,7 @@ class Demand:
                 f"no schedule of {asked.with_article} is made yet; 'forestcoll bounds' says what it can reach"
             )
         members = ranks_of(topology, ranks)
-        number = _root(topology, asked, root)
-        if members is not None and number is not None and number not in members:
-            raise InputError(f"{topology.name}: root {topology.nodes[number].id!r} is not among the ranks; name it too")
+        number = _root(topology, asked, root, members)
         demand = Demand(asked, number, None, members)
         if shards is not None:
             if not asked.has_shards:
@@ -85,16 +83,13 @@ class Demand:
         return tuple(int(shard * common) for shard in self.shards)
 
 
-def _root(topology: Topology, collective: Collective, root: NodeId | None) -> int | None:
+def _root(
+    topology: Topology, collective: Collective, root: NodeId | None, members: tuple[int, ...] | None
+) -> int | None:
     if not collective.has_root:
         if root is not None:
             raise InputError(f"{collective.with_article} has no root; leave root out")
         return None
     if root is None:
         raise InputError(f"{collective.with_article} needs a root; give the id of a compute node")
-    if isinstance(root, bool) or not isinstance(root, int | str):
-        raise InputError(f"{topology.name}: root is {shown(root)}; give the id of a compute node")
-    number = topology.named(root)
-    if not topology.nodes[number].is_compute:
-        raise InputError(f"{topology.name}: root {root!r} is a switch; give the id of a compute node")
-    return number
+    return root_number(topology, root, members)

@@ -200,7 +200,9 @@ def test_what_cannot_be_asked_is_refused() -> None:
     topology = build_topology("dgx-a100:boxes=2")
     with pytest.raises(InputError, match="no node 'x'"):
         bounds_of(topology, root="x")
-    with pytest.raises(InputError, match="root 'ib' is a switch; name a compute node"):
+    with pytest.raises(
+        InputError, match="root 'ib' is a switch; give the id of a compute node, or its position from 0 to 15"
+    ):
         bounds_of(topology, root="ib")
     with pytest.raises(NoSolutionError, match="one-port"):
         bounds_of(replace(topology, port_model="one-port"))

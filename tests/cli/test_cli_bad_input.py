@@ -191,7 +191,7 @@ BAD_SPECS = {
     "zzzzzz": "no such builder or file; 'forestcoll topologies' lists the builders",
     "dgx-a100:boxes=0": "dgx-a100: boxes is '0'; expected an integer from 1",
     "dgx-a100:boxes=x": "dgx-a100: boxes is 'x'; expected an integer from 1",
-    "dgx-a100:boxs=2": "there is no parameter 'boxs'; there are boxes, ",
+    "dgx-a100:boxs=2": "there is no parameter 'boxs'; did you mean 'boxes'? there are boxes, ",
     "dgx-a100:boxes": "'boxes' is not key=value",
     "dgx-a100:": "is not key=value",
     "dgx-a100:boxes=2,boxes=2": "boxes is given twice",

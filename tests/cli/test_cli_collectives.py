@@ -116,6 +116,18 @@ def test_bad_shards_are_named_with_their_file(tmp_path: Path, text: str, complai
     assert complaint in said
 
 
+@pytest.mark.parametrize("spelling", ["reduce_scatter", "ReduceScatter", "REDUCE-SCATTER"])
+def test_a_collective_may_be_spelled_as_people_do(spelling: str) -> None:
+    best = run_command("optimum", "ring:nodes=4", "--collective", spelling, "--json").document()
+    assert best["collective"] == "reduce-scatter"
+
+
+def test_an_unknown_collective_is_wrong_usage_with_the_nearest_name() -> None:
+    complaint = run_command("optimum", "ring:nodes=4", "--collective", "allgahter").complaint(status=2)
+    said = "Invalid value for '--collective': there is no collective 'allgahter'; did you mean 'allgather'? there are "
+    assert complaint.startswith(said)
+
+
 @pytest.mark.parametrize("command", ["optimum", "generate"])
 def test_roots_and_shards_where_there_are_none_are_wrong_usage(tmp_path: Path, command: str) -> None:
     for collective in ("allgather", "reduce-scatter", "allreduce"):
@@ -130,9 +142,12 @@ def test_roots_and_shards_where_there_are_none_are_wrong_usage(tmp_path: Path, c
 
 def test_roots_that_are_no_compute_nodes_are_named(tmp_path: Path) -> None:
     run = run_command("optimum", SPEC, "--collective", "reduce", "--root", "ib")
-    assert run.complaint() == f"{SPEC}: root 'ib' is a switch; give the id of a compute node"
+    assert (
+        run.complaint() == f"{SPEC}: root 'ib' is a switch; give the id of a compute node, or its position from 0 to 5"
+    )
     run = run_command("generate", SPEC, "--collective", "broadcast", "--root", "gpu")
-    assert run.complaint() == f"{SPEC}: no node 'gpu'; use the id of one of its nodes"
+    hint = "did you mean 'b0/gpu0'? give the id of a compute node, or its position from 0 to 5"
+    assert run.complaint() == f"{SPEC}: no node 'gpu' to be the root; {hint}"
     network = write_network(tmp_path, [edge(1, "1"), edge("1", 2), edge(2, 1)], [1, "1", 2])
     run = run_command("optimum", network, "--collective", "broadcast", "--root", "1")
     assert "'1' is the id of two nodes, an integer and a text; rename one" in run.complaint()

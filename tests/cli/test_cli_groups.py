@@ -54,6 +54,21 @@ def test_roots_and_shards_of_a_group(tmp_path: Path) -> None:
         assert run_command("verify", path).status == 0
 
 
+@pytest.mark.parametrize("command", ["optimum", "generate", "bounds"])
+def test_ranks_and_roots_by_position_and_by_id(command: str) -> None:
+    boxes = ["dgx-a100:boxes=2,gpus=2", "--json"]
+    broadcast = [] if command == "bounds" else ["--collective", "broadcast"]
+    by_position = run_command(command, *boxes, "--ranks", "0,2-3", *broadcast, "--root", "2").document()
+    ids = ["--ranks", "b0/gpu0,b1/gpu0,b1/gpu1", *broadcast, "--root", "b1/gpu0"]
+    by_id = run_command(command, *boxes, *ids).document()
+    assert by_position["ranks"] == by_id["ranks"] == ["b0/gpu0", "b1/gpu0", "b1/gpu1"]
+    if command == "bounds":
+        assert by_position == by_id
+    else:
+        assert by_position["root"] == by_id["root"] == "b1/gpu0"
+        assert by_position["algbw"] == by_id["algbw"]
+
+
 @pytest.mark.parametrize("command", ["optimum", "generate"])
 @pytest.mark.parametrize(
     ("words", "status", "message"),
@@ -61,9 +76,10 @@ def test_roots_and_shards_of_a_group(tmp_path: Path) -> None:
         (["--ranks", "0-6"], 1, "there is no rank 6; ring:nodes=6 has 6 compute nodes, ranks 0 to 5"),
         (["--ranks", "0,1,1"], 1, "rank 1 is named twice; name it once"),
         (["--ranks", "4"], 1, "1 rank is named; a collective needs two"),
-        (["--ranks", "3-1"], 2, "Invalid value for '--ranks': the range '3-1' runs backwards; write 1-3"),
-        (["--ranks", "0;1"], 2, "Invalid value for '--ranks': '0;1' is no rank and no range of ranks"),
-        (["--ranks", ""], 2, "Invalid value for '--ranks': '' is no rank and no range of ranks"),
+        (["--ranks", "3-1"], 1, "the range '3-1' runs backwards; write 1-3"),
+        (["--ranks", "0;1"], 1, "there is no rank '0;1'; ring:nodes=6 has 6 compute nodes, ranks 0 to 5, or ids of"),
+        (["--ranks", ""], 2, "Invalid value for '--ranks': '' has an empty part; write ranks as in '0-7,16' or 'gpu0,"),
+        (["--ranks", "0,,1"], 2, "Invalid value for '--ranks': '0,,1' has an empty part; write ranks as in '0-7,16'"),
         (
             ["--ranks", "0-1", "--collective", "broadcast", "--root", "5"],
             1,
@@ -160,6 +176,6 @@ def test_idle_nodes_that_must_not_be_relays(tmp_path: Path) -> None:
     assert len(idle) == 16
     assert not any(edge["source"] in idle or edge["target"] in idle for edge in document["topology"]["edges"])
     complaint = run_command("optimum", "ring:nodes=6", "--ranks", "0,2", "--no-relays").complaint()
-    assert complaint == "ring:nodes=6: rank 0 cannot reach rank 2 without relays; let idle nodes be some"
+    assert complaint == "ring:nodes=6: rank 0 cannot reach rank 2 without relays; let idle nodes be relays"
     complaint = run_command("optimum", "ring:nodes=6", "--no-relays").complaint(2)
     assert complaint.startswith("--no-relays is about compute nodes that take no part; give --ranks too")

@@ -61,7 +61,7 @@ def test_a_plot_over_sizes(line: Path, tmp_path: Path) -> None:
     [
         (["--source", "x", "--size", "1MB"], "line: no node 'x'; use the id of one of its nodes"),
         (["--source", "b", "--size", "1MB"], "line: source 'b' cannot reach compute node 'a'; add links on the way"),
-        (["--source", "a", "--size", "much"], "'much'; expected a size of 1 byte or more such as 1KB, 2.5MiB or 1GB"),
+        (["--source", "a", "--size", "much"], "'much'; expected a size of 1 byte or more such as 64K, 2.5MiB or 1GB"),
         (["--source", "a", "--size", "10", "--packets", 11], "11 packets; there must be 1 to 10, as many as there are"),
     ],
 )
@@ -72,4 +72,4 @@ def test_bad_input_is_named(line: Path, words: list[object], complaint: str) -> 
 def test_a_unit_of_unknown_size_is_named(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b")], graph=ONE_PORT | {"bandwidth_unit": "crates/day"})
     complaint = run_command("pipelined-broadcast", path, "--source", "a", "--size", "1MB").complaint()
-    assert complaint.startswith("bandwidth_unit is 'crates/day', whose size in bytes is not known; use one of ")
+    assert complaint.startswith("bandwidth_unit is 'crates/day', whose size in bytes is not known; use one such as ")

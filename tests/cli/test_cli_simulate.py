@@ -14,10 +14,10 @@ def schedule(tmp_path: Path) -> Path:
 
 
 def test_json_is_one_list_of_sizes(schedule: Path) -> None:
-    run = run_command("simulate", schedule, "--sizes", "1KB..1GB", "--json")
+    run = run_command("simulate", schedule, "--sizes", "1K..1G", "--json")
     assert (run.status, run.err) == (0, "")
     points = json.loads(run.out)
-    assert (points[0]["size"], points[-1]["size"]) == (1000, 10**9)
+    assert (points[0]["size"], points[-1]["size"]) == (2**10, 2**30)
     for point in points:
         assert point["algbw"] == pytest.approx(point["size"] / point["time_us"] / 1000)
         assert point["busbw"] == pytest.approx(point["algbw"] * 3 / 4)

@@ -73,7 +73,7 @@ def test_a_file_written_to_standard_output_leaves_the_report_on_standard_error()
         (("--compact",), "--compact is for methods of trees"),
         (("--collective", "broadcast"), "makes an allgather, a reduce-scatter or an allreduce, no broadcast"),
         (("--chunks", 0), "0 is not in the range"),
-        (("--size", "much"), "'much'; expected a size of 1 byte or more such as 1KB"),
+        (("--size", "much"), "'much'; expected a size of 1 byte or more such as 64K"),
         (("--size", "0"), "expected a size of 1 byte or more"),
     ],
 )

@@ -21,7 +21,6 @@ from forestcoll.simulation.trees.times import TreeModel
 from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
-from forestcoll.units import size_name
 from forestcoll.verification import verify
 from networks import SMALL, examples, networks
 
@@ -156,7 +155,7 @@ def test_small_messages_want_low_trees_and_large_ones_want_bandwidth() -> None:
     topology = build_topology("dgx-a100:boxes=1")
     star = one_tree(topology, [(0, node) for node in range(1, 8)])
     chain = one_tree(topology, [(node, node + 1) for node in range(7)])
-    sizes = sizes_of("1KB..1GB")
+    sizes = sizes_of("1K..1G")
     ahead = [one.seconds < two.seconds for one, two in zip(simulate(star, sizes), simulate(chain, sizes), strict=True)]
     assert ahead[0]
     assert not ahead[-1]
@@ -166,9 +165,11 @@ def test_small_messages_want_low_trees_and_large_ones_want_bandwidth() -> None:
 def test_sizes_are_read_as_people_write_them() -> None:
     assert sizes_of("1KB") == (1000,)
     assert sizes_of("64KiB, 1MB") == (65536, 10**6)
-    assert sizes_of("1KB..5KB") == (1000, 2000, 4000, 5000)
+    assert sizes_of("1KB..5KB") == (1000, 2000, 4000)
+    assert sizes_of("1K..4K") == (1024, 2048, 4096)
     assert sizes_of("1GB..1GB") == (GB,)
-    assert len(sizes_of("1KB..16GB")) == 25
+    assert sizes_of("1MB, 1K..2K, 1MB, 2KiB") == (10**6, 1024, 2048)
+    assert len(sizes_of("1K..16G")) == 25
 
 
 @pytest.mark.parametrize("text", ["", "x", "0", "-1KB", "2KB..1KB", "1XB", "99999999999999999999TB", "1KB.."])
@@ -178,19 +179,18 @@ def test_other_sizes_are_refused_by_name(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "name"),
+    ("text", "said"),
     [
-        (1, "1B"),
-        (999, "999B"),
-        (1000, "1KB"),
-        (1024, "1.024KB"),
-        (65536, "64KiB"),
-        (2**30, "1GiB"),
-        (123456789, "123.5MB"),
+        ("2KB..1KB", "the range of sizes '2KB..1KB' runs backwards; write '1KB..2KB'"),
+        (",".join(["1"] * 1001), "there are 1001 sizes; ask for at most 1000"),
+        (",".join(f"{size}..{1 << 60}" for size in range(1, 51)), "there are 1407 sizes; ask for at most 1000"),
+        ("2000P", "'2000P' is more than the greatest size, 1024PiB; ask for less"),
     ],
 )
-def test_sizes_are_shown_as_people_write_them(size: int, name: str) -> None:
-    assert size_name(size) == name
+def test_what_is_wrong_with_a_list_of_sizes_is_said_in_one_line(text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        sizes_of(text)
+    assert str(caught.value) == said
 
 
 @pytest.mark.parametrize("costs", [{"alpha_us": -1}, {"overhead_us": float("nan")}, {"alpha_us": float("inf")}])

@@ -1,9 +1,10 @@
 from fractions import Fraction
+from typing import cast
 
 import pytest
 
 from forestcoll.errors import InputError
-from forestcoll.topology import NodeId, NodeKind, Topology, TopologyBuilder
+from forestcoll.topology import NodeId, NodeKind, Topology, TopologyBuilder, topology_to_document
 
 
 def pair() -> TopologyBuilder:
@@ -133,6 +134,36 @@ def test_quantities_are_checked(quantity: str, value: object, problem: str) -> N
     assert "\n" not in str(caught.value)
 
 
+def test_a_bandwidth_with_a_unit_is_converted_exactly_and_written_plainly() -> None:
+    builder = TopologyBuilder("units", bandwidth_unit="Gb/s")
+    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), "25GB/s")
+    builder.add_duplex("a", builder.add_compute("c"), "100 MB/s")
+    topology = builder.build()
+    assert [link.bandwidth for link in topology.links] == [200, Fraction(4, 5), 200, Fraction(4, 5)]
+    document = topology_to_document(topology)
+    assert {edge["bandwidth"] for edge in cast("list[dict[str, object]]", document["edges"])} == {200, "4/5"}
+
+
+TONS = "the network's bandwidth_unit 'tons/day', whose size is not known"
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "said"),
+    [
+        ("GB/s", "25Gx/s", "'25Gx/s' has the unknown unit 'Gx/s'; use one such as GB/s, GiB/s, Gb/s or Gbps"),
+        ("GB/s", "25gb/s", "'25gb/s' has the unknown unit 'gb/s'; write GB/s (bytes) or Gb/s (bits)"),
+        ("GB/s", "-1GB/s", "'-1GB/s' must be greater than 0; leave a dead link out"),
+        ("tons/day", "25GB/s", f"'25GB/s' cannot be converted to {TONS}; write a number without a unit"),
+        ("GB/s", "fast", "'fast' is not a number; write a number such as 25 or '25/3', or one with a unit, '400Gb/s'"),
+    ],
+)
+def test_a_unit_that_cannot_be_converted_is_refused(unit: str, value: str, said: str) -> None:
+    builder = TopologyBuilder("units", bandwidth_unit=unit)
+    with pytest.raises(InputError) as caught:
+        builder.add_link(builder.add_compute("a"), builder.add_compute("b"), value)
+    assert str(caught.value) == f"units: edge 'a' -> 'b': bandwidth {said}"
+
+
 def test_a_bandwidth_of_zero_is_refused_and_a_latency_of_zero_is_not() -> None:
     joined_pair().add_link("a", "b", 1, latency_us=0)
     with pytest.raises(InputError, match="bandwidth 0 must be greater than 0"):
@@ -196,3 +227,37 @@ def test_an_unknown_port_model_is_refused(port_model: str) -> None:
 def test_an_unknown_number_is_an_input_error() -> None:
     with pytest.raises(InputError, match=r"^pair: no node 'c'"):
         joined_pair().build().number("c")
+
+
+def boxes(count: int) -> Topology:
+    builder = TopologyBuilder("boxes")
+    builder.add_switch("hub")
+    for box in range(count):
+        builder.add_duplex(builder.add_compute(f"b{box}/gpu"), "hub", 1)
+    return builder.build()
+
+
+def test_an_unknown_id_is_refused_with_the_nearest_one() -> None:
+    topology = boxes(2)
+    for look_up in (topology.number, topology.named):
+        with pytest.raises(InputError) as caught:
+            look_up("hbu")
+        said = "boxes: no node 'hbu'; did you mean 'hub'? use the id of one of its nodes"
+        assert str(caught.value) == said
+        with pytest.raises(InputError, match=r"^boxes: no node 1; use the id of one of its nodes$"):
+            look_up(1)
+    builder = joined_pair()
+    builder.add_compute("node3")
+    with pytest.raises(
+        InputError, match=r"there is no node 'nod3'; did you mean 'node3'\? add the node or fix the edge$"
+    ):
+        builder.add_link("a", "nod3", 1)
+
+
+def test_a_topology_shows_itself_in_one_line() -> None:
+    assert repr(boxes(2)) == "Topology('boxes', 2 compute nodes, 1 switch, 4 links, GB/s)"
+    assert repr(joined_pair().build()) == "Topology('pair', 2 compute nodes, 0 switches, 2 links, GB/s)"
+    builder = TopologyBuilder("n" * 1000, bandwidth_unit="Gb/s", port_model="one-port")
+    builder.add_link(builder.add_compute(0), builder.add_compute(1), 1)
+    name = f"'{'n' * 57}...'"
+    assert repr(builder.build()) == f"Topology({name}, 2 compute nodes, 0 switches, 1 link, Gb/s, one-port)"

@@ -73,7 +73,13 @@ def test_a_graph_without_a_name_is_called_graph(name: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("edges", "said"),
     [
-        ([(0, 1, {})], 'graph: edges[0] (0 -> 1) has no "bandwidth"'),
+        ([(0, 1, {})], 'graph: edges[0] (0 -> 1) has no "bandwidth"; give it one'),
+        ([(0, 1, {3: 4})], 'graph: edges[0] (0 -> 1) has no "bandwidth"; give it one'),
+        (
+            [(0, 1, {"capacity": 4})],
+            'graph: edges[0] (0 -> 1) has no "bandwidth" but has "capacity"; rename "capacity" to "bandwidth"',
+        ),
+        ([(0, 1, {"bandwidth": "25GBs"})], "graph: edge 0 -> 1: bandwidth '25GBs' has the unknown unit 'GBs'; use"),
         ([(0, 1, {"bandwidth": float("nan")})], "graph: edge 0 -> 1: bandwidth nan is not finite"),
         ([(0, 0, {"bandwidth": 1})], "graph: edge 0 -> 0 is a self-loop"),
         ([((0, 0), (0, 1), {"bandwidth": 1})], "graph: node id (0, 0) must be a string or an integer"),
@@ -88,6 +94,19 @@ def test_a_broken_rule_is_named(edges: list[tuple[object, object, dict[str, obje
     assert str(caught.value).startswith(said)
 
 
+def test_keys_of_an_unmarked_graph_are_its_own_and_those_of_a_marked_one_are_checked() -> None:
+    graph = nx.Graph()
+    graph.add_node(0, type="A100")
+    graph.add_edge(0, 1, bandwidth="100Gb/s", delay=3)
+    topology = Topology.from_networkx(graph)
+    assert topology.nodes[0].attributes == {"type": "A100"}
+    assert {link.bandwidth for link in topology.links} == {Fraction(25, 2)}
+    assert Topology.from_networkx(topology.to_networkx()) == topology
+    graph.graph["format"] = "forestcoll.topology/1"
+    with pytest.raises(InputError, match=r'^graph: nodes\[0\] \(0\) has no "kind" but has "type"; rename "type" to'):
+        Topology.from_networkx(graph)
+
+
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,nics=true", "dgx-h100:nvls=true", "ring:nodes=3,bandwidth=1/3"])
 def test_node_link_data_of_networkx_is_our_format(spec: str) -> None:
     topology = build_topology(spec)
@@ -97,7 +116,7 @@ def test_node_link_data_of_networkx_is_our_format(spec: str) -> None:
     assert Topology.from_networkx(again) == topology
 
 
-def test_without_networkx_the_mend_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_networkx_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     real_import = builtins.__import__
 
     def refuse(name: str, *rest: object) -> object:

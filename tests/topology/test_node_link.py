@@ -240,6 +240,89 @@ def test_unknown_attributes_are_written_back(tmp_path: Path) -> None:
     assert read_topology(tmp_path / "back.json") == topology
 
 
+def rename(wrong: str, right: str, more: str = ", or give both") -> str:
+    return f'has no "{right}" but has "{wrong}"; rename "{wrong}" to "{right}"{more}'
+
+
+UNIT, MICROSECONDS = ", in the network's bandwidth_unit", ", in microseconds"
+
+
+@pytest.mark.parametrize(
+    ("key", "right"),
+    [
+        *[(key, "kind") for key in ("type", "Type", "node_kind", "nodeKind", "role", "knd", "Kind")],
+        *[(key, "multicast") for key in ("multi_cast", "can_multicast", "canMulticast", "multcast")],
+        *[(key, "aggregation") for key in ("aggregate", "can_aggregate", "agregation")],
+    ],
+)
+def test_a_key_of_a_node_that_looks_like_a_mistake_is_refused(tmp_path: Path, key: str, right: str) -> None:
+    nodes = f'"nodes": [{{"id": "a"}}, {{"id": "b"}}, {{"id": 3, "{key}": "switch"}}]'
+    assert problem(tmp_path, text(GOOD, nodes=nodes)) == f"nodes[2] (3) {rename(key, right)}"
+
+
+@pytest.mark.parametrize("key", ["bw", "capacity", "cap", "weight", "speed", "rate", "bandwith", "Bandwidth"])
+def test_a_bandwidth_by_another_name_is_refused(tmp_path: Path, key: str) -> None:
+    said = f"edges[0] ('a' -> 'b') {rename(key, 'bandwidth', UNIT)}"
+    assert problem(tmp_path, text(edge(f', "{key}": 25'))) == said
+
+
+@pytest.mark.parametrize("key", ["latency", "latency_ns", "delay", "latencyUs", "latency_su"])
+def test_a_latency_by_another_name_is_refused(tmp_path: Path, key: str) -> None:
+    said = f"edges[0] ('a' -> 'b') {rename(key, 'latency_us', MICROSECONDS + ', or give both')}"
+    assert problem(tmp_path, text(edge(f', "bandwidth": 25, "{key}": 3'))) == said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (text(GOOD, nodes='"nodes": [{"name": "a"}]'), f"nodes[0] {rename('name', 'id', '')}"),
+        (text(GOOD, nodes='"nodes": [{"label": "a"}]'), f"nodes[0] {rename('label', 'id', '')}"),
+        (text('{"src": "a", "target": "b", "bandwidth": 1}'), f"edges[0] {rename('src', 'source', '')}"),
+        (text('{"source": "a", "dst": "b", "bandwidth": 1}'), f"edges[0] {rename('dst', 'target', '')}"),
+        (text(GOOD, head=HEAD.replace("name", "unit")), f"graph {rename('unit', 'bandwidth_unit')}"),
+        (
+            text(GOOD, head=HEAD.replace("name", "bandwidthUnit")),
+            f"graph {rename('bandwidthUnit', 'bandwidth_unit')}",
+        ),
+        (text(GOOD, head=HEAD.replace("name", "ports")), f"graph {rename('ports', 'port_model')}"),
+        (text(GOOD, head=HEAD.replace('format"', 'fromat"')), f"graph {rename('fromat', 'format', '')}"),
+        (text(GOOD).replace('"directed"', '"Directed"'), rename("Directed", "directed")),
+        (text(GOOD, nodes=NODES.replace("nodes", "vertices")), rename("vertices", "nodes")),
+        (text(GOOD).replace('"edges"', '"arcs"'), rename("arcs", "edges")),
+    ],
+)
+def test_other_keys_that_look_like_a_mistake_are_refused(tmp_path: Path, content: str, said: str) -> None:
+    assert problem(tmp_path, content) == said
+
+
+def test_a_key_is_an_attribute_where_the_known_key_is_there_too(tmp_path: Path) -> None:
+    nodes = (
+        '"nodes": [{"id": "a", "kind": "compute", "type": "A100", "multicast": false, "multi_cast": 1}, '
+        '{"id": "b", "name": "second", "rack": 3}, {"id": "s", "kind": "switch", "role": "leaf"}]'
+    )
+    head = HEAD.replace('"t"', '"t", "bandwidth_unit": "Gb/s", "unit": "m", "port_model": null, "ports": 4')
+    wire = edge(', "bandwidth": 25, "capacity": 3, "latency_us": 1, "latency": 2, "length": 3')
+    topology = read(tmp_path, text(wire, nodes=nodes, head=head))
+    assert [dict(node.attributes) for node in topology.nodes] == [
+        {"type": "A100", "multi_cast": 1},
+        {"name": "second", "rack": 3},
+        {"role": "leaf"},
+    ]
+    assert topology.attributes == {"unit": "m", "ports": 4}
+    write_topology(topology, tmp_path / "back.json")
+    assert read_topology(tmp_path / "back.json") == topology
+    assert Topology.from_networkx(topology.to_networkx()) == topology
+
+
+def test_an_attribute_that_looks_like_a_key_left_out_is_read_back(tmp_path: Path) -> None:
+    builder = TopologyBuilder("t", attributes={"ports": 3})
+    builder.add_duplex(builder.add_compute("a", type="A100", aggregates=1), builder.add_compute("b"), 1)
+    topology = builder.build()
+    write_topology(topology, tmp_path / "t.json")
+    assert read_topology(tmp_path / "t.json") == topology
+    assert Topology.from_networkx(topology.to_networkx()) == topology
+
+
 @pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
 def test_writing_and_reading_gives_the_same_and_always_the_same_bytes(tmp_path: Path, name: str) -> None:
     topology = read(tmp_path, text(edge(', "bandwidth": 0.1, "latency_us": "1/3"')))

@@ -8,7 +8,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from forestcoll.errors import InputError, InternalError
+from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.topology import (
     Topology,
     TopologyBuilder,
@@ -130,6 +130,15 @@ def test_a_topology_is_called_by_its_spec_in_normal_form(spec: str, name: str) -
     assert build_topology(spec).name == name
 
 
+def test_a_bandwidth_of_a_builder_may_have_a_unit() -> None:
+    topology = build_topology("ring:nodes=4,bandwidth=400Gb/s")
+    assert topology == build_topology("ring:nodes=4,bandwidth=50")
+    assert topology.name == "ring:nodes=4,bandwidth=50"
+    assert build_topology("dgx-a100:boxes=2,ib_bandwidth=1/3TB/s").name == "dgx-a100:boxes=2,ib_bandwidth=1000/3"
+    assert "such as 25, 25/3 or 400Gb/s" in problem("ring:bandwidth=400gb/s")
+    assert "such as 25 or 25/3" in problem("fat-tree:oversubscription=2GB/s")
+
+
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
@@ -145,6 +154,13 @@ def test_a_topology_is_called_by_its_spec_in_normal_form(spec: str, name: str) -
         ("ring:nodes", "ring: 'nodes' is not key=value"),
         ("ring:=4", "ring: there is no parameter ''"),
         ("ring:size=4", "ring: there is no parameter 'size'; there are nodes, bandwidth, one_way"),
+        (
+            "ring:node=4",
+            "ring: there is no parameter 'node'; did you mean 'nodes'? there are nodes, bandwidth, one_way",
+        ),
+        ("dgx_a100:boxes=2", "'dgx_a100': no such builder or file; did you mean 'dgx-a100'?"),
+        ("_boxes", "'_boxes': no such builder or file; 'forestcoll"),
+        ("machines.dgx-a100", "'machines.dgx-a100': no such builder or file; did you mean 'dgx-a100'?"),
         ("ring:nodes=4,nodes=5", "ring: nodes is given twice"),
         ("dgx-a100:boxes=0", "dgx-a100: boxes is '0'; expected an integer from 1 to 1048576"),
         ("dgx-a100:boxes=x", "dgx-a100: boxes is 'x'; expected an integer"),
@@ -226,10 +242,34 @@ def test_a_path_is_a_file_whatever_its_name(tmp_path: Path, monkeypatch: pytest.
         load_topology(Path("ring"))
 
 
-@pytest.mark.parametrize("name", [None, 3, ["ring"], b"ring"])
-def test_a_topology_is_named_by_a_text_or_a_path(name: object) -> None:
-    with pytest.raises(InputError, match=r"^a topology is named by a text or a path, not by "):
-        load_topology(name)  # type: ignore[arg-type]
+@pytest.mark.parametrize("value", [None, 3, ["ring"], b"ring"])
+def test_what_cannot_be_a_topology_is_refused(value: object) -> None:
+    with pytest.raises(InputError) as caught:
+        load_topology(value)
+    kinds = "a builder's spec, a file, a networkx graph or a Topology"
+    assert str(caught.value) == f"topology is {shown(value)}; expected {kinds}"
+
+
+def test_a_topology_is_itself() -> None:
+    topology = build_topology("ring:nodes=3")
+    assert load_topology(topology) is topology
+    apart = TopologyBuilder("apart")
+    apart.add_compute("a")
+    apart.add_compute("b")
+    assert load_topology(apart.build(connected=False)).name == "apart"
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_a_graph_of_networkx_is_a_topology(kind: type) -> None:
+    graph = kind([("a", "b", {"bandwidth": "8Gb/s"}), ("b", "a", {"bandwidth": 1})])
+    assert {link.bandwidth for link in load_topology(graph).links} == {2 if kind is nx.MultiGraph else 1}
+
+
+def test_compute_nodes_of_a_graph_must_reach_each_other_unless_a_part_is_asked_for() -> None:
+    graph = nx.Graph([(0, 1, {"bandwidth": 1}), (2, 3, {"bandwidth": 1})])
+    assert len(load_topology(graph, connected=False).compute) == 4
+    with pytest.raises(InputError, match=r"^graph: compute node 0 cannot reach compute node 2; add links on the way$"):
+        load_topology(graph)
 
 
 def test_a_folder_does_not_hide_a_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,10 +309,27 @@ def test_a_new_builder_needs_nothing_but_its_declaration() -> None:
         topology_builder("star", summary="another", source="a unit")(Star)
 
 
-def test_importing_the_package_imports_no_builder() -> None:
+@pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
+def test_the_module_of_a_builder_has_its_name(spec: BuilderSpec) -> None:
+    package = {"machine": "machines", "family": "families"}[spec.group]
+    assert spec.recipe.__module__ == f"forestcoll.topology.{package}.{spec.name.replace('-', '_')}"
+
+
+@pytest.mark.parametrize(
+    ("call", "modules"),
+    [
+        ("", []),
+        ("load_topology('ring')", ["_direct", "ring"]),
+        ("load_topology('dgx-a100:boxes=2')", ["_boxes", "dgx_a100"]),
+        ("load_topology(load_topology('ring'))", ["_direct", "ring"]),
+    ],
+)
+def test_only_the_builder_that_is_asked_for_is_imported(call: str, modules: list[str]) -> None:
     code = (
-        "import sys, forestcoll.topology.registry\n"
-        "print([name for name in sys.modules if '.machines' in name or '.families' in name or name == 'networkx'])"
+        f"import sys\nfrom forestcoll.topology.registry import load_topology\n{call}\n"
+        "inside = ('.machines.', '.families.')\n"
+        "print([name.rpartition('.')[2] for name in sorted(sys.modules) if any(part in name for part in inside)])\n"
+        "print('networkx' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.splitlines() == [str(modules), "False"]

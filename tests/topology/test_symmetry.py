@@ -22,3 +22,11 @@ def test_elements_are_all_products_of_powers_and_the_identity_comes_first() -> N
     assert elements[0] == [0, 1, 2, 3, 4, 5]
     assert sorted(element[0] for element in elements) == [0, 1, 2, 3, 4, 5]
     assert elements[4] == [4, 5, 3, 1, 2, 0]
+
+
+def test_a_symmetry_shows_itself_in_one_line() -> None:
+    shifts = (_shift(2, [3, 4, 5, 0, 1, 2]), _shift(3, [1, 2, 0, 4, 5, 3]))
+    assert repr(Symmetry(shifts)) == "Symmetry(order 6 = 2 x 3)"
+    assert repr(Symmetry(shifts[:1])) == "Symmetry(order 2)"
+    assert repr(Symmetry(())) == "Symmetry(order 1)"
+    assert repr(shifts[1]) == "Shift(order 3, 6 nodes)"

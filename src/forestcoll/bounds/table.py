@@ -21,13 +21,13 @@ from forestcoll.bounds.limits import (
     receipt_limit,
 )
 from forestcoll.collective import Collective
-from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.errors import NoSolutionError
 from forestcoll.optima.rooted import RootedBound, broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
 from forestcoll.optima.scaling import ScaledTopology, require_all_ports, unbalanced_switch
 from forestcoll.optima.unbalanced import UnbalancedSearch
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.tree_dual import Roles
-from forestcoll.ranks import RanksLike, members_of, ranks_of, require_reach
+from forestcoll.ranks import RanksLike, members_of, ranks_of, require_reach, root_number
 from forestcoll.request import Demand
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.orbits import Orbits
@@ -50,8 +50,9 @@ def bounds_of(
     Args:
         topology: the network. Its switches may take in more or less than they give out; then bounds of allgather,
             reduce-scatter, broadcast and reduce hold but need not be reached.
-        ranks: which compute nodes take part, as `optimum.optimum` takes them; all if there are none.
-        root: id of the compute node that broadcast and reduce are bounded for; the best one for each if None.
+        ranks: which compute nodes take part, as `solver.optimum` takes them; all if there are none.
+        root: the compute node that broadcast and reduce are bounded for, by its id or, where no node has that id, its
+            position among the compute nodes; the best one for each if None.
         progress: is told of stages.
 
     Raises:
@@ -60,19 +61,10 @@ def bounds_of(
     """
     require_all_ports(topology)
     members = ranks_of(topology, ranks)
-    number = None if root is None else _root_number(topology, root, members)
+    number = None if root is None else root_number(topology, root, members)
     require_reach(topology, members)
     found = _Collector(relayed(topology, members_of(topology, members)), number, progress).collect()
     return replace(found, latency=latency_bound(topology, members), ranks=members, nodes=len(topology.compute))
-
-
-def _root_number(topology: Topology, root: NodeId, ranks: tuple[int, ...] | None) -> int:
-    number = topology.number(root)
-    if not topology.nodes[number].is_compute:
-        raise InputError(f"{topology.name}: root {root!r} is a switch; name a compute node")
-    if ranks is not None and number not in ranks:
-        raise InputError(f"{topology.name}: root {root!r} is not among the ranks; name it too")
-    return number
 
 
 class _Collector:

@@ -7,7 +7,11 @@ from forestcoll.cli.options import json_option, ranks_option, topology_argument
 
 @click.command("bounds")
 @topology_argument
-@click.option("--root", metavar="ID", help="The root of broadcast and reduce; the best one for each if left out.")
+@click.option(
+    "--root",
+    metavar="ID",
+    help="The root of broadcast and reduce, by its id or position; the best one for each if left out.",
+)
 @ranks_option
 @json_option
 def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool) -> None:
@@ -25,7 +29,7 @@ def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool
 
     with Watch() as watch:
         network = load_topology(topology, connected=ranks is None)
-        found = bounds_of(network, ranks=ranks, root=bounds_wording.root_id(network, root), progress=watch)
+        found = bounds_of(network, ranks=ranks, root=root, progress=watch)
     if as_json:
         wording.print_json(bounds_wording.document(found))
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, shards_of
+from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, collective_named, shards_of
 from forestcoll.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -77,13 +77,13 @@ output_option = click.option(
 
 
 def _ranks(_context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
-    """Return a text that names ranks; whether they are there is seen when the network is known."""
+    """Return a text that may name ranks; whether they are there is seen when the network is known."""
     if text is None:
         return None
-    from forestcoll.ranks import rank_ranges
+    from forestcoll.ranks import rank_parts
 
     try:
-        rank_ranges(text)
+        rank_parts(text)
     except InputError as error:
         raise click.BadParameter(str(error), param=parameter) from None
     return text
@@ -93,13 +93,25 @@ ranks_option = click.option(
     "--ranks",
     callback=_ranks,
     metavar="RANKS",
-    help="The compute nodes that take part, counted from 0, as 0-7,16-23; the others may serve as relays.",
+    help="The compute nodes that take part, by position from 0 (0-7,16-23) or id (gpu0,gpu3); the others may relay.",
 )
 
 
 def path_option(name: str, description: str) -> Callable[[Command], Command]:
     """Return an option that names a file to write besides."""
     return click.option(name, metavar="FILE", callback=_path, help=description)
+
+
+class _CollectiveName(click.Choice[str]):
+    """The name of a collective, in any of the usual spellings."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name that files have for it, if it is one of the choices."""
+        try:
+            name = collective_named(value).value
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+        return super().convert(name, param, ctx)
 
 
 def collective_options(command: Command) -> Command:
@@ -132,7 +144,7 @@ def collective_options(command: Command) -> Command:
         click.option(
             "--root",
             metavar="ID",
-            help="Of a broadcast or a reduce: the node that data comes from or goes to.",
+            help="Of a broadcast or a reduce: the node that data comes from or goes to, by its id or position.",
         ),
         click.option(
             "--no-relays",
@@ -144,10 +156,10 @@ def collective_options(command: Command) -> Command:
         ranks_option,
         click.option(
             "--collective",
-            type=click.Choice([each.value for each in SCHEDULED]),
+            type=_CollectiveName([each.value for each in SCHEDULED]),
             default=Collective.ALLGATHER.value,
             show_default=True,
-            help="The operation.",
+            help="The operation; also as all_gather or AllGather.",
         ),
     ):
         command = option(command)
@@ -165,9 +177,9 @@ class Asked:
 
     Attributes:
         collective: the name of the operation.
-        ranks: the ranks that take part, as they were typed.
+        ranks: the ranks that take part, as they were typed: positions or ids.
         relays: whether others may serve as relays.
-        root: the id of its root, as it was typed.
+        root: its root, as it was typed: an id or a position.
         shards: the file that says what part of the data each node has.
         trees: how many trees per root, exactly.
         max_trees: how many trees per root at most.

@@ -23,10 +23,10 @@ _MICROSECONDS = click.FloatRange(0, 10**9)
 @file_argument
 @click.option(
     "--sizes",
-    default="1KB..16GB",
+    default="1K..16G",
     show_default=True,
     metavar="SIZES",
-    help="Sizes of the data M: 1KB,64KiB or a range 1KB..1GB, doubled from end to end.",
+    help="Sizes of the data M: 64K,1MB or a range 1K..1G, doubled up to its end. K, M, G are powers of two.",
 )
 @click.option(
     "--alpha-us",

@@ -16,7 +16,7 @@ from forestcoll.presentation.wording import (
     table,
 )
 from forestcoll.proof.tree_dual import PHASES, TreeDualProof
-from forestcoll.topology import NodeId, Topology
+from forestcoll.topology import Topology
 
 _MOST_SETS = 2000
 """The most sets of a proof that are written out with all their images."""
@@ -28,13 +28,6 @@ _CROSSING = {
     Operation.ALLGATHER: "of the gathered data",
     Operation.REDUCE_SCATTER: "of the reduced data",
 }
-
-
-def root_id(topology: Topology, text: str | None) -> NodeId | None:
-    """Return the id that `text` names: ids may be integers, which a command line does not tell from text."""
-    if text is None or any(node.id == text for node in topology.nodes):
-        return text
-    return next((node.id for node in topology.nodes if str(node.id) == text), text)
 
 
 def lines(found: Bounds) -> list[str]:

@@ -1,7 +1,7 @@
 """Sizes of messages, as the command line writes them."""
 
 from forestcoll.errors import InputError, shown
-from forestcoll.units import data_size
+from forestcoll.units import data_size, size_name
 
 MAX_SIZE = 2**60
 """The largest message, in bytes (1 EiB)."""
@@ -11,35 +11,43 @@ MOST_SIZES = 1_000
 
 
 def sizes_of(text: str) -> tuple[int, ...]:
-    """Return the sizes, in bytes, that `text` lists: `1KB,64KiB` each of them, `1KB..1GB` doubled from end to end.
+    """Return the sizes, in bytes, that `text` lists: sizes and ranges, separated by commas.
 
-    Both ends of a range are in it, so its last step may be less than a doubling.
+    A range `A..B` is A, 2A, 4A and so on, up to B at most. A size that comes twice is taken once.
+
+    Example:
+        >>> sizes_of("1K..5K, 1MB")
+        (1024, 2048, 4096, 1000000)
 
     Raises:
-        InputError: a part is no size or none that can be used, a range runs backwards, or there are too many.
+        InputError: a part is no size or one that is too large, a range runs backwards, or there are too many parts.
     """
-    sizes: list[int] = []
-    for part in text.split(","):
+    parts = text.split(",")
+    if len(parts) > MOST_SIZES:
+        raise InputError(f"there are {len(parts)} sizes; ask for at most {MOST_SIZES}")
+    sizes: dict[int, None] = {}
+    for part in parts:
         first, dots, last = part.strip().partition("..")
-        sizes += _range(first, last) if dots else [size_of(first)]
+        sizes |= dict.fromkeys(_range(first, last) if dots else [size_of(first)])
     if len(sizes) > MOST_SIZES:
-        raise InputError(f"sizes are {len(sizes)}; ask for at most {MOST_SIZES}")
-    return tuple(dict.fromkeys(sizes))
+        raise InputError(f"there are {len(sizes)} sizes; ask for at most {MOST_SIZES}")
+    return tuple(sizes)
 
 
 def _range(first: str, last: str) -> list[int]:
     low, high = size_of(first), size_of(last)
     if low > high:
-        raise InputError(f"sizes {shown(f'{first}..{last}')} run backwards; write the smaller one first")
+        backwards, forwards = shown(f"{first}..{last}"), shown(f"{last}..{first}")
+        raise InputError(f"the range of sizes {backwards} runs backwards; write {forwards}")
     sizes = [low]
-    while sizes[-1] * 2 < high:
+    while sizes[-1] * 2 <= high:
         sizes.append(sizes[-1] * 2)
-    return [*sizes, high] if high > low else sizes
+    return sizes
 
 
 def size_of(text: str) -> int:
     """Return the bytes that `text` says. Raises `InputError` if that is none, or more than `MAX_SIZE`."""
     size = data_size(text)
     if size > MAX_SIZE:
-        raise InputError(f"{shown(text)} is more than 2^60 bytes, the greatest size")
+        raise InputError(f"{shown(text)} is more than the greatest size, {size_name(MAX_SIZE)}; ask for less")
     return size

@@ -46,9 +46,9 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
         topology: the network. Where switches take in more than they give out, or less, the optimum is that of their
             largest balanced use, which may be below the bound (`optima.unbalanced`).
         collective: the operation.
-        ranks: which compute nodes take part, by their places among all from 0: integers, or a text such as
-            `0-7,16-23`; all if there are none. Idle ones serve as relays.
-        root: of a broadcast or a reduce, the id of the compute node that data comes from or goes to.
+        ranks: which compute nodes take part, as `ranks_of` takes them: positions or ids, or a text such as `0-7,16-23`;
+            all if there are none. Idle ones serve as relays.
+        root: of a broadcast or a reduce, the compute node that data comes from or goes to: its id or its position.
         shards: of an allgather or a reduce-scatter, what part of the data each compute node has: numbers by node ids,
             0 for those left out, 1 together; equal parts if there are none.
         trees: ask for exactly this many trees per root, and the best bandwidth that they allow.

@@ -1,7 +1,7 @@
 """Networks: the frozen model, the builder that validates, files, and builders of known machines and families."""
 
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
+from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, TopologyLike
 from forestcoll.topology.node_link import (
     read_topology,
     topology_from_document,
@@ -20,6 +20,7 @@ __all__ = [
     "Symmetry",
     "Topology",
     "TopologyBuilder",
+    "TopologyLike",
     "read_topology",
     "topology_from_document",
     "topology_to_document",

@@ -12,8 +12,9 @@ from types import MappingProxyType
 
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import WrittenFloat, to_fraction
-from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
+from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, near_id
 from forestcoll.topology.reach import unreachable_pair
+from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
 
 PORT_MODELS = ("one-port",)
 
@@ -33,13 +34,19 @@ class TopologyBuilder:
         port_model: None, or `"one-port"`.
         attributes: further attributes of the graph, kept as they are.
         where: what error messages begin with: the file's name, or `name` if it is None.
+
+    Example:
+        >>> builder = TopologyBuilder("pair")
+        >>> builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), "400Gb/s")
+        >>> builder.build()
+        Topology('pair', 2 compute nodes, 0 switches, 2 links, GB/s)
     """
 
     def __init__(
         self,
         name: str,
         *,
-        bandwidth_unit: str = "GB/s",
+        bandwidth_unit: str = BANDWIDTH_UNIT,
         port_model: str | None = None,
         attributes: Mapping[str, object] | None = None,
         where: str | None = None,
@@ -72,9 +79,16 @@ class TopologyBuilder:
     def add_link(self, source: NodeId, target: NodeId, bandwidth: object, *, latency_us: object | None = None) -> None:
         """Add a one-way link. Its bandwidth adds to that of a link already there; the longer latency holds.
 
+        Args:
+            source: the id of the node that sends.
+            target: the id of the node that receives.
+            bandwidth: a number in the network's unit, as `exact.to_fraction` takes it, or a text with a unit of its
+                own, such as `"400Gb/s"`, which is converted exactly.
+            latency_us: microseconds; None if nothing is known of it.
+
         Raises:
             InputError: an unknown end, a self-loop, or a bandwidth or latency that is not a number of the right
-                size (`to_fraction` says which forms are taken).
+                size or has a unit that cannot be converted.
         """
         try:
             link = self._link(source, target, bandwidth, latency_us)
@@ -146,10 +160,10 @@ class TopologyBuilder:
         ends = (self._number(source), self._number(target))
         if ends[0] == ends[1]:
             raise ValueError(" is a self-loop; remove it")
-        amount = _quantity(bandwidth, "bandwidth")
+        amount = self._bandwidth(bandwidth)
         if amount <= 0:
             raise ValueError(f": bandwidth {shown(bandwidth)} must be greater than 0; leave a dead link out")
-        latency = None if latency_us is None else _quantity(latency_us, "latency_us")
+        latency = None if latency_us is None else _latency(latency_us)
         if latency is not None and latency < 0:
             raise ValueError(f": latency_us {shown(latency_us)} must be 0 or more")
         return Link(*ends, amount, latency)
@@ -157,8 +171,15 @@ class TopologyBuilder:
     def _number(self, node: NodeId) -> int:
         number = self._numbers.get(_plain(node)) if _is_id(_plain(node)) else None
         if number is None:
-            raise ValueError(f": there is no node {shown(node)}; add the node or mend the edge")
+            hint = near_id(_plain(node), self._numbers)
+            raise ValueError(f": there is no node {shown(node)}; {hint}add the node or fix the edge")
         return number
+
+    def _bandwidth(self, value: object) -> Fraction:
+        try:
+            return bandwidth_in(self._bandwidth_unit, value)
+        except ValueError as error:
+            raise ValueError(f": bandwidth {shown(value)} {error}") from None
 
     def _merge(self, link: Link) -> None:
         ends = (link.source, link.target)
@@ -213,8 +234,8 @@ def _not_finite(value: object) -> float | None:
     return None
 
 
-def _quantity(value: object, what: str) -> Fraction:
+def _latency(value: object) -> Fraction:
     try:
         return to_fraction(value)
     except ValueError as error:
-        raise ValueError(f": {what} {shown(value)} {error}; write a number such as 25 or '25/3'") from None
+        raise ValueError(f": latency_us {shown(value)} {error}; write a number such as 25 or '25/3'") from None

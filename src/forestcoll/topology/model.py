@@ -5,7 +5,8 @@ its `id` is looked up only at the boundary. Links are directed, at most one from
 (source, target).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -13,7 +14,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from forestcoll.errors import InputError
+from forestcoll.display import Displayed
+from forestcoll.errors import InputError, nearest, shown
+from forestcoll.units import BANDWIDTH_UNIT
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -32,6 +35,18 @@ class NodeKind(StrEnum):
     """Sends, receives, keeps and copies: a GPU."""
     SWITCH = "switch"
     """Passes on what comes in, and copies or adds only where it says so."""
+
+
+def near_id(name: NodeId, ids: Iterable[NodeId]) -> str:
+    """Return a question that names the id nearest to `name`, for a message that says there is no such node.
+
+    Nothing is returned for a number: the number nearest to it is hardly what was meant.
+    """
+    if not isinstance(name, str) or name.strip().lstrip("-").isdecimal():
+        return ""
+    by_text = {str(each): each for each in ids}
+    near = nearest(name, by_text)
+    return "" if near is None else f"did you mean {shown(by_text[near])}? "
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +87,11 @@ def _ends(link: Link) -> tuple[int, int]:
     return link.source, link.target
 
 
-@dataclass(frozen=True)
-class Topology:
+@dataclass(frozen=True, repr=False)
+class Topology(Displayed):
     """A network as a graph: nodes, directed links, exact bandwidths. Make one with `TopologyBuilder`.
+
+    Its `repr` is one line: the name and how many nodes and links there are.
 
     Attributes:
         name: what the network is called in output.
@@ -88,9 +105,20 @@ class Topology:
     name: str
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
-    bandwidth_unit: str = "GB/s"
+    bandwidth_unit: str = BANDWIDTH_UNIT
     port_model: str | None = None
     attributes: Mapping[str, object] = field(default_factory=_no_attributes, hash=False)
+
+    def __repr__(self) -> str:
+        compute, switches, links = len(self.compute), len(self.switches), len(self.links)
+        parts = [
+            shown(self.name),
+            f"{compute} compute node{'s' * (compute != 1)}",
+            f"{switches} switch{'es' * (switches != 1)}",
+            f"{links} link{'s' * (links != 1)}",
+            self.bandwidth_unit,
+        ]
+        return f"Topology({', '.join(parts if self.port_model is None else [*parts, self.port_model])})"
 
     @cached_property
     def compute(self) -> tuple[int, ...]:
@@ -119,7 +147,7 @@ class Topology:
         return found
 
     def number(self, node: NodeId) -> int:
-        """Return the number of the node with id `node`.
+        """Return the number of the node with id `node`; the id 3 and the id "3" are two.
 
         Raises:
             InputError: no node has that id.
@@ -127,25 +155,40 @@ class Topology:
         try:
             return self._numbers[node]
         except KeyError:
-            raise InputError(f"{self.name}: no node {node!r}; use the id of one of its nodes") from None
+            hint = near_id(node, self._numbers)
+            raise InputError(f"{self.name}: no node {shown(node)}; {hint}use the id of one of its nodes") from None
 
     def named(self, name: NodeId) -> int:
         """Return the number of the node with id `name` or, where there is none, whose id is written so.
 
         Files and the command line write the id 3 as they do the id "3".
 
+        Example:
+            >>> from forestcoll.topology.registry import build_topology
+            >>> build_topology("ring:nodes=4").named("3")
+            3
+
         Raises:
             InputError: no node has that id, or both 3 and "3" have, and `name` is a text.
         """
+        found = self.find(name)
+        return self.number(name) if found is None else found
+
+    def find(self, name: NodeId) -> int | None:
+        """Return what `named` returns, or None if there is no such node.
+
+        Raises:
+            InputError: both 3 and "3" are ids, and `name` is that text.
+        """
         if not isinstance(name, str):
-            return self.number(name)
+            return self._numbers.get(name)
         numbers = self._numbers_by_text.get(name, ())
         if len(numbers) > 1:
-            raise InputError(f"{self.name}: {name!r} is the id of two nodes, an integer and a text; rename one")
-        return numbers[0] if numbers else self.number(name)
+            raise InputError(f"{self.name}: {shown(name)} is the id of two nodes, an integer and a text; rename one")
+        return numbers[0] if numbers else None
 
     def transposed(self) -> "Topology":
-        """Return the network with every link turned round; a switch that can multicast can aggregate there."""
+        """Return the network with every link reversed; a switch that can multicast can aggregate there."""
         links = sorted((replace(link, source=link.target, target=link.source) for link in self.links), key=_ends)
         nodes = tuple(
             replace(node, multicast=node.aggregation, aggregation=node.multicast)
@@ -204,17 +247,21 @@ class Topology:
         return all(self.ingress[switch] == self.egress[switch] for switch in self.switches)
 
     @staticmethod
-    def from_networkx(graph: "nx.Graph") -> "Topology":
+    def from_networkx(graph: "nx.Graph", *, connected: bool = True) -> "Topology":
         """Return the topology that a networkx graph describes: node and edge attributes as in the file format.
 
         A directed graph's edges are one-way, an undirected graph's are full duplex; parallel edges add up.
+
+        Args:
+            graph: a `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`; each edge has a `bandwidth`.
+            connected: whether compute nodes must all reach each other; a collective over a part of them asks less.
 
         Raises:
             InputError: a rule of the format is broken; the message names the node or edge and the value.
         """
         from forestcoll.topology.networkx_graph import topology_from_graph
 
-        return topology_from_graph(graph)
+        return topology_from_graph(graph, connected=connected)
 
     def to_networkx(self) -> "nx.DiGraph":
         """Return a networkx `DiGraph` that `from_networkx` reads back to the same topology.
@@ -225,3 +272,10 @@ class Topology:
         from forestcoll.topology.networkx_graph import graph_from_topology
 
         return graph_from_topology(self)
+
+
+if TYPE_CHECKING:
+    TopologyLike: TypeAlias = Topology | str | os.PathLike[str] | nx.Graph
+    """What `registry.load_topology` takes: a topology, a builder's spec, a file's name or path, a networkx graph."""
+else:
+    TopologyLike = Topology | str | os.PathLike

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-def topology_from_graph(graph: "nx.Graph") -> Topology:
+def topology_from_graph(graph: "nx.Graph", *, connected: bool = True) -> Topology:
     """Return the topology that `graph` describes; see `Topology.from_networkx`."""
     if not all(hasattr(graph, part) for part in ("graph", "nodes", "edges", "is_directed")):
         raise InputError(f"{shown(graph)} is no networkx graph; make one, or use TopologyBuilder")
@@ -28,7 +28,9 @@ def topology_from_graph(graph: "nx.Graph") -> Topology:
         "edges": [{**data, "source": one, "target": other} for one, other, data in graph.edges(data=True)],
     }
     where = str(attributes.get("name") or "graph")
-    return topology_from_document(document, where=where, name="graph")
+    return topology_from_document(
+        document, where=where, name="graph", connected=connected, marked="format" in graph.graph
+    )
 
 
 def graph_from_topology(topology: Topology) -> "nx.DiGraph":

@@ -11,12 +11,14 @@ from forestcoll.errors import InputError, shown
 from forestcoll.exact import json_text, plain_number
 from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, read_document, write_text
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.key_names import KeysOf
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
+from forestcoll.units import BANDWIDTH_UNIT
 
 FORMAT = "forestcoll.topology/1"
 
 DEFAULT_NAME = "network"
-"""What a topology is called that neither bears a name nor comes from a file of its own."""
+"""What a topology is called that has no name of its own and is in no file of its own."""
 
 _GRAPH_KEYS = {"format", "name", "bandwidth_unit", "port_model"}
 _NODE_KEYS = {"id", "kind", "multicast", "aggregation"}
@@ -44,7 +46,14 @@ def write_topology(topology: Topology, path: Path) -> None:
 
 
 def topology_to_document(topology: Topology) -> dict[str, object]:
-    """Return the JSON object that describes `topology`; links are listed one way each."""
+    """Return the JSON object that describes `topology`; links are listed one way each.
+
+    Example:
+        >>> from forestcoll.topology.registry import build_topology
+        >>> document = topology_to_document(build_topology("ring:nodes=3,bandwidth=25/3"))
+        >>> document["edges"][0]
+        {'source': 0, 'target': 1, 'bandwidth': '25/3'}
+    """
     graph: dict[str, object] = {
         "format": FORMAT,
         "name": topology.name,
@@ -55,7 +64,7 @@ def topology_to_document(topology: Topology) -> dict[str, object]:
     return {
         "directed": True,
         "multigraph": False,
-        "graph": graph | dict(topology.attributes),
+        "graph": _stated(KeysOf.GRAPH, graph | dict(topology.attributes), None),
         "nodes": [node_to_dict(node) for node in topology.nodes],
         "edges": [_edge(topology, link) for link in topology.links],
     }
@@ -66,11 +75,19 @@ def node_to_dict(node: Node) -> dict[str, object]:
     document: dict[str, object] = {"id": node.id, "kind": node.kind.value}
     if not node.is_compute:
         document |= {"multicast": node.multicast, "aggregation": node.aggregation}
-    return document | dict(node.attributes)
+    return _stated(KeysOf.NODE, document | dict(node.attributes), default=False)
+
+
+def _stated(keys: KeysOf, document: dict[str, object], default: object) -> dict[str, object]:
+    """Return `document` with the keys that it leaves out at their default, where an attribute looks like one of them.
+
+    Else the attribute would be refused when it is read back.
+    """
+    return document | {missing: default for _, missing in keys.mistakes(document)}
 
 
 def link_to_dict(link: Link) -> dict[str, object]:
-    """Return a link's attributes as they stand in its JSON object."""
+    """Return a link's attributes as its JSON object holds them."""
     document: dict[str, object] = {"bandwidth": plain_number(link.bandwidth)}
     if link.latency_us is not None:
         document["latency_us"] = plain_number(link.latency_us)
@@ -83,28 +100,41 @@ def _edge(topology: Topology, link: Link) -> dict[str, object]:
 
 
 def topology_from_document(
-    document: Mapping[str, object], *, where: str, name: str = DEFAULT_NAME, connected: bool = True
+    document: Mapping[str, object],
+    *,
+    where: str,
+    name: str = DEFAULT_NAME,
+    connected: bool = True,
+    marked: bool = True,
 ) -> Topology:
-    """Return the topology that a JSON object describes, called `name` if the object gives it none.
+    """Return the topology that a JSON object describes.
 
-    `where` begins every error message. Its compute nodes must reach each other if `connected`.
+    Args:
+        document: the object; numbers are read exactly as `files.read_document` leaves them.
+        where: what error messages begin with.
+        name: what the topology is called if the object gives it no name.
+        connected: whether its compute nodes must all reach each other.
+        marked: whether the object itself states the format; then keys that look like a mistake are refused.
 
     Raises:
         InputError: as `read_topology` does.
     """
     graph = _graph(document, where)
+    if marked:
+        _check_keys(KeysOf.DOCUMENT, document, f"{where}:")
+        _check_keys(KeysOf.GRAPH, graph, f"{where}: graph")
     builder = TopologyBuilder(
         _text(graph.get("name", ""), "graph.name", where) or name,
-        bandwidth_unit=_text(graph.get("bandwidth_unit", "GB/s"), "graph.bandwidth_unit", where),
+        bandwidth_unit=_text(graph.get("bandwidth_unit", BANDWIDTH_UNIT), "graph.bandwidth_unit", where),
         port_model=cast("str | None", graph.get("port_model")),
         attributes={key: value for key, value in graph.items() if key not in _GRAPH_KEYS},
         where=where,
     )
     for place, node in enumerate(_objects(document, "nodes", where)):
-        _add_node(builder, node, f"{where}: nodes[{place}]")
+        _add_node(builder, node, f"{where}: nodes[{place}]", marked=marked)
     duplex = not _flag(document, "directed", default=True, where=where)
     for place, edge in enumerate(_objects(document, "edges", where)):
-        _add_edge(builder, edge, duplex=duplex, where=f"{where}: edges[{place}]")
+        _add_edge(builder, edge, f"{where}: edges[{place}]", duplex=duplex, marked=marked)
     return builder.build(connected=connected)
 
 
@@ -112,12 +142,12 @@ def _graph(document: Mapping[str, object], where: str) -> Mapping[str, object]:
     graph = document.get("graph")
     if not isinstance(graph, Mapping):
         raise InputError(f'{where}: needs "graph": {{"format": "{FORMAT}", ...}}; is this a topology file?')
-    if "format" not in graph:
-        raise InputError(f'{where}: graph has no "format"; give it {FORMAT!r}')
+    _require(KeysOf.GRAPH, cast("Mapping[str, object]", graph), "format", f"{where}: graph", f"give it {FORMAT!r}")
     if graph["format"] != FORMAT:
         raise InputError(f"{where}: graph.format is {shown(graph['format'])}; expected {FORMAT!r}")
     if "edges" not in document and "links" in document:
-        raise InputError(f'{where}: has "links"; write it with networkx.node_link_data(G, edges="edges")')
+        write = 'write it with networkx.node_link_data(G, edges="edges"), or rename "links" to "edges"'
+        raise InputError(f'{where}: has "links"; {write}')
     return cast("Mapping[str, object]", graph)
 
 
@@ -131,11 +161,12 @@ def _objects(document: Mapping[str, object], key: str, where: str) -> Iterable[M
         yield value
 
 
-def _add_node(builder: TopologyBuilder, node: Mapping[str, object], where: str) -> None:
-    if "id" not in node:
-        raise InputError(f'{where} has no "id"; give the node one')
+def _add_node(builder: TopologyBuilder, node: Mapping[str, object], where: str, *, marked: bool) -> None:
+    _require(KeysOf.NODE, node, "id", where, "give the node one")
     kind = node.get("kind", NodeKind.COMPUTE.value)
     identity = cast("NodeId", node["id"])  # the builder checks it
+    if marked and (problem := KeysOf.NODE.mistake(node)) is not None:
+        raise InputError(f"{where} ({shown(identity)}) {problem}")
     attributes = {key: value for key, value in node.items() if key not in _NODE_KEYS}
     if kind not in tuple(NodeKind):
         raise InputError(f"{where} ({shown(identity)}): kind is {shown(kind)}; expected 'compute' or 'switch'")
@@ -148,15 +179,27 @@ def _add_node(builder: TopologyBuilder, node: Mapping[str, object], where: str) 
     builder.add_switch(identity, multicast=multicast, aggregation=aggregation, **attributes)
 
 
-def _add_edge(builder: TopologyBuilder, edge: Mapping[str, object], *, duplex: bool, where: str) -> None:
+def _add_edge(builder: TopologyBuilder, edge: Mapping[str, object], where: str, *, duplex: bool, marked: bool) -> None:
     for key in ("source", "target"):
-        if key not in edge:
-            raise InputError(f'{where} has no "{key}"; name the node')
+        _require(KeysOf.EDGE, edge, key, where, "name the node")
     source, target = (cast("NodeId", edge[key]) for key in ("source", "target"))
     if "bandwidth" not in edge:
-        raise InputError(f'{where} ({shown(source)} -> {shown(target)}) has no "bandwidth"; give it one')
+        _require(KeysOf.EDGE, edge, "bandwidth", f"{where} ({shown(source)} -> {shown(target)})", "give it one")
+    if marked and (problem := KeysOf.EDGE.mistake(edge)) is not None:
+        raise InputError(f"{where} ({shown(source)} -> {shown(target)}) {problem}")
     add = builder.add_duplex if duplex else builder.add_link
     add(source, target, edge["bandwidth"], latency_us=edge.get("latency_us"))
+
+
+def _require(keys: KeysOf, present: Mapping[str, object], key: str, where: str, fix: str) -> None:
+    if key not in present:
+        problem = keys.mistake(present, key) or f'has no "{key}"; {fix}'
+        raise InputError(f"{where} {problem}")
+
+
+def _check_keys(keys: KeysOf, present: Mapping[str, object], where: str) -> None:
+    if (problem := keys.mistake(present)) is not None:
+        raise InputError(f"{where} {problem}")
 
 
 def _flag(document: Mapping[str, object], key: str, *, default: bool, where: str) -> bool:

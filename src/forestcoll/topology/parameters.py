@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Protocol, cast
 
 from forestcoll.exact import MAX_DIGITS, to_fraction
+from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
 
 MAX_COMPUTE = 2**20
 """The most compute nodes that a builder makes; also the largest integer that a parameter takes."""
@@ -65,7 +66,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Positive:
-    """An exact number greater than 0, such as a bandwidth."""
+    """An exact number greater than 0."""
 
     form: str = f"a number greater than 0 of at most {MAX_DIGITS} digits, such as 25 or 25/3"
 
@@ -79,6 +80,17 @@ class Positive:
     def write(self, value: object) -> str:
         """As `Kind.write`."""
         return str(value)
+
+
+@dataclass(frozen=True)
+class Bandwidth(Positive):
+    """A bandwidth in the unit of every builder, `units.BANDWIDTH_UNIT`, or with a unit of its own."""
+
+    form: str = f"a number greater than 0 of at most {MAX_DIGITS} digits, such as 25, 25/3 or 400Gb/s"
+
+    def parse(self, text: str) -> Fraction:
+        """As `Kind.parse`."""
+        return super().parse(str(bandwidth_in(BANDWIDTH_UNIT, text)))
 
 
 @dataclass(frozen=True)
@@ -165,8 +177,13 @@ def derived_integer(default_text: str, meaning: str, *, minimum: int) -> Mapping
 
 
 def positive(meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that is an exact number greater than 0: a bandwidth or a ratio of bandwidths."""
+    """Return the metadata of a field that is an exact number greater than 0, such as a ratio of bandwidths."""
     return _metadata(_Declared(Positive(), meaning))
+
+
+def link_bandwidth(meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that is a bandwidth in GB/s; a spec may give it with another unit."""
+    return _metadata(_Declared(Bandwidth(), meaning))
 
 
 def flag(meaning: str) -> Mapping[str, object]:

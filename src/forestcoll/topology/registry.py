@@ -9,14 +9,17 @@ A builder is one class in one file of `machines/` or `families/`: a frozen datac
         nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
         ...
 
-Nothing else names it: the two packages are searched when a builder is first asked for, so a new machine is one new
-file. A module whose name begins with an underscore holds what several builders share.
+Nothing else names it, so a new machine is one new file. Its module has the builder's name, with `_` for `-`, and is
+imported when that builder is first asked for; all modules of the two packages are imported only where builders are
+listed, and where a name is unknown. A module whose name begins with an underscore holds what several builders share.
 """
 
-import difflib
 import importlib
+import importlib.util
 import os
 import pkgutil
+import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -24,10 +27,10 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-from forestcoll.errors import InputError, InternalError, shown
+from forestcoll.errors import InputError, InternalError, did_you_mean, shown
 from forestcoll.files import path_of
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.model import Topology
+from forestcoll.topology.model import Topology, TopologyLike
 from forestcoll.topology.node_link import read_topology
 from forestcoll.topology.parameters import MAX_COMPUTE, Parameter, parameter_of
 
@@ -36,6 +39,7 @@ MAX_LINKS = 2**22
 
 _PACKAGES = ("forestcoll.topology.families", "forestcoll.topology.machines")
 _FILE_ENDINGS = (".json", ".gz")
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Recipe(ABC):
         """Add the nodes and links to `network`, which is empty."""
 
     def problem(self) -> str | None:
-        """Return what is wrong between parameters that are each right, with the mend, or None."""
+        """Return what is wrong between parameters that are each right, and how to fix it, or None."""
         return None
 
 
@@ -123,21 +127,41 @@ def _discover() -> None:
                 importlib.import_module(f"{package}.{name}")
 
 
-def load_topology(text: str | os.PathLike[str], *, connected: bool = True) -> Topology:
-    """Return the topology that a command's TOPOLOGY argument means: a file, or a builder's spec string.
+def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology:
+    """Return the topology that `topology` means, whatever names it.
 
-    It is a file if there is one of that name (or a folder, and no builder), or if it looks like one: its name ends in
-    `.json` or `.gz`, or has a folder in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input. A
-    `Path` is a file in any case. The compute nodes of a file must reach each other if `connected`.
+    A text is what a command's TOPOLOGY argument is: a file, or a builder's spec string. It is a file if there is one of
+    that name (or a folder, and no builder), or if it looks like one: its name ends in `.json` or `.gz`, or has a folder
+    in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input.
+
+    Args:
+        topology: a `Topology`, which is returned as it is, a text, a path, which is a file in any case, or a networkx
+            graph of any kind.
+        connected: whether the compute nodes of a file or a graph must all reach each other.
+
+    Example:
+        >>> load_topology("ring:nodes=4")
+        Topology('ring:nodes=4', 4 compute nodes, 0 switches, 8 links, GB/s)
 
     Raises:
-        InputError: as `read_topology` and `build_topology` do, or `text` is neither a text nor a path.
+        InputError: as `read_topology`, `build_topology` and `Topology.from_networkx` do, or it is none of these.
     """
-    if isinstance(text, os.PathLike):
-        return read_topology(Path(text), connected=connected)
-    if not isinstance(text, str):
-        raise InputError(f"a topology is named by a text or a path, not by {shown(text)}")
-    return read_topology(path_of(text), connected=connected) if _is_file(text) else build_topology(text)
+    if isinstance(topology, Topology):
+        return topology
+    if isinstance(topology, str):
+        return read_topology(path_of(topology), connected=connected) if _is_file(topology) else build_topology(topology)
+    if isinstance(topology, os.PathLike):
+        return read_topology(Path(topology), connected=connected)
+    if _is_graph(topology):
+        return Topology.from_networkx(topology, connected=connected)
+    kinds = "a builder's spec, a file, a networkx graph or a Topology"
+    raise InputError(f"topology is {shown(topology)}; expected {kinds}")
+
+
+def _is_graph(value: object) -> bool:
+    """Return whether `value` is a graph of networkx, which is not imported for that: who has a graph has done so."""
+    networkx = sys.modules.get("networkx")
+    return networkx is not None and isinstance(value, networkx.Graph)
 
 
 def _is_file(text: str) -> bool:
@@ -146,7 +170,7 @@ def _is_file(text: str) -> bool:
         return True
     path = Path(text)
     try:
-        return path.is_file() or (text != "" and path.exists() and all(head != spec.name for spec in builders()))
+        return path.is_file() or (text != "" and path.exists() and _found(head) is None)
     except OSError:  # longer than a file's name can be
         return False
 
@@ -156,6 +180,10 @@ def build_topology(spec: str) -> Topology:
 
     Its name is the spec in normal form: the parameters that set the size and those that differ from their default,
     in the order in which the builder lists them.
+
+    Example:
+        >>> build_topology("ring:bandwidth=400Gb/s,nodes=04").name
+        'ring:nodes=4,bandwidth=50'
 
     Raises:
         InputError: no such builder or parameter, a value out of range, or a network that is too large or, with these
@@ -185,12 +213,21 @@ def recipe_of(spec: str) -> tuple[str, Recipe]:
 
 
 def _builder(name: str) -> BuilderSpec:
-    known = {spec.name: spec for spec in builders()}
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(name.lower()[:40], known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    found = _found(name)
+    if found is not None:
+        return found
+    hint = did_you_mean(name, (spec.name for spec in builders()))
     raise InputError(f"{shown(name)}: no such builder or file; {hint}'forestcoll topologies' lists the builders")
+
+
+def _found(name: str) -> BuilderSpec | None:
+    """Return the builder called `name`, or None; only a module of that name is imported to see."""
+    if name not in _registered and _NAME.fullmatch(name):
+        for package in _PACKAGES:
+            module = f"{package}.{name.replace('-', '_')}"
+            if importlib.util.find_spec(module) is not None:
+                importlib.import_module(module)
+    return _registered.get(name)
 
 
 def _values(builder: BuilderSpec, text: str) -> Mapping[str, object]:
@@ -201,8 +238,8 @@ def _values(builder: BuilderSpec, text: str) -> Mapping[str, object]:
         if not equals:
             raise InputError(f"{builder.name}: {shown(part)} is not key=value; expected NAME:key=value,key=value")
         if key not in parameters:
-            known = ", ".join(parameters)
-            raise InputError(f"{builder.name}: there is no parameter {shown(key)}; there are {known}")
+            known = f"{did_you_mean(key, parameters)}there are {', '.join(parameters)}"
+            raise InputError(f"{builder.name}: there is no parameter {shown(key)}; {known}")
         if key in values:
             raise InputError(f"{builder.name}: {key} is given twice; give it once")
         values[key] = _value(builder, parameters[key], value)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # commands that only name a topology start without NumPy
 NodeArray: TypeAlias = "npt.NDArray[np.int32]"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Shift:
     """A symmetry that comes back to the identity when it is applied `order` times.
 
@@ -38,10 +38,13 @@ class Shift:
             return NotImplemented
         return self.order == other.order and self.image.tolist() == other.image.tolist()
 
+    def __repr__(self) -> str:
+        return f"Shift(order {self.order}, {len(self.image)} nodes)"
+
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays have no hash
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Symmetry:
     """An abelian group that acts freely on the compute nodes: all products of powers of `shifts`.
 
@@ -50,6 +53,10 @@ class Symmetry:
     """
 
     shifts: tuple[Shift, ...]
+
+    def __repr__(self) -> str:
+        orders = " x ".join(str(shift.order) for shift in self.shifts)
+        return f"Symmetry(order {self.order}{f' = {orders}' * (len(self.shifts) > 1)})"
 
     @property
     def order(self) -> int:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size
 
 
@@ -15,10 +15,10 @@ class Rails(Recipe):
     boxes: int = field(default=4, metadata=integer("boxes", minimum=2, is_size=True))
     gpus: int = field(default=8, metadata=integer("GPUs of each box, and rails", minimum=2, is_size=True))
     scale_up_bandwidth: Fraction = field(
-        default=Fraction(1), metadata=positive("between a GPU and its box's switch, each way")
+        default=Fraction(1), metadata=link_bandwidth("between a GPU and its box's switch, each way")
     )
     rail_bandwidth: Fraction = field(
-        default=Fraction(1), metadata=positive("between a GPU and its rail switch, each way")
+        default=Fraction(1), metadata=link_bandwidth("between a GPU and its rail switch, each way")
     )
 
     def size(self) -> Size:

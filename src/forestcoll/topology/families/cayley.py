@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import integer, integers, positive
+from forestcoll.topology.parameters import integer, integers, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 
@@ -60,7 +60,7 @@ class Cayley(ArcRecipe):
     inner: int = field(default=2, metadata=integer("elements of the inner cycle, which turns the outer", is_size=True))
     ratio: int = field(default=7, metadata=integer("what one turn multiplies by; ratio^inner = 1", is_size=True))
     generators: tuple[int, ...] = field(default=(27, 28, 25, 23), metadata=integers("numbers of the generators"))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""

@@ -6,7 +6,7 @@ from math import gcd
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes
-from forestcoll.topology.parameters import flag, integer, integers, positive
+from forestcoll.topology.parameters import flag, integer, integers, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -17,7 +17,7 @@ class Circulant(Recipe):
 
     nodes: int = field(default=16, metadata=integer("compute nodes", minimum=2, is_size=True))
     offsets: tuple[int, ...] = field(default=(3, 4), metadata=integers("steps around the circle that a link spans"))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
     one_way: bool = field(default=False, metadata=flag("links lead forward only"))
 
     def problem(self) -> str | None:

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes, add_pairs
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -16,7 +16,7 @@ class Complete(Recipe):
     """Every two nodes joined."""
 
     nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -6,7 +6,7 @@ from itertools import product
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes, add_pairs
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -21,7 +21,7 @@ class CompleteBipartite(Recipe):
 
     left: int = field(default=4, metadata=integer("compute nodes on the left", is_size=True))
     right: int = field(default=4, metadata=integer("compute nodes on the right", is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
 
     def size(self) -> Size:
         """As `Recipe.size`."""

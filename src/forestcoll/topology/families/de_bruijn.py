@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, positive
+from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 
@@ -31,7 +31,7 @@ class DeBruijn(ArcRecipe):
 
     degree: int = field(default=2, metadata=integer("digits, and arcs that leave a node", minimum=2, is_size=True))
     length: int = field(default=3, metadata=integer("digits of a word", maximum=MAX_DIMENSIONS, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
 
     def order(self) -> int:
         """As `ArcRecipe.order`."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import positive
+from forestcoll.topology.parameters import link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 _TARGETS = ((1, 4), (6, 7), (3, 7), (1, 5), (3, 6), (0, 2), (0, 2), (4, 5))
@@ -26,7 +26,7 @@ _TARGETS = ((1, 4), (6, 7), (3, 7), (1, 5), (3, 6), (0, 2), (0, 2), (4, 5))
 class Diamond(ArcRecipe):
     """Always 8 nodes."""
 
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
 
     def order(self) -> int:
         """As `ArcRecipe.order`."""

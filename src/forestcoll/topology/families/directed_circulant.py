@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import MAX_COMPUTE, integer, positive
+from forestcoll.topology.parameters import MAX_COMPUTE, integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 
@@ -22,7 +22,7 @@ class DirectedCirculant(ArcRecipe):
     """The same as `circulant` with these offsets, one way."""
 
     degree: int = field(default=4, metadata=integer("links that leave a node", maximum=MAX_COMPUTE - 2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
 
     def order(self) -> int:
         """As `ArcRecipe.order`."""

@@ -12,7 +12,7 @@ from itertools import combinations, product
 
 from forestcoll.topology.families import _designs
 from forestcoll.topology.families._direct import ArcRecipe, grid_pairs
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 Pairs = list[tuple[int, int]]
@@ -131,7 +131,7 @@ class DistanceRegular(ArcRecipe):
     """The number of nodes says which graph."""
 
     nodes: int = field(default=32, metadata=integer("compute nodes", minimum=6, maximum=728, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -20,7 +20,7 @@ class DoubleBinaryTree(Recipe):
     """The two trees of the double-binary-tree algorithm; an edge of both has twice the bandwidth."""
 
     nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each edge of a tree, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each edge of a tree, each way"))
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.parameters import derived_integer, integer, positive
+from forestcoll.topology.parameters import derived_integer, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -34,12 +34,14 @@ class Dragonfly(Recipe):
         default=None, metadata=derived_integer("routers*global_links+1", "groups (g)", minimum=2)
     )
     bandwidth: Fraction = field(
-        default=Fraction(1), metadata=positive("between a compute node and its router, each way")
+        default=Fraction(1), metadata=link_bandwidth("between a compute node and its router, each way")
     )
     local_bandwidth: Fraction = field(
-        default=Fraction(1), metadata=positive("of a link between routers of a group, each way")
+        default=Fraction(1), metadata=link_bandwidth("of a link between routers of a group, each way")
     )
-    global_bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of a link between groups, each way"))
+    global_bandwidth: Fraction = field(
+        default=Fraction(1), metadata=link_bandwidth("of a link between groups, each way")
+    )
 
     @property
     def _ports(self) -> int:

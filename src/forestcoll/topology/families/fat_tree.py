@@ -11,7 +11,7 @@ from fractions import Fraction
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes
 from forestcoll.topology.model import NodeId
-from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, positive
+from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, link_bandwidth, positive
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -31,7 +31,7 @@ class FatTree(Recipe):
     oversubscription: Fraction = field(
         default=Fraction(1), metadata=positive("bandwidth down divided by bandwidth up, of each switch but the root")
     )
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of a compute node's link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of a compute node's link, each way"))
 
     def size(self) -> Size:
         """As `Recipe.size`."""

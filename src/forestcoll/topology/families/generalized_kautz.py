@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import gcd
 
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 
@@ -27,7 +27,7 @@ class GeneralizedKautz(ArcRecipe):
 
     degree: int = field(default=4, metadata=integer("arcs that leave a node", is_size=True))
     nodes: int = field(default=16, metadata=integer("compute nodes", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""

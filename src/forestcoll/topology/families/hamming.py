@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes, add_pairs
-from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, positive
+from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -19,7 +19,7 @@ class Hamming(Recipe):
 
     dim: int = field(default=2, metadata=integer("digits", maximum=MAX_DIMENSIONS, is_size=True))
     base: int = field(default=4, metadata=integer("values of a digit", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
 
     def size(self) -> Size:
         """As `Recipe.size`."""

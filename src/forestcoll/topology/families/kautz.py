@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from forestcoll.topology.families._direct import ArcRecipe
 from forestcoll.topology.families.generalized_kautz import GeneralizedKautz
-from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, positive
+from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 
@@ -25,7 +25,7 @@ class Kautz(ArcRecipe):
 
     degree: int = field(default=2, metadata=integer("arcs that leave a node", minimum=2, is_size=True))
     length: int = field(default=2, metadata=integer("line graphs taken", maximum=MAX_DIMENSIONS, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
 
     def order(self) -> int:
         """As `ArcRecipe.order`."""

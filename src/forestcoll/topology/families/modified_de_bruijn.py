@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from forestcoll.topology.families._direct import ArcRecipe
 from forestcoll.topology.families.de_bruijn import shifts
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 _CYCLES: Mapping[tuple[int, int], tuple[int, ...]] = {
@@ -36,7 +36,7 @@ class ModifiedDeBruijn(ArcRecipe):
 
     degree: int = field(default=2, metadata=integer("links that leave a node", minimum=2, maximum=4, is_size=True))
     length: int = field(default=4, metadata=integer("digits of a word", minimum=2, maximum=4, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""

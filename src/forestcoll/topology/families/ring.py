@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs, grid_size
-from forestcoll.topology.parameters import flag, integer, positive
+from forestcoll.topology.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -15,7 +15,7 @@ class Ring(Recipe):
     """A ring of two nodes has one full-duplex link."""
 
     nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
     one_way: bool = field(default=False, metadata=flag("each node sends to the next only"))
     parallel: int = field(default=1, metadata=integer("links side by side, whose bandwidths add up", maximum=1024))
 

@@ -6,7 +6,7 @@ from math import gcd
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -19,7 +19,7 @@ class ShiftedRing(Recipe):
     """
 
     nodes: int = field(default=8, metadata=integer("compute nodes", minimum=3, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
 
     def size(self) -> Size:
         """As `Recipe.size`."""

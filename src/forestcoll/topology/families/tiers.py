@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._draws import Draws
-from forestcoll.topology.parameters import flag, integer, positive
+from forestcoll.topology.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 _WIDE, _METROPOLITAN, _LOCAL = 2000, 50, 1
@@ -59,9 +59,11 @@ class Tiers(Recipe):
     redundancy: int = field(
         default=2, metadata=integer("links of wide and metropolitan networks beyond a tree", minimum=0)
     )
-    wide_bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of wide links at most, each way"))
-    metropolitan_bandwidth: Fraction = field(default=Fraction(5), metadata=positive("of metropolitan links at most"))
-    local_bandwidth: Fraction = field(default=Fraction(10), metadata=positive("of local links at most"))
+    wide_bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of wide links at most, each way"))
+    metropolitan_bandwidth: Fraction = field(
+        default=Fraction(5), metadata=link_bandwidth("of metropolitan links at most")
+    )
+    local_bandwidth: Fraction = field(default=Fraction(10), metadata=link_bandwidth("of local links at most"))
     slowest: int = field(
         default=20, metadata=integer("what a link has of that at least, in percent, where 100 is all", maximum=100)
     )

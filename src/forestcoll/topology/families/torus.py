@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs, grid_size
-from forestcoll.topology.parameters import dimensions, positive
+from forestcoll.topology.parameters import dimensions, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -15,7 +15,7 @@ class Torus(Recipe):
     """A dimension of size 2 has one link between its two nodes, not two."""
 
     dims: tuple[int, ...] = field(default=(4, 4, 4), metadata=dimensions("nodes along each dimension"))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
 
     def size(self) -> Size:
         """As `Recipe.size`."""

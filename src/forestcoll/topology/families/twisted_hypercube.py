@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.families._direct import ArcRecipe, grid_pairs
-from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, positive
+from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 _EXCHANGED = {(0, 1): (0, 3), (2, 3): (1, 2)}
@@ -24,7 +24,7 @@ class TwistedHypercube(ArcRecipe):
     """2^dim nodes of degree `dim`."""
 
     dim: int = field(default=3, metadata=integer("dimensions", minimum=3, maximum=MAX_DIMENSIONS, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
 
     def order(self) -> int:
         """As `ArcRecipe.order`."""

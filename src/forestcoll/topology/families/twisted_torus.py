@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import prod
 
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import derived_integer, dimensions, positive
+from forestcoll.topology.parameters import derived_integer, dimensions, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 
@@ -25,7 +25,7 @@ class TwistedTorus(ArcRecipe):
 
     dims: tuple[int, ...] = field(default=(4, 8), metadata=dimensions("nodes along each dimension, the long one last"))
     twist: int | None = field(default=None, metadata=derived_integer("half the last", "shift of a wrap", minimum=1))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=positive("of each link, each way"))
+    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""

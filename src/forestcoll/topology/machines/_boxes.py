@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.parameters import flag, positive
+from forestcoll.topology.parameters import flag, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size
 
 FABRIC = "ib"
@@ -82,7 +82,7 @@ class NvlinkBoxes(Recipe):
     boxes: int
     gpus: int
     nvswitch_bandwidth: Fraction
-    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=positive("GB/s each way of a NIC"))
+    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=link_bandwidth("GB/s each way of a NIC"))
     nvls: bool = field(default=False, metadata=flag("the NVSwitch multicasts and adds up"))
 
     def size(self) -> Size:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_gpus, gpu_id, join_boxes_by_pairs, paired_links
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 NVLINKS = {
@@ -38,12 +38,13 @@ class Dgx1(Recipe):
 
     boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
     gpus: int = field(default=8, metadata=integer("GPUs of each box: numbers 0 to gpus-1", maximum=8))
-    nvlink_bandwidth: Fraction = field(default=Fraction(25), metadata=positive("GB/s each way of one NVLink"))
+    nvlink_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of one NVLink"))
     ib_bandwidth: Fraction = field(
-        default=Fraction(25, 2), metadata=positive("GB/s each way of a NIC, which two GPUs share")
+        default=Fraction(25, 2), metadata=link_bandwidth("GB/s each way of a NIC, which two GPUs share")
     )
     pcie_bandwidth: Fraction = field(
-        default=Fraction(16), metadata=positive("GB/s each way between a GPU and its PCIe switch (two boxes or more)")
+        default=Fraction(16),
+        metadata=link_bandwidth("GB/s each way between a GPU and its PCIe switch (two boxes or more)"),
     )
 
     def size(self) -> Size:

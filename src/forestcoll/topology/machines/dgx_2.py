@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_box_switches, add_gpus, join_boxes_by_pairs, paired_links
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -27,13 +27,14 @@ class Dgx2(Recipe):
     boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
     gpus: int = field(default=16, metadata=integer("GPUs of each box", maximum=16))
     nvswitch_bandwidth: Fraction = field(
-        default=Fraction(150), metadata=positive("GB/s each way between a GPU and the NVSwitches")
+        default=Fraction(150), metadata=link_bandwidth("GB/s each way between a GPU and the NVSwitches")
     )
     ib_bandwidth: Fraction = field(
-        default=Fraction(25, 2), metadata=positive("GB/s each way of a NIC, which two GPUs share")
+        default=Fraction(25, 2), metadata=link_bandwidth("GB/s each way of a NIC, which two GPUs share")
     )
     pcie_bandwidth: Fraction = field(
-        default=Fraction(16), metadata=positive("GB/s each way between a GPU and its PCIe switch (two boxes or more)")
+        default=Fraction(16),
+        metadata=link_bandwidth("GB/s each way between a GPU and its PCIe switch (two boxes or more)"),
     )
 
     def size(self) -> Size:

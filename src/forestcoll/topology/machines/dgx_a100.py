@@ -18,7 +18,7 @@ from forestcoll.topology.machines._boxes import (
     gpu_id,
     join_boxes,
 )
-from forestcoll.topology.parameters import flag, integer, positive
+from forestcoll.topology.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -34,15 +34,15 @@ class DgxA100(Recipe):
     boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
     gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
     nvswitch_bandwidth: Fraction = field(
-        default=Fraction(300), metadata=positive("GB/s each way between a GPU and its NVSwitch")
+        default=Fraction(300), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
     )
-    ib_bandwidth: Fraction = field(default=Fraction(25), metadata=positive("GB/s each way of a NIC"))
+    ib_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of a NIC"))
     nics: bool = field(
         default=False,
         metadata=flag("put in the PCIe switches and NICs between GPUs and InfiniBand (two boxes or more)"),
     )
     pcie_bandwidth: Fraction = field(
-        default=Fraction(32), metadata=positive("GB/s each way of a PCIe switch's port, with nics=true")
+        default=Fraction(32), metadata=link_bandwidth("GB/s each way of a PCIe switch's port, with nics=true")
     )
 
     def size(self) -> Size:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.machines._boxes import NvlinkBoxes
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 
@@ -25,5 +25,5 @@ class DgxH100(NvlinkBoxes):
     boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
     gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
     nvswitch_bandwidth: Fraction = field(
-        default=Fraction(450), metadata=positive("GB/s each way between a GPU and its NVSwitch")
+        default=Fraction(450), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
     )

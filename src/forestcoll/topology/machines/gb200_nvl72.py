@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.machines._boxes import NvlinkBoxes
-from forestcoll.topology.parameters import flag, integer, positive
+from forestcoll.topology.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 
@@ -26,6 +26,6 @@ class Gb200Nvl72(NvlinkBoxes):
     boxes: int = field(default=1, metadata=integer("racks", is_size=True))
     gpus: int = field(default=72, metadata=integer("GPUs of each rack", maximum=72))
     nvswitch_bandwidth: Fraction = field(
-        default=Fraction(900), metadata=positive("GB/s each way between a GPU and the NVLink switches")
+        default=Fraction(900), metadata=link_bandwidth("GB/s each way between a GPU and the NVLink switches")
     )
     nvls: bool = field(default=False, metadata=flag("the NVLink switches multicast and add up"))

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 FABRIC_LINKS = {
@@ -44,10 +44,10 @@ class Mi250(Recipe):
     boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
     gpus: int = field(default=16, metadata=integer("GPUs of each box: numbers 0 to gpus-1", maximum=16))
     fabric_bandwidth: Fraction = field(
-        default=Fraction(50), metadata=positive("GB/s each way of one Infinity Fabric link")
+        default=Fraction(50), metadata=link_bandwidth("GB/s each way of one Infinity Fabric link")
     )
     ib_bandwidth: Fraction = field(
-        default=Fraction(16), metadata=positive("GB/s each way between a GPU and InfiniBand")
+        default=Fraction(16), metadata=link_bandwidth("GB/s each way between a GPU and InfiniBand")
     )
 
     def size(self) -> Size:

@@ -10,7 +10,7 @@ from itertools import combinations
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
-from forestcoll.topology.parameters import integer, positive
+from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
@@ -26,9 +26,9 @@ class Mi300x(Recipe):
     boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
     gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
     fabric_bandwidth: Fraction = field(
-        default=Fraction(64), metadata=positive("GB/s each way of the Infinity Fabric link between two GPUs")
+        default=Fraction(64), metadata=link_bandwidth("GB/s each way of the Infinity Fabric link between two GPUs")
     )
-    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=positive("GB/s each way of a NIC"))
+    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=link_bandwidth("GB/s each way of a NIC"))
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -1,0 +1,138 @@
+"""Ranks and roots by position and by id; `line` has ids like positions, in another order."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from forestcoll.errors import InputError
+from forestcoll.ranks import rank_parts, ranks_of, root_number
+from forestcoll.topology import NodeId, Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+
+
+def line(*ids: NodeId, switches: Iterable[NodeId] = ()) -> Topology:
+    """Compute nodes and switches with these ids, in this order, in a line."""
+    builder = TopologyBuilder("line")
+    for each in ids:
+        (builder.add_switch if each in switches else builder.add_compute)(each)
+    for one, other in pairwise(ids):
+        builder.add_duplex(one, other, 1)
+    return builder.build()
+
+
+BOXES = build_topology("dgx-a100:boxes=2,gpus=4")  # b0/gpu0 to b0/gpu3, b1/gpu0 to b1/gpu3, then switches
+NUMBERED = line(10, 3, 2, 1, 0)
+RANGES = line("0-1", "2-1", "sw", "c", "d", switches=["sw"])
+
+
+@pytest.mark.parametrize(
+    ("topology", "ranks", "numbers"),
+    [
+        (BOXES, "0-1,4", (0, 1, 4)),
+        (BOXES, "b0/gpu0,b1/gpu3", (0, 7)),
+        (BOXES, " b1/gpu0 , 3 ,0-1", (0, 1, 3, 4)),
+        (BOXES, [0, 5], (0, 5)),
+        (BOXES, [np.int64(0), "b1/gpu1", "2-3"], (0, 2, 3, 5)),
+        (BOXES, iter(["b0/gpu3", 0]), (0, 3)),
+        (NUMBERED, "0,3", (0, 3)),  # a position wins
+        (NUMBERED, [0, 3], (0, 3)),
+        (NUMBERED, "0-2", (0, 1, 2)),
+        (RANGES, "0-1", (0, 1)),  # a position wins, of a range also
+        (RANGES, "2-1,d", (1, 4)),  # no range
+        (RANGES, ["c", "2-1"], (1, 3)),
+        (RANGES, "1-2", (1, 3)),
+        (line("a,b", "c", 3), ["a,b", "c"], (0, 1)),
+    ],
+)
+def test_ranks_are_positions_and_ids(topology: Topology, ranks: str | list[int | str], numbers: tuple[int]) -> None:
+    assert ranks_of(topology, ranks) == numbers
+
+
+FIVE = "line has 5 compute nodes, ranks 0 to 4"
+EIGHT = "dgx-a100:boxes=2,gpus=4 has 8 compute nodes, ranks 0 to 7"
+
+
+@pytest.mark.parametrize(
+    ("topology", "ranks", "said"),
+    [
+        (BOXES, "8,0", f"there is no rank 8; {EIGHT}"),
+        (BOXES, [-1, 0], f"there is no rank -1; {EIGHT}"),
+        (NUMBERED, "0,10", f"there is no rank 10; {FIVE}; the node with id 10 is rank 0"),
+        (BOXES, "b0/gpux,1", f"there is no rank 'b0/gpux'; did you mean 'b0/gpu0'? {EIGHT}, or ids of these nodes"),
+        (BOXES, "1-x,1", f"there is no rank '1-x'; {EIGHT}, or ids of these nodes"),
+        (BOXES, f"{'1' * 19},1", f"there is no rank '{'1' * 19}'; {EIGHT}, or ids of these nodes"),
+        (BOXES, ["", 0], f"there is no rank ''; {EIGHT}, or ids of these nodes"),
+        (BOXES, "ib,0", "dgx-a100:boxes=2,gpus=4: rank 'ib' is a switch; name compute nodes"),
+        (BOXES, "3-1", "the range '3-1' runs backwards; write 1-3"),
+        (BOXES, "0,b0/gpu0", "rank 0 is named twice; name it once"),
+        (BOXES, ["b1/gpu0", "b1/gpu0"], "rank 4 is named twice; name it once"),
+        (BOXES, "b1/gpu0", "1 rank is named; a collective needs two"),
+        (BOXES, "0,", "'0,' has an empty part; write ranks as in '0-7,16' or 'gpu0,gpu3'"),
+        (BOXES, [None], "rank null is no integer and no text; give a position or an id"),
+        (BOXES, 3, "ranks are 3; expected a text such as '0-7,16-23', or a list of ranks"),
+    ],
+)
+def test_ranks_that_are_not_there_are_refused(topology: Topology, ranks: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ranks_of(topology, ranks)
+    assert str(caught.value) == said
+
+
+def test_a_text_is_only_refused_for_an_empty_part_before_the_network_is_known() -> None:
+    assert rank_parts("0-7, 3-1,a;b") == ("0-7", "3-1", "a;b")
+    for text in ("", ",", "0,,1", " "):
+        with pytest.raises(InputError, match="has an empty part"):
+            rank_parts(text)
+
+
+@pytest.mark.parametrize(
+    ("topology", "root", "number"),
+    [
+        (BOXES, "b1/gpu0", 4),
+        (BOXES, 4, 4),
+        (BOXES, "4", 4),
+        (BOXES, np.int64(4), 4),
+        (NUMBERED, 3, 1),  # an id wins
+        (NUMBERED, "3", 1),
+        (NUMBERED, 4, 4),  # no node has the id 4
+        (line("3", "2", "1"), 3, 0),
+        (line("3", "2", "1"), 0, 0),
+        (line(1, "1", 2), 1, 0),
+        (RANGES, 2, 3),
+    ],
+)
+def test_a_root_is_an_id_or_else_a_position(topology: Topology, root: NodeId, number: int) -> None:
+    assert root_number(topology, root) == number
+
+
+ANY = "give the id of a compute node, or its position from 0 to 7"
+
+
+@pytest.mark.parametrize(
+    ("root", "said"),
+    [
+        ("b1/gpuu0", f"no node 'b1/gpuu0' to be the root; did you mean 'b1/gpu0'? {ANY}"),
+        ("zzz", f"no node 'zzz' to be the root; {ANY}"),
+        ("8", f"no node '8' to be the root; {ANY}"),
+        (8, f"no node 8 to be the root; {ANY}"),
+        (-1, f"no node -1 to be the root; {ANY}"),
+        ("", f"no node '' to be the root; {ANY}"),
+        ("9" * 5000, f"no node '{'9' * 57}...' to be the root; {ANY}"),
+        ("ib", f"root 'ib' is a switch; {ANY}"),
+        (True, f"root is true; {ANY}"),
+        (1.0, f"root is 1.0; {ANY}"),
+        (None, f"root is null; {ANY}"),
+        ("b1/gpu0", "root 'b1/gpu0' is not among the ranks; name it too"),
+    ],
+)
+def test_a_root_that_cannot_be_one_is_refused(root: NodeId, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        root_number(BOXES, root, (0, 1))
+    assert str(caught.value) == f"dgx-a100:boxes=2,gpus=4: {said}"
+
+
+def test_a_root_that_two_nodes_are_called_by_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^line: '1' is the id of two nodes, an integer and a text; rename one$"):
+        root_number(line(1, "1", 2), "1")
