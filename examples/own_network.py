@@ -10,7 +10,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from forestcoll import Topology, generate, optimum, read_schedule, shape_of, verify, write_schedule
+from forestcoll import from_networkx, generate, optimum, read_schedule, shape_of, verify, write_schedule
 
 
 def network() -> nx.Graph:
@@ -27,7 +27,7 @@ def network() -> nx.Graph:
 
 def main(path: Path) -> None:
     """Find the optimum, write a schedule that reaches it to `path`, and check the file."""
-    topology = Topology.from_networkx(network())
+    topology = from_networkx(network())
     best = optimum(topology)
     trees = f"{best.trees_per_root} tree{'s' * (best.trees_per_root != 1)}"
     print(f"optimum: {best.algbw} {topology.bandwidth_unit} with {trees} per root")

@@ -5,7 +5,7 @@ The pipeline, each step a function on frozen values:
     from pathlib import Path
     from forestcoll import generate, load_topology, optimum, verify, write_schedule
 
-    topology = load_topology("dgx-a100:boxes=2")   # a builder, a file, or Topology.from_networkx(graph)
+    topology = load_topology("dgx-a100:boxes=2")   # a builder, a file, a networkx graph
     best = optimum(topology)                       # the exact bound, and the cut that proves it
     schedule = generate(topology)                  # a forest of spanning trees that reaches it
     assert verify(schedule).ok                     # judged by code that shares nothing with the generator

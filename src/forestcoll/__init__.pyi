@@ -91,6 +91,8 @@ from .topology import Topology as Topology
 from .topology import TopologyBuilder as TopologyBuilder
 from .topology import read_topology as read_topology
 from .topology import write_topology as write_topology
+from .topology.networkx_graph import from_networkx as from_networkx
+from .topology.networkx_graph import to_networkx as to_networkx
 from .topology.registry import build_topology as build_topology
 from .topology.registry import builders as builders
 from .topology.registry import load_topology as load_topology

@@ -5,7 +5,8 @@ import networkx as nx
 import pytest
 from cli_run import run_command
 
-from forestcoll import Topology, build_topology, builders, read_topology
+from forestcoll import build_topology, builders, read_topology
+from forestcoll.topology.networkx_graph import from_networkx
 
 
 def test_the_list_names_every_builder_and_parameter() -> None:
@@ -46,7 +47,7 @@ def test_networkx_reads_what_is_printed() -> None:
     run = run_command("topology", "dgx-a100:boxes=2")
     assert (run.status, run.err) == (0, "")
     graph = nx.node_link_graph(json.loads(run.out), edges="edges")
-    assert Topology.from_networkx(graph) == build_topology("dgx-a100:boxes=2")
+    assert from_networkx(graph) == build_topology("dgx-a100:boxes=2")
 
 
 def test_what_was_written_in_json(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from forestcoll.design.realisation import predicted_cost, schedule_of, topology_
 from forestcoll.design.wiring import Wiring, is_mirror
 from forestcoll.errors import InputError, InternalError
 from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.topology.networkx_graph import to_networkx
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification.steps.judge import verify_steps
 
@@ -90,7 +91,7 @@ def test_the_network_has_the_size_degree_and_diameter_that_it_says(construction:
     wiring = construction.wiring
     assert (wiring.nodes, wiring.degree) == (construction.nodes, construction.degree)
     assert (wiring.is_simple, wiring.is_both_ways) == (construction.is_simple, construction.is_both_ways)
-    assert nx.diameter(topology_of(construction).to_networkx()) == construction.diameter
+    assert nx.diameter(to_networkx(topology_of(construction))) == construction.diameter
     assert construction.diameter <= construction.cost.steps
     assert construction.is_breadth_first == (wiring.breadth_first_cost() == construction.cost) or (
         not construction.is_breadth_first
@@ -113,25 +114,25 @@ def test_an_expression_is_read_back_from_its_document(construction: Construction
 
 
 def test_the_line_graph_is_that_of_graph_theory() -> None:
-    graph = topology_of(LineGraph.of(HAMMING)).to_networkx()
-    assert nx.is_isomorphic(graph, nx.line_graph(HAMMING.wiring.topology("base").to_networkx()))
-    kautz = build_topology("kautz:degree=2,length=2").to_networkx()
-    assert nx.is_isomorphic(topology_of(LineGraph.of(LineGraph.of(K3))).to_networkx(), kautz)
+    graph = to_networkx(topology_of(LineGraph.of(HAMMING)))
+    assert nx.is_isomorphic(graph, nx.line_graph(to_networkx(HAMMING.wiring.topology("base"))))
+    kautz = to_networkx(build_topology("kautz:degree=2,length=2"))
+    assert nx.is_isomorphic(to_networkx(topology_of(LineGraph.of(LineGraph.of(K3)))), kautz)
 
 
 def test_the_product_is_that_of_graph_theory() -> None:
-    product = nx.cartesian_product(K3.wiring.topology("a").to_networkx(), RING4.wiring.topology("b").to_networkx())
-    assert nx.is_isomorphic(topology_of(CartesianProduct.of((K3, RING4))).to_networkx(), product)
-    torus = build_topology("torus:dims=4x4").to_networkx()
+    product = nx.cartesian_product(to_networkx(K3.wiring.topology("a")), to_networkx(RING4.wiring.topology("b")))
+    assert nx.is_isomorphic(to_networkx(topology_of(CartesianProduct.of((K3, RING4)))), product)
+    torus = to_networkx(build_topology("torus:dims=4x4"))
     ring = base(4, 2, "BiRing(2,4)")
     assert nx.utils.graphs_equal(
-        nx.DiGraph(topology_of(CartesianPower.of(ring, 2)).to_networkx().edges), nx.DiGraph(torus.edges)
+        nx.DiGraph(to_networkx(topology_of(CartesianPower.of(ring, 2))).edges), nx.DiGraph(torus.edges)
     )
 
 
 def test_the_degree_expansion_is_the_lexicographic_product_with_nodes_apart() -> None:
-    expected = nx.lexicographic_product(RING4.wiring.topology("a").to_networkx(), nx.empty_graph(3, nx.DiGraph))
-    assert nx.is_isomorphic(topology_of(DegreeExpansion.of(RING4, 3)).to_networkx(), expected)
+    expected = nx.lexicographic_product(to_networkx(RING4.wiring.topology("a")), nx.empty_graph(3, nx.DiGraph))
+    assert nx.is_isomorphic(to_networkx(topology_of(DegreeExpansion.of(RING4, 3))), expected)
 
 
 def test_both_ways_keeps_steps_and_bandwidth_and_doubles_the_degree() -> None:

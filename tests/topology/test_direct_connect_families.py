@@ -10,11 +10,12 @@ import pytest
 from forestcoll.errors import InputError
 from forestcoll.topology.families.cayley import Metacyclic
 from forestcoll.topology.families.distance_regular import GRAPHS
+from forestcoll.topology.networkx_graph import to_networkx
 from forestcoll.topology.registry import build_topology
 
 
 def graph(spec: str) -> nx.DiGraph:
-    return build_topology(spec).to_networkx()
+    return to_networkx(build_topology(spec))
 
 
 def distances(digraph: nx.DiGraph) -> np.ndarray:

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import InputError
-from forestcoll.topology import Topology, topology_from_document, topology_to_document
+from forestcoll.topology import topology_from_document, topology_to_document
+from forestcoll.topology.networkx_graph import from_networkx, to_networkx
 from forestcoll.topology.registry import build_topology
 
 
 def test_an_undirected_graph_is_full_duplex() -> None:
     graph = nx.cycle_graph(4)
     nx.set_edge_attributes(graph, 25, "bandwidth")
-    topology = Topology.from_networkx(graph)
+    topology = from_networkx(graph)
     assert topology.name == "graph"
     assert len(topology.links) == 8
     assert set(topology.egress) == {50}
@@ -24,7 +25,7 @@ def test_a_directed_graph_is_one_way() -> None:
     graph = nx.cycle_graph(4, create_using=nx.DiGraph)
     graph.graph |= {"name": "circle", "site": "x"}
     nx.set_edge_attributes(graph, "25/3", "bandwidth")
-    topology = Topology.from_networkx(graph)
+    topology = from_networkx(graph)
     assert (topology.name, topology.attributes) == ("circle", {"site": "x"})
     assert [link.bandwidth for link in topology.links] == [Fraction(25, 3)] * 4
 
@@ -36,14 +37,14 @@ def test_parallel_edges_add_up(kind: type) -> None:
         graph.add_edge("a", "b", bandwidth=bandwidth)
         graph.add_edge("b", "a", bandwidth=bandwidth)
     factor = 1 if graph.is_directed() else 2
-    assert {link.bandwidth for link in Topology.from_networkx(graph).links} == {factor * Fraction(11, 10)}
+    assert {link.bandwidth for link in from_networkx(graph).links} == {factor * Fraction(11, 10)}
 
 
 @pytest.mark.parametrize("bandwidth", [np.int64(4), np.float64(4), np.float32(4), Fraction(4), "4"])
 def test_numbers_of_any_kind_are_exact(bandwidth: object) -> None:
     graph = nx.Graph()
     graph.add_edge(0, 1, bandwidth=bandwidth)
-    topology = Topology.from_networkx(graph)
+    topology = from_networkx(graph)
     assert topology.links[0].bandwidth == 4
     json.dumps(topology_to_document(topology))
 
@@ -51,7 +52,7 @@ def test_numbers_of_any_kind_are_exact(bandwidth: object) -> None:
 def test_ids_may_be_integers_of_numpy() -> None:
     graph = nx.Graph()
     graph.add_edge(np.int64(0), np.int32(1), bandwidth=1)
-    topology = Topology.from_networkx(graph)
+    topology = from_networkx(graph)
     assert [(node.id, type(node.id)) for node in topology.nodes] == [(0, int), (1, int)]
     assert topology == topology_from_document(json.loads(json.dumps(topology_to_document(topology))), where="w")
 
@@ -59,7 +60,7 @@ def test_ids_may_be_integers_of_numpy() -> None:
 @pytest.mark.parametrize("graph", ["x", None, {"nodes": []}, 3])
 def test_what_is_no_graph_is_refused(graph: object) -> None:
     with pytest.raises(InputError, match=r" is no networkx graph; make one, or use TopologyBuilder$"):
-        Topology.from_networkx(graph)
+        from_networkx(graph)
 
 
 @pytest.mark.parametrize("name", [{}, {"name": ""}])
@@ -67,7 +68,7 @@ def test_a_graph_without_a_name_is_called_graph(name: dict[str, str]) -> None:
     graph = nx.cycle_graph(3)
     graph.graph |= name
     nx.set_edge_attributes(graph, 1, "bandwidth")
-    assert Topology.from_networkx(graph).name == "graph"
+    assert from_networkx(graph).name == "graph"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_broken_rule_is_named(edges: list[tuple[object, object, dict[str, obje
     graph = nx.Graph()
     graph.add_edges_from(edges)
     with pytest.raises(InputError) as caught:
-        Topology.from_networkx(graph)
+        from_networkx(graph)
     assert str(caught.value).startswith(said)
 
 
@@ -98,22 +99,22 @@ def test_keys_of_an_unmarked_graph_are_its_own_and_those_of_a_marked_one_are_che
     graph = nx.Graph()
     graph.add_node(0, type="A100")
     graph.add_edge(0, 1, bandwidth="100Gb/s", delay=3)
-    topology = Topology.from_networkx(graph)
+    topology = from_networkx(graph)
     assert topology.nodes[0].attributes == {"type": "A100"}
     assert {link.bandwidth for link in topology.links} == {Fraction(25, 2)}
-    assert Topology.from_networkx(topology.to_networkx()) == topology
+    assert from_networkx(to_networkx(topology)) == topology
     graph.graph["format"] = "forestcoll.topology/1"
     with pytest.raises(InputError, match=r'^graph: nodes\[0\] \(0\) has no "kind" but has "type"; rename "type" to'):
-        Topology.from_networkx(graph)
+        from_networkx(graph)
 
 
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,nics=true", "dgx-h100:nvls=true", "ring:nodes=3,bandwidth=1/3"])
 def test_node_link_data_of_networkx_is_our_format(spec: str) -> None:
     topology = build_topology(spec)
-    graph = topology.to_networkx()
+    graph = to_networkx(topology)
     assert topology_from_document(nx.node_link_data(graph, edges="edges"), where="w") == topology
     again = nx.node_link_graph(topology_to_document(topology), edges="edges")
-    assert Topology.from_networkx(again) == topology
+    assert from_networkx(again) == topology
 
 
 def test_without_networkx_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,4 +128,4 @@ def test_without_networkx_the_message_says_what_to_install(monkeypatch: pytest.M
     topology = build_topology("ring")
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(InputError, match=r"pip install 'forestcoll\[networkx\]'"):
-        topology.to_networkx()
+        to_networkx(topology)

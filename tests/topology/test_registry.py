@@ -10,13 +10,13 @@ import pytest
 
 from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.topology import (
-    Topology,
     TopologyBuilder,
     topology_from_document,
     topology_to_document,
     write_topology,
 )
 from forestcoll.topology import registry as registry_module
+from forestcoll.topology.networkx_graph import from_networkx, to_networkx
 from forestcoll.topology.parameters import MAX_COMPUTE, integer
 from forestcoll.topology.registry import (
     BuilderSpec,
@@ -102,8 +102,8 @@ def test_a_builder_builds_with_its_defaults(spec: BuilderSpec) -> None:
     assert topology.ingress == topology.egress
     assert spec.recipe().size() == Size(len(topology.compute), len(topology.links))
     assert topology_from_document(topology_to_document(topology), where="w") == topology
-    assert Topology.from_networkx(topology.to_networkx()) == topology
-    assert nx.is_strongly_connected(topology.to_networkx())
+    assert from_networkx(to_networkx(topology)) == topology
+    assert nx.is_strongly_connected(to_networkx(topology))
 
 
 @pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)

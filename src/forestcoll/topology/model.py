@@ -246,33 +246,6 @@ class Topology(Displayed):
         """Whether every switch takes in as much as it gives out."""
         return all(self.ingress[switch] == self.egress[switch] for switch in self.switches)
 
-    @staticmethod
-    def from_networkx(graph: "nx.Graph", *, connected: bool = True) -> "Topology":
-        """Return the topology that a networkx graph describes: node and edge attributes as in the file format.
-
-        A directed graph's edges are one-way, an undirected graph's are full duplex; parallel edges add up.
-
-        Args:
-            graph: a `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`; each edge has a `bandwidth`.
-            connected: whether compute nodes must all reach each other; a collective over a part of them asks less.
-
-        Raises:
-            InputError: a rule of the format is broken; the message names the node or edge and the value.
-        """
-        from forestcoll.topology.networkx_graph import topology_from_graph
-
-        return topology_from_graph(graph, connected=connected)
-
-    def to_networkx(self) -> "nx.DiGraph":
-        """Return a networkx `DiGraph` that `from_networkx` reads back to the same topology.
-
-        Raises:
-            InputError: networkx is not installed.
-        """
-        from forestcoll.topology.networkx_graph import graph_from_topology
-
-        return graph_from_topology(self)
-
 
 if TYPE_CHECKING:
     TopologyLike: TypeAlias = Topology | str | os.PathLike[str] | nx.Graph

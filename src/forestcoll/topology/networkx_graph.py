@@ -16,8 +16,24 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-def topology_from_graph(graph: "nx.Graph", *, connected: bool = True) -> Topology:
-    """Return the topology that `graph` describes; see `Topology.from_networkx`."""
+def from_networkx(graph: "nx.Graph", *, connected: bool = True) -> Topology:
+    """Return the topology that a networkx graph describes: node and edge attributes as in the file format.
+
+    A directed graph's edges are one-way, an undirected graph's are full duplex; parallel edges add up.
+
+    Args:
+        graph: a `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`; each edge has a `bandwidth`.
+        connected: whether all compute nodes must reach each other; a collective over some of them needs less.
+
+    Example:
+        >>> import networkx as nx
+        >>> from_networkx(nx.cycle_graph(3), connected=False)
+        Traceback (most recent call last):
+        forestcoll.errors.InputError: graph: edge 0 -> 1 has no bandwidth; ...
+
+    Raises:
+        InputError: a rule of the format is broken; the message names the node or edge and the value.
+    """
     if not all(hasattr(graph, part) for part in ("graph", "nodes", "edges", "is_directed")):
         raise InputError(f"{shown(graph)} is no networkx graph; make one, or use TopologyBuilder")
     attributes = {"format": FORMAT} | dict(graph.graph)
@@ -33,8 +49,17 @@ def topology_from_graph(graph: "nx.Graph", *, connected: bool = True) -> Topolog
     )
 
 
-def graph_from_topology(topology: Topology) -> "nx.DiGraph":
-    """Return `topology` as a networkx `DiGraph`; see `Topology.to_networkx`."""
+def to_networkx(topology: Topology) -> "nx.DiGraph":
+    """Return a networkx `DiGraph` that `from_networkx` reads back to the same topology.
+
+    Example:
+        >>> from forestcoll.topology.registry import load_topology
+        >>> to_networkx(load_topology("ring:nodes=3")).number_of_edges()
+        6
+
+    Raises:
+        InputError: networkx is not installed.
+    """
     try:
         import networkx as nx
     except ImportError:

@@ -31,6 +31,7 @@ from forestcoll.errors import InputError, InternalError, did_you_mean, shown
 from forestcoll.files import path_of
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology, TopologyLike
+from forestcoll.topology.networkx_graph import from_networkx
 from forestcoll.topology.node_link import read_topology
 from forestcoll.topology.parameters import MAX_COMPUTE, Parameter, parameter_of
 
@@ -144,7 +145,7 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
         Topology('ring:nodes=4', 4 compute nodes, 0 switches, 8 links, GB/s)
 
     Raises:
-        InputError: as `read_topology`, `build_topology` and `Topology.from_networkx` do, or it is none of these.
+        InputError: as `read_topology`, `build_topology` and `from_networkx` do, or it is none of these.
     """
     if isinstance(topology, Topology):
         return topology
@@ -153,7 +154,7 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
     if isinstance(topology, os.PathLike):
         return read_topology(Path(topology), connected=connected)
     if _is_graph(topology):
-        return Topology.from_networkx(topology, connected=connected)
+        return from_networkx(topology, connected=connected)
     kinds = "a builder's spec, a file, a networkx graph or a Topology"
     raise InputError(f"topology is {shown(topology)}; expected {kinds}")
 
