@@ -31,6 +31,16 @@ from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.part import usable_part, widened
 
+_ORDER = (
+    Collective.ALLGATHER,
+    Collective.REDUCE_SCATTER,
+    Collective.BROADCAST,
+    Collective.REDUCE,
+    Collective.ALLREDUCE,
+    Collective.ALL_TO_ALL,
+)
+"""The rows: one forest, two forests, flows."""
+
 
 def bounds_of(
     topology: TopologyLike,
@@ -57,7 +67,7 @@ def bounds_of(
     Example:
         >>> from forestcoll import bounds_of
         >>> [f"{each.collective} {each.upper_algbw}" for each in bounds_of("ring:nodes=4").collectives[:3]]
-        ['allgather 8/3', 'reduce-scatter 8/3', 'allreduce 4/3']
+        ['allgather 8/3', 'reduce-scatter 8/3', 'broadcast 2']
     """
     network = network_of(topology, connected=ranks is None)
     require_all_ports(network)
@@ -100,7 +110,7 @@ class _Collector:
         self._all_to_all(orbits)
         return Bounds(
             topology=self._topology,
-            collectives=tuple(self._found[each] for each in Collective if each in self._found),
+            collectives=tuple(self._found[each] for each in _ORDER if each in self._found),
             allreduce_rate=rate,
             latency=latency_bound(self._topology, self._ranks),
             roots=roots,

@@ -95,7 +95,7 @@ class Bounds:
 
     Attributes:
         topology: the network.
-        collectives: in the order of `Collective`; one whose bound would take too long is missing.
+        collectives: a row for each collective; one whose bound would take too long is missing.
         allreduce_rate: the rate of allreduce between its bounds.
         latency: the steps that any schedule takes.
         roots: of broadcast and reduce the least cuts of the worst and the best root.

@@ -105,7 +105,7 @@ def rows(best: Optimum) -> list[tuple[str, str]]:
         how = "with more trees" if _is_reachable(best) else along
         share = percent(best.algbw / upper.algbw)
         found.append((_goal(best), f"{bandwidth(upper.algbw, unit)} {how}; this is {share} of it"))
-    else:
+    elif upper.proof.trees_only or best.collective is Collective.ALLREDUCE:
         schedule = "schedule of trees" if upper.proof.trees_only else "schedule"
         found.append((_goal(best), f"reached: no {schedule} is faster"))
     of_cut = CutProof(best.cut).algbw(best.topology, best.demand)

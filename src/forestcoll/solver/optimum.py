@@ -140,6 +140,7 @@ def solve(
 
 
 def _solved(problem: Problem, trees: int | None, max_trees: int | None, progress: Progress) -> Solution:
+    problem.remark(progress)
     if max_trees is not None:
         return problem.solve_up_to(max_trees, progress)
     if trees is not None:

@@ -88,6 +88,11 @@ class Problem:
             raise InternalError(f"a proof of {proven} is stated for the bound {bound.algbw}")
         return Problem(topology, demand, part, search, bound, widened(topology, members, search.cut))
 
+    def remark(self, progress: Progress) -> None:
+        """Let `progress` know what was left out because it would take too long."""
+        if isinstance(self.search, AllreduceSearch):
+            self.search.remark(progress)
+
     def solve(self, trees: int | None = None, progress: Progress = SILENT) -> Solution:
         """Return the optimum with `trees` trees per root, or with the fewest that are best.
 
@@ -174,9 +179,7 @@ def on_whole(topology: Topology, ranks: Collection[int], bound: Bound) -> Bound:
 def _search(topology: Topology, demand: Demand, progress: Progress, orbits: Orbits | None) -> Search:
     """Return the search on a network whose compute nodes all take part."""
     if demand.collective is Collective.ALLREDUCE:
-        search = AllreduceSearch.of(topology, progress, orbits)
-        search.remark(progress)
-        return search
+        return AllreduceSearch.of(topology, progress, orbits)
     if topology.has_balanced_switches:
         return ForestSearch.of(topology, demand, progress)
     return UnbalancedSwitchSearch.of(topology, demand, progress)
