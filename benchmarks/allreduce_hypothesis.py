@@ -75,7 +75,7 @@ def _size(topology: Topology) -> tuple[int, int]:
 
 def one_after_the_other(topology: Topology) -> Fraction:
     """Return what a reduce-scatter and an allgather over the same links reach one after the other."""
-    gather, scatter = optimum(topology).optimal_algbw, optimum(topology.transposed()).optimal_algbw
+    gather, scatter = optimum(topology).bound.algbw, optimum(topology.transposed()).bound.algbw
     return gather * scatter / (gather + scatter)
 
 

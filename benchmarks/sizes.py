@@ -128,7 +128,7 @@ def bottleneck_and_problem(core: Core, best: Optimum) -> AnyProblem:
         return core.Problem(len(best.topology.nodes), tails, heads, list(capacities), list(best.topology.compute))
 
     core.bottleneck(problem(ScaledTopology.of(best.topology).capacities))
-    return problem(best.tree_capacities())
+    return problem(best.forests[0].tree_capacities())
 
 
 def solve(core: Core, best: Optimum) -> None:

@@ -5,6 +5,8 @@ from fractions import Fraction
 from itertools import chain, combinations
 from math import floor
 
+from forestcoll.collective import Collective
+from forestcoll.optima.value import Optimum
 from forestcoll.topology import Topology
 
 Arc = tuple[int, int]
@@ -28,6 +30,28 @@ def bandwidths_of(topology: Topology) -> dict[Arc, Fraction]:
 def exit_bandwidth(topology: Topology, inside: frozenset[int]) -> Fraction:
     leaving = [link for link in topology.links if link.source in inside and link.target not in inside]
     return sum((link.bandwidth for link in leaving), Fraction(0))
+
+
+def algbw_of_cut(best: Optimum) -> Fraction:
+    """Return what the cut of an optimum bounds."""
+    inside, members = set(best.cut), best.members
+    shards = dict(zip(members, best.demand.parts(best.topology), strict=True))
+    reduces = best.collective.only_reduces
+    leaves = sum((part for node, part in shards.items() if (node in inside) != reduces), Fraction(0))
+    if best.collective is Collective.ALLREDUCE:
+        leaves = Fraction(1)
+    return exit_bandwidth(best.topology, frozenset(inside)) / leaves
+
+
+def check_bound(best: Optimum) -> None:
+    """Check that the proof adds up to the bound, that nothing is above it, and what the cut is said to hold."""
+    assert best.bound.collective is best.collective
+    assert best.bound.proof.algbw(best.topology, best.demand) == best.bound.algbw
+    assert best.algbw <= best.bound.algbw <= algbw_of_cut(best)
+    assert list(best.cut) == sorted(set(best.cut))
+    assert best.compute_inside == len(set(best.cut).intersection(best.members))
+    assert 0 < best.compute_inside < len(best.members)
+    assert best.exit_bandwidth == exit_bandwidth(best.topology, frozenset(best.cut))
 
 
 def best_allgather(topology: Topology) -> Fraction:

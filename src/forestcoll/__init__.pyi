@@ -4,11 +4,10 @@ from .allreduce.program import allreduce_optimum as allreduce_optimum
 from .bounds.all_to_all import AllToAllOptimum as AllToAllOptimum
 from .bounds.all_to_all import all_to_all_optimum as all_to_all_optimum
 from .bounds.all_to_all import all_to_all_rate as all_to_all_rate
-from .bounds.limits import AllreduceRate as AllreduceRate
-from .bounds.limits import Bounds as Bounds
-from .bounds.limits import CollectiveBound as CollectiveBound
-from .bounds.limits import Operation as Operation
 from .bounds.table import bounds_of as bounds_of
+from .bounds.values import AllreduceRate as AllreduceRate
+from .bounds.values import Bounds as Bounds
+from .bounds.values import CollectiveBound as CollectiveBound
 from .collective import Collective as Collective
 from .collective import PhaseOp as PhaseOp
 from .design.finder import Frontier as Frontier
@@ -31,6 +30,7 @@ from .oneport.comparison import SeriesComparison as SeriesComparison
 from .oneport.comparison import compare_series as compare_series
 from .oneport.pipelined import PipelinePlan as PipelinePlan
 from .oneport.pipelined import pipelined_broadcast as pipelined_broadcast
+from .optima.plan import ForestPlan as ForestPlan
 from .optima.rooted import RootedBound as RootedBound
 from .optima.rooted import broadcast_bound as broadcast_bound
 from .optima.rooted import reduce_bound as reduce_bound
@@ -47,6 +47,7 @@ from .proof import TreeDualProof as TreeDualProof
 from .proof import WeightedCut as WeightedCut
 from .ranks import without_relays as without_relays
 from .request import Demand as Demand
+from .request import Request as Request
 from .schedule.rows import Rows as Rows
 from .schedule.series.document import read_series as read_series
 from .schedule.series.document import write_series as write_series

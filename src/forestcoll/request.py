@@ -10,6 +10,7 @@ A collective whose data flows towards the roots is the same on the transposed ne
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
+from typing import TypeAlias
 
 from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, collective_named, shards_of
 from forestcoll.errors import InputError
@@ -18,8 +19,63 @@ from forestcoll.topology import NodeId, Topology
 
 
 @dataclass(frozen=True)
+class Request:
+    """What a caller asks for, by names and ids; it can be passed in place of the keywords of the same names.
+
+    Attributes:
+        collective: the operation, or its name.
+        ranks: which compute nodes take part, as `ranks.ranks_of` takes them; all if None.
+        root: of a broadcast or a reduce, the id of the compute node that data comes from or goes to.
+        shards: of an allgather or a reduce-scatter, what part of the data each compute node has, by node ids; equal
+            parts if None.
+
+    Example:
+        >>> from forestcoll import Request, optimum
+        >>> str(optimum("dgx-a100:boxes=2", Request("broadcast", root="b0/gpu0")).algbw)
+        '200'
+    """
+
+    collective: Collective | str = Collective.ALLGATHER
+    ranks: RanksLike | None = None
+    root: NodeId | None = None
+    shards: ShardsByNode | None = None
+
+    @staticmethod
+    def of(
+        asked: "RequestLike",
+        ranks: RanksLike | None = None,
+        root: NodeId | None = None,
+        shards: ShardsByNode | None = None,
+    ) -> "Request":
+        """Return `asked` if it is a request, else one of that collective and the keywords.
+
+        Raises:
+            InputError: `asked` is a request, and there is a keyword besides.
+        """
+        if not isinstance(asked, Request):
+            return Request(asked, ranks, root, shards)
+        given = {"ranks": ranks, "root": root, "shards": shards}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(f"{name} is given besides a Request; put it into the Request, as {name}=...")
+        return asked
+
+    def demand(self, topology: Topology) -> "Demand":
+        """Return what is asked in node numbers of `topology`, checked.
+
+        Raises:
+            InputError: as `Demand.of`.
+        """
+        return Demand.of(topology, self.collective, self.root, self.shards, self.ranks)
+
+
+RequestLike: TypeAlias = Collective | str | Request
+"""A collective, its name, or a request."""
+
+
+@dataclass(frozen=True)
 class Demand:
-    """What is asked of a network.
+    """What is asked of a network, in its node numbers.
 
     Attributes:
         collective: the operation.

@@ -4,10 +4,11 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from forestcoll.bounds.limits import Bounds, CutLimit, Operation, ProgramLimit
 from forestcoll.bounds.table import bounds_of
+from forestcoll.bounds.values import Bounds
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.proof.cut import CutProof
 from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
@@ -17,8 +18,8 @@ from networks import examples, networks
 from oracles import best_allgather, exit_bandwidth, subsets
 
 
-def algbw(found: Bounds, operation: Operation) -> Fraction:
-    bound = found.of(operation)
+def algbw(found: Bounds, collective: Collective) -> Fraction:
+    bound = found.of(collective)
     assert bound is not None
     return bound.upper_algbw
 
@@ -28,33 +29,32 @@ def algbw(found: Bounds, operation: Operation) -> Fraction:
 def test_every_bound_is_what_the_cuts_say(topology: Topology) -> None:
     found = bounds_of(topology)
     compute = frozenset(topology.compute)
-    assert algbw(found, Operation.ALLGATHER) == best_allgather(topology)
-    assert algbw(found, Operation.REDUCE_SCATTER) == best_allgather(topology.transposed())
+    assert algbw(found, Collective.ALLGATHER) == best_allgather(topology)
+    assert algbw(found, Collective.REDUCE_SCATTER) == best_allgather(topology.transposed())
     cut_set = min(
         exit_bandwidth(topology, inside)
         for inside in subsets(range(len(topology.nodes)))
         if inside & compute and not compute <= inside
     )
     assert found.allreduce_rate.cut_set_upper.algbw == cut_set
-    assert algbw(found, Operation.ALLREDUCE) <= cut_set
+    assert algbw(found, Collective.ALLREDUCE) <= cut_set
     lower = found.allreduce_rate.tree_lower
     assert lower is not None
-    assert lower <= algbw(found, Operation.ALLREDUCE) <= found.allreduce_rate.corollary_upper.algbw
+    assert lower <= algbw(found, Collective.ALLREDUCE) <= found.allreduce_rate.corollary_upper
 
 
 @examples(40)
 @given(networks(most=6))
-def test_every_cut_carries_what_it_says(topology: Topology) -> None:
-    for bound in bounds_of(topology).collectives:
-        if isinstance(bound.limit, CutLimit):
-            inside = frozenset(bound.limit.inside)
-            assert exit_bandwidth(topology, inside) == bound.limit.exit_bandwidth
+def test_every_proof_adds_up_to_its_bound(topology: Topology) -> None:
+    for row in bounds_of(topology).collectives:
+        assert row.bound.proof.algbw(topology, row.demand()) == row.upper_algbw
+        if isinstance(row.bound.proof, CutProof):
+            inside = frozenset(row.bound.proof.inside)
             shards = len(inside.intersection(topology.compute))
             missing = len(topology.compute) - shards
-            parts = {Operation.ALLGATHER: shards, Operation.REDUCE_SCATTER: missing}
-            assert bound.limit.share == Fraction(
-                parts.get(bound.operation, len(topology.compute)), len(topology.compute)
-            )
+            parts = {Collective.ALLGATHER: shards, Collective.REDUCE_SCATTER: missing}
+            share = Fraction(parts.get(row.collective, len(topology.compute)), len(topology.compute))
+            assert exit_bandwidth(topology, inside) / share == row.upper_algbw
             assert shards > 0
             assert missing > 0
 
@@ -75,14 +75,14 @@ def test_the_rates_of_the_paper(spec: str, lower: Fraction, upper: Fraction) -> 
 
 def test_busbw_is_that_of_nccl_tests() -> None:
     found = bounds_of(build_topology("dgx-a100:boxes=2"))
-    factors = {each.operation: each.upper_busbw / each.upper_algbw for each in found.collectives}
+    factors = {each.collective: each.upper_busbw / each.upper_algbw for each in found.collectives}
     assert factors == {
-        Operation.ALLGATHER: Fraction(15, 16),
-        Operation.REDUCE_SCATTER: Fraction(15, 16),
-        Operation.BROADCAST: 1,
-        Operation.REDUCE: 1,
-        Operation.ALLREDUCE: Fraction(15, 8),
-        Operation.ALL_TO_ALL: Fraction(15, 16),
+        Collective.ALLGATHER: Fraction(15, 16),
+        Collective.REDUCE_SCATTER: Fraction(15, 16),
+        Collective.BROADCAST: 1,
+        Collective.REDUCE: 1,
+        Collective.ALLREDUCE: Fraction(15, 8),
+        Collective.ALL_TO_ALL: Fraction(15, 16),
     }
 
 
@@ -91,7 +91,7 @@ def test_what_generate_reaches_is_never_more_than_the_bound() -> None:
         found = bounds_of(build_topology(spec))
         assert any(each.achieved_algbw is not None for each in found.collectives)
         assert all(each.achieved_algbw is None or each.achieved_algbw <= each.upper_algbw for each in found.collectives)
-        allgather = found.of(Operation.ALLGATHER)
+        allgather = found.of(Collective.ALLGATHER)
         assert allgather is not None
         assert allgather.achieved_algbw == optimum(found.topology).algbw
 
@@ -104,18 +104,18 @@ def test_a_root_is_as_asked_or_the_best() -> None:
         builder.add_link(source, target, bandwidth)
     topology = builder.build()
     best = bounds_of(topology)
-    assert {each.operation: each.root for each in best.collectives if each.root is not None} == {
-        Operation.BROADCAST: 0,
-        Operation.REDUCE: 2,
+    assert {each.collective: each.root for each in best.collectives if each.root is not None} == {
+        Collective.BROADCAST: 0,
+        Collective.REDUCE: 2,
     }
-    assert algbw(best, Operation.BROADCAST) == algbw(best, Operation.REDUCE) == 4
+    assert algbw(best, Collective.BROADCAST) == algbw(best, Collective.REDUCE) == 4
     asked = bounds_of(topology, root="b")
-    assert algbw(asked, Operation.BROADCAST) == algbw(asked, Operation.REDUCE) == 1
+    assert algbw(asked, Collective.BROADCAST) == algbw(asked, Collective.REDUCE) == 1
 
 
 def test_switches_that_compute_reach_the_cut_set_bound() -> None:
     found = bounds_of(build_topology("dgx-h100:boxes=1,nvls=true"))
-    allreduce = found.of(Operation.ALLREDUCE)
+    allreduce = found.of(Collective.ALLREDUCE)
     assert allreduce is not None
     assert allreduce.upper_algbw == allreduce.achieved_algbw == found.allreduce_rate.cut_set_upper.algbw == 450
     assert allreduce.tight
@@ -131,13 +131,13 @@ def test_a_switch_that_gets_all_data_beside_another_falls_short_of_the_bound() -
         builder.add_compute(node)
         for hub in ("left", "right"):
             builder.add_duplex(node, hub, 1)
-    allreduce = bounds_of(builder.build()).of(Operation.ALLREDUCE)
+    allreduce = bounds_of(builder.build()).of(Collective.ALLREDUCE)
     assert allreduce is not None
     assert (str(allreduce.upper_algbw), str(allreduce.achieved_algbw)) == ("2", "8/5")
     assert not allreduce.tight
 
 
-def test_an_unbalanced_switch_leaves_bounds_and_what_is_found_stands_beside_them() -> None:
+def test_an_unbalanced_switch_is_bounded_by_what_trees_can_use() -> None:
     builder = TopologyBuilder("half a link failed")
     builder.add_switch("hub")
     for node in "abc":
@@ -147,14 +147,16 @@ def test_an_unbalanced_switch_leaves_bounds_and_what_is_found_stands_beside_them
     halved = [link.bandwidth / (2 if (link.source, link.target) == (0, 3) else 1) for link in whole.links]
     links = tuple(replace(link, bandwidth=each) for link, each in zip(whole.links, halved, strict=True))
     found = bounds_of(replace(whole, links=links))
-    assert algbw(found, Operation.ALLGATHER) == Fraction(3, 2)
-    for each in found.collectives[:4]:
+    assert algbw(found, Collective.ALLGATHER) == Fraction(3, 2)
+    for each in found.collectives[:5]:
         root = None if each.root is None else found.topology.nodes[each.root].id
-        best = optimum(found.topology, each.operation.value, root=root)
-        assert each.achieved_algbw == best.algbw
-        assert each.tight == (best.algbw == each.upper_algbw)
-    # What the hub gives out is 5 of 6 that it takes in: enough for each to receive, too little to scatter all sums.
-    assert [each.tight for each in found.collectives[:4]] == [True, False, True, True]
+        best = optimum(found.topology, each.collective.value, root=root)
+        assert (each.achieved_algbw, each.bound) == (best.algbw, best.bound)
+        assert each.tight == best.is_optimal
+    # What the hub sends is 5 of 6 that it takes in: enough for each to receive, too little to scatter all sums.
+    kinds = {each.collective: each.bound.proof.kind for each in found.collectives}
+    assert (kinds[Collective.ALLGATHER], kinds[Collective.REDUCE_SCATTER]) == ("cut", "tree-dual")
+    assert all(each.tight for each in found.collectives)
     assert found.allreduce_rate.exact
     assert found.allreduce_rate.one_after_the_other is None
 
@@ -162,14 +164,12 @@ def test_an_unbalanced_switch_leaves_bounds_and_what_is_found_stands_beside_them
 def test_the_bounds_of_a_part_of_the_compute_nodes() -> None:
     topology = build_topology("mi250:boxes=2")
     found = bounds_of(topology, ranks="0-7,16-23")
-    assert (len(found.topology.compute), found.nodes) == (16, 32)
-    for each in found.collectives[:4]:
+    assert (len(found.members), len(found.topology.compute)) == (16, 32)
+    for each in found.collectives[:5]:
         root = None if each.root is None else topology.nodes[each.root].id
-        best = optimum(topology, each.operation.value, ranks="0-7,16-23", root=root)
-        assert best.algbw == each.upper_algbw == each.achieved_algbw
-    allreduce = found.of(Operation.ALLREDUCE)
-    assert allreduce is not None
-    assert allreduce.achieved_algbw == optimum(topology, "allreduce", ranks="0-7,16-23").algbw
+        best = optimum(topology, each.collective.value, ranks="0-7,16-23", root=root)
+        assert (best.bound, best.algbw) == (each.bound, each.achieved_algbw)
+        assert each.tight or each.collective is Collective.ALLREDUCE
     with pytest.raises(InputError, match="root 'b0/gpu8' is not among the ranks; name it too"):
         bounds_of(topology, ranks="0-7,16-23", root="b0/gpu8")
 
@@ -180,18 +180,15 @@ def test_steps_over_idle_nodes_count() -> None:
 
 def test_programs_that_are_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.allreduce.program.MOST_COLUMNS", 3)
-    monkeypatch.setattr("forestcoll.allreduce.search.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
     found = bounds_of(build_topology("mi250:boxes=2"))
-    assert set(found.too_large) == {Operation.ALLREDUCE, Operation.ALL_TO_ALL}
-    assert found.of(Operation.ALL_TO_ALL) is None
-    allreduce = found.of(Operation.ALLREDUCE)
+    assert set(found.too_large) == {Collective.ALLREDUCE, Collective.ALL_TO_ALL}
+    assert found.of(Collective.ALL_TO_ALL) is None
+    allreduce = found.of(Collective.ALLREDUCE)
     assert allreduce is not None
-    assert not isinstance(allreduce.limit, ProgramLimit)
-    assert allreduce.upper_algbw == min(
-        found.allreduce_rate.corollary_upper.algbw, found.allreduce_rate.cut_set_upper.algbw
-    )
+    assert allreduce.bound.proof.kind != "tree-dual"
+    assert allreduce.upper_algbw == min(found.allreduce_rate.corollary_upper, found.allreduce_rate.cut_set_upper.algbw)
     assert found.allreduce_rate.tree_lower == Fraction(2656, 15)
     assert not found.allreduce_rate.exact
 
@@ -212,9 +209,9 @@ def test_what_cannot_be_asked_is_refused() -> None:
 def test_what_is_said_to_be_reached_is_what_generate_reaches(spec: str) -> None:
     topology = build_topology(spec)
     for bound in bounds_of(topology).collectives:
-        if bound.operation is Operation.ALL_TO_ALL:
+        if bound.collective is Collective.ALL_TO_ALL:
             assert bound.achieved_algbw is None
             continue
         root = bound.root if bound.root is None else topology.nodes[bound.root].id
-        schedule = generate(topology, Collective(bound.operation.value), root=root)
+        schedule = generate(topology, Collective(bound.collective.value), root=root)
         assert verify(schedule).algbw == bound.achieved_algbw

@@ -31,7 +31,7 @@ def test_the_words_of_half_of_each_box(tmp_path: Path) -> None:
             "mi250:boxes=2: allgather over 16 of 32 compute nodes\n",
             "  algbw       2656/7 GB/s (379.429)\n" if run is optimum else "2656/7 GB/s (379.429)\n",
             "1.824 times the 208 GB/s without idle nodes as relays\n",
-            "What the 2 ranks b0/gpu0, b0/gpu1 must receive from the 14 others, 7/8 of all data, must come in over",
+            "The 2 ranks b0/gpu0, b0/gpu1 must receive 7/8 of the data from the other 14 ranks. All of it enters over ",
         ):
             assert words in run.out
     assert f"{path}: right: allgather on mi250:boxes=2, 16 of 32 compute nodes\n" in run_command("verify", path).out
@@ -129,10 +129,12 @@ def test_a_failed_half_link_says_what_stays_unused(tmp_path: Path) -> None:
     best = run_command("optimum", network, "--json").document()
     made = run_command("generate", network, "-o", path, "--json").document()
     judged = run_command("verify", path, "--json").document()
-    assert best["algbw"] == made["algbw"] == best["tree_bound"] == "38/3"
-    assert best["optimal_algbw"] == made["optimal_algbw"] == "44/3"
+    assert best["algbw"] == made["algbw"] == best["optimal_algbw"] == made["optimal_algbw"] == "38/3"
+    proof, bottleneck = best["proof"], best["bottleneck"]
+    assert isinstance(proof, dict)
+    assert isinstance(bottleneck, dict)
+    assert (proof["kind"], bottleneck["exit_bandwidth"]) == ("tree-dual", "11")
     assert judged["valid"] is True
-    assert judged["optimal"] is False
     unused = best["unused"]
     assert isinstance(unused, list)
     assert sum(Fraction(link["bandwidth"]) for link in unused) == 6
@@ -143,11 +145,12 @@ def test_the_words_of_a_failed_half_link(tmp_path: Path) -> None:
     out = run_command("optimum", broken_link(tmp_path)).out
     for words in (
         "optimum     reached: no schedule of trees is faster\n",
-        "of the cut  86.36%: switches give out what they take in\n",
-        "Unused, so that switches give out what they take in: 6 GB/s in all, of\n",
+        "of the cut  86.36%: switches send just what they take in\n",
+        "Unused, so that switches send what they take in: 6 GB/s in all, of\n",
     ):
         assert words in out
-    assert "algbw <= 11 / (3/4) = 44/3 GB/s." in out
+    assert "Switches that do not copy or add up send just what they take in" in out
+    assert "prove algbw <= 38/3 GB/s (12.6667); --json lists them." in out
     fewer = run_command("optimum", broken_link(tmp_path), "--trees", "1").out
     assert "with more trees; this is" in fewer
 

@@ -14,6 +14,7 @@ from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import NoSolutionError
 from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
+from forestcoll.optima.plan import ForestPlan
 from forestcoll.optima.value import Optimum
 from forestcoll.schedule.trees.document import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
@@ -41,25 +42,25 @@ def check(topology: Topology, **asked: Any) -> None:
         except NoSolutionError:
             assert method is Method.FAST
         else:
-            check_schedule(best, schedule)
+            check_schedule(best, schedule, is_default=method is Method.AUTO)
 
 
-def check_schedule(best: Optimum, schedule: TreeSchedule) -> None:
+def check_schedule(best: Optimum, schedule: TreeSchedule, *, is_default: bool) -> None:
     report = verify(schedule)
     assert report.fault is None
     assert report.algbw == schedule.algbw
-    if best.collective is Collective.ALLREDUCE:
-        assert best.algbw <= schedule.algbw <= best.optimal_algbw
-    else:
+    assert schedule.algbw <= best.bound.algbw
+    if is_default or best.collective is not Collective.ALLREDUCE:
         assert schedule.algbw == best.algbw
-    assert report.optimal == (schedule.algbw == best.optimal_algbw)
+    if schedule.optimal_algbw is not None:
+        assert report.optimal == (schedule.algbw == best.bound.algbw)
     assert schedule.trees_per_root == best.trees_per_root
-    for phase, asked in zip(schedule.phases, best.phases or (best,), strict=True):
-        assert phase.op is (PhaseOp.REDUCE if asked.collective.only_reduces else PhaseOp.BROADCAST)
+    for phase, asked in zip(schedule.phases, best.forests, strict=True):
+        assert phase.op is (PhaseOp.REDUCE if asked.reduces else PhaseOp.BROADCAST)
         check_roots(phase, asked)
 
 
-def check_roots(phase: Phase, asked: Optimum) -> None:
+def check_roots(phase: Phase, asked: ForestPlan) -> None:
     """Check that each root has its number of trees."""
     unit = Fraction(1, sum(asked.weights) * asked.trees_per_root)
     trees: Counter[int] = Counter()

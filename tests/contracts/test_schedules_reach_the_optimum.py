@@ -98,7 +98,7 @@ def check_schedule(best: Optimum, schedule: TreeSchedule) -> None:
     report = verify(schedule)
     assert report.fault is None
     assert report.algbw == best.algbw == schedule.algbw
-    assert report.optimal == (best.algbw == best.optimal_algbw)
+    assert report.optimal == (best.algbw == best.bound.algbw)
     assert schedule.trees_per_root == best.trees_per_root
     unit = Fraction(1, len(best.topology.compute) * best.trees_per_root)
     trees: Counter[int] = Counter()

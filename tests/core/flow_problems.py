@@ -64,7 +64,7 @@ def scaled(topology: Topology, shards: dict[int, Fraction] | None = None) -> Sca
     """Return the network as the generator hands it to a core."""
     best = optimum(topology, shards=shards)
     arcs = [(link.source, link.target) for link in topology.links]
-    capacities = dict(zip(arcs, best.tree_capacities(), strict=True))
+    capacities = dict(zip(arcs, best.forests[0].tree_capacities(), strict=True))
     return Scaled(len(topology.nodes), capacities, topology.compute, best.trees_per_root, best.weights)
 
 

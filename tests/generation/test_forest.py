@@ -65,7 +65,7 @@ def test_a_schedule_carries_its_optimum_and_certificate() -> None:
     best = optimum(TOPOLOGY, trees=2)
     schedule = schedule_for(best)
     assert schedule.topology is TOPOLOGY
-    assert (schedule.algbw, schedule.optimal_algbw, schedule.cut) == (best.algbw, best.optimal_algbw, best.cut)
+    assert (schedule.algbw, schedule.optimal_algbw, schedule.cut) == (best.algbw, best.bound.algbw, best.cut)
     assert schedule.trees_per_root == 2
 
 
@@ -99,5 +99,5 @@ def test_the_fast_way_says_how_many_roots_it_left_incomplete(monkeypatch: pytest
     with pytest.raises(NoSolutionError) as caught:
         schedule_for(best, method=Method.FAST)
     assert str(caught.value) == (
-        "dgx-a100:boxes=2,gpus=3: the fast way left the trees of 2 roots incomplete; use the method auto or proven"
+        "dgx-a100:boxes=2,gpus=3: the fast method left the trees of 2 roots incomplete; use the method auto or proven"
     )

@@ -18,8 +18,8 @@ c_RE must besides enter each switch with as much as they leave it:
 So this program has the optimum of the appendix, which routes each logical link through the switches as a commodity of
 its own; it only takes fewer columns. A switch that can multicast need not be balanced by the broadcast, nor one that
 can aggregate by the reduce, and one that does both may be a root: with these `Roles` the optimum bounds all schedules
-of trees, but is not known to be reached. It is reached where each such switch either is *enlisted*, so that all data of
-the phase must get to it as to a compute node (a tree may then leave it out), or passes data on like any other.
+of trees, but is not known to be reached. It is reached where each such switch either *copies*, so that all data of the
+phase must get to it as to a compute node (a tree may then leave it out), or passes data on like any other.
 
 The dual. Weights y_S >= 0 on sets, each for one of the phases, and potentials of switches in each phase, give each
 link a price in each phase, and the greater of the two counts:

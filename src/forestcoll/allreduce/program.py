@@ -32,8 +32,11 @@ from forestcoll.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut
 from forestcoll.topology import Topology
 from forestcoll.topology.orbits import Orbits
 
-MOST_COLUMNS = 4000
-"""The most columns that the program may have: one for each orbit of roots, two for each of links. Minutes."""
+MOST_COLUMNS = 2000
+"""The most columns that the program may have, one for each orbit of roots and two for each of links.
+
+It takes a minute then, and mostly far less.
+"""
 
 _ENOUGH = 4
 """Times all nodes times the cut-set bound: more no link needs, which keeps the numbers of the program alike.

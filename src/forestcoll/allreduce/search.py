@@ -1,18 +1,19 @@
 """The two forests of an allreduce (ForestColl §5.7, appendix G).
 
-There are two ways to choose them, and the better one counts:
+There are two methods to choose them, and the better one counts:
 
 - *halves*: a reduce-scatter and an allgather, each at its own optimum a and a' with all links to itself. Together they
   take 1/a + 1/a' of the time per unit of data, or less where they do not need the same links at once.
 - *split*: the plan of the linear program, which says how much each node roots and how each link is shared between the
   two. Each forest is then one of shards of different sizes, on a network with its part of the bandwidth.
 
-No schedule beats the least exit bandwidth of a set with some but not all compute nodes: of the vectors inside, all of
-their sum must leave it. Trees often cannot reach that; what bounds them is found in this order, until the halves reach
-it: what all nodes must receive (Corollary 2.1 of *On the Computation Rate of All-Reduce*), and the linear program.
+No schedule beats the least exit bandwidth of a set with some but not all compute nodes: the whole sum of the vectors
+inside must leave it. Trees often cannot reach that. What bounds them is found in this order, until the halves reach it:
+what all nodes must receive (Corollary 2.1 of *On the Computation Rate of All-Reduce*), and the linear program. The
+least of these bounds is stated, with its proof.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, lcm
@@ -24,18 +25,19 @@ from forestcoll.allreduce.program import AllreduceOptimum, allreduce_optimum
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import NoSolutionError
 from forestcoll.optima.forest_search import ForestSearch
+from forestcoll.optima.plan import ForestPlan
 from forestcoll.optima.rooted import cut_set_bound
-from forestcoll.optima.unbalanced import UnbalancedSearch
-from forestcoll.optima.value import Optimum
+from forestcoll.optima.search import Candidate
+from forestcoll.optima.unbalanced_switches import UnbalancedSwitchSearch
 from forestcoll.progress import SILENT, Progress
+from forestcoll.proof.bound import Bound
+from forestcoll.proof.cut import CutProof
+from forestcoll.proof.proof import Proof
 from forestcoll.proof.receipt import ReceiptProof
 from forestcoll.proof.tree_dual import PHASES, Roles
 from forestcoll.request import Demand
 from forestcoll.topology import Topology
 from forestcoll.topology.orbits import Orbits
-
-MOST_COLUMNS = 2000
-"""The most columns of a linear program that is solved on the way to a schedule: a minute, and mostly far less."""
 
 MOST_PARTS = 2**96
 """The finest parts of its rate that a plan may use if trees are to make it exactly; a finer plan is rounded.
@@ -49,7 +51,7 @@ ROUNDED_TREES = 2**12
 _MOST_TRIED = 4
 """How many choices of switches that copy and add are tried."""
 
-Forests = tuple[Optimum, Optimum]
+Forests = tuple[ForestPlan, ForestPlan]
 """The trees that reduce, and those that gather."""
 
 
@@ -72,7 +74,7 @@ class Halves:
             return Halves(_alone(topology, Collective.REDUCE_SCATTER, progress), gathers)
         back = topology.transposed()
         scaled = replace(gathers.scaled, topology=back, backwards=True)
-        return Halves(ForestSearch(scaled, replace(gathers.found, topology=back)), gathers)
+        return Halves(ForestSearch(scaled, replace(gathers.found, topology=back), ()), gathers)
 
     def forests(self, trees: int | None = None) -> tuple[Fraction, Forests]:
         """Return what the two reach one after the other, with the fewest trees or so many for each root, and them."""
@@ -84,7 +86,7 @@ class Halves:
 def _alone(topology: Topology, collective: Collective, progress: Progress) -> ForestSearch:
     if topology.has_balanced_switches:
         return ForestSearch.of(topology, Demand(collective), progress)
-    return UnbalancedSearch.of(topology, Demand(collective), progress).search
+    return UnbalancedSwitchSearch.of(topology, Demand(collective), progress).search
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Split:
         topology: the network.
         plan: what each node roots, and what each phase gets of each link.
         roles: what the nodes do.
-        progress: is told of stages.
+        progress: is kept informed of the stages.
     """
 
     topology: Topology
@@ -153,8 +155,8 @@ class Split:
 
     def _asked(self, phase: PhaseOp, rooted: Sequence[Fraction], shared: Sequence[Fraction]) -> tuple[Topology, Demand]:
         """Return the network of a phase, and what it is asked for."""
-        enlisted = self.roles.receivers[phase].difference(self.topology.compute)
-        network = self.topology.sharing(shared, enlisted)
+        copying = self.roles.receivers[phase].difference(self.topology.compute)
+        network = self.topology.sharing(shared, copying)
         shards = tuple(rooted[node] for node in network.compute)
         collective = Collective.REDUCE_SCATTER if phase is PhaseOp.REDUCE else Collective.ALLGATHER
         return network, Demand(collective, shards=shards if len(set(shards)) > 1 else None)
@@ -176,27 +178,23 @@ class AllreduceSearch:
 
     Attributes:
         topology: the network.
-        cut_bound: no schedule is faster.
-        cut: the set of nodes that proves it.
-        tree_bound: no schedule of trees is faster.
-        ways: the ways to choose the forests; never empty.
+        bound: the least bound that was found.
+        cut: the set of nodes of the least exit bandwidth, node numbers, rising.
+        methods: the methods to choose the forests; never empty.
         plain: the optimum of trees if switches only pass data on, where its linear program was solved.
-        in_network: the bound of trees if switches do what they can, where there are such and it was sought.
         columns_missing: of a linear program that was too large how many columns it would have had, else 0.
     """
 
     topology: Topology
-    cut_bound: Fraction
+    bound: Bound
     cut: tuple[int, ...]
-    tree_bound: Fraction
-    ways: tuple[Halves | Split, ...]
+    methods: tuple[Halves | Split, ...]
     plain: AllreduceOptimum | None
-    in_network: AllreduceOptimum | None
     columns_missing: int
 
     @staticmethod
     def of(topology: Topology, progress: Progress, orbits: Orbits | None = None) -> "AllreduceSearch":
-        """Return the search on `topology`, by linear programs of at most `MOST_COLUMNS` columns.
+        """Return the search on `topology`, by linear programs of at most `program.MOST_COLUMNS` columns.
 
         `orbits` are those of a group of symmetries, to save a search for it.
 
@@ -204,100 +202,74 @@ class AllreduceSearch:
             NoSolutionError: a switch is not balanced, and no linear program was solved exactly.
         """
         halves = Halves.of(topology, progress) if topology.has_balanced_switches else None
-        bound = _TreeBound.of(topology, progress, orbits)
+        found = _Programs.of(topology, progress, orbits)
         reached = Fraction(0) if halves is None else halves.forests()[0]
-        if reached < bound.tree_bound:
-            bound.solve(reached)
-        ways: list[Halves | Split] = [way for way in (halves, bound.split) if way is not None]
-        if not ways:
-            ways = [Halves.of(topology, progress)]
-        return AllreduceSearch(
-            topology=topology,
-            cut_bound=bound.cut_bound,
-            cut=bound.cut,
-            tree_bound=bound.tree_bound,
-            ways=tuple(ways),
-            plain=bound.plain,
-            in_network=bound.in_network,
-            columns_missing=bound.columns_missing,
-        )
+        if reached < found.bound.algbw:
+            found.solve(reached)
+        methods: list[Halves | Split] = [method for method in (halves, found.split) if method is not None]
+        if not methods:
+            methods = [Halves.of(topology, progress)]
+        return AllreduceSearch(topology, found.bound, found.cut, tuple(methods), found.plain, found.columns_missing)
 
     def remark(self, progress: Progress) -> None:
         """Let `progress` know if the linear program was too large."""
         if self.columns_missing:
             progress.remark(
                 f"{self.topology.name}: the linear program of allreduce has {self.columns_missing:,} columns, and "
-                f"{MOST_COLUMNS:,} are solved on the way to a schedule; a reduce-scatter and an allgather are taken "
-                "one after the other"
+                f"{allreduce.MOST_COLUMNS:,} are solved on the way to a schedule; a reduce-scatter and an allgather "
+                "are taken one after the other"
             )
 
-    @property
-    def best(self) -> Optimum:
-        """The fastest way, with the fewest trees that it needs."""
-        return self._best_of(way.forests() for way in self.ways)
-
-    def restricted(self, trees: int, progress: Progress = SILENT) -> Optimum:
-        """Return the faster way with `trees` trees for each root, on average in a split.
-
-        Raises:
-            NoSolutionError: neither is possible with so many.
-        """
-        progress.begin("finding the best bandwidth for the number of trees")
-        return self._best_of(self._possible(trees))
-
-    def _possible(self, trees: int) -> Iterator[tuple[Fraction, Forests]]:
-        refusals = []
-        for way in self.ways:
+    def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[Candidate, ...]:
+        """As `Search.candidates`: one of each method, with `trees` trees for each root, on average in a split."""
+        if trees is not None:
+            progress.begin("finding the best bandwidth for the number of trees")
+        found: list[Candidate] = []
+        refusals: list[NoSolutionError] = []
+        for method in self.methods:
             try:
-                yield way.forests(trees)
+                found.append(Candidate(*method.forests(trees)))
             except NoSolutionError as error:
                 refusals.append(error)
-        if len(refusals) == len(self.ways):
+        if not found:
             raise refusals[0]
+        return tuple(found)
 
-    def _best_of(self, candidates: Iterator[tuple[Fraction, Forests]]) -> Optimum:
-        algbw, forests = max(candidates, key=lambda each: each[0])
-        count = len(self.topology.compute)
-        trees = max(ceil(Fraction(each.trees_per_root * sum(each.weights), count)) for each in forests)
-        return Optimum(
-            topology=self.topology,
-            collective=Collective.ALLREDUCE,
-            algbw=algbw,
-            trees_per_root=trees,
-            tree_bandwidth=algbw / (count * trees),
-            optimal_algbw=self.cut_bound,
-            cut=self.cut,
-            phases=forests,
-            tree_bound=self.tree_bound,
-        )
+
+def bound_without_programs(topology: Topology, progress: Progress) -> tuple[Bound, tuple[int, ...]]:
+    """Return the least bound of an allreduce that needs no linear program, and the least cut."""
+    found = _Programs.of(topology, progress, None)
+    return found.bound, found.cut
 
 
 @dataclass
-class _TreeBound:
-    """What bounds trees, while it is found, and the plan that comes with it."""
+class _Programs:
+    """The bound of trees while it is found, and the plan that comes with it."""
 
     topology: Topology
     progress: Progress
     orbits: Orbits | None
-    cut_bound: Fraction
+    bound: Bound
     cut: tuple[int, ...]
-    tree_bound: Fraction
     split: Split | None = None
     plain: AllreduceOptimum | None = None
-    in_network: AllreduceOptimum | None = None
     columns_missing: int = 0
 
     @staticmethod
-    def of(topology: Topology, progress: Progress, orbits: Orbits | None) -> "_TreeBound":
+    def of(topology: Topology, progress: Progress, orbits: Orbits | None) -> "_Programs":
         """Return what is bounded without a linear program. Switches that copy and add take no part in Corollary 2.1."""
         progress.begin("finding the bottleneck cut")
-        found = cut_set_bound(topology)
-        least = (
-            found.algbw
-            if topology.able_switches
-            else min(found.algbw, ReceiptProof().algbw(topology, Demand(Collective.ALLREDUCE)))
-        )
-        return _TreeBound(topology, progress, orbits, found.algbw, found.cut, least)
+        least = cut_set_bound(topology)
+        found = _Programs(topology, progress, orbits, _bound(least.algbw, CutProof(least.cut)), least.cut)
+        if not topology.able_switches:
+            receipt = ReceiptProof()
+            found.tighten(receipt.algbw(topology, Demand(Collective.ALLREDUCE)), receipt)
+        return found
+
+    def tighten(self, algbw: Fraction, proof: Proof) -> None:
+        """Take a bound in place of the one so far if it is less."""
+        if algbw < self.bound.algbw:
+            self.bound = _bound(algbw, proof)
 
     def solve(self, reached: Fraction) -> None:
         """Solve the linear program, and keep its plan if it is faster than what is `reached` without."""
@@ -305,30 +277,30 @@ class _TreeBound:
             self.progress.begin("looking for a symmetry")
             self.orbits = Orbits.of(self.topology)
         needed = allreduce.columns_needed(self.topology, self.orbits)
-        if needed > MOST_COLUMNS:
+        if needed > allreduce.MOST_COLUMNS:
             self.columns_missing = needed
             return
         if self.topology.able_switches:
-            self.in_network = self._solved(self.orbits, Roles.in_network(self.topology))
-            self.tree_bound = min(self.tree_bound, self.in_network.upper)
-            reached = self._enlist(self.orbits, reached)
-        if reached < self.tree_bound:
+            in_network = self._solved(self.orbits, Roles.in_network(self.topology))
+            self.tighten(in_network.upper, in_network.proof)
+            reached = self._let_copy(self.orbits, reached)
+        if reached < self.bound.algbw:
             self.plain = self._solved(self.orbits, Roles.of(self.topology))
             if not self.topology.able_switches:
-                self.tree_bound = min(self.tree_bound, self.plain.upper)
+                self.tighten(self.plain.upper, self.plain.proof)
             self._keep(self.plain, Roles.of(self.topology), reached)
 
-    def _enlist(self, orbits: Orbits, reached: Fraction) -> Fraction:
-        """Let switches copy and add; those that all data cannot get to fast enough are let go, a few times."""
-        enlisted = frozenset(self.topology.able_switches)
+    def _let_copy(self, orbits: Orbits, reached: Fraction) -> Fraction:
+        """Let switches copy and add, a few times, each time without those that all data cannot get to fast enough."""
+        copying = frozenset(self.topology.able_switches)
         for _ in range(_MOST_TRIED):
-            roles = Roles.of(self.topology, enlisted)
+            roles = Roles.of(self.topology, copying)
             found = self._solved(orbits, roles)
             reached = self._keep(found, roles, reached)
             slow = _slow_switches(self.topology, orbits, found, roles)
-            if reached == self.tree_bound or not slow:
+            if reached == self.bound.algbw or not slow:
                 break
-            enlisted -= slow
+            copying -= slow
         return reached
 
     def _solved(self, orbits: Orbits, roles: Roles) -> AllreduceOptimum:
@@ -342,8 +314,12 @@ class _TreeBound:
         return found.plan.rate
 
 
+def _bound(algbw: Fraction, proof: Proof) -> Bound:
+    return Bound(Collective.ALLREDUCE, algbw, proof)
+
+
 def _slow_switches(topology: Topology, orbits: Orbits, found: AllreduceOptimum, roles: Roles) -> frozenset[int]:
-    """Return the enlisted switches that limit the rate: the dual has sets that miss them and no compute node."""
+    """Return the copying switches that limit the rate: the dual has sets that miss them and no compute node."""
     slow: set[int] = set()
     for cut in found.proof.cuts:
         if cut.weight and set(topology.compute) <= set(cut.inside):

@@ -19,18 +19,18 @@ def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool
 
     Of each collective on TOPOLOGY: the best possible algbw and busbw as nccl-tests defines them, what limits it, and
     what `generate` reaches. Besides, the rate of allreduce between its bounds, and the steps that data takes at least.
-    With --json also the certificates: cuts and weights that anyone can add up.
+    With --json also the certificates: cuts, weights and lengths that anyone can add up.
     """
     from forestcoll.bounds.table import bounds_of
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import bounds as bounds_wording
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import bounds as words
+    from forestcoll.presentation import text
     from forestcoll.topology.registry import load_topology
 
     with Watch() as watch:
         network = load_topology(topology, connected=ranks is None)
         found = bounds_of(network, ranks=ranks, root=root, progress=watch)
     if as_json:
-        wording.print_json(bounds_wording.document(found))
+        text.print_json(words.document(found))
         return
-    wording.print_lines(bounds_wording.lines(found))
+    text.print_lines(words.lines(found))

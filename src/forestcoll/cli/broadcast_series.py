@@ -49,7 +49,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.oneport.checking import checked
     from forestcoll.oneport.comparison import compare_series
     from forestcoll.presentation import series as series_wording
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
     from forestcoll.schedule.series.document import write_series
     from forestcoll.simulation.series.play import good_cuts, simulate_series
     from forestcoll.topology.registry import load_topology

@@ -33,7 +33,7 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     object whatever FILE holds.
     """
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
     from forestcoll.targets.judging import judge_file
 
     try:
@@ -78,7 +78,7 @@ def _document(found: "Judgement") -> dict[str, object]:
 
 
 def _print(file: Path, found: "Judgement") -> None:
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
 
     rows = [("instructions", str(found.instructions))]
     for runtime, refusal in found.loads.items():

@@ -134,7 +134,7 @@ def _options(
 
 
 def _report(done: "Export", output: Path | None, watch: "Watch", *, as_json: bool) -> None:
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
 
     err = is_standard_stream(output)
     if as_json:

@@ -123,7 +123,7 @@ def _find(asked: _Asked) -> None:
     from forestcoll.cli.watching import Watch
     from forestcoll.design.cache import find_with_cache
     from forestcoll.design.finder import find_topologies
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
 
     workload = asked.workload()
     with Watch() as watch:
@@ -256,7 +256,7 @@ def _sweep(asked: _Asked) -> None:
 
     from forestcoll.cli.watching import Watch
     from forestcoll.design.sweep import questions_of, sweep
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
 
     workload = asked.workload()
     with Watch() as watch, ExitStack() as stack:

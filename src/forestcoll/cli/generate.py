@@ -72,12 +72,13 @@ def command(  # noqa: PLR0913 (one parameter an option)
     The optimum is that of a collective on TOPOLOGY; a schedule that the verifier refuses is never written.
     """
     from forestcoll.cli.watching import Watch
-    from forestcoll.generation.forest import schedule_for
-    from forestcoll.presentation import parts as part_wording
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import optimum as words
+    from forestcoll.presentation import parts, text
+    from forestcoll.presentation import schedule as schedule_words
     from forestcoll.schedule.trees.document import write_schedule
     from forestcoll.schedule.trees.shape import shape_of
     from forestcoll.schedule.trees.traffic import traffic_of
+    from forestcoll.solver.generate import schedule_of
 
     if method in set(StepMethod):
         steps = StepsAsked(topology, options["collective"], method, chunks, data_size)
@@ -91,42 +92,42 @@ def command(  # noqa: PLR0913 (one parameter an option)
     with Watch() as watch:
         watch.begin("reading the topology")
         network = asked.network(topology)
-        best, by_trees = asked.optimum(network, watch)
-        schedule = schedule_for(best, method=method, compact=compact, progress=watch)
+        solution = asked.solve(network, watch)
+        schedule = schedule_of(solution, method=method, compact=compact, progress=watch)
         watch.begin("verifying")
         _check(schedule)
         shape, traffic = shape_of(schedule), traffic_of(schedule)
-        best = _achieved(best, schedule)
+        best = replace(solution.optimum, algbw=schedule.algbw)
         gain = asked.without_relays(best, watch)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        wording.print_json(
+        text.print_json(
             _document(best, shape, output, watch)
-            | part_wording.part_document(best, gain)
-            | wording.traffic_document(traffic)
-            | wording.by_trees_document(by_trees),
+            | parts.part_document(best, gain)
+            | schedule_words.traffic_document(traffic)
+            | words.by_trees_document(solution.by_trees),
             err=err,
         )
         return
     lines = [
-        wording.title(best),
-        *wording.table(
+        words.title(best),
+        *text.table(
             [
-                *wording.optimum_rows(best),
-                *part_wording.relay_rows(best, gain),
-                *wording.shape_rows(shape),
-                *wording.traffic_rows(traffic),
+                *words.rows(best),
+                *parts.relay_rows(best, gain),
+                *schedule_words.shape_rows(shape),
+                *schedule_words.traffic_rows(traffic),
                 *_run_rows(output, watch, verbose=verbose),
             ]
         ),
-        *wording.by_trees_lines(by_trees),
-        *wording.bottleneck_lines(best),
-        *part_wording.unused_lines(best),
+        *words.by_trees_lines(solution.by_trees),
+        *words.bottleneck_lines(best),
+        *parts.unused_lines(best),
     ]
-    wording.print_lines(lines, err=err)
+    text.print_lines(lines, err=err)
 
 
 def _check(schedule: "TreeSchedule") -> None:
@@ -139,16 +140,11 @@ def _check(schedule: "TreeSchedule") -> None:
         raise InternalError(f"the generated schedule breaks a rule: {fault.message}")
 
 
-def _achieved(best: "Optimum", schedule: "TreeSchedule") -> "Optimum":
-    """Return `best` with the bandwidth of the schedule: the two forests of an allreduce may give way to each other."""
-    return replace(best, algbw=schedule.algbw, tree_bandwidth=best.tree_bandwidth * schedule.algbw / best.algbw)
-
-
 def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch") -> dict[str, object]:
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import optimum as words
 
-    return wording.optimum_document(best) | {
-        "optimal": best.algbw == best.bound,
+    return words.document(best) | {
+        "optimal": best.is_optimal,
         "verified": True,
         "output": None if output is None else str(output),
         "trees": shape.trees,
@@ -164,7 +160,7 @@ def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watc
 
 
 def _run_rows(output: Path | None, watch: "Watch", *, verbose: bool) -> list[tuple[str, str]]:
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text
 
     rows = [
         ("verified", "delivery, loads, algbw and the bottleneck cut"),
@@ -172,4 +168,4 @@ def _run_rows(output: Path | None, watch: "Watch", *, verbose: bool) -> list[tup
     ]
     if verbose:
         rows.append(("run", ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in watch.counters.items())))
-    return [*rows, ("written", wording.place(output))]
+    return [*rows, ("written", text.place(output))]

@@ -14,28 +14,28 @@ from forestcoll.cli.options import Asked, collective_options, json_option, topol
 def command(topology: str, *, as_json: bool, **options: Any) -> None:
     """Say how fast a collective can run, exactly, and why.
 
-    The reason is a cut of TOPOLOGY: its nodes, its links, and what must cross them.
+    The reason is a proof: a cut of TOPOLOGY, what all nodes must receive, or weighted sets of nodes.
     """
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import parts as part_wording
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import optimum as words
+    from forestcoll.presentation import parts, text
 
     asked = Asked(**options)
     asked.check()
     with Watch() as watch:
-        network = asked.network(topology)
-        best, by_trees = asked.optimum(network, watch)
+        solution = asked.solve(asked.network(topology), watch)
+        best = solution.optimum
         gain = asked.without_relays(best, watch)
     if as_json:
-        document = wording.optimum_document(best) | part_wording.part_document(best, gain)
-        wording.print_json(document | wording.by_trees_document(by_trees))
+        document = words.document(best) | parts.part_document(best, gain)
+        text.print_json(document | words.by_trees_document(solution.by_trees))
         return
-    wording.print_lines(
+    text.print_lines(
         [
-            wording.title(best),
-            *wording.table([*wording.optimum_rows(best), *part_wording.relay_rows(best, gain)]),
-            *wording.by_trees_lines(by_trees),
-            *wording.bottleneck_lines(best),
-            *part_wording.unused_lines(best),
+            words.title(best),
+            *text.table([*words.rows(best), *parts.relay_rows(best, gain)]),
+            *words.by_trees_lines(solution.by_trees),
+            *words.bottleneck_lines(best),
+            *parts.unused_lines(best),
         ]
     )

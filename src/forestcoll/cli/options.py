@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from forestcoll.optima.value import Optimum
     from forestcoll.presentation.parts import RelayGain
     from forestcoll.progress import Progress
+    from forestcoll.solver.search import Solution
     from forestcoll.topology import Topology
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -226,21 +227,18 @@ class Asked:
         without = optimum_without_relays(best, trees=self.trees, max_trees=self.max_trees, progress=progress)
         return RelayGain.of(best, without)
 
-    def optimum(self, network: "Topology", progress: "Progress") -> "tuple[Optimum, tuple[Optimum, ...]]":
+    def solve(self, network: "Topology", progress: "Progress") -> "Solution":
         """Return the optimum that is asked for, and with `--max-trees` those of all numbers of trees."""
         from forestcoll.ranks import without_relays
-        from forestcoll.solver.optimum import best_of, optima_by_trees, optimum
+        from forestcoll.request import Request
+        from forestcoll.solver.optimum import solve
 
         if not self.in_network:
             network = network.without_abilities()
         if not self.relays:
             network = without_relays(network, self.ranks or ())
-        name = Collective(self.collective)
-        asked: dict[str, Any] = {"root": self.root, "shards": self._shards(network), "ranks": self.ranks}
-        if self.max_trees is None:
-            return optimum(network, name, **asked, trees=self.trees, progress=progress), ()
-        by_trees = optima_by_trees(network, name, **asked, most=self.max_trees, progress=progress)
-        return best_of(by_trees), by_trees
+        request = Request(Collective(self.collective), self.ranks, self.root, self._shards(network))
+        return solve(network, request, trees=self.trees, max_trees=self.max_trees, progress=progress)
 
     def _shards(self, network: "Topology") -> "ShardsByNode | None":
         """Return what the file of shards holds; a mistake in it is named with the file."""

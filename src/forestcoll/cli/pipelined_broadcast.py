@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.oneport.checking import checked
     from forestcoll.oneport.pipelined import Pipeline, root_rule
     from forestcoll.presentation import pipeline as pipeline_wording
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
     from forestcoll.schedule.series.document import write_series
     from forestcoll.topology.registry import load_topology
     from forestcoll.units import data_size

@@ -84,7 +84,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     """
     from forestcoll.cli.reading import read_right_schedule
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
     from forestcoll.simulation import Costs, simulate
     from forestcoll.simulation.loads import Loads
     from forestcoll.simulation.sizes import size_of, sizes_of
@@ -147,7 +147,7 @@ def _algbw(schedule: "TreeSchedule | StepSchedule") -> float:
 
 
 def _title(schedule: "TreeSchedule | StepSchedule") -> str:
-    from forestcoll.presentation.wording import printable
+    from forestcoll.presentation.text import printable
 
     nodes = _ranks(schedule)
     return f"{printable(schedule.topology.name)}: {schedule.collective} over {nodes} compute nodes"
@@ -214,7 +214,7 @@ def _time(seconds: float) -> str:
 
 def _busiest(schedule: "TreeSchedule | StepSchedule", point: "Point", loads: "Loads") -> list[str]:
     """Name the links that are busy the longest, and how long."""
-    from forestcoll.presentation.wording import printable
+    from forestcoll.presentation.text import printable
     from forestcoll.units import size_name
 
     topology, used = schedule.topology, loads.utilisation(point.size, point.seconds).tolist()

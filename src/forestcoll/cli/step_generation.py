@@ -51,7 +51,7 @@ def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool
     from forestcoll.cli.watching import Watch
     from forestcoll.errors import InternalError
     from forestcoll.generation.steps import generate_steps
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
     from forestcoll.schedule.steps.document import write_steps
     from forestcoll.topology.registry import load_topology
     from forestcoll.verification.steps.judge import verify_steps
@@ -118,7 +118,7 @@ def step_document(schedule: "StepSchedule", report: "StepReport") -> dict[str, o
 
 def step_title(schedule: "StepSchedule", method: str | None = None) -> str:
     """Return the line above what is said of a step schedule."""
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
 
     what = f"{schedule.collective.value}{'' if method is None else f' by {method}'}"
     return f"{wording.printable(schedule.topology.name)}: {what} over {len(schedule.topology.compute)} compute nodes"
@@ -126,7 +126,7 @@ def step_title(schedule: "StepSchedule", method: str | None = None) -> str:
 
 def step_rows(schedule: "StepSchedule", report: "StepReport") -> list[tuple[str, str]]:
     """Return the rows that state what a step schedule which is right comes to."""
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
 
     factor, least = report.bandwidth_factor, report.least_factor
     if factor is None or least is None:

@@ -17,7 +17,7 @@ def command(*, as_json: bool) -> None:
 
     With each parameter stands its default, with each builder where its numbers are published.
     """
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
     from forestcoll.topology.registry import builders
 
     if as_json:

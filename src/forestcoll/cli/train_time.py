@@ -61,7 +61,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     """
     from forestcoll.cli.watching import Watch
     from forestcoll.pictures.timeline import draw_iteration
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
     from forestcoll.training import best_iteration, iterate, network_of_file, read_profile
     from forestcoll.training.switch_transformer import switch_profile
 
@@ -104,7 +104,7 @@ def _document(model: "Profile", network: "Network", best: "Iteration", tried: di
 
 
 def _lines(model: "Profile", network: "Network", best: "Iteration") -> list[str]:
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
 
     def share(time: float) -> str:
         return f"{time / 1000:.4g} ms, {time / best.total_us:.0%}"

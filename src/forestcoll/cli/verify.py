@@ -36,7 +36,7 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     holds; "rule" is null where it is no schedule at all.
     """
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
     from forestcoll.schedule.files import read_any_schedule
 
     try:
@@ -102,7 +102,7 @@ def _steps_document(schedule: "StepSchedule", report: "StepReport") -> dict[str,
 
 def _steps(schedule: "StepSchedule", report: "StepReport", file: Path) -> list[str]:
     from forestcoll.cli.step_generation import step_rows
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import text as wording
 
     name, nodes = wording.printable(schedule.topology.name), len(schedule.topology.compute)
     first = f"{file}: right: {schedule.collective.value} in steps on {name}, {nodes} compute nodes"
@@ -114,7 +114,7 @@ def _refusal(rule: str | None, message: str) -> dict[str, object]:
 
 
 def _document(schedule: "TreeSchedule", report: "Report") -> dict[str, object]:
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import schedule as schedule_wording
     from forestcoll.schedule.trees.shape import shape_of
     from forestcoll.schedule.trees.traffic import traffic_of
 
@@ -133,7 +133,7 @@ def _document(schedule: "TreeSchedule", report: "Report") -> dict[str, object]:
         "greatest_height": shape.greatest_height,
         "mean_height": shape.mean_height,
     }
-    document |= wording.traffic_document(traffic_of(schedule))
+    document |= schedule_wording.traffic_document(traffic_of(schedule))
     if schedule.ranks is not None:
         document["ranks"] = schedule.topology.ids(schedule.ranks)
     if schedule.collective.has_root:
@@ -146,7 +146,8 @@ def _root(schedule: "TreeSchedule") -> "NodeId":
 
 
 def _lines(schedule: "TreeSchedule", report: "Report", file: Path) -> list[str]:
-    from forestcoll.presentation import wording
+    from forestcoll.presentation import schedule as schedule_wording
+    from forestcoll.presentation import text as wording
     from forestcoll.schedule.trees.shape import shape_of
     from forestcoll.schedule.trees.traffic import traffic_of
 
@@ -160,7 +161,8 @@ def _lines(schedule: "TreeSchedule", report: "Report", file: Path) -> list[str]:
     else:
         name = "bound" if schedule.collective is Collective.ALLREDUCE else "optimum"
         rows.append((name, f"{wording.bandwidth(schedule.optimal_algbw, unit)}, proven by the cut in the file"))
-    table = wording.table([*rows, *wording.shape_rows(shape_of(schedule)), *wording.traffic_rows(traffic_of(schedule))])
+    rows += [*schedule_wording.shape_rows(shape_of(schedule)), *schedule_wording.traffic_rows(traffic_of(schedule))]
+    table = wording.table(rows)
     way = {Collective.BROADCAST: " from ", Collective.REDUCE: " to "}.get(schedule.collective)
     root = "" if way is None else f"{way}{wording.printable(_root(schedule))}"
     return [f"{file}: right: {schedule.collective.value}{root} on {place}", *table]

@@ -71,7 +71,7 @@ class Watch(Progress):
         if text in self._remarks:
             return
         self._remarks.add(text)
-        from forestcoll.presentation.wording import printable
+        from forestcoll.presentation.text import printable
 
         line = f"forestcoll: note: {printable(text)}"
         if self._bars is None:

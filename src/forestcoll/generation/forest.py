@@ -1,12 +1,12 @@
 """Schedules of spanning trees that reach the optimum (ForestColl §5).
 
 The optimum scales the network so that a capacity counts trees. Trees are then grown on the network as it is, by a fast
-way that is optimistic but whose result, a complete set of trees within the capacities, is its own proof; what it cannot
-complete is left to the paper's way, which is proven to end: switches are split off into logical links between compute
-nodes, spanning trees are packed into these, and each tree edge is routed back over the links that its capacity came
-from. Every step is exact; `docs/method.md` walks through them.
+method that is optimistic but whose result, a complete set of trees within the capacities, is its own proof; what it
+cannot complete is left to the paper's method, which is proven to end: switches are split off into logical links
+between compute nodes, spanning trees are packed into these, and each tree edge is routed back over the links that its
+capacity came from. Every step is exact; `docs/method.md` walks through them.
 
-Trees that reduce are trees of the transposed network, turned round (§5.7). In the end, switches that can copy or add up
+Trees that reduce are trees of the transposed network, reversed (§5.7). In the end, switches that can copy or add up
 take over what is redundant (`in_network`).
 """
 
@@ -27,8 +27,10 @@ from forestcoll.generation.memory import can_fit, check_memory
 from forestcoll.generation.relays import stopped_at
 from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
+from forestcoll.optima.plan import ForestPlan
 from forestcoll.optima.value import Optimum
 from forestcoll.progress import SILENT, Progress
+from forestcoll.proof.cut import CutProof
 from forestcoll.schedule.rows import Rows, row_starts
 from forestcoll.schedule.trees.expansion import distinct_rows, expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
@@ -44,9 +46,10 @@ _WORTH_A_SYMMETRY = 2**19
 def schedule_for(
     best: Optimum, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
 ) -> TreeSchedule:
-    """Return a schedule of `best.trees_per_root` trees per root that reaches `best.algbw`.
+    """Return a schedule of `best.trees_per_root` trees per root that reaches what the forests of `best` promise.
 
-    An allreduce may exceed it, and so may trees that save traffic by copies on switches and relays.
+    It states what its links' loads allow. That is `best.algbw`, or more where that was only promised: two forests of an
+    allreduce may leave room for each other, and trees save traffic by copies on switches and relays.
 
     If `compact`, or if a list of all trees would be too long to be kept or read, it holds base trees and a symmetry of
     the network where there is one that moves every root. Large symmetric networks get all trees by way of base trees as
@@ -54,18 +57,17 @@ def schedule_for(
 
     Raises:
         InputError: there is no such method, it cannot be compact, or the schedule cannot fit into the memory.
-        NoSolutionError: `method` is fast, and the fast way did not complete all trees.
+        NoSolutionError: `method` is fast, and it did not complete all trees.
     """
-    way = _method(method)
-    if compact and way is Method.PROVEN:
-        raise InputError("the proven way packs the trees of every root, it has no base trees; leave compact out")
-    phases = best.phases or (best,)
-    outward = [phase.transposed() if phase.collective.only_reduces else phase for phase in phases]
+    chosen = _method(method)
+    if compact and chosen is Method.PROVEN:
+        raise InputError("the method proven packs the trees of every root, it has no base trees; leave compact out")
+    outward = [plan.outwards() for plan in best.forests]
     forests = [Forest.of(each, progress) for each in (outward[-1:] if _are_alike(outward) else outward)]
-    trees = sum(weight > 0 for phase in phases for weight in phase.weights)
-    edges = trees * (len(best.network.compute) - 1)
+    trees = sum(weight > 0 for plan in best.forests for weight in plan.weights)
+    edges = trees * (len(best.members) - 1)
     listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.network, trees)
-    if way is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
+    if chosen is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
         base = grow_base_trees(best, forests, progress)
         if base is not None:
             schedule = _schedule(best, base[0], base[1])
@@ -75,10 +77,10 @@ def schedule_for(
                 progress.remark(f"{best.topology.name}: a list of all trees is too long; base trees stand for them")
             return schedule
     _check_size(best.network, trees, progress)
-    return _schedule(best, [forest.found(way, progress) for forest in forests], None)
+    return _schedule(best, [forest.found(chosen, progress) for forest in forests], None)
 
 
-def _are_alike(outward: Sequence[Optimum]) -> bool:
+def _are_alike(outward: Sequence[ForestPlan]) -> bool:
     """Return whether the trees of the last are trees of all: whether the network is its own transpose."""
     asked = [
         (_ends(each.topology), each.topology.compute, each.tree_capacities(), each.weights, each.trees_per_root)
@@ -107,46 +109,51 @@ def _method(name: Method | str) -> Method:
 
 
 def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None) -> TreeSchedule:
-    phases = best.phases or (best,)
     idle = set(best.topology.compute).difference(best.members)
     parts = []
-    for place, phase in enumerate(phases):
-        part = joined_at_switches(best.network, *_part(phase, routed[min(place, len(routed) - 1)]))
+    for place, plan in enumerate(best.forests):
+        part = joined_at_switches(best.network, *_part(plan, routed[min(place, len(routed) - 1)]))
         parts.append(stopped_at(idle, len(best.topology.nodes), *part))
-    routes, forests = parts[0][0], tuple(part[1] for part in parts)
+    routes, phases = parts[0][0], tuple(part[1] for part in parts)
     if len(parts) > 1:
-        routes, forests = _joined(parts)
+        routes, phases = _joined(parts)
     algbw = best.algbw
-    if best.phases or best.topology.able_switches:
-        algbw = achieved_algbw(best.topology, routes, forests, symmetry)
-    return TreeSchedule(
-        topology=best.topology,
-        collective=best.collective,
-        routes=routes,
-        phases=forests,
-        algbw=algbw,
-        optimal_algbw=best.optimal_algbw,
-        cut=best.cut,
+    if not _is_exact(best):
+        algbw = achieved_algbw(best.topology, routes, phases, symmetry)
+    return _stated(best, TreeSchedule(best.topology, best.collective, routes, phases, algbw, symmetry=symmetry))
+
+
+def _is_exact(best: Optimum) -> bool:
+    """Return whether trees reach just what their plan promises (Theorem 12)."""
+    is_whole = len(best.forests) == 1 and best.forests[0].topology == best.topology
+    return is_whole and best.topology.has_balanced_switches and not best.topology.able_switches
+
+
+def _stated(best: Optimum, schedule: TreeSchedule) -> TreeSchedule:
+    """Return the schedule with what was asked of it, and with the bound if a cut proves it."""
+    cut = best.bound.proof.inside if isinstance(best.bound.proof, CutProof) else None
+    return replace(
+        schedule,
+        optimal_algbw=None if cut is None else best.bound.algbw,
+        cut=cut,
         trees_per_root=best.trees_per_root,
-        symmetry=symmetry,
         shards=best.shards,
         ranks=best.ranks,
     )
 
 
-def _part(best: Optimum, routed: RoutedTrees) -> tuple[Rows, Phase]:
-    """Return the routes and the phase that `routed` out-trees are, turned round where data is reduced."""
-    nodes = len(best.topology.compute)
+def _part(plan: ForestPlan, routed: RoutedTrees) -> tuple[Rows, Phase]:
+    """Return the routes and the phase that `routed` out-trees are, reversed where data is reduced."""
+    nodes = len(plan.topology.compute)
     routes, numbers = _used_routes(Rows(routed.path_starts, routed.path_nodes), routed.paths)
-    demand = sum(best.weights) * best.trees_per_root
-    shares = {multiplicity: Fraction(multiplicity, demand) for multiplicity in set(routed.multiplicities)}
+    shares = {multiplicity: Fraction(multiplicity, plan.trees) for multiplicity in set(routed.multiplicities)}
     phase = Phase(
         op=PhaseOp.BROADCAST,
         roots=tuple(routed.roots),
         shares=tuple(shares[multiplicity] for multiplicity in routed.multiplicities),
         routes=Rows(np.arange(len(routed.roots) + 1, dtype=np.int64) * (nodes - 1), numbers),
     )
-    if not best.collective.only_reduces:
+    if not plan.reduces:
         return routes, phase
     return routes.backwards(), replace(phase, op=phase.op.dual, routes=phase.routes.backwards())
 

@@ -6,8 +6,8 @@ over a switch which has the data already begins at the last such switch instead,
 data there ends on it and goes on as another. No link carries more than before, and each compute node is still reached
 once. The optimum of allgather does not change: what a compute node must receive is as much as ever.
 
-A route that ends on a switch from which no other begins (one that was *enlisted* as if it were a compute node) is
-dropped. Trees that reduce are turned round first: a switch adds up there.
+A route that ends on a switch from which no other begins (one that had to get all data, as a *copying* switch) is
+dropped. Trees that reduce are reversed first: a switch adds up there.
 
 All trees advance together, a position at a time, so the cost is that of a few array operations a position.
 """
@@ -100,7 +100,7 @@ def _block(paths: _Paths, trees: Rows) -> tuple[IntArray, IntArray]:
     lasts = paths.lasts[trees.entries]
     is_on = (places > begins[:, None]) & (places <= lasts[:, None])
     # A segment ends on each switch on the way that routes begin at later, and at the end of the route if that is a
-    # compute node: an enlisted switch from which nothing begins needs no data.
+    # compute node: a copying switch from which nothing begins needs no data.
     is_end = is_on & used[tree[:, None], switches]
     is_compute_end = switches[np.arange(len(lasts)), lasts] == paths.switches
     is_end[np.flatnonzero(is_compute_end), lasts[is_compute_end]] = True
@@ -114,7 +114,7 @@ def _block(paths: _Paths, trees: Rows) -> tuple[IntArray, IntArray]:
 def _begins(paths: _Paths, trees: Rows) -> tuple[IntArray, _BoolArray]:
     """Return at which place each entry of the trees begins now, and which switches' data is used in each tree.
 
-    Of routes that end on an enlisted switch only those count from which others begin, which is known at the end; so
+    Of routes that end on a copying switch only those count from which others begin, which is known at the end; so
     such a route is walked like any other, and one that brings what is then used by nobody is found by walking back.
     """
     sizes = np.diff(trees.starts)

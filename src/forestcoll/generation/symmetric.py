@@ -29,7 +29,7 @@ def grow_base_trees(
     dead ends, a smaller one. A symmetry of a network is one of its transposed network as well.
     """
     progress.begin("looking for a symmetry")
-    parts = [forest.best.topology for forest in forests]
+    parts = [forest.plan.topology for forest in forests]
     for group in _groups(_symmetry(best, parts)):
         progress.begin("growing trees")
         grown = [_grown(forest, group, progress) for forest in forests]
@@ -56,9 +56,9 @@ def _symmetry(best: Optimum, parts: Sequence[Topology]) -> Symmetry:
 def _grown(forest: Forest, group: Symmetry, progress: Progress) -> RoutedTrees | None:
     routed, counters = forest.core.grow_base_trees(
         forest.problem,
-        forest.best.trees_per_root,
+        forest.plan.trees_per_root,
         [shift.image.tolist() for shift in group.shifts],
-        link_orbits(forest.best.topology, group).tolist(),
+        link_orbits(forest.plan.topology, group).tolist(),
         group.order,
         progress.advance,
     )

@@ -15,7 +15,7 @@ is broken worst is found by the core's question for a bottleneck, and added (Dan
 say what stays unused, which is nothing for most links, so the basis stays small; that a link has no more to leave
 unused than its bandwidth is a condition that is added where it is broken, too. The basis is solved in fractions, and
 both halves are checked without it: the use is balanced and its bottleneck is x, and weights of cuts with potentials of
-switches prove that no balanced use has a better one (`BalanceProof`).
+switches prove that no balanced use has a better one (a `TreeDualProof` of one phase).
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,10 +23,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
+from forestcoll.collective import PhaseOp
 from forestcoll.errors import NoSolutionError
 from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row
 from forestcoll.optima.scaling import ScaledTopology, unbalanced_switch
 from forestcoll.progress import SILENT, Progress
+from forestcoll.proof.tree_dual import Roles, TreeDualProof, WeightedCut
 from forestcoll.topology import Topology
 from forestcoll.topology.reach import unreachable_pair
 
@@ -41,65 +43,18 @@ _MOST_ROUNDS = 5000
 
 
 @dataclass(frozen=True)
-class BalanceProof:
-    """Why no balanced use has a better bottleneck: a feasible solution of the dual.
-
-    Every set S that misses a terminal has a weight y_S >= 0, every switch a potential, other nodes none. A link's
-    price is the weight of the sets that it leaves, and the fall of the potential along it. As potentials cancel out
-    in a balanced use,
-
-        x * sum of y_S w(S)  <=  sum over links of u * price  <=  sum over links of b * max(price, 0).
-
-    Attributes:
-        cuts: sets with their weights.
-        potentials: of each node.
-    """
-
-    cuts: tuple[tuple[frozenset[int], Fraction], ...]
-    potentials: tuple[Fraction, ...]
-
-    def bound(self, scaled: ScaledTopology) -> Fraction | None:
-        """Return the rate, in units of capacity for a weight of 1, that none can beat; None if this proves nothing."""
-        topology = scaled.topology
-        weight_of = dict(zip(topology.compute, scaled.weights, strict=True))
-        terminals = set(topology.compute)
-        if any(potential and node in terminals for node, potential in enumerate(self.potentials)):
-            return None
-        if any(weight < 0 or terminals <= inside for inside, weight in self.cuts):
-            return None
-        held = sum(
-            (weight * sum(weight_of.get(node, 0) for node in inside) for inside, weight in self.cuts), Fraction(0)
-        )
-        paid = sum(
-            (capacity * price for capacity, price in zip(scaled.capacities, self._prices(topology), strict=True)),
-            Fraction(0),
-        )
-        return paid / held if held > 0 else None
-
-    def _prices(self, topology: Topology) -> list[Fraction]:
-        prices = []
-        for link in topology.links:
-            price = self.potentials[link.source] - self.potentials[link.target]
-            for inside, weight in self.cuts:
-                if link.source in inside and link.target not in inside:
-                    price += weight
-            prices.append(max(price, Fraction(0)))
-        return prices
-
-
-@dataclass(frozen=True)
 class BalancedUse:
     """What of a network's links can be used so that all switches are balanced, at the best rate.
 
     Attributes:
         topology: the network with just these bandwidths; links of which nothing can be used are missing.
         rate: x, in the topology's unit for a weight of 1.
-        proof: why no balanced use has a better rate.
+        proof: why no balanced use has a better rate, as a broadcast on the network that was given.
     """
 
     topology: Topology
     rate: Fraction
-    proof: BalanceProof
+    proof: TreeDualProof
 
 
 def balanced_use(scaled: ScaledTopology, progress: Progress = SILENT) -> BalancedUse:
@@ -128,9 +83,18 @@ def _as_it_is(scaled: ScaledTopology) -> BalancedUse:
     """Return a network whose switches are balanced: its bottleneck cut is the proof."""
     core, problem = scaled.problem(scaled.capacities, scaled.whole * scaled.total)
     held, leaving, inside = core.bottleneck(problem)
-    potentials = (Fraction(0),) * len(scaled.topology.nodes)
-    proof = BalanceProof(((frozenset(inside), Fraction(1)),), potentials)
+    proof = TreeDualProof((WeightedCut(PhaseOp.BROADCAST, tuple(sorted(inside)), Fraction(1)),), {})
     return BalancedUse(scaled.topology, Fraction(leaving, held) * scaled.unit, proof)
+
+
+def rate_proven(proof: TreeDualProof, scaled: ScaledTopology) -> Fraction:
+    """Return the rate of a weight of 1 that no balanced use beats, in units of capacity, no switch copying.
+
+    Raises:
+        ProofError: the proof proves nothing.
+    """
+    weights = [Fraction(weight) for weight in scaled.weights]
+    return proof.forest_rate(scaled.topology, Roles.of(scaled.topology), PhaseOp.BROADCAST, weights) / scaled.unit
 
 
 class _Program:
@@ -167,7 +131,7 @@ class _Program:
         self._limited: set[int] = set()
         self._known: set[frozenset[int]] = set()
         self._alone = False  # whether floating point has failed
-        self.proof = BalanceProof((), ())
+        self.proof = TreeDualProof((), {})
         self._add_balances()
         everything = frozenset(range(len(topology.nodes)))
         for cut in [*cuts, *(everything - {node} for node in topology.compute)]:
@@ -231,7 +195,7 @@ class _Program:
         unused = self._unused(values)
         rate = values[-1]
         self.proof = self._proof(prices)
-        if self._bottleneck(unused)[0] != rate or self.proof.bound(self._scaled) != rate:
+        if self._bottleneck(unused)[0] != rate or rate_proven(self.proof, self._scaled) != rate:
             raise self._unsolved()
         return rate, unused
 
@@ -345,12 +309,12 @@ class _Program:
         )
         return held, sum(leaving), inside
 
-    def _proof(self, prices: Sequence[Fraction]) -> BalanceProof:
+    def _proof(self, prices: Sequence[Fraction]) -> TreeDualProof:
         cuts = []
-        potentials = [Fraction(0)] * len(self._scaled.topology.nodes)
+        potentials: dict[int, Fraction] = {}
         for meaning, price in zip(self._meaning, prices, strict=True):
-            if isinstance(meaning, frozenset) and price:
-                cuts.append((meaning, max(price, Fraction(0))))
-            elif isinstance(meaning, int):
+            if isinstance(meaning, frozenset) and price > 0:
+                cuts.append(WeightedCut(PhaseOp.BROADCAST, tuple(sorted(meaning)), price))
+            elif isinstance(meaning, int) and price:
                 potentials[meaning] = -price
-        return BalanceProof(tuple(cuts), tuple(potentials))
+        return TreeDualProof(tuple(cuts), {PhaseOp.BROADCAST: potentials})

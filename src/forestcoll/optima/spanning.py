@@ -9,16 +9,16 @@ and spanning trees reach it: k w(v) of them from node v, each on a bandwidth of 
 minimum is the certificate: anyone can add up its links.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, lcm
 from operator import sub
 
 from forestcoll.errors import NoSolutionError
+from forestcoll.optima.plan import ForestPlan
 from forestcoll.optima.scaling import ScaledTopology
 from forestcoll.optima.trimming import excess_of, trimmed
-from forestcoll.optima.value import Optimum
 from forestcoll.progress import SILENT, Progress
 from forestcoll.request import Demand
 
@@ -29,30 +29,14 @@ _MOST_DOUBLED = 8
 """How often the scale is doubled until rounded bandwidths can be trimmed."""
 
 
-def unrestricted(
-    scaled: ScaledTopology, demand: Demand, progress: Progress, *, algbw: Fraction | None = None
-) -> Optimum:
-    """Return the optimum, or what reaches a possible `algbw`, with the fewest trees that do. The latter has no cut."""
-    if algbw is None:
-        ratio, cut = bottleneck(scaled, progress)
-    else:
-        ratio, cut = scaled.whole * scaled.unit / algbw, ()
+def reaching(
+    scaled: ScaledTopology, demand: Demand, algbw: Fraction, cut: Collection[int], progress: Progress
+) -> ForestPlan:
+    """Return the fewest trees that reach a possible `algbw`; `cut` is the bottleneck cut, or empty if not known."""
     progress.begin("finding the fewest trees")
+    ratio = scaled.whole * scaled.unit / algbw
     trees, unused = _fewest_trees(scaled, ratio, frozenset(cut), progress)
-    algbw = scaled.whole * scaled.unit / ratio
-    return Optimum(
-        topology=scaled.topology,
-        collective=demand.collective,
-        algbw=algbw,
-        trees_per_root=trees,
-        tree_bandwidth=algbw / (scaled.whole * trees),
-        optimal_algbw=algbw,
-        cut=cut,
-        unused=unused,
-        root=demand.root,
-        shards=demand.shards,
-        ranks=demand.ranks,
-    )
+    return ForestPlan(scaled.topology, demand, algbw, trees, unused)
 
 
 def bottleneck(scaled: ScaledTopology, progress: Progress = SILENT) -> tuple[Fraction, tuple[int, ...]]:
@@ -70,7 +54,7 @@ def _fewest_trees(
 ) -> tuple[int, tuple[int, ...]]:
     """Return the least k whose whole trees, floor(k b ratio) on a link of bandwidth b, still reach the optimum.
 
-    Beside it stands what must stay unused, as in `Optimum`.
+    The second value says what must stay unused, as in `ForestPlan`.
 
     The links that leave the bottleneck cut have nothing to spare, so k must make each of theirs a whole number: k is
     a multiple of some `step`. The k that makes all links' numbers whole (§E.1) is large enough, and a multiple too.
@@ -95,7 +79,7 @@ def _fewest_trees(
 
 
 def _unused(scaled: ScaledTopology, scale: Fraction, trees: int) -> tuple[int, ...] | None:
-    """Return what of floor(scale * b) must stay unused for balance: empty if nothing must, None if there is no way."""
+    """Return what of floor(scale * b) must stay unused for balance: empty if nothing must, None if none is found."""
     capacities = scaled.whole_trees(scale)
     spare = _spare(scaled, capacities, trees)
     balanced = trimmed(scaled.topology, capacities, spare, lambda fewer: _fits(scaled, fewer, trees))
@@ -124,51 +108,21 @@ def _multiples(sufficient: int) -> Iterator[int]:
         multiple *= 2
 
 
-def by_trees(best: Optimum, restricted: Callable[[int], Optimum], most: int, progress: Progress) -> tuple[Optimum, ...]:
-    """Return `restricted` to each number of trees from 1 to `most`, up to the first that is as good as `best`.
-
-    Raises:
-        NoSolutionError: none of the numbers can be had.
-    """
-    progress.begin("finding the best number of trees")
-    found: list[Optimum] = []
-    refusal: NoSolutionError | None = None
-    last = min(most, best.trees_per_root)  # so many reach the optimum, and fewer may
-    for trees in range(1, last + 1):
-        progress.advance(trees - 1, last)
-        try:
-            found.append(restricted(trees))
-        except NoSolutionError as error:
-            refusal = error
-            continue
-        if found[-1].algbw == best.algbw:
-            break
-    if refusal is not None and not found:
-        raise refusal
-    return tuple(found)
-
-
-def with_trees(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
+def with_trees(scaled: ScaledTopology, best: ForestPlan, trees: int) -> ForestPlan:
     """Return `best` restricted to `trees` trees per root.
 
     Raises:
         NoSolutionError: a switch becomes unbalanced for good when bandwidths are rounded to so many trees.
     """
     scale = _least_scale(scaled, best, trees)
-    bandwidth = scaled.unit / scale
-    restricted = replace(
-        best,
-        algbw=scaled.whole * trees * bandwidth,
-        trees_per_root=trees,
-        tree_bandwidth=bandwidth,
-    )
+    restricted = replace(best, algbw=scaled.whole * trees * scaled.unit / scale, trees_per_root=trees, unused=())
     unused = _unused(scaled, scale, trees)
     if unused is None:
         raise _unbalanced(scaled, restricted)
     return replace(restricted, unused=unused)
 
 
-def with_trees_trimmed(scaled: ScaledTopology, best: Optimum, trees: int) -> Optimum:
+def with_trees_trimmed(scaled: ScaledTopology, best: ForestPlan, trees: int) -> ForestPlan:
     """Return the best that is found for `trees` trees per root on a network some of whose switches are not balanced.
 
     `best` is the optimum on what of the network can be used. Bandwidths are rounded to trees and then trimmed, at the
@@ -190,18 +144,16 @@ def with_trees_trimmed(scaled: ScaledTopology, best: Optimum, trees: int) -> Opt
         raise _unbalanced(scaled, replace(best, topology=scaled.topology, unused=()))
     bandwidths = sorted(set(scaled.capacities))
     scale = _narrow_down(bandwidths, ideal / 2, enough, lambda each: trimmed_at(each) is not None)
-    bandwidth = scaled.unit / scale
     return replace(
         best,
         topology=scaled.topology,
-        algbw=scaled.whole * trees * bandwidth,
+        algbw=scaled.whole * trees * scaled.unit / scale,
         trees_per_root=trees,
-        tree_bandwidth=bandwidth,
         unused=trimmed_at(scale) or (),
     )
 
 
-def _unbalanced(scaled: ScaledTopology, restricted: Optimum) -> NoSolutionError:
+def _unbalanced(scaled: ScaledTopology, restricted: ForestPlan) -> NoSolutionError:
     """Return the refusal of a number of trees that unbalances a switch for good."""
     topology, trees = restricted.topology, restricted.trees_per_root
     excess = excess_of(topology, restricted.tree_capacities())
@@ -209,16 +161,16 @@ def _unbalanced(scaled: ScaledTopology, restricted: Optimum) -> NoSolutionError:
     return NoSolutionError(
         f"{topology.name}: with {trees} tree{'s' * (trees != 1)} per root, switch "
         f"{topology.nodes[switch].id!r} would take in {excess[switch]} {'more' if scaled.backwards else 'fewer'} "
-        "than it gives out, and no way over it can spare as many; ask for another number of trees"
+        "than it sends, and no route over it can spare as many; ask for another number of trees"
     )
 
 
-def remark_on_trees(scaled: ScaledTopology, best: Optimum, trees: int, progress: Progress) -> None:
+def remark_on_trees(scaled: ScaledTopology, best: ForestPlan, trees: int, progress: Progress) -> None:
     """Let `progress` know if the numbers of so many trees are too wide for the native core."""
     scaled.remark_on_width(_width(scaled, scaled.whole_trees(_ideal_scale(scaled, best, trees)), trees), progress)
 
 
-def _least_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
+def _least_scale(scaled: ScaledTopology, best: ForestPlan, trees: int) -> Fraction:
     """Return the least U for which capacities floor(U b) carry `trees` trees per root (Theorem 12).
 
     At the least U some U b is an integer, so U = j/b for a bandwidth b and an integer j, and what fits at U fits above.
@@ -234,9 +186,9 @@ def _least_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
     return ideal if fits(ideal) else _narrow_down(bandwidths, ideal, least, fits)
 
 
-def _ideal_scale(scaled: ScaledTopology, best: Optimum, trees: int) -> Fraction:
+def _ideal_scale(scaled: ScaledTopology, best: ForestPlan, trees: int) -> Fraction:
     """Return the U at which `trees` trees per root would reach the optimum if no capacity were rounded."""
-    return trees * scaled.unit * scaled.whole / best.optimal_algbw
+    return trees * scaled.unit * scaled.whole / best.algbw
 
 
 def _narrow_down(

@@ -1,11 +1,11 @@
-"""What is said of a collective over a part of the network, and of capacity that must stay unused."""
+"""In words and as JSON: a collective over a part of the network, and of capacity that must stay unused."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.optima.value import Optimum
-from forestcoll.presentation.wording import bandwidth, link_lines
+from forestcoll.presentation.text import bandwidth, link_lines
 from forestcoll.topology import Link, Topology
 
 
@@ -52,10 +52,8 @@ def part_document(best: Optimum, gain: RelayGain | None) -> dict[str, object]:
         document["ranks"] = best.topology.ids(best.ranks)
     if gain is not None:
         document["relays"] = gain.document()
-    if best.tree_bound is not None:
-        document["tree_bound"] = str(best.tree_bound)
-    if best.kept_back:
-        document["unused"] = [_link(best.topology, link) for link in best.kept_back]
+    if best.spare:
+        document["unused"] = [_link(best.topology, link) for link in best.spare]
     return document
 
 
@@ -70,13 +68,13 @@ def relay_rows(best: Optimum, gain: RelayGain | None) -> list[tuple[str, str]]:
 
 
 def unused_lines(best: Optimum) -> list[str]:
-    """Return the lines about capacity that must stay unused so that switches give out what they take in."""
-    links = best.kept_back
+    """Return the lines about capacity that must stay unused so that switches send what they take in."""
+    links = best.spare
     if not links:
         return []
     total = sum((link.bandwidth for link in links), Fraction(0))
     amount = bandwidth(total, best.topology.bandwidth_unit)
-    why = "by both phases" if best.collective is Collective.ALLREDUCE else "so that switches give out what they take in"
+    why = "by both phases" if best.collective is Collective.ALLREDUCE else "so that switches send what they take in"
     return [
         f"Unused, {why}: {amount} in all, of",
         *(f"  {line}" for line in link_lines(best.topology, links)),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from forestcoll.oneport.pipelined import Pipeline, PipelinePlan, root_rule
 from forestcoll.pictures.pipeline import SizePoint, draw_pipeline
-from forestcoll.presentation import wording
+from forestcoll.presentation import text
 from forestcoll.schedule.series.value import SeriesSchedule
 
 _SIZES_DRAWN = 13
@@ -53,7 +53,7 @@ def _plan_document(plan: PipelinePlan) -> dict[str, object]:
 def lines(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[str, float], output: Path | None) -> list[str]:
     """Return the report of a plan."""
     topology = plan.topology
-    source = wording.printable(topology.nodes[plan.source].id)
+    source = text.printable(topology.nodes[plan.source].id)
     ruled = f"{by_rule.packets:,} packets of {by_rule.packet_size:,} bytes: {_time(by_rule.makespan)}"
     rows = [
         ("time", _time(plan.makespan)),
@@ -67,12 +67,12 @@ def lines(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[str, float
         ("√L rule", f"{ruled}, {_multiple(by_rule)} times the bound"),
         ("verified", "ports, trees and whole packets of the periodic schedule"),
         ("this took", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())),
-        ("written", wording.place(output)),
+        ("written", text.place(output)),
     ]
-    name, count = wording.printable(topology.name), len(topology.compute)
+    name, count = text.printable(topology.name), len(topology.compute)
     how = "one port" if topology.port_model else "all links at once"
     title = f"{name}: {plan.size:,} bytes from {source} to {count} compute nodes, {how}"
-    return [title, *wording.table(rows)]
+    return [title, *text.table(rows)]
 
 
 def _time(microseconds: Fraction) -> str:

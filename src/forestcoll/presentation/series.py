@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from forestcoll.oneport.comparison import SeriesComparison
-from forestcoll.presentation import wording
+from forestcoll.presentation import text
 from forestcoll.schedule.series.document import series_document
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.simulation.series.play import SeriesRun
@@ -65,7 +65,7 @@ def lines(
 ) -> list[str]:
     """Return the report of a series."""
     topology = schedule.topology
-    source = wording.printable(topology.nodes[schedule.source].id)
+    source = text.printable(topology.nodes[schedule.source].id)
     rows = [
         ("throughput", _rate(schedule.throughput)),
         ("optimum", _of(schedule.throughput, compared.best.throughput)),
@@ -78,15 +78,15 @@ def lines(
         ("verified", "ports, trees, whole messages, throughput and the proof of the optimum"),
         *([] if run is None else [("simulated", _run(schedule, run))]),
         ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())),
-        ("written", wording.place(output)),
+        ("written", text.place(output)),
     ]
     how = "one port" if topology.port_model else "all links at once"
     return [
         (
-            f"{wording.printable(topology.name)}: series of broadcasts from {source} over "
+            f"{text.printable(topology.name)}: series of broadcasts from {source} over "
             f"{len(topology.compute)} compute nodes, {how}"
         ),
-        *wording.table(rows),
+        *text.table(rows),
         *_proof_lines(compared),
     ]
 
@@ -134,9 +134,9 @@ def _proof_lines(compared: SeriesComparison) -> list[str]:
     priced = sorted(certificate.prices, key=lambda each: (-each[1], each[0]))
     shown = []
     for port, price in priced[:_MOST_BUSY]:
-        node = "" if port.kind == "link" else wording.printable(topology.nodes[port.number].id)
+        node = "" if port.kind == "link" else text.printable(topology.nodes[port.number].id)
         link = topology.links[port.number] if port.kind == "link" else None
-        ends = "" if link is None else " -> ".join(map(wording.printable, topology.ids([link.source, link.target])))
+        ends = "" if link is None else " -> ".join(map(text.printable, topology.ids([link.source, link.target])))
         what = {"send": f"what {node} sends", "receive": f"what {node} receives", "link": ends}[port.kind.value]
         shown.append(f"{what} ({number(price / weight)})")
     rest = [f"{len(priced) - _MOST_BUSY} more"] if len(priced) > _MOST_BUSY else []
@@ -166,8 +166,8 @@ def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[st
 def verified_lines(schedule: SeriesSchedule, report: SeriesReport, file: Path) -> list[str]:
     """Return what to say of a periodic schedule that is right."""
     topology, optimal = schedule.topology, schedule.optimal_throughput
-    place = f"{wording.printable(topology.name)}, {len(topology.compute)} compute nodes"
-    source = wording.printable(topology.nodes[schedule.source].id)
+    place = f"{text.printable(topology.name)}, {len(topology.compute)} compute nodes"
+    source = text.printable(topology.nodes[schedule.source].id)
     if report.optimal:
         optimum = "reached; the prices in the file prove that no schedule is faster"
     else:
@@ -179,4 +179,4 @@ def verified_lines(schedule: SeriesSchedule, report: SeriesReport, file: Path) -
         ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
         ("rounds", f"{len(schedule.rounds)} a period"),
     ]
-    return [f"{file}: right: series of broadcasts from {source} on {place}", *wording.table(rows)]
+    return [f"{file}: right: series of broadcasts from {source} on {place}", *text.table(rows)]

@@ -13,7 +13,8 @@ from typing import ClassVar, Self
 from forestcoll.collective import Collective
 from forestcoll.proof.proof import NodeName, Proof, ProofError
 from forestcoll.request import Demand
-from forestcoll.topology import Topology
+from forestcoll.topology import Link, Topology
+from forestcoll.topology.part import usable_part
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,23 @@ class ReceiptProof(Proof):
         return self.bandwidth(topology) / self.times(topology)
 
     def bandwidth(self, topology: Topology) -> Fraction:
-        """Return the bandwidth of all links into compute nodes together, or out of them if that is less."""
-        into = sum((topology.ingress[node] for node in topology.compute), Fraction(0))
-        out = sum((topology.egress[node] for node in topology.compute), Fraction(0))
-        return min(into, out)
+        """Return the bandwidth of `links` together."""
+        return sum((link.bandwidth for link in self.links(topology)), Fraction(0))
+
+    def links(self, topology: Topology) -> tuple[Link, ...]:
+        """Return all links into compute nodes, or all links out of them if these have less bandwidth together.
+
+        Links that lead into a dead end or come out of one carry no data, and are not among them.
+        """
+        network, entering = usable_part(topology, topology.compute), self.counts_entering(topology)
+        ends = ((link, link.target if entering else link.source) for link in network.links)
+        return tuple(link for link, node in ends if network.nodes[node].is_compute)
+
+    def counts_entering(self, topology: Topology) -> bool:
+        """Return whether the links into compute nodes have no more bandwidth than those out of them."""
+        network = usable_part(topology, topology.compute)
+        into = sum((network.ingress[node] for node in network.compute), Fraction(0))
+        return into <= sum((network.egress[node] for node in network.compute), Fraction(0))
 
     def times(self, topology: Topology) -> int:
         """Return how often these links carry the data."""

@@ -13,7 +13,7 @@ may be chosen, x(S) counts by the root that the least weight covers. In all othe
 data that is rooted inside, and there is one phase.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
@@ -23,7 +23,7 @@ from forestcoll.collective import Collective, PhaseOp
 from forestcoll.proof import reading
 from forestcoll.proof.proof import NodeName, Proof, ProofError
 from forestcoll.request import Demand
-from forestcoll.topology import Symmetry, Topology
+from forestcoll.topology import Node, NodeKind, Symmetry, Topology
 from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.part import usable_part
 
@@ -121,9 +121,24 @@ class TreeDualProof(Proof):
         phase = PhaseOp.REDUCE if demand.collective.only_reduces else PhaseOp.BROADCAST
         if any(cut.phase is not phase for cut in self.cuts):
             raise ProofError(f"a set belongs to another phase than the {phase} of {demand.collective.with_article}")
-        orbits = self._sound_orbits(network, roles)
-        held = sum(map(mul, self._held(orbits), self._rooted(orbits, members, demand.parts(topology))), Fraction(0))
-        return _quotient(self._paid(network, orbits, [phase]), held)
+        return self.forest_rate(network, roles, phase, demand.parts(topology))
+
+    def forest_rate(self, topology: Topology, roles: Roles, phase: PhaseOp, parts: Sequence[Fraction]) -> Fraction:
+        """Return the rate of one forest that nothing beats where nodes have these `roles`.
+
+        Args:
+            topology: the network.
+            roles: what its nodes do.
+            phase: what the trees of the forest do.
+            parts: of each compute node of `topology` the part of the data that is rooted at it.
+
+        Raises:
+            ProofError: this proves nothing.
+        """
+        orbits = self._sound_orbits(topology, roles)
+        rooted = self._rooted(orbits, topology.compute, parts)
+        held = sum(map(mul, self._held(orbits), rooted), Fraction(0))
+        return _quotient(self._paid(topology, orbits, [phase]), held)
 
     def allreduce_rate(self, topology: Topology, roles: Roles, *, equal_roots: bool = False) -> Fraction:
         """Return the rate of an allreduce that nothing beats where nodes have these `roles`.
@@ -148,10 +163,20 @@ class TreeDualProof(Proof):
         fault = self._fault(roles)
         if fault is not None:
             raise ProofError(fault)
-        try:
-            return Orbits.of(topology, self.symmetry)
-        except (KeyError, IndexError):
-            raise ProofError("its symmetry is none of the network") from None
+        if not all(_is_symmetry(topology, shift.image.tolist()) for shift in self.symmetry.shifts):
+            raise ProofError("its symmetry is none of the network")
+        orbits = Orbits.of(topology, self.symmetry)
+        if not all(self._is_alike(phase, orbits) for phase in PHASES):
+            raise ProofError("the symmetry takes nodes of different potentials to each other")
+        return orbits
+
+    def _is_alike(self, phase: PhaseOp, orbits: Orbits) -> bool:
+        """Return whether all nodes of each orbit have the same potential."""
+        potential = dict(self._of_phase(phase))
+        return all(
+            potential.get(node, Fraction(0)) == potential.get(orbits.first_nodes[orbit], Fraction(0))
+            for node, orbit in enumerate(orbits.of_node)
+        )
 
     def _fault(self, roles: Roles) -> str | None:
         for cut in self.cuts:
@@ -210,6 +235,31 @@ class TreeDualProof(Proof):
                     prices[orbit] += cut.weight * count
         return prices
 
+    def transposed(self) -> "TreeDualProof":
+        """Return the same proof for the transposed network, where all data flows backwards."""
+        return TreeDualProof(
+            tuple(WeightedCut(cut.phase.dual, cut.inside, cut.weight) for cut in self.cuts),
+            {
+                phase.dual: {node: -each for node, each in of_nodes.items()}
+                for phase, of_nodes in self.potentials.items()
+            },
+            self.symmetry,
+        )
+
+    def restricted(self, nodes: Collection[int]) -> "TreeDualProof":
+        """Return the proof without all other nodes: they are in no set and have no potential."""
+        kept = frozenset(nodes)
+        return TreeDualProof(
+            tuple(
+                WeightedCut(cut.phase, tuple(filter(kept.__contains__, cut.inside)), cut.weight) for cut in self.cuts
+            ),
+            {
+                phase: {node: each for node, each in of_nodes.items() if node in kept}
+                for phase, of_nodes in self.potentials.items()
+            },
+            self.symmetry,
+        )
+
     def expanded(self, topology: Topology) -> "TreeDualProof":
         """Return the proof with all images written out, so that it needs no symmetry."""
         order = self.symmetry.order
@@ -262,6 +312,24 @@ def _quotient(paid: Fraction, held: Fraction) -> Fraction:
     if held <= 0:
         raise ProofError("its sets hold no data")
     return paid / held
+
+
+def _is_symmetry(topology: Topology, image: Sequence[int]) -> bool:
+    """Return whether `image` takes nodes to nodes that do the same, and links to links of the same bandwidth."""
+    nodes = topology.nodes
+    if sorted(image) != list(range(len(nodes))):
+        return False
+    if any(_abilities(node) != _abilities(nodes[moved]) for node, moved in zip(nodes, image, strict=True)):
+        return False
+    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
+    return all(
+        bandwidths.get((image[source], image[target])) == bandwidth
+        for (source, target), bandwidth in bandwidths.items()
+    )
+
+
+def _abilities(node: Node) -> tuple[NodeKind, bool, bool]:
+    return node.kind, node.multicast, node.aggregation
 
 
 def crossings(topology: Topology, orbits: Orbits, phase: PhaseOp, inside: Iterable[int]) -> dict[int, int]:

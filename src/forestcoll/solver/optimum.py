@@ -1,35 +1,26 @@
-"""The exact optimum of a collective, and the cut that proves it (ForestColl §4, §5.2, §5.5, §5.7).
+"""The exact optimum of a collective, with what bounds it and the proof (ForestColl §4, §5.2, §5.5, §5.7)."""
 
-One search serves all: that of trees whose data flows away from their roots (`optima.spanning`). A collective that
-reduces is its dual on the transposed network. An allreduce is two of them, which share the links in the best way
-(`allreduce.search`).
-"""
-
-from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
 
-from forestcoll.allreduce.search import AllreduceSearch
 from forestcoll.collective import Collective, ShardsByNode
 from forestcoll.errors import InputError, NoSolutionError, shown
 from forestcoll.exact import MAX_TREES_DIGITS
-from forestcoll.optima import spanning
-from forestcoll.optima.forest_search import ForestSearch
-from forestcoll.optima.group_search import GroupSearch, Search
 from forestcoll.optima.scaling import require_all_ports
-from forestcoll.optima.unbalanced import UnbalancedSearch
 from forestcoll.optima.value import Optimum
 from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
-from forestcoll.request import Demand
-from forestcoll.topology import NodeId, Topology
-from forestcoll.topology.part import part_without, usable_part
+from forestcoll.request import Request, RequestLike
+from forestcoll.solver.search import Problem, Solution
+from forestcoll.topology import NodeId, TopologyLike
+from forestcoll.topology.part import part_without
 from forestcoll.topology.reach import unreachable_pair
+from forestcoll.topology.registry import load_topology
 
 
 def optimum(  # noqa: PLR0913 (what is asked, and how)
-    topology: Topology,
-    collective: Collective | str = Collective.ALLGATHER,
+    topology: TopologyLike,
+    collective: RequestLike = Collective.ALLGATHER,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
@@ -38,23 +29,26 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
     max_trees: int | None = None,
     progress: Progress = SILENT,
 ) -> Optimum:
-    """Return the exact optimum of `collective` on `topology`; of an allreduce, what its two forests reach, and a bound.
+    """Return the exact optimum of `collective` on `topology`: what `generate` reaches, and what bounds it.
 
     Without `trees` or `max_trees`, k is the fewest trees per root that reach the optimum.
 
     Args:
-        topology: the network. Where switches take in more than they give out, or less, the optimum is that of their
-            largest balanced use, which may be below the bound (`optima.unbalanced`).
-        collective: the operation.
+        topology: the network: a `Topology`, a builder's spec string, a path, or a networkx graph. Where switches take in
+            more than they send on, or less, the optimum is that of their largest balanced use, which may be below the
+            cut.
+        collective: the operation, or a `Request` that holds the ranks, the root and the shards as well.
         ranks: which compute nodes take part, as `ranks_of` takes them: positions or ids, or a text such as `0-7,16-23`;
-            all if there are none. Idle ones serve as relays.
+            all if there are none. Idle compute nodes serve as relays.
         root: of a broadcast or a reduce, the compute node that data comes from or goes to: its id or its position.
         shards: of an allgather or a reduce-scatter, what part of the data each compute node has: numbers by node ids,
             0 for those left out, 1 together; equal parts if there are none.
         trees: ask for exactly this many trees per root, and the best bandwidth that they allow.
-        max_trees: ask for the best number of trees per root from 1 to this; the smallest of equally good ones, so
-            none beyond the first that reaches the optimum is tried.
-        progress: is told of stages.
+        max_trees: ask for the best number of trees per root from 1 to this; the smallest of equally good ones.
+        progress: is kept informed of the stages.
+
+    Returns:
+        The optimum. `algbw` is in the topology's unit. `bound.proof` is a value that checks itself by addition.
 
     Raises:
         InputError: `trees` or `max_trees` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or both are given;
@@ -62,25 +56,20 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
             another.
         NoSolutionError: the topology is one-port, a switch becomes unbalanced for good when bandwidths are rounded to
             `trees`, or how unbalanced ones can be used could not be computed exactly.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> best = optimum("dgx-a100:boxes=2", "allreduce")
+        >>> str(best.algbw), best.bound.proof.kind, best.is_optimal
+        ('520/3', 'receipt', True)
     """
-    trees, max_trees = _counts(trees, max_trees)
-    require_all_ports(topology)
-    search = _search(topology, Demand.of(topology, collective, root, shards, ranks), progress)
-    return _asked(search, trees, max_trees, progress)
-
-
-def _asked(search: Search, trees: int | None, max_trees: int | None, progress: Progress) -> Optimum:
-    if trees is not None:
-        progress.begin("finding the best bandwidth for the number of trees")
-        return search.restricted(trees, progress)
-    if max_trees is not None:
-        return best_of(spanning.by_trees(search.best, search.restricted, max_trees, progress))
-    return search.best
+    request = Request.of(collective, ranks, root, shards)
+    return solve(topology, request, trees=trees, max_trees=max_trees, progress=progress).optimum
 
 
 def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
-    topology: Topology,
-    collective: Collective | str = Collective.ALLGATHER,
+    topology: TopologyLike,
+    collective: RequestLike = Collective.ALLGATHER,
     *,
     most: int,
     ranks: RanksLike | None = None,
@@ -90,17 +79,32 @@ def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
 ) -> tuple[Optimum, ...]:
     """Return what each number of trees per root from 1 to `most` allows, without those that cannot be had.
 
-    The last is the first that reaches the optimum, where one does: more trees add nothing.
+    The last is the first that does as well as any number of trees is sure to, where one does.
+
+    Args:
+        topology: as of `optimum`.
+        collective: as of `optimum`.
+        most: the greatest number of trees per root.
+        ranks: as of `optimum`.
+        root: as of `optimum`.
+        shards: as of `optimum`.
+        progress: is kept informed of the stages.
+
+    Returns:
+        An optimum for each number of trees, rising.
 
     Raises:
         InputError: `most` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or what is asked is not right.
         NoSolutionError: the topology is one-port, how unbalanced switches can be used could not be computed exactly, or
             none of the numbers can be had.
+
+    Example:
+        >>> from forestcoll import optima_by_trees
+        >>> [str(each.algbw) for each in optima_by_trees("mi250:boxes=2,gpus=8", most=2)]
+        ['200', '208']
     """
-    most = _count("max_trees", most)
-    require_all_ports(topology)
-    search = _search(topology, Demand.of(topology, collective, root, shards, ranks), progress)
-    return spanning.by_trees(search.best, search.restricted, most, progress)
+    request = Request.of(collective, ranks, root, shards)
+    return solve(topology, request, max_trees=_count("most", most), progress=progress).by_trees
 
 
 def optimum_without_relays(
@@ -115,31 +119,34 @@ def optimum_without_relays(
     if unreachable_pair(bare, best.members) is not None:
         return None
     try:
-        return _asked(_search(bare, replace(best.demand, ranks=None), progress), trees, max_trees, progress)
+        problem = Problem.of(bare, replace(best.demand, ranks=None), progress)
+        return _solved(problem, trees, max_trees, progress).optimum
     except NoSolutionError:
         return None
 
 
-def best_of(candidates: Iterable[Optimum]) -> Optimum:
-    """Return the candidate with the greatest algbw; the first of equally good ones."""
-    return max(candidates, key=lambda candidate: candidate.algbw)
+def solve(
+    topology: TopologyLike,
+    request: Request,
+    *,
+    trees: int | None = None,
+    max_trees: int | None = None,
+    progress: Progress = SILENT,
+) -> Solution:
+    """Return the optimum of `request` with the schedule that settled it, if one had to be made; as `optimum`."""
+    trees, max_trees = _counts(trees, max_trees)
+    network = load_topology(topology, connected=request.ranks is None)
+    require_all_ports(network)
+    return _solved(Problem.of(network, request.demand(network), progress), trees, max_trees, progress)
 
 
-def _search(topology: Topology, demand: Demand, progress: Progress) -> Search:
-    part = usable_part(topology, demand.members(topology))
-    search = _search_on(part, replace(demand, ranks=None), progress)
-    return search if part is topology and demand.ranks is None else GroupSearch(topology, demand.ranks, search)
-
-
-def _search_on(topology: Topology, demand: Demand, progress: Progress) -> Search:
-    """Return the search on a network whose compute nodes all take part."""
-    if demand.collective is Collective.ALLREDUCE:
-        search = AllreduceSearch.of(topology, progress)
-        search.remark(progress)
-        return search
-    if topology.has_balanced_switches:
-        return ForestSearch.of(topology, demand, progress)
-    return UnbalancedSearch.of(topology, demand, progress)
+def _solved(problem: Problem, trees: int | None, max_trees: int | None, progress: Progress) -> Solution:
+    problem.remark(progress)
+    if max_trees is not None:
+        return problem.solve_up_to(max_trees, progress)
+    if trees is not None:
+        progress.begin("finding the best bandwidth for the number of trees")
+    return problem.solve(trees, progress)
 
 
 def _counts(trees: int | None, max_trees: int | None) -> tuple[int | None, int | None]:

@@ -203,21 +203,21 @@ class Topology(Displayed):
         nodes = (replace(node, multicast=False, aggregation=False) for node in self.nodes)
         return replace(self, nodes=tuple(nodes)) if self.able_switches else self
 
-    def sharing(self, bandwidths: Sequence[Fraction], enlisted: Collection[int] = ()) -> "Topology":
+    def sharing(self, bandwidths: Sequence[Fraction], copying: Collection[int] = ()) -> "Topology":
         """Return the network with these bandwidths on its links, those of none left out.
 
-        Switches that are `enlisted` are compute nodes there: data must get to them, and they copy it or add it up.
+        The switches `copying` are compute nodes there: data must get to them, and they copy it or add it up.
         """
         links = (
             replace(link, bandwidth=bandwidth)
             for link, bandwidth in zip(self.links, bandwidths, strict=True)
             if bandwidth
         )
-        return replace(self, nodes=self._with_enlisted(enlisted), links=tuple(links))
+        return replace(self, nodes=self._with_copying(copying), links=tuple(links))
 
-    def _with_enlisted(self, enlisted: Collection[int]) -> tuple[Node, ...]:
+    def _with_copying(self, copying: Collection[int]) -> tuple[Node, ...]:
         return tuple(
-            replace(node, kind=NodeKind.COMPUTE, multicast=False, aggregation=False) if number in enlisted else node
+            replace(node, kind=NodeKind.COMPUTE, multicast=False, aggregation=False) if number in copying else node
             for number, node in enumerate(self.nodes)
         )
 

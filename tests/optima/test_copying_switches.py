@@ -16,7 +16,7 @@ from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import verify
 from networks import SMALL, examples
-from oracles import exit_bandwidth, subsets
+from oracles import algbw_of_cut, check_bound, exit_bandwidth, subsets
 
 
 def fan(receivers: int, *, multicast: bool) -> Topology:
@@ -35,7 +35,7 @@ def fan(receivers: int, *, multicast: bool) -> Topology:
 def test_a_switch_that_copies_feeds_all_at_once() -> None:
     topology = fan(3, multicast=True)
     best = optimum(topology, "broadcast", root="root")
-    assert best.algbw == best.optimal_algbw == 1
+    assert best.algbw == best.bound.algbw == 1
     schedule = generate(topology, "broadcast", root="root")
     assert verify(schedule).optimal
     (tree,) = schedule.phases[0]
@@ -52,8 +52,10 @@ def test_a_switch_that_adds_takes_from_all_at_once() -> None:
 
 def test_what_cannot_copy_passes_on_what_it_takes_in() -> None:
     best = optimum(fan(3, multicast=False), "broadcast", root="root")
-    assert best.algbw == best.bound == Fraction(1, 3)
-    assert best.optimal_algbw == 1
+    assert best.algbw == best.bound.algbw == Fraction(1, 3)
+    assert best.bound.proof.kind == "tree-dual"
+    assert algbw_of_cut(best) == 1
+    check_bound(best)
     assert verify(generate(best.topology, "broadcast", root="root")).ok
 
 
@@ -105,11 +107,12 @@ def test_what_is_found_is_reached_and_the_bound_is_right(collective: Collective,
     schedule = generate(topology, collective, **root)
     report = verify(schedule)
     assert report.fault is None
-    assert best.algbw <= schedule.algbw <= best.bound
+    check_bound(best)
+    assert best.algbw == schedule.algbw
     network = topology.transposed() if collective.only_reduces else topology
     weights = dict.fromkeys(topology.compute, Fraction(1, len(topology.compute)))
     if collective is not Collective.ALLREDUCE:
-        assert best.optimal_algbw == bound_of(network, {0: Fraction(1)} if root else weights)
+        assert algbw_of_cut(best) == bound_of(network, {0: Fraction(1)} if root else weights)
 
 
 @examples(60)
@@ -118,7 +121,8 @@ def test_a_number_of_trees(topology: Topology, trees: int) -> None:
     best = solved(topology, collective="broadcast", root=0, trees=trees)
     schedule = generate(topology, "broadcast", root=0, trees=trees)
     assert verify(schedule).fault is None
-    assert best.algbw <= schedule.algbw <= best.bound
+    check_bound(best)
+    assert best.algbw == schedule.algbw
     assert sum(1 / tree.share for tree in schedule.phases[0]) >= 1
 
 
@@ -127,6 +131,7 @@ def test_a_number_of_trees(topology: Topology, trees: int) -> None:
 def test_switches_that_copy_are_never_slower(topology: Topology) -> None:
     plain = replace(topology).without_abilities()
     copying, passing = optimum(topology), optimum(plain)
-    assert passing.algbw == passing.bound <= copying.algbw <= copying.optimal_algbw == passing.optimal_algbw
+    assert passing.algbw == passing.bound.algbw <= copying.algbw <= copying.bound.algbw
+    assert copying.bound.algbw <= algbw_of_cut(copying) == algbw_of_cut(passing)
     if plain.has_balanced_switches:
         assert copying.algbw == passing.algbw

@@ -27,8 +27,8 @@ def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> No
     with pytest.raises(NoSolutionError) as caught:
         optimum(topology, trees=1)
     assert str(caught.value) == (
-        "star: with 1 tree per root, switch 'hub' would take in 1 fewer than it gives out, and "
-        "no way over it can spare as many; ask for another number of trees"
+        "star: with 1 tree per root, switch 'hub' would take in 1 fewer than it sends, and "
+        "no route over it can spare as many; ask for another number of trees"
     )
 
 

@@ -158,7 +158,7 @@ def equal_roots(topology: Topology) -> Fraction:
 
 
 def halves(topology: Topology) -> Fraction:
-    gather, scatter = optimum(topology).optimal_algbw, optimum(topology.transposed()).optimal_algbw
+    gather, scatter = optimum(topology).bound.algbw, optimum(topology.transposed()).bound.algbw
     return 1 / (1 / gather + 1 / scatter)
 
 

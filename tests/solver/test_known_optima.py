@@ -57,7 +57,7 @@ def test_the_cut_of_two_dgx_a100_misses_one_gpu() -> None:
 def test_two_boxes_of_mi250_by_number_of_trees(asked: dict[str, Any], trees: int, algbw: str) -> None:
     best = optimum(build_topology("mi250:boxes=2"), **asked)
     assert (best.trees_per_root, best.algbw) == (trees, Fraction(algbw))
-    assert best.optimal_algbw == Fraction(5312, 15)
+    assert best.bound.algbw == Fraction(5312, 15)
 
 
 def two_boxes_of_four(bandwidth: Fraction) -> Topology:

@@ -1,0 +1,142 @@
+"""An optimum in words and figures, and as JSON."""
+
+from collections.abc import Sequence
+
+from forestcoll.collective import Collective
+from forestcoll.optima.plan import ForestPlan
+from forestcoll.optima.value import Optimum
+from forestcoll.presentation import proofs
+from forestcoll.presentation.text import bandwidth, counted, percent, printable, table
+from forestcoll.proof.cut import CutProof
+from forestcoll.units import bytes_per_microsecond, has_known_size
+
+
+def document(best: Optimum) -> dict[str, object]:
+    """Return the JSON keys that describe an optimum."""
+    found: dict[str, object] = {
+        "topology": best.topology.name,
+        "collective": best.collective.value,
+        "compute_nodes": len(best.members),
+        "algbw": str(best.algbw),
+        "algbw_float": float(best.algbw),
+        "optimal_algbw": str(best.bound.algbw),
+        "unit": best.topology.bandwidth_unit,
+        "trees_per_root": best.trees_per_root,
+        "tree_bandwidth": str(best.tree_bandwidth),
+        "bottleneck": {
+            "cut": best.topology.ids(best.cut),
+            "compute_inside": best.compute_inside,
+            "exit_bandwidth": str(best.exit_bandwidth),
+        },
+        "proof": proofs.document(best.bound, best.topology),
+    }
+    ids = best.topology.ids(best.members)
+    if best.root is not None:
+        found["root"] = best.topology.nodes[best.root].id
+    if best.shards is not None:
+        found["shards"] = {str(id_): str(shard) for id_, shard in zip(ids, best.shards, strict=True)}
+    if best.collective is Collective.ALLREDUCE:
+        found["phases"] = [_phase(plan) for plan in best.forests]
+    return found
+
+
+def _phase(plan: ForestPlan) -> dict[str, object]:
+    return {
+        "collective": plan.demand.collective.value,
+        "algbw": str(plan.algbw),
+        "trees_per_root": plan.trees_per_root,
+    }
+
+
+def by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
+    """Return the JSON key that states what each number of trees allows, if it was asked for."""
+    rows = [
+        {"trees_per_root": each.trees_per_root, "algbw": str(each.algbw), "optimal": each.is_optimal}
+        for each in by_trees
+    ]
+    return {"by_trees": rows} if rows else {}
+
+
+def by_trees_lines(by_trees: Sequence[Optimum]) -> list[str]:
+    """Return the lines that state what each number of trees allows, none if it was not asked for."""
+    if not by_trees:
+        return []
+    unit, last = by_trees[0].topology.bandwidth_unit, by_trees[-1]
+    rows = [
+        (
+            str(each.trees_per_root),
+            f"{bandwidth(each.algbw, unit)}, {percent(each.algbw / each.bound.algbw)} of the {_goal(each)}",
+        )
+        for each in by_trees
+    ]
+    end = ["  More trees add nothing."] if last.is_optimal else []
+    return ["Trees per root:", *table(rows), *end]
+
+
+def title(best: Optimum) -> str:
+    """Return the line above an optimum."""
+    root = ""
+    if best.root is not None:
+        way = "to" if best.collective.only_reduces else "from"
+        root = f" {way} {printable(best.topology.nodes[best.root].id)}"
+    what = f"{best.collective.value}{root} over {counted(best.topology, best.ranks)}"
+    return f"{printable(best.topology.name)}: {what}"
+
+
+def _is_reachable(best: Optimum) -> bool:
+    """Return whether some number of trees is known to reach the bound."""
+    if best.is_optimal:
+        return True
+    one = len(best.forests) == 1
+    return one and (best.network.has_balanced_switches or not best.network.able_switches)
+
+
+def _goal(best: Optimum) -> str:
+    """Return what the bound is called: an allreduce need not reach it, nor trees that copy."""
+    return "optimum" if len(best.forests) == 1 and _is_reachable(best) else "bound"
+
+
+def rows(best: Optimum) -> list[tuple[str, str]]:
+    """Return the rows that state an optimum."""
+    unit, upper = best.topology.bandwidth_unit, best.bound
+    found = [("algbw", bandwidth(best.algbw, unit))]
+    if not best.is_optimal:
+        along = "at most along trees" if upper.proof.trees_only else "at most"
+        how = "with more trees" if _is_reachable(best) else along
+        share = percent(best.algbw / upper.algbw)
+        found.append((_goal(best), f"{bandwidth(upper.algbw, unit)} {how}; this is {share} of it"))
+    elif upper.proof.trees_only or best.collective is Collective.ALLREDUCE:
+        schedule = "schedule of trees" if upper.proof.trees_only else "schedule"
+        found.append((_goal(best), f"reached: no {schedule} is faster"))
+    of_cut = CutProof(best.cut).algbw(best.topology, best.demand)
+    if upper.algbw < of_cut and best.collective is not Collective.ALLREDUCE:
+        found.append(("of the cut", f"{percent(upper.algbw / of_cut)}: switches send just what they take in"))
+    if has_known_size(unit):
+        milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
+        found.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
+    found.append(("trees", f"{_trees(best)}, {bandwidth(best.tree_bandwidth, unit)} each"))
+    return found
+
+
+def _trees(best: Optimum) -> str:
+    if best.collective is Collective.ALLREDUCE:
+        reduces, gathers = (_trees_of_phase(plan) for plan in best.forests)
+        return f"{reduces} to reduce and {gathers} to gather"
+    if best.root is not None:
+        return f"{best.trees_per_root} {'to' if best.collective.only_reduces else 'from'} the root"
+    if best.shards is not None:
+        return f"{best.trees_per_root} for each 1/{sum(best.weights)} of the data"
+    return f"{best.trees_per_root} per root"
+
+
+def _trees_of_phase(plan: ForestPlan) -> str:
+    if len(set(plan.weights)) == 1:
+        return f"{plan.trees_per_root} per root"
+    roots = sum(weight > 0 for weight in plan.weights)
+    return f"{plan.trees} from {roots} root{'s' * (roots > 1)}"
+
+
+def bottleneck_lines(best: Optimum) -> list[str]:
+    """Say in words why no schedule is faster."""
+    first, *more = proofs.explain(best.bound, best.topology, best.demand)
+    return [f"Bottleneck: {first}", *more]
