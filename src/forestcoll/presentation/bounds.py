@@ -9,7 +9,7 @@ from forestcoll.collective import Collective
 from forestcoll.presentation import proofs
 from forestcoll.presentation.text import bandwidth, counted, percent, printable, table
 from forestcoll.proof.cut import CutProof
-from forestcoll.topology import Topology
+from forestcoll.topology import NodeId, Topology
 
 _LONGEST_EXACT = 24
 """The most characters of an exact number in a column; --json has all of it."""

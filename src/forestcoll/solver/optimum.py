@@ -34,9 +34,9 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
     Without `trees` or `max_trees`, k is the fewest trees per root that reach the optimum.
 
     Args:
-        topology: the network: a `Topology`, a builder's spec string, a path, or a networkx graph. Where switches take in
-            more than they send on, or less, the optimum is that of their largest balanced use, which may be below the
-            cut.
+        topology: the network: a `Topology`, a builder's spec string, a path, or a networkx graph. Where switches take
+            in more than they send on, or less, the optimum is that of their largest balanced use, which may be below
+            the cut.
         collective: the operation, or a `Request` that holds the ranks, the root and the shards as well.
         ranks: which compute nodes take part, as `ranks_of` takes them: positions or ids, or a text such as `0-7,16-23`;
             all if there are none. Idle compute nodes serve as relays.
