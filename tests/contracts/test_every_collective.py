@@ -15,7 +15,7 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
 from forestcoll.optima.value import Optimum
-from forestcoll.schedule.trees.document import read_schedule, write_schedule
+from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generate import generate
@@ -126,7 +126,8 @@ def test_an_allreduce_on_a_tree_reaches_the_least_bandwidth(edges: list[tuple[in
     for node, (parent, bandwidth) in enumerate(edges, start=1):
         builder.add_duplex(builder.add_compute(node), parent % node, bandwidth)
     schedule = generate(builder.build(), "allreduce")
-    assert schedule.algbw == schedule.optimal_algbw == min(bandwidth for _, bandwidth in edges)
+    assert schedule.bound is not None
+    assert schedule.algbw == schedule.bound.algbw == min(bandwidth for _, bandwidth in edges)
     assert verify(schedule).optimal
 
 

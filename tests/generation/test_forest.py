@@ -12,6 +12,7 @@ from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
 from forestcoll.optima.scaling import ScaledTopology
 from forestcoll.progress import Progress
+from forestcoll.proof import Bound, CutProof
 from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology.registry import build_topology
@@ -65,7 +66,8 @@ def test_a_schedule_carries_its_optimum_and_certificate() -> None:
     best = optimum(TOPOLOGY, trees=2)
     schedule = schedule_for(best)
     assert schedule.topology is TOPOLOGY
-    assert (schedule.algbw, schedule.optimal_algbw, schedule.cut) == (best.algbw, best.optimal_algbw, best.cut)
+    assert schedule.algbw == best.algbw
+    assert schedule.bound == Bound(best.collective, best.optimal_algbw, CutProof(best.cut))
     assert schedule.trees_per_root == 2
 
 

@@ -7,10 +7,12 @@ from fractions import Fraction
 import pytest
 from oneport_platforms import figure_1, platform_of_costs
 
+from forestcoll.collective import Collective
 from forestcoll.oneport import compare_series
-from forestcoll.proof.prices import Port, PortKind, PricesProof
+from forestcoll.proof import Bound, CutProof, PricesProof, Proof
+from forestcoll.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
-from forestcoll.verification.series.judge import verify_series
+from forestcoll.verification import verify
 
 GOOD = compare_series(figure_1(), "s").schedule()
 ROUND = GOOD.rounds[0]
@@ -30,8 +32,15 @@ def with_rounds(*rounds: Round) -> Schedule:
 
 
 def with_certificate(**changes: object) -> Schedule:
-    assert GOOD.certificate is not None
-    return replace(GOOD, certificate=replace(GOOD.certificate, **changes))  # type: ignore[arg-type]
+    assert GOOD.bound is not None
+    assert isinstance(GOOD.bound.proof, PricesProof)
+    proof = replace(GOOD.bound.proof, **changes)  # type: ignore[arg-type]
+    return replace(GOOD, bound=replace(GOOD.bound, proof=proof))
+
+
+def with_bound(throughput: int, collective: Collective = Collective.BROADCAST, proof: Proof | None = None) -> Schedule:
+    assert GOOD.bound is not None
+    return replace(GOOD, bound=Bound(collective, Fraction(throughput), proof or GOOD.bound.proof))
 
 
 def half_rounds() -> Schedule:
@@ -106,51 +115,56 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
     ),
     (
         "optimum",
-        lambda: replace(GOOD, optimal_throughput=Fraction(2)),
+        lambda: with_bound(2),
         "the certificate proves 1, not 2",
     ),
     (
-        "optimum",
-        lambda: replace(GOOD, certificate=None),
-        "an optimal throughput is claimed without a certificate",
+        "certificate",
+        lambda: with_bound(1, Collective.ALLGATHER),
+        "the bound is one of an allgather; expected one of a broadcast",
+    ),
+    (
+        "certificate",
+        lambda: with_bound(1, proof=CutProof((0,))),
+        "the certificate is a proof by 'cut'; expected one by 'prices'",
     ),
 ]
 
 
 def test_what_is_changed_below_is_right() -> None:
-    assert verify_series(GOOD).ok
-    assert verify_series(GOOD).optimal
+    assert verify(GOOD).ok
+    assert verify(GOOD).optimal
 
 
 @pytest.mark.parametrize(("rule", "broken", "message"), BROKEN)
 def test_each_broken_rule_is_named_with_its_place(rule: str, broken: Callable[[], Schedule], message: str) -> None:
-    fault = verify_series(broken()).fault
+    fault = verify(broken()).fault
     assert fault is not None
     assert (fault.rule, fault.message) == (rule, message)
 
 
 def test_a_switch_is_no_source() -> None:
     topology = platform_of_costs("ab", [("a", "w", 1), ("w", "b", 1)], switches="w")
-    fault = verify_series(replace(compare_series(topology, "a").schedule(), source=2)).fault
+    fault = verify(replace(compare_series(topology, "a").schedule(), source=2)).fault
     assert fault is not None
     assert (fault.rule, fault.message) == ("source", "the source 'w' is a switch")
 
 
 def test_a_weaker_certificate_proves_less_and_the_schedule_is_not_called_optimal() -> None:
     prices = tuple((Port(PortKind.RECEIVE, node), Fraction(1)) for node in (1, 2))
-    weaker = replace(GOOD, optimal_throughput=None, certificate=PricesProof(prices, ((Fraction(1), (1,)),)))
-    report = verify_series(weaker)
+    weaker = with_bound(2, proof=PricesProof(prices, ((Fraction(1), (1,)),)))
+    report = verify(weaker)
     assert (report.fault, report.optimal) == (None, False)
 
 
 def test_without_a_certificate_nothing_is_proven() -> None:
-    report = verify_series(replace(GOOD, certificate=None, optimal_throughput=None))
+    report = verify(replace(GOOD, bound=None))
     assert (report.ok, report.optimal, str(report.throughput)) == (True, False, "1")
 
 
 def test_a_receiver_of_two_messages_at_once_is_found() -> None:
     edges = [tree.edges for tree in GOOD.trees]
     clash = (Transfer(0, edges[0].index((0, 1))), Transfer(1, edges[1].index((2, 1))))
-    fault = verify_series(with_rounds(replace(ROUND, transfers=clash), *GOOD.rounds[1:])).fault
+    fault = verify(with_rounds(replace(ROUND, transfers=clash), *GOOD.rounds[1:])).fault
     assert fault is not None
     assert fault.message == "round 0: '1' receives two messages at once ('s' -> '1' of tree 0, '2' -> '1' of tree 1)"

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.shapes import shape_of
 from forestcoll.schedule.trees.expansion import TreeImage, distinct_rows, expanded, tree_images
-from forestcoll.schedule.trees.shape import Shape, shape_of
+from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, TopologyBuilder
 
@@ -29,7 +30,7 @@ def grid() -> TreeSchedule:
     phase = Phase(PhaseOp.BROADCAST, (0, 4), (Fraction(1, 8), Fraction(1, 24)), Rows.of([[0, 1], [2]]))
     symmetry = Symmetry((_shift(2, [3, 4, 5, 0, 1, 2]), _shift(3, [1, 2, 0, 4, 5, 3])))
     routes = Rows.of([[0, 1], [1, 3, 2], [1, 2]])
-    return TreeSchedule(builder.build(), Collective.ALLGATHER, routes, (phase,), Fraction(1), symmetry=symmetry)
+    return TreeSchedule(builder.build(), Collective.ALLGATHER, routes, (phase,), algbw=Fraction(1), symmetry=symmetry)
 
 
 def listed(tree: TreeImage) -> tuple[int, Fraction, list[tuple[int, ...]]]:
@@ -74,7 +75,7 @@ def test_no_trees_have_no_images(phases: tuple[Phase, ...]) -> None:
 def test_the_shape_is_that_of_all_trees() -> None:
     schedule = grid()
     shape = shape_of(schedule)
-    assert shape == Shape(12, 2, 1.75, 3, 2.5, group_order=6)
+    assert shape == TreeShape(12, 2, 1.75, 3, 2.5, group_order=6)
     assert shape.base_trees == 2
     assert shape_of(expanded(schedule)) == replace(shape, group_order=1)
 

@@ -7,7 +7,8 @@ import pytest
 
 from forestcoll.errors import InputError
 from forestcoll.oneport import compare_series
-from forestcoll.schedule.series.document import read_series, series_from_document, series_text, write_series
+from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
+from forestcoll.schedule.series.document import from_document
 from forestcoll.topology import TopologyBuilder
 
 
@@ -26,14 +27,14 @@ SCHEDULE = compare_series(platform(), "a").schedule()
 
 
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads("".join(series_text(SCHEDULE)))
+    found: dict[str, Any] = json.loads("".join(schedule_text(SCHEDULE)))
     return found
 
 
 def test_a_schedule_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     for name in ("series.json", "series.json.gz"):
-        write_series(SCHEDULE, tmp_path / name)
-        assert read_series(tmp_path / name) == SCHEDULE
+        write_schedule(SCHEDULE, tmp_path / name)
+        assert read_schedule(tmp_path / name) == SCHEDULE
 
 
 def test_a_document_holds_ids_and_exact_numbers() -> None:
@@ -50,7 +51,7 @@ def test_the_place_of_an_edge_may_be_left_out_where_it_is_clear() -> None:
     for each in found["rounds"]:
         for transfer in each["transfers"]:
             del transfer["edge"]
-    assert series_from_document(found, where="x") == SCHEDULE
+    assert schedule_from_document(found, where="x") == SCHEDULE
 
 
 @pytest.mark.parametrize(
@@ -90,5 +91,5 @@ def test_what_is_wrong_is_named_with_its_place(path: list[Any], value: object, c
         part = part[key]
     part[path[-1]] = value
     with pytest.raises(InputError) as caught:
-        series_from_document(found, where="x")
+        from_document(found, where="x")
     assert str(caught.value).startswith(complaint)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from forestcoll.errors import InputError
 from forestcoll.files import read_document
 from forestcoll.schedule import rows_text
+from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees import scanning
-from forestcoll.schedule.trees.document import read_schedule, schedule_from_document
 from forestcoll.schedule.trees.scanning import scanned_document
-from forestcoll.schedule.trees.value import TreeSchedule
 
 TOPOLOGY: dict[str, Any] = {
     "directed": False,
@@ -114,7 +114,7 @@ def test_a_key_inside_a_string_is_no_list() -> None:
     assert read["comment"] == note
 
 
-def outcome(path: Path, *, quick: bool) -> TreeSchedule | str:
+def outcome(path: Path, *, quick: bool) -> Schedule | str:
     try:
         return read_schedule(path) if quick else schedule_from_document(read_document(path), where=str(path))
     except InputError as error:

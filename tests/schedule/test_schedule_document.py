@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError
+from forestcoll.proof import Bound, CutProof
+from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.trees.document import read_schedule, schedule_from_document, schedule_text, write_schedule
 from forestcoll.schedule.trees.value import Phase, Tree, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, TopologyBuilder
 
@@ -43,8 +44,7 @@ def path_schedule() -> TreeSchedule:
         routes=Rows.of([[0, 3, 1], [1, 3, 2], [2, 3, 0]]),
         phases=(phase,),
         algbw=Fraction(15),
-        optimal_algbw=Fraction(15),
-        cut=(0, 1, 3),
+        bound=Bound(Collective.ALLGATHER, Fraction(15), CutProof((0, 1, 3))),
         trees_per_root=1,
     )
 
@@ -108,7 +108,7 @@ def test_routes_written_in_pieces_join_without_a_seam(count: int) -> None:
 
 
 def test_empty_lists_are_well_formed() -> None:
-    bare = replace(path_schedule(), routes=Rows.of([]), phases=(), optimal_algbw=None, cut=None, trees_per_root=None)
+    bare = replace(path_schedule(), routes=Rows.of([]), phases=(), bound=None, trees_per_root=None)
     assert schedule_from_document(json.loads("".join(schedule_text(bare))), where="x") == bare
     phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1),), Rows.of([[]]))
     treeless = replace(bare, phases=(phase, Phase(PhaseOp.BROADCAST, (), (), Rows.of([]))))
@@ -167,7 +167,8 @@ def test_missing_claims_and_shards_may_be_left_out() -> None:
     for key in ("optimal_algbw", "certificate", "trees_per_root", "shards"):
         del short[key]
     schedule = schedule_from_document(short, where="x")
-    assert (schedule.optimal_algbw, schedule.cut, schedule.trees_per_root) == (None, None, None)
+    assert isinstance(schedule, TreeSchedule)
+    assert (schedule.bound, schedule.trees_per_root) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,9 @@ def test_missing_claims_and_shards_may_be_left_out() -> None:
 def test_shares_are_read_exactly_as_written(tmp_path: Path, text: str, share: Fraction) -> None:
     file = tmp_path / "s.json"
     file.write_text("".join(schedule_text(path_schedule())).replace('"share": "1/3"', f'"share": {text}'))
-    assert read_schedule(file).phases[0].shares == (share,) * 3
+    schedule = read_schedule(file)
+    assert isinstance(schedule, TreeSchedule)
+    assert schedule.phases[0].shares == (share,) * 3
 
 
 def _set(*keys: str | int, value: object) -> Callable[[Document], None]:
@@ -387,7 +390,7 @@ def test_a_schedule_of_a_thousand_nodes_is_written_and_read_in_seconds(tmp_path:
     chains = (np.arange(count)[:, None] + np.arange(count - 1)) % count
     phase = Phase(PhaseOp.BROADCAST, tuple(range(count)), (Fraction(1, count),) * count, Rows.of(chains.tolist()))
     schedule = TreeSchedule(
-        builder.build(), Collective.ALLGATHER, Rows.of(routes), (phase,), Fraction(25 * count, count - 1)
+        builder.build(), Collective.ALLGATHER, Rows.of(routes), (phase,), algbw=Fraction(25 * count, count - 1)
     )
     begin = time.perf_counter()
     write_schedule(schedule, tmp_path / "s.json")

@@ -6,7 +6,8 @@ import pytest
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.trees.shape import Shape, shape_of
+from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 
@@ -31,38 +32,38 @@ def _schedule(routes: list[list[int]], trees: list[tuple[int, Fraction, list[int
         shares=tuple(share for _, share, _ in trees),
         routes=Rows.of([listed for _, _, listed in trees]),
     )
-    return TreeSchedule(_topology(), Collective.ALLGATHER, Rows.of(routes), (phase,), Fraction(1))
+    return TreeSchedule(_topology(), Collective.ALLGATHER, Rows.of(routes), (phase,), algbw=Fraction(1))
 
 
 def test_a_star_is_one_high() -> None:
     schedule = _schedule([[0, 1], [0, 2], [0, 3]], [(0, Fraction(1), [0, 1, 2])])
-    assert shape_of(schedule) == Shape(1, 1, 1.0, 1, 1.0)
+    assert shape_of(schedule) == TreeShape(1, 1, 1.0, 1, 1.0)
 
 
 def test_a_chain_is_as_high_as_it_is_long() -> None:
     schedule = _schedule([[0, 1], [1, 2], [2, 3]], [(0, Fraction(1), [0, 1, 2])])
-    assert shape_of(schedule) == Shape(1, 3, 3.0, 3, 3.0)
+    assert shape_of(schedule) == TreeShape(1, 3, 3.0, 3, 3.0)
 
 
 def test_hops_count_switches_and_heights_do_not() -> None:
     schedule = _schedule([[0, 4, 1], [1, 4, 5, 2], [0, 3]], [(0, Fraction(1), [0, 1, 2])])
-    assert shape_of(schedule) == Shape(1, 2, 2.0, 5, 5.0)
+    assert shape_of(schedule) == TreeShape(1, 2, 2.0, 5, 5.0)
 
 
 def test_the_highest_node_need_not_have_the_most_hops() -> None:
     schedule = _schedule([[0, 1], [1, 2], [0, 4, 5, 3]], [(0, Fraction(1), [0, 1, 2])])
-    assert shape_of(schedule) == Shape(1, 2, 2.0, 3, 3.0)
+    assert shape_of(schedule) == TreeShape(1, 2, 2.0, 3, 3.0)
 
 
 def test_means_weigh_trees_by_their_shares() -> None:
     routes = [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3], [3, 0]]
     trees = [(0, Fraction(3, 4), [0, 1, 2]), (1, Fraction(1, 4), [3, 4, 5])]
-    assert shape_of(_schedule(routes, trees)) == Shape(2, 3, 1.5, 3, 1.5)
+    assert shape_of(_schedule(routes, trees)) == TreeShape(2, 3, 1.5, 3, 1.5)
 
 
 def test_trees_of_different_lengths_stand_side_by_side() -> None:
     trees = [(0, Fraction(1, 3), [0]), (0, Fraction(1, 3), []), (0, Fraction(1, 3), [0, 1, 2])]
-    assert shape_of(_schedule([[0, 1], [1, 2], [2, 4, 3]], trees)) == Shape(3, 3, 4 / 3, 4, 5 / 3)
+    assert shape_of(_schedule([[0, 1], [1, 2], [2, 4, 3]], trees)) == TreeShape(3, 3, 4 / 3, 4, 5 / 3)
 
 
 def test_blocks_of_any_size_give_the_same_shape(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,4 +77,4 @@ def test_blocks_of_any_size_give_the_same_shape(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_trees_have_no_height() -> None:
-    assert shape_of(_schedule([], [])) == Shape(0, 0, 0.0, 0, 0.0)
+    assert shape_of(_schedule([], [])) == TreeShape(0, 0, 0.0, 0, 0.0)

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.generation.steps import generate_steps
+from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text
 from forestcoll.schedule.steps import scanning as step_scanning
-from forestcoll.schedule.steps.document import read_steps, scanned_step_schedule, steps_from_document, steps_text
+from forestcoll.schedule.steps.document import scanned
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks, one_way_networks
@@ -22,18 +24,18 @@ DIRECT = st.one_of(networks(most=6, switches=False), one_way_networks(most=6, sw
 @given(DIRECT, st.sampled_from(["allgather", "reduce-scatter", "allreduce"]), st.sampled_from([1, 200, 2**22]))
 def test_both_ways_read_the_same(topology: Topology, kind: str, block: int) -> None:
     schedule = generate_steps(topology, kind)
-    text = "".join(steps_text(schedule)).encode()
+    text = "".join(schedule_text(schedule)).encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(step_scanning, "BLOCK_BYTES", block)
-        scanned = scanned_step_schedule(text, where="here")
-    slowly = steps_from_document(json.loads(text), where="here")
+        quickly = scanned(text, where="here")
+    slowly = schedule_from_document(json.loads(text), where="here")
     assert slowly == schedule
     digits = max(point.denominator for phase in schedule.phases for point in phase.transfers.points)
-    assert scanned == (schedule if block > 1 and digits < 10**9 else scanned)
-    assert scanned in (None, schedule)
+    assert quickly == (schedule if block > 1 and digits < 10**9 else quickly)
+    assert quickly in (None, schedule)
 
 
-TEXT = "".join(steps_text(generate_steps(build_topology("ring:nodes=8"))))
+TEXT = "".join(schedule_text(generate_steps(build_topology("ring:nodes=8"))))
 
 
 @pytest.mark.parametrize(
@@ -62,12 +64,14 @@ TEXT = "".join(steps_text(generate_steps(build_topology("ring:nodes=8"))))
 def test_what_is_not_as_it_would_be_written_is_left_to_the_ordinary_way(old: str, new: str) -> None:
     assert TEXT.count(old) >= 1
     changed = TEXT.replace(old, new, 1)
-    assert scanned_step_schedule(changed.encode(), where="here") is None
-    assert scanned_step_schedule(TEXT.encode(), where="here") is not None
+    assert scanned(changed.encode(), where="here") is None
+    assert scanned(TEXT.encode(), where="here") is not None
 
 
 def test_numbers_of_ten_digits_are_read_in_the_ordinary_way(tmp_path: Path) -> None:
     path = tmp_path / "steps.json"
     path.write_text(TEXT.replace('"1/2"', f'"1/{10**10}"'))
-    assert scanned_step_schedule(path.read_bytes(), where="here") is None
-    assert Fraction(1, 10**10) in read_steps(path).phases[0].transfers.points
+    assert scanned(path.read_bytes(), where="here") is None
+    schedule = read_schedule(path)
+    assert isinstance(schedule, StepSchedule)
+    assert Fraction(1, 10**10) in schedule.phases[0].transfers.points

@@ -23,10 +23,9 @@ from verify_drafts import (
 from verify_oracle import is_right
 
 from forestcoll.collective import SCHEDULED, Collective
+from forestcoll.schedule.shapes import shape_of
 from forestcoll.schedule.trees.expansion import expanded
-from forestcoll.schedule.trees.shape import shape_of
-from forestcoll.verification import Fault, verify
-from forestcoll.verification.trees.rules import rules
+from forestcoll.verification import Fault, rules, verify
 
 
 def fault_of(draft: Draft) -> Fault:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,10 +11,11 @@ from verify_drafts import Draft, DraftTree, boxes, complete, multicast, ring, tw
 from forestcoll.schedule import rows
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.verification import Fault, verify
-from forestcoll.verification.trees import certificate, routes
+from forestcoll.verification import Fault, rules, verify
+from forestcoll.verification.claims import FORM, Claim, beaten
+from forestcoll.verification.trees import routes
 from forestcoll.verification.trees.case import Case
-from forestcoll.verification.trees.rules import rules
+from forestcoll.verification.trees.judge import PROOFS
 
 
 def fault_of(schedule: TreeSchedule) -> Fault:
@@ -158,14 +158,6 @@ def _algbw_zero(draft: Draft) -> None:
     draft.algbw = Fraction(0)
 
 
-def _no_cut(draft: Draft) -> None:
-    draft.cut = None
-
-
-def _no_optimum(draft: Draft) -> None:
-    draft.optimal = None
-
-
 def _cut_unknown(draft: Draft) -> None:
     draft.cut = [0, 9]
 
@@ -231,8 +223,6 @@ BROKEN_BOXES: list[tuple[Callable[[Draft], None], str, list[str]]] = [
     (_algbw_high, "algbw-wrong", ["algbw is 41", "'g0' -> 'net' carries 1/4", "bandwidth 10", "expected 40"]),
     (_algbw_nearly, "algbw-wrong", ["algbw is 4" + "0" * 30 + "1/1" + "0" * 30, "expected 40"]),
     (_algbw_zero, "algbw-wrong", ["algbw is 0", "expected 40"]),
-    (_no_cut, "certificate-incomplete", ["has optimal_algbw but no cut"]),
-    (_no_optimum, "certificate-incomplete", ["has cut but no optimal_algbw"]),
     (_cut_unknown, "certificate-cut", ["position 1", "node number 9", "expected 0 to 6"]),
     (_cut_twice, "certificate-cut", ["position 3", "'g1' again"]),
     (_cut_of_switches, "certificate-inside", ["none of its 2 nodes"]),
@@ -345,16 +335,16 @@ def test_a_cut_that_nothing_leaves_is_refused() -> None:
     """The builder refuses such a network; a program can make one, but no tree spans it: the rule is asked alone."""
     draft = boxes()
     stays = tuple(link for link in draft.topology.links if link.target != 6)
-    case = Case(replace(draft, topology=replace(draft.topology, links=stays)).freeze())
-    message = certificate.no_exit(case)
+    schedule = replace(draft, topology=replace(draft.topology, links=stays)).freeze()
+    claim = Claim(schedule, Case(schedule).network, None, PROOFS)
+    (message,) = (rule.find(claim) for rule in FORM if rule.id == "certificate-exit")
     assert message == "cut: no link leaves its 3 nodes; expected an exit bandwidth of more than 0"
 
 
 def test_a_bandwidth_above_the_bound_is_refused() -> None:
     """Rules above make it impossible, which is the theorem: the rule is asked alone, of a made-up bandwidth."""
-    real = Case(boxes().freeze())
-    case = SimpleNamespace(**vars(real), shards=real.shards, algbw=Fraction(41))
-    message = certificate.beaten(case)  # type: ignore[arg-type]
+    schedule = boxes().freeze()
+    message = beaten(Claim(schedule, Case(schedule).network, Fraction(41), PROOFS))
     assert message is not None
     assert message.startswith("the schedule achieves 41, but the cut ('g0', 'g1', 's0') holds 2 of 4")
 
@@ -391,6 +381,7 @@ def test_every_rule_is_broken_by_a_test() -> None:
     broken = {rule for _, rule, _ in BROKEN_BOXES}
     elsewhere = {"rows-malformed", "phase-ops", "share-too-fine", "certificate-exit", "certificate-beaten"}
     elsewhere |= {"shards-wrong", "certificate-data"}  # in test_verify_collectives
+    elsewhere |= {"certificate-collective", "certificate-kind", "certificate-proof"}  # in test_verify_proofs
     elsewhere |= {"ranks-wrong"}  # in test_verify_ranks, with those of reduces
     elsewhere |= {name for name, _ in rules() if name.startswith("symmetry-")}  # in test_verify_symmetry
     assert broken | elsewhere == {name for name, _ in rules()}

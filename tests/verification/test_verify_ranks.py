@@ -10,7 +10,7 @@ from verify_drafts import Draft, DraftTree, relayed, turned_relayed, turned_roun
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
-from forestcoll.schedule.trees.document import read_schedule, write_schedule
+from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.verification import Fault, verify
 

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.generation.bfb import bfb
-from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.steps.judge import step_rules, verify_steps
+from forestcoll.verification import verify
+from forestcoll.verification.steps.rules import step_rules
 from networks import SMALL, examples, networks, one_way_networks
 
 Steps = list[list[Transfer]]
@@ -103,11 +104,11 @@ def _mutated(data: st.DataObject, steps: Steps, nodes: int) -> None:
 @given(DIRECT, KINDS, st.sampled_from([None, None, 1, 3]))
 def test_breadth_first_broadcast_is_right(topology: Topology, kind: Collective, chunks: int | None) -> None:
     schedule = bfb(topology, kind, chunks=chunks)
-    report = verify_steps(schedule)
+    report = verify(schedule)
     assert report.fault is None
     assert _simulates(schedule)
-    assert report.step_times == cost_of(schedule).step_times
-    assert report.bandwidth_factor == cost_of(schedule).bandwidth_factor
+    assert report.step_times == step_shape(schedule).step_times
+    assert report.bandwidth_factor == step_shape(schedule).bandwidth_factor
     assert report.bandwidth_factor is not None
     assert report.least_factor is not None
     assert report.bandwidth_factor >= report.least_factor
@@ -122,7 +123,7 @@ def test_a_mistake_is_found_exactly_if_something_is_missing(
     for _ in range(data.draw(st.integers(1, 2))):
         _mutated(data, data.draw(st.sampled_from(phases))[1], len(topology.nodes))
     schedule = _with(bfb(topology, kind), phases)
-    ok = verify_steps(schedule).ok
+    ok = verify(schedule).ok
     if kind is Collective.ALLGATHER:
         assert ok == _simulates(schedule)
     elif ok:  # a sum that is sent where nobody uses it is refused, though it does no harm
@@ -138,7 +139,7 @@ def test_what_comes_twice_is_only_wasteful_in_an_allgather(topology: Topology, d
         if steps[number]:
             again = data.draw(st.sampled_from(steps[number]))
             steps[-1].append(again._replace(low=again.low + (again.high - again.low) / 3))
-    assert verify_steps(_with(bfb(topology), [(op, steps)])).ok
+    assert verify(_with(bfb(topology), [(op, steps)])).ok
 
 
 RING = build_topology("ring:nodes=4")
@@ -181,7 +182,7 @@ def test_each_rule_names_the_place(kind: str, change: Change, rule: str, words: 
     schedule = bfb(RING, kind)
     [(op, steps)] = _listed(schedule)
     change(steps)
-    fault = verify_steps(_with(schedule, [(op, steps)])).fault
+    fault = verify(_with(schedule, [(op, steps)])).fault
     assert fault is not None
     assert fault.rule == rule
     assert words in fault.message
@@ -199,14 +200,14 @@ def test_phases_and_columns_must_fit() -> None:
         ),
     }
     for rule, broken in cases.items():
-        fault = verify_steps(broken).fault
+        fault = verify(broken).fault
         assert fault is not None
         assert fault.rule == rule
 
 
 def test_a_network_of_one_step_without_transfers_lacks_everything() -> None:
     nothing = StepSchedule(RING, Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, Transfers.of([[]])),))
-    fault = verify_steps(nothing).fault
+    fault = verify(nothing).fault
     assert fault is not None
     assert fault.rule == "part-missing"
 
@@ -228,7 +229,7 @@ def test_loads_of_hundreds_of_digits_are_exact() -> None:
     schedule = StepSchedule(
         build_topology("ring:nodes=2"), Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, Transfers.of(whole)),)
     )
-    report = verify_steps(schedule)
+    report = verify(schedule)
     assert report.ok
     assert report.step_times == (Fraction(1, 2),)
 

@@ -18,8 +18,8 @@ from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import Report, verify
+from forestcoll.verification.permutations import power
 from forestcoll.verification.trees.case import Case
-from forestcoll.verification.trees.group import power
 
 
 @pytest.mark.parametrize("make", SYMMETRIC)

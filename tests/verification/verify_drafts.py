@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.collective import Collective, PhaseOp
+from forestcoll.proof import Bound, CutProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
@@ -42,6 +43,11 @@ class Draft:
                 self.routes.append(path)
         self.trees.append(DraftTree(paths[0][0], share, [self.routes.index(path) for path in paths]))
 
+    def _bound(self) -> Bound | None:
+        if self.optimal is None or self.cut is None:
+            return None
+        return Bound(self.collective, self.optimal, CutProof(tuple(self.cut)))
+
     def freeze(self) -> TreeSchedule:
         only = PhaseOp.REDUCE if self.collective.only_reduces else PhaseOp.BROADCAST
         phases: tuple[Phase, ...] = (_phase(only, self.trees),)
@@ -53,8 +59,7 @@ class Draft:
             routes=Rows.of(self.routes),
             phases=phases,
             algbw=self.algbw,
-            optimal_algbw=self.optimal,
-            cut=None if self.cut is None else tuple(self.cut),
+            bound=self._bound(),
             symmetry=None if self.shifts is None else Symmetry(tuple(_shift(*shift) for shift in self.shifts)),
             shards=None if self.shards is None else tuple(self.shards),
             ranks=None if self.ranks is None else tuple(self.ranks),

@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from forestcoll.collective import Collective, PhaseOp
+from forestcoll.proof import CutProof
 from forestcoll.schedule.trees.value import Tree, TreeSchedule
 
 
@@ -142,14 +143,16 @@ def _algbw(schedule: TreeSchedule) -> Fraction:
 
 
 def _certificate_is_right(schedule: TreeSchedule) -> bool:
-    if schedule.cut is None or schedule.optimal_algbw is None:
-        return schedule.cut is None and schedule.optimal_algbw is None
-    cut, compute = set(schedule.cut), set(members_of(schedule))
+    if schedule.bound is None:
+        return True
+    assert isinstance(schedule.bound.proof, CutProof)
+    listed, optimal = schedule.bound.proof.inside, schedule.bound.algbw
+    cut, compute = set(listed), set(members_of(schedule))
     links = schedule.topology.links
     leaving = sum((link.bandwidth for link in links if link.source in cut and link.target not in cut), Fraction(0))
-    proper = len(cut) == len(schedule.cut) and 0 < len(cut & compute) < len(compute)
+    proper = len(cut) == len(listed) and 0 < len(cut & compute) < len(compute)
     if not proper or schedule.collective is Collective.ALLREDUCE:
-        return proper and schedule.optimal_algbw == leaving
+        return proper and optimal == leaving
     shards = _expected_shards(schedule)
     must = sum((shards[node] for node in compute if (node in cut) != schedule.collective.only_reduces), Fraction(0))
-    return must > 0 and schedule.optimal_algbw == leaving / must
+    return must > 0 and optimal == leaving / must

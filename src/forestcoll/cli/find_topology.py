@@ -185,7 +185,7 @@ def _chosen(frontier: "Frontier", workload: "Workload | None", choose: str | Non
 
 def _write(chosen: "Construction", asked: _Asked, watch: "Watch") -> None:
     from forestcoll.design.realisation import schedule_of, topology_of
-    from forestcoll.schedule.steps.document import write_steps
+    from forestcoll.schedule.files import write_schedule
     from forestcoll.topology import write_topology
 
     schedule = None
@@ -195,7 +195,7 @@ def _write(chosen: "Construction", asked: _Asked, watch: "Watch") -> None:
         write_topology(topology_of(chosen), asked.topology_output)
     if schedule is not None and asked.schedule_output is not None:
         watch.begin("writing")
-        write_steps(schedule, asked.schedule_output)
+        write_schedule(schedule, asked.schedule_output)
 
 
 def _document(

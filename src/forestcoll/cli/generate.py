@@ -21,7 +21,7 @@ from forestcoll.method import Method, StepMethod
 if TYPE_CHECKING:
     from forestcoll.cli.watching import Watch
     from forestcoll.optima.value import Optimum
-    from forestcoll.schedule.trees.shape import Shape
+    from forestcoll.schedule.trees.shape import TreeShape
     from forestcoll.schedule.trees.value import TreeSchedule
 
 
@@ -75,8 +75,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.generation.forest import schedule_for
     from forestcoll.presentation import parts as part_wording
     from forestcoll.presentation import wording
-    from forestcoll.schedule.trees.document import write_schedule
-    from forestcoll.schedule.trees.shape import shape_of
+    from forestcoll.schedule.files import write_schedule
+    from forestcoll.schedule.shapes import shape_of
     from forestcoll.schedule.trees.traffic import traffic_of
 
     if method in set(StepMethod):
@@ -144,7 +144,7 @@ def _achieved(best: "Optimum", schedule: "TreeSchedule") -> "Optimum":
     return replace(best, algbw=schedule.algbw, tree_bandwidth=best.tree_bandwidth * schedule.algbw / best.algbw)
 
 
-def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch") -> dict[str, object]:
+def _document(best: "Optimum", shape: "TreeShape", output: Path | None, watch: "Watch") -> dict[str, object]:
     from forestcoll.presentation import wording
 
     return wording.optimum_document(best) | {

@@ -29,6 +29,7 @@ from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
 from forestcoll.optima.value import Optimum
 from forestcoll.progress import SILENT, Progress
+from forestcoll.proof import Bound, CutProof
 from forestcoll.schedule.rows import Rows, row_starts
 from forestcoll.schedule.trees.expansion import distinct_rows, expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
@@ -125,8 +126,7 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
         routes=routes,
         phases=forests,
         algbw=algbw,
-        optimal_algbw=best.optimal_algbw,
-        cut=best.cut,
+        bound=Bound(best.collective, best.optimal_algbw, CutProof(best.cut)),
         trees_per_root=best.trees_per_root,
         symmetry=symmetry,
         shards=best.shards,
