@@ -5,7 +5,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from oneport_platforms import figure_1, platform_of_costs
 
 from forestcoll.collective import Collective
 from forestcoll.oneport import compare_series
@@ -13,6 +12,7 @@ from forestcoll.proof import Bound, CutProof, PricesProof, Proof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
 from forestcoll.verification import verify
+from oneport_platforms import figure_1, platform_of_costs
 
 GOOD = compare_series(figure_1(), "s").schedule()
 ROUND = GOOD.rounds[0]
