@@ -13,7 +13,7 @@ from random import Random
 from forestcoll.oneport import compare_series
 from forestcoll.progress import Progress
 from forestcoll.topology import Topology, TopologyBuilder
-from forestcoll.verification.series.judge import verify_series
+from forestcoll.verification import verify
 
 CASES = ((20, 80, 1, 10), (50, 200, 1, 10), (50, 300, 50, 100), (100, 600, 1, 10), (100, 600, 50, 100))
 HARDEST = (100, 600, 99, 101)
@@ -63,7 +63,7 @@ def main() -> None:
         watch = Stages()
         compared = compare_series(topology, 0, progress=watch)
         watch.begin("schedule")
-        if not verify_series(compared.schedule()).optimal:
+        if not verify(compared.schedule()).optimal:
             raise SystemExit(f"{topology.name}: the schedule is wrong")
         watch.begin("end")
         solving, tree, dag, schedule = watch.seconds

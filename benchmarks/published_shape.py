@@ -39,7 +39,7 @@ def nccl_rings(boxes: int = 2, gpus: int = 8) -> TreeSchedule:
             trees.append([routes.setdefault(_route(topology, *hop), len(routes)) for hop in hops])
     shares = (Fraction(1, len(roots)),) * len(roots)
     phase = Phase(PhaseOp.BROADCAST, tuple(roots), shares, Rows.of(trees))
-    schedule = TreeSchedule(topology, Collective.ALLGATHER, Rows.of(list(routes)), (phase,), Fraction(1))
+    schedule = TreeSchedule(topology, Collective.ALLGATHER, Rows.of(list(routes)), (phase,), algbw=Fraction(1))
     return replace(schedule, algbw=verify(schedule).algbw or Fraction(0))
 
 

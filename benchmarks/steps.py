@@ -15,7 +15,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from forestcoll import generate_steps, load_topology, read_steps, verify_steps, write_steps
+from forestcoll import generate_steps, load_topology, read_schedule, verify, write_schedule
 
 NETWORKS = (
     "hypercube:dim=3",
@@ -49,15 +49,15 @@ def _measured(name: str) -> str:
     times = [time.perf_counter()]
     schedule = generate_steps(topology)
     times.append(time.perf_counter())
-    if not verify_steps(schedule).ok:
+    if not verify(schedule).ok:
         raise SystemExit(f"{name}: a wrong schedule")
     times.append(time.perf_counter())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "steps.json"
-        write_steps(schedule, path)
+        write_schedule(schedule, path)
         times.append(time.perf_counter())
-        read_steps(path)
+        read_schedule(path)
         times.append(time.perf_counter())
     passed = " ".join(f"{end - begin:>6.3f} s" for begin, end in pairwise(times))
     return f"{name:<40} {len(schedule):>10}  {passed} {memory:>5} MB"

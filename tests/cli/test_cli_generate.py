@@ -8,7 +8,8 @@ import pytest
 from cli_run import edge, process, run_command, write_network
 
 from forestcoll.generation import memory
-from forestcoll.schedule.trees.document import read_schedule
+from forestcoll.schedule.files import read_schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification import verify
 
 
@@ -65,7 +66,9 @@ def test_few_trees(tmp_path: Path, option: str, count: int, trees: int, algbw: s
 def test_more_trees_than_bandwidths_have_digits(tmp_path: Path) -> None:
     path, trees = tmp_path / "s.json", 10**75 + 7
     assert run_command("generate", "ring:nodes=4", "--trees", trees, "-o", path).status == 0
-    assert read_schedule(path).trees_per_root == trees
+    schedule = read_schedule(path)
+    assert isinstance(schedule, TreeSchedule)
+    assert schedule.trees_per_root == trees
     assert run_command("verify", path, "--json").document()["valid"] is True
 
 

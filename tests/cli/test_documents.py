@@ -14,12 +14,10 @@ from cli_run import completed, run_command
 
 from forestcoll.cli.main import _COMMANDS
 from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.schedule.steps.document import steps_from_document
-from forestcoll.schedule.trees.document import read_schedule, schedule_from_document
+from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.topology import topology_from_document
-from forestcoll.verification import verify
-from forestcoll.verification.steps.judge import step_rules, verify_steps
-from forestcoll.verification.trees.rules import rules
+from forestcoll.verification import rules, verify
+from forestcoll.verification.steps.rules import step_rules
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -100,6 +98,14 @@ def shown_rules(collective: Collective) -> str:
     return "\n".join(["| rule | statement |", "| --- | --- |", *rows])
 
 
+def test_the_table_of_rules_of_series_is_the_verifiers() -> None:
+    text = (ROOT / "docs" / "one-port.md").read_text()
+    rows = [f"| `{name}` | {statement} |" for name, statement in rules("series")]
+    begin, end = "<!-- series rules: begin -->\n", "\n<!-- series rules: end -->"
+    shown = text[text.index(begin) + len(begin) : text.index(end)]
+    assert shown == "\n".join(["| rule | statement |", "| --- | --- |", *rows])
+
+
 @pytest.mark.parametrize("collective", SCHEDULED)
 def test_the_tables_of_rules_are_the_verifiers(collective: Collective) -> None:
     text = (ROOT / "docs" / "verify.md").read_text()
@@ -113,7 +119,7 @@ def test_the_files_that_are_shown_are_right() -> None:
     assert len(schedules) == 2
     for schedule in schedules:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
-    assert verify_steps(steps_from_document(steps, where="docs")).bandwidth_optimal
+    assert verify(schedule_from_document(steps, where="docs")).optimal
 
 
 def test_the_table_of_rules_of_steps_is_the_verifiers() -> None:

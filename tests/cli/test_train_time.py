@@ -1,7 +1,10 @@
+import json
 from pathlib import Path
 
 import pytest
 from cli_run import run_command
+
+from forestcoll.files import read_document
 
 
 def test_a_sample_trains_on_a_network() -> None:
@@ -57,3 +60,20 @@ def test_wrong_questions_are_refused(arguments: tuple[str, ...], status: int, me
     run = run_command("train-time", *arguments)
     assert (run.status, run.out) == (status, "")
     assert message in run.err
+
+
+def test_a_schedule_that_is_wrong_is_not_believed(tmp_path: Path) -> None:
+    schedule = tmp_path / "fast.json"
+    run_command("generate", "ring:nodes=4", "--collective", "allreduce", "-o", schedule)
+    document = read_document(schedule)
+    schedule.write_text(json.dumps({**document, "algbw": "1000"}))
+    complaint = run_command("train-time", "switch-base-256", schedule).complaint()
+    assert complaint.startswith(f"{schedule}: algbw is 1000, but link ")
+    assert complaint.endswith("[algbw-wrong]")
+
+
+def test_a_series_of_broadcasts_is_refused(tmp_path: Path) -> None:
+    schedule = tmp_path / "series.json"
+    run_command("broadcast-series", "ring:nodes=4", "--source", "0", "-o", schedule)
+    complaint = run_command("train-time", "switch-base-256", schedule).complaint()
+    assert complaint == "ring:nodes=4: training needs an allreduce, and this schedule is of broadcast"

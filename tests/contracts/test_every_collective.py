@@ -16,7 +16,7 @@ from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
 from forestcoll.optima.plan import ForestPlan
 from forestcoll.optima.value import Optimum
-from forestcoll.schedule.trees.document import read_schedule, write_schedule
+from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generate import generate
@@ -52,8 +52,8 @@ def check_schedule(best: Optimum, schedule: TreeSchedule, *, is_default: bool) -
     assert schedule.algbw <= best.bound.algbw
     if is_default or best.collective is not Collective.ALLREDUCE:
         assert schedule.algbw == best.algbw
-    if schedule.optimal_algbw is not None:
-        assert report.optimal == (schedule.algbw == best.bound.algbw)
+    assert schedule.bound == best.bound
+    assert report.optimal == (schedule.algbw == best.bound.algbw)
     assert schedule.trees_per_root == best.trees_per_root
     for phase, asked in zip(schedule.phases, best.forests, strict=True):
         assert phase.op is (PhaseOp.REDUCE if asked.reduces else PhaseOp.BROADCAST)
@@ -127,7 +127,8 @@ def test_an_allreduce_on_a_tree_reaches_the_least_bandwidth(edges: list[tuple[in
     for node, (parent, bandwidth) in enumerate(edges, start=1):
         builder.add_duplex(builder.add_compute(node), parent % node, bandwidth)
     schedule = generate(builder.build(), "allreduce")
-    assert schedule.algbw == schedule.optimal_algbw == min(bandwidth for _, bandwidth in edges)
+    assert schedule.bound is not None
+    assert schedule.algbw == schedule.bound.algbw == min(bandwidth for _, bandwidth in edges)
     assert verify(schedule).optimal
 
 

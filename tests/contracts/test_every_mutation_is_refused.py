@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
+from forestcoll.proof import CutProof, PricesProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generate import generate
@@ -108,15 +109,16 @@ def with_data_the_other_way(schedule: TreeSchedule) -> Iterator[TreeSchedule]:
 
 
 def with_other_claims(schedule: TreeSchedule) -> Iterator[TreeSchedule]:
-    assert schedule.optimal_algbw is not None
-    assert schedule.cut is not None
+    bound = schedule.bound
+    assert bound is not None
     for factor in (Fraction(1, 2), 1 + Fraction(1, 10**30)):
         yield replace(schedule, algbw=schedule.algbw * factor)
-        yield replace(schedule, optimal_algbw=schedule.optimal_algbw * factor)
-    yield replace(schedule, cut=())
-    yield replace(schedule, cut=tuple(range(len(schedule.topology.nodes))))
-    yield replace(schedule, cut=None)
-    yield replace(schedule, optimal_algbw=None)
+        yield replace(schedule, bound=replace(bound, algbw=bound.algbw * factor))
+    for proof in (CutProof(()), CutProof(tuple(range(len(schedule.topology.nodes)))), PricesProof((), ())):
+        yield replace(schedule, bound=replace(bound, proof=proof))
+    for other in SCHEDULED:
+        if other is not schedule.collective:
+            yield replace(schedule, bound=replace(bound, collective=other))
 
 
 MUTATIONS: tuple[Mutation, ...] = (

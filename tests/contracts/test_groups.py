@@ -15,7 +15,7 @@ from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
-from forestcoll.schedule.trees.document import read_schedule, write_schedule
+from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.traffic import traffic_of
 from forestcoll.schedule.trees.value import TreeSchedule

@@ -10,7 +10,7 @@ CODE = """
 import sys
 from forestcoll.method import Method
 from forestcoll.solver.generate import generate
-from forestcoll.schedule.trees.document import schedule_text
+from forestcoll.schedule.files import schedule_text
 from forestcoll.topology.registry import build_topology
 for spec in sys.argv[1:]:
     for method in (Method.AUTO, Method.PROVEN):

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from forestcoll.generation.bfb import bfb
-from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.topology.registry import build_topology, builders
-from forestcoll.verification.steps.judge import verify_steps
+from forestcoll.verification import verify
 
 BUILT = [build_topology(each.name) for each in builders()]
 DIRECT = [topology.name for topology in BUILT if not topology.switches and topology.port_model is None]
@@ -17,11 +17,11 @@ DIRECT = [topology.name for topology in BUILT if not topology.switches and topol
 CODE = """
 import sys
 from forestcoll.generation.steps import generate_steps
-from forestcoll.schedule.steps.document import steps_text
+from forestcoll.schedule.files import schedule_text
 from forestcoll.topology.registry import build_topology
 for spec in sys.argv[1:]:
     for collective in ("allgather", "reduce-scatter", "allreduce"):
-        sys.stdout.writelines(steps_text(generate_steps(build_topology(spec), collective)))
+        sys.stdout.writelines(schedule_text(generate_steps(build_topology(spec), collective)))
 """
 SPECS = [
     "torus:dims=3x4",
@@ -35,9 +35,9 @@ SPECS = [
 @pytest.mark.parametrize("name", DIRECT)
 def test_breadth_first_broadcast_is_right_and_no_slower_than_its_bound(name: str, collective: str) -> None:
     schedule = bfb(build_topology(name), collective)
-    report = verify_steps(schedule)
+    report = verify(schedule)
     assert report.fault is None
-    assert report.step_times == cost_of(schedule).step_times
+    assert report.step_times == step_shape(schedule).step_times
     assert report.bandwidth_factor is not None
     assert report.least_factor is not None
     assert report.bandwidth_factor >= report.least_factor

@@ -26,10 +26,10 @@ from forestcoll.design.measure import Cost, moore_steps
 from forestcoll.design.realisation import predicted_cost, schedule_of, topology_of
 from forestcoll.design.wiring import Wiring, is_mirror
 from forestcoll.errors import InputError, InternalError
-from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.topology.networkx_graph import to_networkx
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.steps.judge import verify_steps
+from forestcoll.verification import verify
 
 
 def base(nodes: int, degree: int, name: str) -> Base:
@@ -79,8 +79,8 @@ IDS = [each.name for each in CONSTRUCTIONS]
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 def test_the_schedule_is_right_and_costs_what_the_theorems_predict(construction: Construction, collective: str) -> None:
     schedule = schedule_of(construction, collective)
-    assert verify_steps(schedule).ok
-    predicted, cost = predicted_cost(construction, collective), cost_of(schedule)
+    assert verify(schedule).ok
+    predicted, cost = predicted_cost(construction, collective), step_shape(schedule)
     assert (cost.steps, cost.bandwidth_factor) == (predicted.steps, predicted.bandwidth_factor)
     assert schedule.topology.links == topology_of(construction).links
     assert schedule.collective is Collective(collective)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forestcoll.design.measure import Cost, alike_cost, breadth_first_cost, least_factor, moore_steps
 from forestcoll.design.wiring import Wiring
 from forestcoll.generation.bfb import bfb
-from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.shape import step_shape
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -25,7 +25,7 @@ def test_counting_gives_what_the_best_schedule_costs(nodes: int, degree: int, dr
     counted = wiring.breadth_first_cost()
     if counted is None:
         return
-    cost = cost_of(bfb(wiring.topology("random")))
+    cost = step_shape(bfb(wiring.topology("random")))
     wasted = Fraction(degree) / cost.egress  # where every node has a loop, B is less than the degree
     assert (counted.steps, counted.bandwidth_factor) == (cost.steps, cost.bandwidth_factor * wasted)
 

@@ -8,17 +8,17 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.generation.steps import generate_steps
 from forestcoll.method import StepMethod
-from forestcoll.schedule.steps.shape import StepCost, cost_of
+from forestcoll.schedule.steps.shape import StepShape, step_shape
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.steps.judge import verify_steps
+from forestcoll.verification import verify
 
 
-def _cost(name: str, method: str, collective: str = "allgather", chunks: int | None = None) -> StepCost:
+def _cost(name: str, method: str, collective: str = "allgather", chunks: int | None = None) -> StepShape:
     schedule = generate_steps(build_topology(name), collective, method=method, chunks=chunks)
-    assert verify_steps(schedule).fault is None
+    assert verify(schedule).fault is None
     assert schedule.collective == collective
-    return cost_of(schedule)
+    return step_shape(schedule)
 
 
 def _best(nodes: int) -> Fraction:
@@ -54,7 +54,7 @@ def test_rings_share_by_bandwidth_and_take_any_numbering() -> None:
         builder.add_link(one, other, 3)
         builder.add_link(other, one, 1)
     schedule = generate_steps(builder.build(), method="ring")
-    assert verify_steps(schedule).bandwidth_optimal
+    assert verify(schedule).optimal
     assert schedule.phases[0].transfers.points[1] in {Fraction(1, 4), Fraction(3, 4)}
 
 

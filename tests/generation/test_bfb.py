@@ -12,11 +12,11 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.exact_lp.linear_program import LinearProgram, Row
 from forestcoll.generation.bfb import bfb
-from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.steps.judge import verify_steps
+from forestcoll.verification import verify
 from networks import SMALL, examples, networks, one_way_networks
 
 
@@ -25,7 +25,7 @@ def _best(nodes: int) -> Fraction:
 
 
 def _right(schedule: StepSchedule) -> StepSchedule:
-    assert verify_steps(schedule).fault is None
+    assert verify(schedule).fault is None
     return schedule
 
 
@@ -78,7 +78,7 @@ def _kautz(degree: int, nodes: int) -> Topology:
 )
 def test_known_graphs_need_the_least_bandwidth_time(name: str, steps: int) -> None:
     topology = build_topology(name)
-    cost = cost_of(_right(bfb(topology)))
+    cost = step_shape(_right(bfb(topology)))
     assert (cost.steps, cost.bandwidth_factor) == (steps, _best(len(topology.nodes)))
 
 
@@ -97,12 +97,12 @@ def test_known_graphs_need_the_least_bandwidth_time(name: str, steps: int) -> No
     ids=lambda value: value.name if isinstance(value, Topology) else str(value),
 )
 def test_table_5(topology: Topology, steps: int) -> None:
-    cost = cost_of(_right(bfb(topology, Collective.ALLREDUCE)))
+    cost = step_shape(_right(bfb(topology, Collective.ALLREDUCE)))
     assert (cost.steps, cost.bandwidth_factor) == (steps, 2 * _best(len(topology.nodes)))
 
 
 def test_the_first_row_of_table_4() -> None:
-    cost = cost_of(_right(bfb(_kautz(4, 1024))))
+    cost = step_shape(_right(bfb(_kautz(4, 1024))))
     assert cost.steps == 5
     assert round(float(cost.bandwidth_factor), 3) == 1.332
 
@@ -111,7 +111,7 @@ def test_circulants_of_degree_4_are_optimal() -> None:
     for nodes in range(5, 26):
         for one, other in combinations(range(1, (nodes + 1) // 2), 2):
             if gcd(nodes, one, other) == 1:
-                cost = cost_of(bfb(build_topology(f"circulant:nodes={nodes},offsets={one}+{other}")))
+                cost = step_shape(bfb(build_topology(f"circulant:nodes={nodes},offsets={one}+{other}")))
                 assert cost.bandwidth_factor == _best(nodes), (nodes, one, other)
 
 
@@ -123,7 +123,7 @@ def test_circulants_of_degree_4_are_optimal() -> None:
 )
 def test_conjecture_1_has_counterexamples(nodes: int, offsets: str, least: Fraction) -> None:
     topology = build_topology(f"circulant:nodes={nodes},offsets={offsets}")
-    cost = cost_of(_right(bfb(topology)))
+    cost = step_shape(_right(bfb(topology)))
     degree = 2 * len(offsets.split("+"))
     assert cost.bandwidth_factor == least * degree / nodes > _best(nodes)
     second = _least_time(topology, _distances(topology), 0, 2)  # HiGHS says so too
@@ -142,7 +142,7 @@ FEW_DIGITS = st.one_of(  # HiGHS computes in floating point
 @examples(60)
 @given(FEW_DIGITS)
 def test_linear_programming_finds_nothing_faster(topology: Topology) -> None:
-    times = cost_of(bfb(topology)).step_times
+    times = step_shape(bfb(topology)).step_times
     distances = _distances(topology)
     for step, time in enumerate(times, start=1):
         slowest = max(_least_time(topology, distances, target, step) for target in topology.compute)
@@ -180,7 +180,7 @@ def _least_time(topology: Topology, distances: list[list[int]], target: int, ste
 def test_whole_chunks_keep_the_bound_of_theorem_20(topology: Topology, chunks: int) -> None:
     free, whole = bfb(topology), _right(bfb(topology, chunks=chunks))
     assert all((point * chunks).denominator == 1 for point in whole.phases[0].transfers.points)
-    for least, time in zip(cost_of(free).step_times, cost_of(whole).step_times, strict=True):
+    for least, time in zip(step_shape(free).step_times, step_shape(whole).step_times, strict=True):
         slowest = min(link.bandwidth for link in topology.links)
         assert least <= time <= least + Fraction(1, len(topology.compute) * chunks) / slowest
 
@@ -191,8 +191,8 @@ def test_chunks_that_fit_lose_nothing() -> None:
     chunks = 1
     for point in free.phases[0].transfers.points:
         chunks *= point.denominator // gcd(chunks, point.denominator)
-    assert cost_of(bfb(topology, chunks=chunks)) == cost_of(free)
-    assert cost_of(bfb(topology, chunks=1)).bandwidth_factor > cost_of(free).bandwidth_factor
+    assert step_shape(bfb(topology, chunks=chunks)) == step_shape(free)
+    assert step_shape(bfb(topology, chunks=1)).bandwidth_factor > step_shape(free).bandwidth_factor
 
 
 def _two_ways(slow_latency: int) -> Topology:
@@ -224,11 +224,11 @@ def test_a_link_that_is_too_late_is_left_out() -> None:
 def test_collectives_of_one_way_networks_are_mirrored() -> None:
     topology = _kautz(2, 9)
     gather, scatter = bfb(topology), _right(bfb(topology, "reduce-scatter"))
-    mirrored = cost_of(bfb(topology.transposed()))
-    assert cost_of(scatter).step_times == mirrored.step_times[::-1]
+    mirrored = step_shape(bfb(topology.transposed()))
+    assert step_shape(scatter).step_times == mirrored.step_times[::-1]
     both = _right(bfb(topology, "allreduce"))
     assert both.steps == gather.steps + scatter.steps
-    assert cost_of(both).bandwidth_time == cost_of(gather).bandwidth_time + cost_of(scatter).bandwidth_time
+    assert step_shape(both).bandwidth_time == step_shape(gather).bandwidth_time + step_shape(scatter).bandwidth_time
 
 
 def test_bandwidths_of_many_digits_are_exact() -> None:

@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 from forestcoll.solver.optimum import optimum
 from forestcoll.generation.forest import schedule_for
-from forestcoll.schedule.trees.document import write_schedule
-from forestcoll.schedule.trees.shape import shape_of
+from forestcoll.schedule.files import write_schedule
+from forestcoll.schedule.shapes import shape_of
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 

@@ -4,7 +4,6 @@ from itertools import permutations
 
 import pytest
 from hypothesis import given
-from oneport_platforms import every_tree, figure_1, platform_of_costs, random_platforms
 
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.oneport import Along, Platform, compare_series
@@ -14,8 +13,9 @@ from forestcoll.oneport.dag import dag_optimum
 from forestcoll.oneport.optimum import optimum_by_prices, steady_optimum
 from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.topology import Topology
-from forestcoll.verification.series.judge import verify_series
+from forestcoll.verification import verify
 from networks import examples
+from oneport_platforms import every_tree, figure_1, platform_of_costs, random_platforms
 
 FIGURE_3 = ((0, 1), (0, 2), (1, 3), (2, 4))
 FIGURE_4 = ((0, 1), (1, 2), (1, 3), (2, 4))
@@ -63,7 +63,7 @@ def test_every_schedule_is_right_and_as_fast_as_its_restriction_allows(topology:
         (Along.TREE, compared.tree.throughput),
     ):
         schedule = compared.schedule(along)
-        report = verify_series(schedule)
+        report = verify(schedule)
         assert report.fault is None
         assert schedule.throughput == report.throughput == throughput
         assert report.optimal == (throughput == compared.best.throughput)
@@ -74,14 +74,14 @@ def test_every_schedule_is_right_and_as_fast_as_its_restriction_allows(topology:
 @examples(60)
 def test_schedules_with_switches_are_right(topology: Topology) -> None:
     compared = compare_series(topology, 0)
-    assert all(verify_series(compared.schedule(along)).ok for along in Along)
+    assert all(verify(compared.schedule(along)).ok for along in Along)
 
 
 @given(random_platforms(6, duplex=True))
 @examples(60)
 def test_schedules_with_all_links_at_once_are_right(topology: Topology) -> None:
     compared = compare_series(topology, 0)
-    assert all(verify_series(compared.schedule(along)).ok for along in Along)
+    assert all(verify(compared.schedule(along)).ok for along in Along)
 
 
 @given(random_platforms(5))

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from forestcoll.errors import InputError
 from forestcoll.oneport.pipelined import Pipeline, packet_costs, pipelined_broadcast, root_rule
-from forestcoll.simulation.series.play import simulate_series
+from forestcoll.simulation.series.play import play_series
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification.series.judge import verify_series
+from forestcoll.verification import verify
 from networks import examples
 
 
@@ -63,12 +63,12 @@ def test_packets_may_be_given() -> None:
 def test_the_makespan_is_that_of_the_verified_schedule_played_through(topology: Topology, size: int) -> None:
     plan = pipelined_broadcast(topology, 0, size)
     schedule = plan.schedule()
-    assert verify_series(schedule).ok
+    assert verify(schedule).ok
     cuts = schedule.period / plan.cycle
     assert cuts.denominator == 1
     assert plan.packets * plan.packet_size >= size > (plan.packets - 1) * plan.packet_size
     if plan.packets <= 300:
-        run = simulate_series(schedule, plan.packets, cuts=int(cuts))
+        run = play_series(schedule, plan.packets, cuts=int(cuts))
         assert run.makespan <= plan.makespan
         assert run.cycles <= plan.cycles + plan.height - 1
     assert plan.makespan >= plan.bound
@@ -127,4 +127,4 @@ def test_a_platform_of_thirty_nodes_is_planned_for_any_size() -> None:
     plan = pipeline.plan(10**11)
     assert plan.packets_per_cycle > 1
     assert plan.makespan / plan.bound < Fraction(6, 5)
-    assert verify_series(plan.schedule()).ok
+    assert verify(plan.schedule()).ok

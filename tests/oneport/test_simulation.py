@@ -3,20 +3,20 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given
-from oneport_platforms import figure_1, platform_of_costs, random_platforms
 
 from forestcoll.errors import InputError, InternalError
 from forestcoll.oneport import Along, compare_series
-from forestcoll.simulation.series.play import good_cuts, simulate_series
+from forestcoll.simulation.series.play import good_cuts, play_series
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples
+from oneport_platforms import figure_1, platform_of_costs, random_platforms
 
 
 @pytest.mark.parametrize("messages", [1, 2, 7, 1000, 3000])
 def test_figure_2_completes_two_messages_in_every_period_after_two(messages: int) -> None:
     schedule = compare_series(figure_1(), "s").schedule()
-    run = simulate_series(schedule, messages)
+    run = play_series(schedule, messages)
     periods = -(-messages // 2)
     assert run.makespan <= schedule.makespan(periods) == 2 * periods + 4
     assert run.makespan > schedule.makespan(periods - 1)
@@ -25,7 +25,7 @@ def test_figure_2_completes_two_messages_in_every_period_after_two(messages: int
 
 def test_the_dag_of_figure_5_completes_four_messages_in_five() -> None:
     schedule = compare_series(figure_1(), "s").schedule(Along.DAG)
-    run = simulate_series(schedule, 4000)
+    run = play_series(schedule, 4000)
     assert 5000 < run.makespan <= schedule.makespan(1000) == 5010
 
 
@@ -38,7 +38,7 @@ def test_thousands_of_messages_come_near_to_the_throughput_within_a_constant_ove
     cuts = good_cuts(schedule, 500)
     late = []
     for messages in (500, 1500):
-        run = simulate_series(schedule, messages, cuts=cuts)
+        run = play_series(schedule, messages, cuts=cuts)
         late.append(run.makespan - messages / schedule.throughput)
         assert run.throughput <= schedule.throughput
     # a node passes on in a cycle what was whole when it began: that is a cycle and a message of the tree for each link
@@ -53,14 +53,14 @@ def test_whole_periods_take_what_the_schedule_says(topology: Topology) -> None:
     schedule = compare_series(topology, 0).schedule()
     if schedule.messages > 200:
         return
-    run = simulate_series(schedule, 3 * schedule.messages)
+    run = play_series(schedule, 3 * schedule.messages)
     assert run.cycles == 3 + schedule.height - 1
     assert schedule.makespan(3) - schedule.period < run.makespan <= schedule.makespan(3)
 
 
 def test_messages_complete_in_order_along_a_single_tree() -> None:
     topology = platform_of_costs("abc", [("a", "b", 1), ("b", "c", Fraction(1, 3))])
-    run = simulate_series(compare_series(topology, "a").schedule(), 10)
+    run = play_series(compare_series(topology, "a").schedule(), 10)
     first = run.completed[0]
     assert Fraction(4, 3) <= first <= 2
     assert run.completed == tuple(first + place for place in range(10))
@@ -69,7 +69,7 @@ def test_messages_complete_in_order_along_a_single_tree() -> None:
 def test_a_random_platform_of_many_nodes_converges() -> None:
     schedule = compare_series(build_topology("tiers:areas=1,seed=3"), 0).schedule()
     cuts = good_cuts(schedule, 500)
-    one, other = (simulate_series(schedule, messages, cuts=cuts) for messages in (500, 1500))
+    one, other = (play_series(schedule, messages, cuts=cuts) for messages in (500, 1500))
     late = [run.makespan - run.messages / schedule.throughput for run in (one, other)]
     assert abs(late[0] - late[1]) <= 2 * one.cycle
     assert other.throughput / schedule.throughput > Fraction(8, 10)
@@ -80,12 +80,12 @@ def test_a_schedule_that_sends_two_messages_at_once_is_caught_while_it_runs() ->
     first, *rest = schedule.rounds
     clash = replace(first, transfers=(*first.transfers, *schedule.rounds[2].transfers))
     with pytest.raises(InternalError, match="port is used twice at once"):
-        simulate_series(replace(schedule, rounds=(clash, *rest)), 20)
+        play_series(replace(schedule, rounds=(clash, *rest)), 20)
 
 
 def test_there_is_a_message_at_least_and_not_far_too_many() -> None:
     schedule = compare_series(figure_1(), "s").schedule()
     with pytest.raises(InputError, match=r"^0 messages and 1 cuts; there must be 1 or more of each$"):
-        simulate_series(schedule, 0)
+        play_series(schedule, 0)
     with pytest.raises(InputError, match=r"^platform: 1000000000 messages are about .*; simulate fewer messages$"):
-        simulate_series(schedule, 10**9)
+        play_series(schedule, 10**9)

@@ -13,8 +13,7 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.expansion import expanded, tree_images
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation import Costs, Point, simulate
-from forestcoll.simulation.loads import Loads
-from forestcoll.simulation.simulate import ProgramModel
+from forestcoll.simulation.simulate import ProgramModel, loads_of
 from forestcoll.simulation.sizes import sizes_of
 from forestcoll.simulation.tables import chrome_trace, links_csv, points_csv
 from forestcoll.simulation.trees.times import TreeModel
@@ -99,7 +98,7 @@ def test_no_schedule_is_faster_than_its_busiest_link(topology: Topology, collect
         point = simulate(schedule, [size])[0]
         assert point.algbw <= float(schedule.algbw) * (1 + 1e-9)
         assert point.seconds >= 5e-6
-    assert Loads.of(schedule).seconds.max() * 1e9 == pytest.approx(1 / float(schedule.algbw))
+    assert loads_of(schedule).seconds.max() * 1e9 == pytest.approx(1 / float(schedule.algbw))
 
 
 @pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.BROADCAST])
@@ -145,7 +144,7 @@ def one_tree(topology: Topology, edges: list[tuple[int, int]]) -> TreeSchedule:
     """A broadcast along one tree, over the network's only switch."""
     routes = Rows.of([(source, topology.switches[0], target) for source, target in edges])
     phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1),), Rows.of([list(range(len(edges)))]))
-    schedule = TreeSchedule(topology, Collective.BROADCAST, routes, (phase,), Fraction(1))
+    schedule = TreeSchedule(topology, Collective.BROADCAST, routes, (phase,), algbw=Fraction(1))
     algbw = verify(schedule).algbw
     assert algbw is not None
     return replace(schedule, algbw=algbw)
@@ -214,7 +213,7 @@ def test_tables_and_traces_hold_what_was_simulated() -> None:
     header, line = points_csv([point], "GB/s")
     assert header.startswith("size,time_us,algbw (GB/s)")
     assert line.startswith(f"{GB},")
-    links = list(links_csv(Loads.of(schedule), point))
+    links = list(links_csv(loads_of(schedule), point))
     assert len(links) == 1 + len(schedule.topology.links)
     assert all(0 <= float(each.rsplit(",", 1)[1]) <= 1 for each in links[1:])
     model = ProgramModel(schedule, Costs())

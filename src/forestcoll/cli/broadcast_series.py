@@ -49,9 +49,9 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.oneport.checking import checked
     from forestcoll.oneport.comparison import compare_series
     from forestcoll.presentation import series as series_wording
-    from forestcoll.presentation import text as wording
-    from forestcoll.schedule.series.document import write_series
-    from forestcoll.simulation.series.play import good_cuts, simulate_series
+    from forestcoll.presentation import text
+    from forestcoll.schedule.files import write_schedule
+    from forestcoll.simulation.series.play import good_cuts, play_series
     from forestcoll.topology.registry import load_topology
 
     with Watch() as watch:
@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         checked(schedule)
         run = None
         if simulate is not None:
-            run = simulate_series(schedule, simulate, cuts=good_cuts(schedule, simulate), progress=watch)
+            run = play_series(schedule, simulate, cuts=good_cuts(schedule, simulate), progress=watch)
         if picture is not None:
             from forestcoll.pictures.gantt import draw_period
 
@@ -73,9 +73,9 @@ def command(  # noqa: PLR0913 (one parameter an option)
             draw_period(schedule, Path(picture))
         if output is not None:
             watch.begin("writing")
-            write_series(schedule, output)
+            write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        wording.print_json(series_wording.document(compared, schedule, run, watch.seconds), err=err)
+        text.print_json(series_wording.document(compared, schedule, run, watch.seconds), err=err)
         return
-    wording.print_lines(series_wording.lines(compared, schedule, run, watch.seconds, output), err=err)
+    text.print_lines(series_wording.lines(compared, schedule, run, watch.seconds, output), err=err)

@@ -33,7 +33,7 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     object whatever FILE holds.
     """
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import text as wording
+    from forestcoll.presentation import text
     from forestcoll.targets.judging import judge_file
 
     try:
@@ -42,10 +42,10 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
             found = judge_file(file, dialect=dialect, root=root)
     except InputError as error:
         if as_json:
-            wording.print_json(_refusal(str(error)))
+            text.print_json(_refusal(str(error)))
         raise
     if as_json:
-        wording.print_json(_document(found))
+        text.print_json(_document(found))
     elif found.fault is not None:
         where = "" if found.placement is None else f" ({found.placement})"
         click.echo(f"forestcoll: {file}: {found.fault}{where} [{found.fault.rule}]", err=True)
@@ -78,11 +78,11 @@ def _document(found: "Judgement") -> dict[str, object]:
 
 
 def _print(file: Path, found: "Judgement") -> None:
-    from forestcoll.presentation import text as wording
+    from forestcoll.presentation import text
 
     rows = [("instructions", str(found.instructions))]
     for runtime, refusal in found.loads.items():
         rows.append((runtime, "loads it" if refusal is None else f"does not load it: {refusal}"))
     rows += [("remark", remark) for remark in found.remarks]
     title = f"{file}: right: {found.collective} on {found.ranks} ranks, in {found.format}"
-    wording.print_lines([title, *wording.table(rows)])
+    text.print_lines([title, *text.table(rows)])

@@ -11,8 +11,7 @@ from forestcoll.files import is_standard_stream
 if TYPE_CHECKING:
     from forestcoll.cli.watching import Watch
     from forestcoll.lowering import Options
-    from forestcoll.schedule.steps.value import StepSchedule
-    from forestcoll.schedule.trees.value import TreeSchedule
+    from forestcoll.schedule.schedule import Schedule
     from forestcoll.targets.exporting import Export, Target
 
 _COUNT = click.IntRange(1)
@@ -66,14 +65,14 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     Traces are one file a rank: with -o PREFIX they are PREFIX.0.et, PREFIX.1.et, and so on.
     """
-    from forestcoll.cli.reading import read_right_schedule
     from forestcoll.cli.watching import Watch
     from forestcoll.files import write_text
     from forestcoll.targets.exporting import Target, export
+    from forestcoll.verification.reading import read_verified
 
     _check_usage(Target(target), output, dialect=dialect, snippet=snippet, size=size)
     with Watch() as watch:
-        schedule = read_right_schedule(file, watch)
+        schedule, _ = read_verified(file, progress=watch)
         watch.begin("lowering and checking")
         name = dialect or "microsoft"
         options = _options(schedule, Target(target), name, knobs)
@@ -111,9 +110,7 @@ def _bytes(text: str) -> int:
         raise click.UsageError(f"--bytes {error}") from None
 
 
-def _options(
-    schedule: "TreeSchedule | StepSchedule", target: "Target", dialect: str, knobs: dict[str, Any]
-) -> "Options":
+def _options(schedule: "Schedule", target: "Target", dialect: str, knobs: dict[str, Any]) -> "Options":
     """Return the knobs of the lowering: what the format usually has, and what was asked for."""
     from dataclasses import replace
 
@@ -134,16 +131,16 @@ def _options(
 
 
 def _report(done: "Export", output: Path | None, watch: "Watch", *, as_json: bool) -> None:
-    from forestcoll.presentation import text as wording
+    from forestcoll.presentation import text
 
     err = is_standard_stream(output)
     if as_json:
-        wording.print_json(_document(done, output, watch), err=err)
+        text.print_json(_document(done, output, watch), err=err)
         return
     program = done.lowering.program
     name = done.target.value if done.dialect is None else f"{done.target.value} for {done.dialect}"
-    title = f"{wording.printable(program.name)}: {program.task.value} on {len(program.ranks)} ranks as {name}"
-    wording.print_lines([title, *wording.table(_rows(done, output))], err=err)
+    title = f"{text.printable(program.name)}: {program.task.value} on {len(program.ranks)} ranks as {name}"
+    text.print_lines([title, *text.table(_rows(done, output))], err=err)
 
 
 def _rows(done: "Export", output: Path | None) -> list[tuple[str, str]]:

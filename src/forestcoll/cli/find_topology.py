@@ -123,7 +123,7 @@ def _find(asked: _Asked) -> None:
     from forestcoll.cli.watching import Watch
     from forestcoll.design.cache import find_with_cache
     from forestcoll.design.finder import find_topologies
-    from forestcoll.presentation import text as wording
+    from forestcoll.presentation import text
 
     workload = asked.workload()
     with Watch() as watch:
@@ -140,9 +140,9 @@ def _find(asked: _Asked) -> None:
         chosen = _chosen(frontier, workload, asked.choose)
         _write(chosen, asked, watch)
     if asked.as_json:
-        wording.print_json(_document(frontier, rows, chosen, asked))
+        text.print_json(_document(frontier, rows, chosen, asked))
         return
-    wording.print_lines(_lines(frontier, rows, chosen, asked))
+    text.print_lines(_lines(frontier, rows, chosen, asked))
 
 
 def _row(member: "Construction", workload: "Workload | None") -> dict[str, object]:
@@ -185,7 +185,7 @@ def _chosen(frontier: "Frontier", workload: "Workload | None", choose: str | Non
 
 def _write(chosen: "Construction", asked: _Asked, watch: "Watch") -> None:
     from forestcoll.design.realisation import schedule_of, topology_of
-    from forestcoll.schedule.steps.document import write_steps
+    from forestcoll.schedule.files import write_schedule
     from forestcoll.topology import write_topology
 
     schedule = None
@@ -195,7 +195,7 @@ def _write(chosen: "Construction", asked: _Asked, watch: "Watch") -> None:
         write_topology(topology_of(chosen), asked.topology_output)
     if schedule is not None and asked.schedule_output is not None:
         watch.begin("writing")
-        write_steps(schedule, asked.schedule_output)
+        write_schedule(schedule, asked.schedule_output)
 
 
 def _document(
@@ -256,7 +256,7 @@ def _sweep(asked: _Asked) -> None:
 
     from forestcoll.cli.watching import Watch
     from forestcoll.design.sweep import questions_of, sweep
-    from forestcoll.presentation import text as wording
+    from forestcoll.presentation import text
 
     workload = asked.workload()
     with Watch() as watch, ExitStack() as stack:
@@ -274,9 +274,9 @@ def _sweep(asked: _Asked) -> None:
             )
         )
     if asked.as_json:
-        wording.print_json({"frontiers": [_brief(frontier, workload) for frontier in found]})
+        text.print_json({"frontiers": [_brief(frontier, workload) for frontier in found]})
         return
-    wording.print_lines(line for frontier in found for line in _brief_lines(frontier, workload))
+    text.print_lines(line for frontier in found for line in _brief_lines(frontier, workload))
 
 
 def _brief(frontier: "Frontier", workload: "Workload | None") -> dict[str, object]:

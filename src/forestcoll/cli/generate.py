@@ -21,7 +21,7 @@ from forestcoll.method import Method, StepMethod
 if TYPE_CHECKING:
     from forestcoll.cli.watching import Watch
     from forestcoll.optima.value import Optimum
-    from forestcoll.schedule.trees.shape import Shape
+    from forestcoll.schedule.trees.shape import TreeShape
     from forestcoll.schedule.trees.value import TreeSchedule
 
 
@@ -75,8 +75,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.presentation import optimum as words
     from forestcoll.presentation import parts, text
     from forestcoll.presentation import schedule as schedule_words
-    from forestcoll.schedule.trees.document import write_schedule
-    from forestcoll.schedule.trees.shape import shape_of
+    from forestcoll.schedule.files import write_schedule
+    from forestcoll.schedule.shapes import shape_of
     from forestcoll.schedule.trees.traffic import traffic_of
     from forestcoll.solver.generate import schedule_of
 
@@ -140,7 +140,7 @@ def _check(schedule: "TreeSchedule") -> None:
         raise InternalError(f"the generated schedule breaks a rule: {fault.message}")
 
 
-def _document(best: "Optimum", shape: "Shape", output: Path | None, watch: "Watch") -> dict[str, object]:
+def _document(best: "Optimum", shape: "TreeShape", output: Path | None, watch: "Watch") -> dict[str, object]:
     from forestcoll.presentation import optimum as words
 
     return words.document(best) | {

@@ -43,8 +43,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.oneport.checking import checked
     from forestcoll.oneport.pipelined import Pipeline, root_rule
     from forestcoll.presentation import pipeline as pipeline_wording
-    from forestcoll.presentation import text as wording
-    from forestcoll.schedule.series.document import write_series
+    from forestcoll.presentation import text
+    from forestcoll.schedule.files import write_schedule
     from forestcoll.topology.registry import load_topology
     from forestcoll.units import data_size
 
@@ -64,9 +64,9 @@ def command(  # noqa: PLR0913 (one parameter an option)
             pipeline_wording.draw(pipeline, plan, Path(plot))
         if output is not None:
             watch.begin("writing")
-            write_series(schedule, output)
+            write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        wording.print_json(pipeline_wording.document(plan, by_rule, schedule, watch.seconds), err=err)
+        text.print_json(pipeline_wording.document(plan, by_rule, schedule, watch.seconds), err=err)
         return
-    wording.print_lines(pipeline_wording.lines(plan, by_rule, watch.seconds, output), err=err)
+    text.print_lines(pipeline_wording.lines(plan, by_rule, watch.seconds, output), err=err)

@@ -10,8 +10,7 @@ import click
 from forestcoll.cli.options import file_argument, path_option
 
 if TYPE_CHECKING:
-    from forestcoll.schedule.steps.value import StepSchedule
-    from forestcoll.schedule.trees.value import TreeSchedule
+    from forestcoll.schedule.schedule import Schedule
     from forestcoll.simulation import Costs, Point
     from forestcoll.simulation.loads import Loads
 
@@ -82,23 +81,24 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     Bandwidths are algbw and busbw as nccl-tests defines them, in the unit of the schedule's network.
     """
-    from forestcoll.cli.reading import read_right_schedule
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import text as wording
+    from forestcoll.presentation import text
     from forestcoll.simulation import Costs, simulate
-    from forestcoll.simulation.loads import Loads
+    from forestcoll.simulation.simulate import loads_of
     from forestcoll.simulation.sizes import size_of, sizes_of
+    from forestcoll.verification.reading import read_verified
 
     listed, costs = sizes_of(sizes), Costs(alpha_us, overhead_us)
     shown = size_of(at) if at is not None else listed[-1]
     _check_pictures([each for each in (plot, gantt) if each is not None])
     with Watch() as watch:
-        schedule = read_right_schedule(file, watch)
+        schedule, report = read_verified(file, progress=watch)
         watch.begin("simulating")
         points = simulate(schedule, listed, costs, model)
-        loads = Loads.of(schedule)
+        loads = loads_of(schedule)
         watch.begin("writing")
-        _write_tables(schedule, points, csv=csv, plot=plot)
+        algbw = float(report.algbw or 0)
+        _write_tables(schedule, points, algbw, csv=csv, plot=plot)
         if links is not None:
             _write_links(loads, simulate(schedule, [shown], costs, model)[0], links)
         if gantt is not None or trace is not None:
@@ -106,7 +106,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     if as_json:
         click.echo(json.dumps([_document(point) for point in points], indent=1))
         return
-    wording.print_lines(_lines(schedule, points, loads))
+    text.print_lines(_lines(schedule, points, loads, algbw))
 
 
 def _check_pictures(paths: Sequence[Path]) -> None:
@@ -119,7 +119,7 @@ def _check_pictures(paths: Sequence[Path]) -> None:
 
 
 def _write_tables(
-    schedule: "TreeSchedule | StepSchedule", points: "Sequence[Point]", *, csv: Path | None, plot: Path | None
+    schedule: "Schedule", points: "Sequence[Point]", algbw: float, *, csv: Path | None, plot: Path | None
 ) -> None:
     from forestcoll.files import write_text
     from forestcoll.pictures.simulation import plot_points
@@ -129,27 +129,13 @@ def _write_tables(
     if csv is not None:
         write_text(csv, points_csv(points, unit))
     if plot is not None:
-        plot_points(points, _title(schedule), unit, _algbw(schedule), plot)
+        plot_points(points, _title(schedule), unit, algbw, plot)
 
 
-def _ranks(schedule: "TreeSchedule | StepSchedule") -> int:
-    from forestcoll.schedule.steps.value import StepSchedule
-
-    return len(schedule.topology.compute if isinstance(schedule, StepSchedule) else schedule.members)
-
-
-def _algbw(schedule: "TreeSchedule | StepSchedule") -> float:
-    """Return what large messages come to."""
-    from forestcoll.schedule.steps.shape import cost_of
-    from forestcoll.schedule.steps.value import StepSchedule
-
-    return float(cost_of(schedule).algbw or 0 if isinstance(schedule, StepSchedule) else schedule.algbw)
-
-
-def _title(schedule: "TreeSchedule | StepSchedule") -> str:
+def _title(schedule: "Schedule") -> str:
     from forestcoll.presentation.text import printable
 
-    nodes = _ranks(schedule)
+    nodes = len(schedule.members)
     return f"{printable(schedule.topology.name)}: {schedule.collective} over {nodes} compute nodes"
 
 
@@ -160,9 +146,7 @@ def _write_links(loads: "Loads", point: "Point", path: Path) -> None:
     write_text(path, links_csv(loads, point))
 
 
-def _write_run(
-    schedule: "TreeSchedule | StepSchedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None
-) -> None:
+def _write_run(schedule: "Schedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None) -> None:
     """Run the program of the schedule for one size, and write what its blocks do."""
     from forestcoll.files import write_text
     from forestcoll.pictures.simulation import draw_gantt
@@ -191,7 +175,7 @@ def _document(point: "Point") -> dict[str, object]:
     }
 
 
-def _lines(schedule: "TreeSchedule | StepSchedule", points: "Sequence[Point]", loads: "Loads") -> list[str]:
+def _lines(schedule: "Schedule", points: "Sequence[Point]", loads: "Loads", algbw: float) -> list[str]:
     from forestcoll.units import size_name
 
     unit = schedule.topology.bandwidth_unit
@@ -201,7 +185,7 @@ def _lines(schedule: "TreeSchedule | StepSchedule", points: "Sequence[Point]", l
         bandwidths = "  ".join(f"{value:>10.4g}" for value in (point.algbw, point.busbw))
         chunk = size_name(max(1, round(point.chunk_bytes)))
         lines.append(f"{start}  {bandwidths}  {chunk:>10}  {point.pieces}")
-    lines.append(f"  Bandwidths in {unit}; the schedule's algbw, for large messages, is {_algbw(schedule):.6g}.")
+    lines.append(f"  Bandwidths in {unit}; the schedule's algbw, for large messages, is {algbw:.6g}.")
     return [*lines, *_busiest(schedule, points[-1], loads)]
 
 
@@ -212,7 +196,7 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.4g} us"
 
 
-def _busiest(schedule: "TreeSchedule | StepSchedule", point: "Point", loads: "Loads") -> list[str]:
+def _busiest(schedule: "Schedule", point: "Point", loads: "Loads") -> list[str]:
     """Name the links that are busy the longest, and how long."""
     from forestcoll.presentation.text import printable
     from forestcoll.units import size_name

@@ -12,7 +12,7 @@ from forestcoll.files import is_standard_stream
 if TYPE_CHECKING:
     from forestcoll.cli.watching import Watch
     from forestcoll.schedule.steps.value import StepSchedule
-    from forestcoll.verification.steps.judge import StepReport
+    from forestcoll.verification import StepReport
 
 _NOT_FOR_STEPS = {
     "ranks": "--ranks",
@@ -51,10 +51,11 @@ def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool
     from forestcoll.cli.watching import Watch
     from forestcoll.errors import InternalError
     from forestcoll.generation.steps import generate_steps
-    from forestcoll.presentation import text as wording
-    from forestcoll.schedule.steps.document import write_steps
+    from forestcoll.presentation import text
+    from forestcoll.presentation.steps import step_rows, step_title
+    from forestcoll.schedule.files import write_schedule
     from forestcoll.topology.registry import load_topology
-    from forestcoll.verification.steps.judge import verify_steps
+    from forestcoll.verification import verify
 
     with Watch() as watch:
         watch.begin("reading the topology")
@@ -68,74 +69,33 @@ def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool
             progress=watch,
         )
         watch.begin("verifying")
-        report = verify_steps(schedule)
+        report = verify(schedule)
         if report.fault is not None:
             raise InternalError(f"the generated schedule breaks a rule: {report.fault.message}")
         if output is not None:
             watch.begin("writing")
-            write_steps(schedule, output)
+            write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        wording.print_json(_document(asked, schedule, report, output, watch), err=err)
+        text.print_json(_document(asked, schedule, report, output, watch), err=err)
         return
     rows = [
         *step_rows(schedule, report),
         ("verified", "every part is held before it is sent, every shard arrives, exact loads"),
         ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in watch.seconds.items())),
-        ("written", wording.place(output)),
+        ("written", text.place(output)),
     ]
-    wording.print_lines([step_title(schedule, asked.method), *wording.table(rows)], err=err)
+    text.print_lines([step_title(schedule, asked.method), *text.table(rows)], err=err)
 
 
 def _document(
     asked: StepsAsked, schedule: "StepSchedule", report: "StepReport", output: Path | None, watch: "Watch"
 ) -> dict[str, object]:
+    from forestcoll.presentation.steps import step_document
+
     return step_document(schedule, report) | {
         "method": asked.method,
         "verified": True,
         "output": None if output is None else str(output),
         "seconds": {stage: round(passed, 6) for stage, passed in watch.seconds.items()},
     }
-
-
-def step_document(schedule: "StepSchedule", report: "StepReport") -> dict[str, object]:
-    """Return the JSON keys that describe a step schedule which is right."""
-    algbw = report.algbw
-    return {
-        "topology": schedule.topology.name,
-        "collective": schedule.collective.value,
-        "compute_nodes": len(schedule.topology.compute),
-        "steps": schedule.steps,
-        "bandwidth_factor": str(report.bandwidth_factor),
-        "least_bandwidth_factor": str(report.least_factor),
-        "bandwidth_optimal": report.bandwidth_optimal,
-        "algbw": None if algbw is None else str(algbw),
-        "algbw_float": None if algbw is None else float(algbw),
-        "unit": schedule.topology.bandwidth_unit,
-        "transfers": len(schedule),
-    }
-
-
-def step_title(schedule: "StepSchedule", method: str | None = None) -> str:
-    """Return the line above what is said of a step schedule."""
-    from forestcoll.presentation import text as wording
-
-    what = f"{schedule.collective.value}{'' if method is None else f' by {method}'}"
-    return f"{wording.printable(schedule.topology.name)}: {what} over {len(schedule.topology.compute)} compute nodes"
-
-
-def step_rows(schedule: "StepSchedule", report: "StepReport") -> list[tuple[str, str]]:
-    """Return the rows that state what a step schedule which is right comes to."""
-    from forestcoll.presentation import text as wording
-
-    factor, least = report.bandwidth_factor, report.least_factor
-    if factor is None or least is None:
-        return [("steps", str(schedule.steps))]
-    optimal = "no schedule has less" if report.bandwidth_optimal else f"at least {least} ({float(least):.4g})"
-    rows = [
-        ("steps", f"{schedule.steps} (T_L, in hops)"),
-        ("bandwidth", f"{factor} ({float(factor):.4g}) M/B (T_B); {optimal}"),
-    ]
-    if report.algbw is not None:
-        rows.append(("algbw", f"{wording.bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
-    return [*rows, ("transfers", str(len(schedule)))]

@@ -17,18 +17,18 @@ def command(*, as_json: bool) -> None:
 
     With each parameter stands its default, with each builder where its numbers are published.
     """
-    from forestcoll.presentation import text as wording
+    from forestcoll.presentation import text
     from forestcoll.topology.registry import builders
 
     if as_json:
-        wording.print_json({"topologies": [_document(spec) for spec in builders()]})
+        text.print_json({"topologies": [_document(spec) for spec in builders()]})
         return
     lines = ["TOPOLOGY is NAME[:key=value,…], as in dgx-a100:boxes=2 or torus:dims=4x4x4, or a file."]
     for spec in builders():
         lines += ["", f"{spec.name}: {spec.summary}"]
-        lines += wording.table([(f"{each.name}={each.default_text}", each.meaning) for each in spec.parameters])
+        lines += text.table([(f"{each.name}={each.default_text}", each.meaning) for each in spec.parameters])
         lines.append(f"  source: {spec.source}")
-    wording.print_lines(lines)
+    text.print_lines(lines)
 
 
 def _document(spec: "BuilderSpec") -> dict[str, object]:

@@ -61,7 +61,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     """
     from forestcoll.cli.watching import Watch
     from forestcoll.pictures.timeline import draw_iteration
-    from forestcoll.presentation import text as wording
+    from forestcoll.presentation import text
     from forestcoll.training import best_iteration, iterate, network_of_file, read_profile
     from forestcoll.training.switch_transformer import switch_profile
 
@@ -77,9 +77,9 @@ def command(  # noqa: PLR0913 (one parameter an option)
             watch.begin("drawing")
             draw_iteration(best, f"{model.name} on {measured.name}", picture)
     if as_json:
-        wording.print_json(_document(model, measured, best, tried))
+        text.print_json(_document(model, measured, best, tried))
         return
-    wording.print_lines(_lines(model, measured, best))
+    text.print_lines(_lines(model, measured, best))
 
 
 def _samples() -> dict[str, "SwitchTransformer"]:
@@ -104,7 +104,7 @@ def _document(model: "Profile", network: "Network", best: "Iteration", tried: di
 
 
 def _lines(model: "Profile", network: "Network", best: "Iteration") -> list[str]:
-    from forestcoll.presentation import text as wording
+    from forestcoll.presentation import text
 
     def share(time: float) -> str:
         return f"{time / 1000:.4g} ms, {time / best.total_us:.0%}"
@@ -118,4 +118,4 @@ def _lines(model: "Profile", network: "Network", best: "Iteration") -> list[str]
             f"{share(best.exposed_allreduce_us)} that nothing hides; {best.allreduce_us / 1000:.4g} ms in all",
         ),
     ]
-    return [f"{model.name} on {wording.printable(network.name)}, {network.nodes} nodes", *wording.table(rows)]
+    return [f"{model.name} on {text.printable(network.name)}, {network.nodes} nodes", *text.table(rows)]

@@ -5,7 +5,7 @@ from forestcoll.design.sends import Sends, sends_of
 from forestcoll.design.wiring import Wiring
 from forestcoll.errors import InternalError
 from forestcoll.generation.bfb import bfb
-from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.shape import step_shape
 
 
 def breadth_first_sends(wiring: Wiring) -> Sends:
@@ -23,5 +23,5 @@ def breadth_first_cost_of(wiring: Wiring) -> Cost:
         if counted is None:
             raise InternalError("a network that was constructed falls apart")
         return counted
-    cost = cost_of(bfb(wiring.topology("a construction")))
+    cost = step_shape(bfb(wiring.topology("a construction")))
     return Cost(cost.steps, cost.bandwidth_factor * wiring.degree / cost.egress)

@@ -17,7 +17,7 @@ from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.steps.composition import carried_over, combined, is_own_transpose, reversed_steps
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
-from forestcoll.verification.steps.judge import verify_steps
+from forestcoll.verification import verify
 
 
 def topology_of(construction: Construction) -> Topology:
@@ -51,7 +51,7 @@ def schedule_of(
     progress.begin("making the schedule")
     schedule = _made(construction, kind)
     progress.begin("verifying")
-    report = verify_steps(schedule)
+    report = verify(schedule)
     if report.fault is not None:
         raise InternalError(f"{construction.name}: the schedule breaks a rule: {report.fault.message}")
     predicted = predicted_cost(construction, kind)

@@ -30,7 +30,6 @@ from forestcoll.method import Method
 from forestcoll.optima.plan import ForestPlan
 from forestcoll.optima.value import Optimum
 from forestcoll.progress import SILENT, Progress
-from forestcoll.proof.cut import CutProof
 from forestcoll.schedule.rows import Rows, row_starts
 from forestcoll.schedule.trees.expansion import distinct_rows, expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
@@ -120,26 +119,24 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
     algbw = best.algbw
     if not _is_exact(best):
         algbw = achieved_algbw(best.topology, routes, phases, symmetry)
-    return _stated(best, TreeSchedule(best.topology, best.collective, routes, phases, algbw, symmetry=symmetry))
+    return TreeSchedule(
+        topology=best.topology,
+        collective=best.collective,
+        routes=routes,
+        phases=phases,
+        algbw=algbw,
+        bound=best.bound,
+        trees_per_root=best.trees_per_root,
+        symmetry=symmetry,
+        shards=best.shards,
+        ranks=best.ranks,
+    )
 
 
 def _is_exact(best: Optimum) -> bool:
     """Return whether trees reach just what their plan promises (Theorem 12)."""
     is_whole = len(best.forests) == 1 and best.forests[0].topology == best.topology
     return is_whole and best.topology.has_balanced_switches and not best.topology.able_switches
-
-
-def _stated(best: Optimum, schedule: TreeSchedule) -> TreeSchedule:
-    """Return the schedule with what was asked of it, and with the bound if a cut proves it."""
-    cut = best.bound.proof.inside if isinstance(best.bound.proof, CutProof) else None
-    return replace(
-        schedule,
-        optimal_algbw=None if cut is None else best.bound.algbw,
-        cut=cut,
-        trees_per_root=best.trees_per_root,
-        shards=best.shards,
-        ranks=best.ranks,
-    )
 
 
 def _part(plan: ForestPlan, routed: RoutedTrees) -> tuple[Rows, Phase]:

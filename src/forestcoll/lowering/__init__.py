@@ -1,6 +1,16 @@
 """From schedules to programs."""
 
-from forestcoll.lowering.lowering import UNLIMITED, Lowering, lower
+from forestcoll.lowering.lowering import LOWERERS, UNLIMITED, Lowerer, Lowering, lower, lowerer_for
 from forestcoll.lowering.options import Options, Placement, Style
 
-__all__ = ["UNLIMITED", "Lowering", "Options", "Placement", "Style", "lower"]
+__all__ = [
+    "LOWERERS",
+    "UNLIMITED",
+    "Lowerer",
+    "Lowering",
+    "Options",
+    "Placement",
+    "Style",
+    "lower",
+    "lowerer_for",
+]

@@ -1,9 +1,10 @@
 """A schedule becomes a program that stays within its target's figures."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from forestcoll.lowering.steps import program_of_steps
 from forestcoll.lowering.two_sided import two_sided
 from forestcoll.program import Program
 from forestcoll.program.limits import Limits
-from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.schedule import Schedule, entry_for
+from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
@@ -44,23 +46,56 @@ class Lowering:
     trees_left_out: int
 
 
-def lower(
-    schedule: TreeSchedule | StepSchedule, options: Options | None = None, limits: Limits = UNLIMITED
-) -> Lowering:
-    """Return a program that does what `schedule` says, within `limits`.
+def lower(schedule: Schedule, options: Options | None = None, limits: Limits = UNLIMITED) -> Lowering:
+    """Return a program that does what `schedule`, of any kind that has programs, says, within `limits`.
 
     Where the program of all trees does not fit, each root keeps only its greatest trees, as many as do; what that costs
     is in `Lowering.loss`.
 
+    Args:
+        schedule: a schedule that `verify` finds right.
+        options: knobs of the lowering.
+        limits: figures of the runtime.
+
     Raises:
-        InputError: step schedules are lowered two-sided only, and something else is asked for; or trees pass through
-            compute nodes that take no part.
+        InputError: schedules of this kind have no programs; step schedules are lowered two-sided only, and something
+            else is asked for; or trees pass through compute nodes that take no part.
         NoSolutionError: nothing fits, or the shards cannot be whole numbers of chunks.
+
+    Example:
+        >>> from forestcoll import build_topology, generate
+        >>> len(lower(generate(build_topology("ring:nodes=4"))).program.ranks)
+        4
     """
-    options = options or Options()
-    if isinstance(schedule, StepSchedule):
-        program = program_of_steps(schedule, options, limits)
-        return Lowering(program, cost_of(schedule).algbw or Fraction(0), Fraction(0), 0)
+    return lowerer_for(schedule).lower(schedule, options or Options(), limits)
+
+
+@dataclass(frozen=True)
+class Lowerer:
+    """How schedules of one kind become programs.
+
+    Attributes:
+        lower: returns the program of a schedule, by options and limits.
+        styles: the kinds of instructions that it can use.
+        in_pieces: whether chunks can be cut into pieces that follow each other.
+    """
+
+    lower: Callable[[Any, Options, Limits], Lowering]
+    styles: frozenset[Style]
+    in_pieces: bool
+
+
+def lowerer_for(schedule: Schedule) -> Lowerer:
+    """Return how schedules of this kind become programs. Raises `InputError` if they do not."""
+    return entry_for(LOWERERS, schedule, "made a program")
+
+
+def _lower_steps(schedule: StepSchedule, options: Options, limits: Limits) -> Lowering:
+    program = program_of_steps(schedule, options, limits)
+    return Lowering(program, step_shape(schedule).algbw or Fraction(0), Fraction(0), 0)
+
+
+def _lower_trees(schedule: TreeSchedule, options: Options, limits: Limits) -> Lowering:
     schedule = expanded(schedule)
     _check_relays(schedule)
     excess: Excess | None = None
@@ -155,3 +190,10 @@ def _sum(phase: Phase, trees: Sequence[int]) -> Fraction:
 
 def _of_root(phase: Phase, root: int) -> list[int]:
     return [tree for tree, each in enumerate(phase.roots) if each == root]
+
+
+LOWERERS: dict[type[Schedule], Lowerer] = {
+    TreeSchedule: Lowerer(_lower_trees, frozenset(Style), in_pieces=True),
+    StepSchedule: Lowerer(_lower_steps, frozenset({Style.TWO_SIDED}), in_pieces=False),
+}
+"""How schedules become programs, of each kind that has programs."""

@@ -2,7 +2,7 @@
 
 from forestcoll.errors import InternalError
 from forestcoll.schedule.series.value import SeriesSchedule
-from forestcoll.verification.series.judge import verify_series
+from forestcoll.verification import verify
 
 
 def checked(schedule: SeriesSchedule) -> SeriesSchedule:
@@ -11,7 +11,7 @@ def checked(schedule: SeriesSchedule) -> SeriesSchedule:
     Raises:
         InternalError: it does.
     """
-    fault = verify_series(schedule).fault
+    fault = verify(schedule).fault
     if fault is not None:
         raise InternalError(f"the periodic schedule breaks a rule: {fault.message}")
     return schedule

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forestcoll.collective import Collective
 from forestcoll.errors import InputError, shown
 from forestcoll.oneport.best_dag import BestDag, best_dag
 from forestcoll.oneport.best_tree import BestTree, best_tree
@@ -12,6 +13,7 @@ from forestcoll.oneport.optimum import SteadyOptimum, steady_optimum
 from forestcoll.oneport.platform import Platform
 from forestcoll.oneport.series import periodic_schedule
 from forestcoll.progress import SILENT, Progress
+from forestcoll.proof import Bound
 from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
 from forestcoll.topology import NodeId, Topology
 
@@ -54,7 +56,8 @@ class SeriesComparison:
         except ValueError:
             known = ", ".join(repr(each.value) for each in Along)
             raise InputError(f"a series cannot run along {shown(along)}; there are {known}") from None
-        return periodic_schedule(self.best.platform, chosen, self.best.throughput, self.best.certificate)
+        bound = Bound(Collective.BROADCAST, self.best.throughput, self.best.certificate)
+        return periodic_schedule(self.best.platform, chosen, bound)
 
     def _trees(self) -> tuple[SeriesTree, ...]:
         """Return the fewest trees known to reach the optimum."""

@@ -15,19 +15,15 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.exact import MAX_RESULT_DIGITS
 from forestcoll.oneport.coloring import Job, Matching, matchings
 from forestcoll.oneport.platform import Platform
-from forestcoll.proof.prices import PortKind, PricesProof
+from forestcoll.proof import Bound
+from forestcoll.proof.prices import PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
 
 MOST_EDGES_APART = 1000
 """The most edges of all trees together that are also coloured one by one: it takes longer, and gains little then."""
 
 
-def periodic_schedule(
-    platform: Platform,
-    trees: Sequence[SeriesTree],
-    optimal: Fraction | None = None,
-    certificate: PricesProof | None = None,
-) -> SeriesSchedule:
+def periodic_schedule(platform: Platform, trees: Sequence[SeriesTree], bound: Bound | None = None) -> SeriesSchedule:
     """Return the schedule of most throughput that uses `trees` in the proportion of their weights.
 
     Raises:
@@ -50,8 +46,7 @@ def periodic_schedule(
         messages=int(messages),
         trees=scaled,
         rounds=tuple(Round(turn.time * period / whole, turn.transfers) for turn in turns),
-        optimal_throughput=optimal,
-        certificate=certificate,
+        bound=bound,
     )
 
 

@@ -1,6 +1,6 @@
 """A schedule of trees in words and figures: how tall its trees are, and how much it sends."""
 
-from forestcoll.schedule.trees.shape import Shape
+from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.schedule.trees.traffic import Traffic
 
 
@@ -15,7 +15,7 @@ def traffic_rows(traffic: Traffic) -> list[tuple[str, str]]:
     return [("traffic", f"a compute node sends {sent:.4g} M on average; all links together carry {wire:.5g} M")]
 
 
-def shape_rows(shape: Shape) -> list[tuple[str, str]]:
+def shape_rows(shape: TreeShape) -> list[tuple[str, str]]:
     """Return the rows that state how tall trees are."""
     height = f"{shape.greatest_height} sends at most, {shape.mean_height:.2f} on average"
     images = f", {shape.group_order} images each: {shape.trees} trees"

@@ -9,7 +9,7 @@ from forestcoll.presentation import text
 from forestcoll.schedule.series.document import series_document
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.simulation.series.play import SeriesRun
-from forestcoll.verification.series.judge import SeriesReport
+from forestcoll.verification import SeriesReport
 
 _MOST_DIGITS = 12
 """The most digits of a number that the report shows; JSON has them all."""
@@ -148,12 +148,12 @@ def _proof_lines(compared: SeriesComparison) -> list[str]:
 
 def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[str, object]:
     """Return the JSON of a periodic schedule that is right."""
-    optimal = schedule.optimal_throughput
+    optimal = None if schedule.bound is None else schedule.bound.algbw
     return {
         "topology": schedule.topology.name,
         "compute_nodes": len(schedule.topology.compute),
         "source": schedule.topology.nodes[schedule.source].id,
-        "throughput": str(report.throughput),
+        "throughput": str(schedule.throughput),
         "optimal_throughput": None if optimal is None else str(optimal),
         "optimal": report.optimal,
         "period": str(schedule.period),
@@ -165,7 +165,7 @@ def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[st
 
 def verified_lines(schedule: SeriesSchedule, report: SeriesReport, file: Path) -> list[str]:
     """Return what to say of a periodic schedule that is right."""
-    topology, optimal = schedule.topology, schedule.optimal_throughput
+    topology, optimal = schedule.topology, None if schedule.bound is None else schedule.bound.algbw
     place = f"{text.printable(topology.name)}, {len(topology.compute)} compute nodes"
     source = text.printable(topology.nodes[schedule.source].id)
     if report.optimal:
@@ -173,7 +173,7 @@ def verified_lines(schedule: SeriesSchedule, report: SeriesReport, file: Path) -
     else:
         optimum = "not claimed" if optimal is None else f"{_rate(optimal)}, proven by the prices in the file"
     rows = [
-        ("throughput", _rate(report.throughput)),
+        ("throughput", _rate(schedule.throughput)),
         ("optimum", optimum),
         ("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
         ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),

@@ -107,7 +107,7 @@ class PricesProof(Proof):
             place = f"{where}.prices[{number}]"
             kind = reading.name_in(each, "port", PortKind, place)
             port = (
-                reading.number_below(each, "link", len(topology.links), place)
+                reading.link(each, "link", topology, place)
                 if kind is PortKind.LINK
                 else reading.node(each, "node", topology, place)
             )

@@ -1,36 +1,127 @@
-"""A schedule file of any kind, of trees, of steps or periodic: the format that it names decides."""
+"""Schedules of every kind as JSON documents and as files: the format that a file names says which kind it holds.
 
+The table `FORMATS` is the one place that knows all formats.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from forestcoll.errors import InputError
-from forestcoll.files import parse_document, read_bytes
-from forestcoll.schedule.series.document import SERIES_FORMAT, series_from_document
+from forestcoll.errors import InputError, InternalError, shown
+from forestcoll.files import parse_document, read_bytes, write_text
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.series import document as series
 from forestcoll.schedule.series.value import SeriesSchedule
-from forestcoll.schedule.steps.document import STEPS_FORMAT, scanned_step_schedule, steps_from_document
+from forestcoll.schedule.steps import document as steps
 from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.schedule.trees.document import FORMAT, schedule_from_document
-from forestcoll.schedule.trees.scanning import scanned_document
+from forestcoll.schedule.trees import document as trees
 from forestcoll.schedule.trees.value import TreeSchedule
 
 
-def read_any_schedule(path: Path) -> TreeSchedule | StepSchedule | SeriesSchedule:
-    """Return the schedule in the file at `path`, well formed but not verified.
+@dataclass(frozen=True)
+class Format:
+    """How schedules of one kind are written and read.
+
+    Attributes:
+        schedules: their class.
+        text_of: yields the pieces of the JSON text.
+        from_document: returns the schedule that a JSON object describes; the second argument begins error messages.
+        scanned: returns the schedule in the content of a file in less time than any JSON takes, or None if the content
+            is not as this version writes it; None if the kind has no such function.
+    """
+
+    schedules: type[Schedule]
+    text_of: Callable[[Any], Iterator[str]]
+    from_document: Callable[[Mapping[str, object], str], Schedule]
+    scanned: Callable[[bytes | bytearray, str], Schedule | None] | None = None
+
+
+FORMATS: dict[str, Format] = {
+    trees.FORMAT: Format(TreeSchedule, trees.text_of, trees.from_document, trees.scanned),
+    steps.FORMAT: Format(StepSchedule, steps.text_of, steps.from_document, steps.scanned),
+    series.FORMAT: Format(SeriesSchedule, series.text_of, series.from_document),
+}
+"""The format of each kind, by its name in files."""
+
+
+def read_schedule(path: Path) -> Schedule:
+    """Return the schedule in the file at `path`, of whatever kind: well formed, but not verified.
+
+    `read_verified` is for whoever draws conclusions from a file.
+
+    Args:
+        path: the file; gzip is recognised, and `-` is standard input.
+
+    Returns:
+        The schedule; its class says which kind it is.
 
     Raises:
         InputError: the file cannot be read or breaks its format; the message names the file, the place and the value.
+
+    Example:
+        >>> import tempfile
+        >>> from forestcoll import build_topology, generate
+        >>> path = Path(tempfile.mkdtemp()) / "ring.json.gz"
+        >>> write_schedule(generate(build_topology("ring:nodes=4")), path)
+        >>> read_schedule(path)
+        <TreeSchedule: allgather on 'ring:nodes=4', 4 compute nodes, 8 trees>
     """
-    text = read_bytes(path)
-    steps = scanned_step_schedule(text, where=str(path))
-    if steps is not None:
-        return steps
-    document = scanned_document(text)
-    if document is None:
-        document = parse_document(text, path)
+    text, where = read_bytes(path), str(path)
+    for each in FORMATS.values():
+        schedule = None if each.scanned is None else each.scanned(text, where)
+        if schedule is not None:
+            return schedule
+    document = parse_document(text, path)
     del text  # as large as all that is made of it
+    return schedule_from_document(document, where=where)
+
+
+def schedule_from_document(document: Mapping[str, object], *, where: str) -> Schedule:
+    """Return the schedule that a JSON object describes, well formed but not verified.
+
+    Args:
+        document: the object, as `json.loads` returns it.
+        where: begins every error message.
+
+    Raises:
+        InputError: the document breaks its format; the message names the place and the value.
+    """
+    *others, last = map(repr, FORMATS)
+    known = f"{', '.join(others)} or {last}"
     if "format" not in document:
-        raise InputError(f'{path}: has no "format"; expected {FORMAT!r}, {STEPS_FORMAT!r} or {SERIES_FORMAT!r}')
-    if document["format"] == STEPS_FORMAT:
-        return steps_from_document(document, where=str(path))
-    if document["format"] == SERIES_FORMAT:
-        return series_from_document(document, where=str(path))
-    return schedule_from_document(document, where=str(path))
+        raise InputError(f'{where}: has no "format"; expected {known}')
+    name = document["format"]
+    if not isinstance(name, str) or name not in FORMATS:
+        raise InputError(f"{where}: format is {shown(name)}; expected {known}")
+    return FORMATS[name].from_document(document, where)
+
+
+def schedule_text(schedule: Schedule) -> Iterator[str]:
+    """Yield the pieces of the JSON text of `schedule`: the same schedule gives the same characters.
+
+    Example:
+        >>> from forestcoll import build_topology, generate
+        >>> "".join(schedule_text(generate(build_topology("ring:nodes=4"))))[:34]
+        '{"format": "forestcoll.schedule/1"'
+    """
+    for each in FORMATS.values():
+        if each.schedules is type(schedule):
+            return each.text_of(schedule)
+    raise InternalError(f"schedules of kind {schedule.kind!r} have no format")
+
+
+def write_schedule(schedule: Schedule, path: Path) -> None:
+    """Write `schedule`, of whatever kind, to `path`, whole or not at all.
+
+    Args:
+        schedule: what is written.
+        path: the file; gzip if its name ends in `.gz`, and `-` is standard output.
+
+    Raises:
+        InputError: the file cannot be written.
+
+    Example:
+        See `read_schedule`.
+    """
+    write_text(path, schedule_text(schedule))

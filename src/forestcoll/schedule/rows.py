@@ -33,7 +33,7 @@ def _blocks(starts: IntArray, entries: int) -> Iterator[range]:
         first = stop
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Rows:
     """Rows of integers of different lengths, in two flat read-only arrays.
 
@@ -86,6 +86,9 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    def __repr__(self) -> str:
+        return f"<Rows: {len(self)} rows, {len(self.entries)} entries>"
 
     def __getitem__(self, row: int) -> tuple[int, ...]:
         if not 0 <= row < len(self):

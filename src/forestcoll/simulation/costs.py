@@ -5,8 +5,7 @@ from math import isfinite
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
-from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.units import bytes_per_microsecond
 
 
@@ -58,14 +57,13 @@ def bus_factor(collective: Collective, nodes: int) -> float:
     return (2 if collective is Collective.ALLREDUCE else 1) * (nodes - 1) / nodes
 
 
-def point_at(schedule: TreeSchedule | StepSchedule, *, size: int, seconds: float, pieces: int, part: float) -> Point:
+def point_at(schedule: Schedule, *, size: int, seconds: float, pieces: int, part: float) -> Point:
     """Return the point of a time of `schedule`; the greatest `part` of M that goes as one goes in `pieces`.
 
     Raises:
         InputError: nobody knows the unit of the network's bandwidths.
     """
     topology = schedule.topology
-    members = topology.compute if isinstance(schedule, StepSchedule) else schedule.members
     algbw = size / seconds / float(bytes_per_microsecond(topology.bandwidth_unit) * 10**6)
-    busbw = algbw * bus_factor(schedule.collective, len(members))
+    busbw = algbw * bus_factor(schedule.collective, len(schedule.members))
     return Point(size, seconds, algbw, busbw, pieces, size * part / pieces)

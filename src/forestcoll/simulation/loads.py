@@ -6,10 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.schedule.rows import IntArray, Rows
-from forestcoll.schedule.steps.shape import link_numbers
-from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.topology import Symmetry, Topology
+from forestcoll.schedule.trees.value import Phase
+from forestcoll.topology import Topology
 from forestcoll.units import bytes_per_microsecond
 
 FloatArray = npt.NDArray[np.float64]
@@ -30,14 +28,12 @@ class Loads:
     seconds: FloatArray
 
     @staticmethod
-    def of(schedule: TreeSchedule | StepSchedule) -> "Loads":
-        """Add up what `schedule` sends, all images of base trees and all steps counted.
+    def of_parts(topology: Topology, parts: FloatArray) -> "Loads":
+        """Return the loads of links that carry these parts of M.
 
         Raises:
             InputError: nobody knows the unit of the network's bandwidths.
         """
-        topology = schedule.topology
-        parts = _parts_of_steps(schedule) if isinstance(schedule, StepSchedule) else _parts(schedule)
         return Loads(topology, parts, parts / bytes_per_second(topology))
 
     def utilisation(self, size: int, seconds: float) -> FloatArray:
@@ -64,30 +60,3 @@ def shares_of(phase: Phase) -> FloatArray:
     """Return the share of each tree as a float."""
     known: dict[object, float] = {}
     return np.array([known.setdefault(share, float(share)) for share in phase.shares])
-
-
-def _parts_of_steps(schedule: StepSchedule) -> FloatArray:
-    parts = np.zeros(len(schedule.topology.links))
-    sizes = np.array([float(size) for size in schedule.shard_sizes])
-    for phase in schedule.phases:
-        sent = phase.transfers
-        points = np.array([float(point) for point in sent.points])
-        weights = (points[sent.highs] - points[sent.lows]) * sizes[sent.shards]
-        links = link_numbers(schedule.topology, sent.sources, sent.targets)
-        parts += np.bincount(links, weights, len(parts))
-    return parts
-
-
-def _parts(schedule: TreeSchedule) -> FloatArray:
-    topology = schedule.topology
-    per_route = np.zeros(len(schedule.routes))
-    for phase in schedule.phases:
-        sizes = np.diff(phase.routes.starts)
-        per_route += np.bincount(phase.routes.entries, np.repeat(shares_of(phase), sizes), len(per_route))
-    sources, targets, of_route = hops_of(schedule.routes)
-    weights = per_route[of_route]
-    parts = np.zeros(len(topology.links))
-    for element in (schedule.symmetry or Symmetry(())).elements(len(topology.nodes)):
-        links = link_numbers(topology, element[sources], element[targets])
-        parts += np.bincount(links, weights, len(parts))
-    return parts

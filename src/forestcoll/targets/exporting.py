@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from forestcoll.errors import InputError, InternalError
 from forestcoll.files import parse_document, write_text
 from forestcoll.interpreter import check
-from forestcoll.lowering import Lowering, Options, Placement, Style, lower
+from forestcoll.lowering import Lowering, Options, Placement, Style, lower, lowerer_for
 from forestcoll.program import Fault, Program
-from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.targets import msccl_xml, mscclpp
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Export:
 
 
 def export(
-    schedule: TreeSchedule | StepSchedule,
+    schedule: Schedule,
     target: Target | str,
     *,
     dialect: str = "microsoft",
@@ -82,16 +81,21 @@ def export(
     returned.
 
     Args:
-        schedule: what to write, of trees or of steps; it must be right, as `verify` or `verify_steps` has it.
+        schedule: what to write, of any kind that has programs; it must be right, as `verify` finds it.
         target: the format.
         dialect: of MSCCL's XML, the runtime that loads the file.
         size: of traces, the data M in bytes.
         options: knobs of the lowering; its style follows from the format.
 
     Raises:
-        InputError: there is no such format or dialect, the format has no words for the collective, its shards or the
-            placement, or a library is missing.
+        InputError: schedules of this kind have no programs, there is no such format or dialect, the format has no
+            words for the collective, its shards or the placement, or a library is missing.
         NoSolutionError: no program of the schedule fits the runtime.
+
+    Example:
+        >>> from forestcoll import build_topology, generate
+        >>> export(generate(build_topology("ring:nodes=4")), "msccl-xml").text[:30]
+        '<algo name="allgather_ring_nod'
     """
     target = target_named(target)
     if target is Target.MSCCLPP_JSON:
@@ -101,16 +105,16 @@ def export(
     return _xml(schedule, msccl_xml.dialect_named(dialect), options or usual_options(schedule, target, dialect))
 
 
-def usual_options(schedule: TreeSchedule | StepSchedule, target: Target, dialect: str = "microsoft") -> Options:
+def usual_options(schedule: Schedule, target: Target, dialect: str = "microsoft") -> Options:
     """Return the knobs that a format has unless others are wanted: for in place and out of place where it can be both.
 
     Plans have loops of pieces of 128 KiB; traces, which nobody cuts further, have pieces too; steps have none.
     """
-    whole = isinstance(schedule, StepSchedule)
+    in_pieces = lowerer_for(schedule).in_pieces
     if target is Target.MSCCLPP_JSON:
-        return Options(placement=Placement.OUT_OF_PLACE, pieces=1 if whole else 2)
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=2 if in_pieces else 1)
     if target is Target.CHAKRA:
-        return Options(placement=Placement.OUT_OF_PLACE, pieces=1 if whole else 8)
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=8 if in_pieces else 1)
     one_place = msccl_xml.dialect_named(dialect).one_place
     return Options(placement=Placement.OUT_OF_PLACE if one_place else Placement.BOTH)
 
@@ -123,7 +127,7 @@ def target_named(name: Target | str) -> Target:
         raise InputError(f"there is no format {name!r}; there are {', '.join(Target)}") from None
 
 
-def _traces(schedule: TreeSchedule | StepSchedule, size: int, options: Options) -> Export:
+def _traces(schedule: Schedule, size: int, options: Options) -> Export:
     from forestcoll.targets import chakra
 
     lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
@@ -133,7 +137,7 @@ def _traces(schedule: TreeSchedule | StepSchedule, size: int, options: Options) 
     return Export(Target.CHAKRA, None, lowering, traces=traces)
 
 
-def _xml(schedule: TreeSchedule | StepSchedule, dialect: msccl_xml.Dialect, options: Options) -> Export:
+def _xml(schedule: Schedule, dialect: msccl_xml.Dialect, options: Options) -> Export:
     if dialect.one_place and options.placement is Placement.BOTH:
         raise InputError(f"the {dialect.name.value} dialect is for in place or for out of place; export two files")
     lowering = lower(schedule, options, msccl_xml.limits(dialect, len(schedule.topology.compute)))
@@ -144,9 +148,10 @@ def _xml(schedule: TreeSchedule | StepSchedule, dialect: msccl_xml.Dialect, opti
     return Export(Target.MSCCL_XML, dialect.name.value, lowering, text)
 
 
-def _plan(schedule: TreeSchedule | StepSchedule, options: Options) -> Export:
-    if isinstance(schedule, StepSchedule):
-        raise InputError(f"{schedule.topology.name}: schedules of steps are written as msccl-xml or chakra only")
+def _plan(schedule: Schedule, options: Options) -> Export:
+    if Style.ONE_SIDED not in lowerer_for(schedule).styles:
+        name, kind = schedule.topology.name, schedule.kind
+        raise InputError(f"{name}: schedules of {kind} are written as msccl-xml or chakra only")
     options = replace(options, style=Style.ONE_SIDED)
     if options.placement is Placement.BOTH:
         raise InputError("a plan of MSCCL++ is for in place or for out of place; export two files")

@@ -19,15 +19,13 @@ from forestcoll.errors import InputError
 from forestcoll.files import read_document
 from forestcoll.generation.steps import generate_steps
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.files import read_any_schedule
-from forestcoll.schedule.series.value import SeriesSchedule
-from forestcoll.schedule.steps.shape import cost_of
-from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.schedule.trees.shape import shape_of
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.files import FORMATS
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.shapes import shape_of
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from forestcoll.units import bytes_per_microsecond
+from forestcoll.verification.reading import read_verified
 
 
 @dataclass(frozen=True)
@@ -90,36 +88,28 @@ def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, pr
     """
     path = Path(text)
     if path.is_file() and _holds_schedule(path):
-        schedule = read_any_schedule(path)
-        if isinstance(schedule, SeriesSchedule):
-            raise InputError(f"{path}: training needs an allreduce, and this is a series of broadcasts")
-        return _of_schedule(schedule, alpha_us, exchanges=exchanges)
+        schedule, report = read_verified(path, progress=progress)
+        return _of_schedule(schedule, report.algbw, alpha_us, exchanges=exchanges)
     topology = load_topology(text)
     allreduce = generate_steps(topology, Collective.ALLREDUCE, method="bfb", progress=progress)
-    return _of_schedule(allreduce, alpha_us, exchanges=exchanges)
+    return _of_schedule(allreduce, shape_of(allreduce).algbw, alpha_us, exchanges=exchanges)
 
 
 def _holds_schedule(path: Path) -> bool:
-    return str(read_document(path).get("format", "")).startswith(
-        ("forestcoll.steps/", "forestcoll.schedule/", "forestcoll.broadcast-series/")
-    )
+    kinds = tuple(f"{name.partition('/')[0]}/" for name in FORMATS)
+    return str(read_document(path).get("format", "")).startswith(kinds)
 
 
-def _of_schedule(schedule: TreeSchedule | StepSchedule, alpha_us: Fraction, *, exchanges: bool) -> Network:
+def _of_schedule(schedule: Schedule, algbw: Fraction | None, alpha_us: Fraction, *, exchanges: bool) -> Network:
     topology = schedule.topology
-    if schedule.collective is not Collective.ALLREDUCE:
+    if schedule.collective is not Collective.ALLREDUCE or algbw is None:
         raise InputError(f"{topology.name}: training needs an allreduce, and this schedule is of {schedule.collective}")
     unit = bytes_per_microsecond(topology.bandwidth_unit)
-    if isinstance(schedule, StepSchedule):
-        cost = cost_of(schedule)
-        steps, rate = cost.steps, unit / cost.bandwidth_time
-    else:
-        steps, rate = 2 * shape_of(schedule).greatest_hops, unit * schedule.algbw
     return Network(
         topology.name,
         len(topology.compute),
-        float(steps * alpha_us),
-        float(rate),
+        float(shape_of(schedule).hops * alpha_us),
+        float(unit * algbw),
         float(unit) * _pair_rate(topology) if exchanges else 0.0,
     )
 

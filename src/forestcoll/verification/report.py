@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.proof import Bound, Proof
 from forestcoll.topology import NodeId
 
 
@@ -41,25 +42,69 @@ class LinkLoad:
         return self.load / self.bandwidth
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
-    """The judgement of a schedule.
+    """The judgement of a schedule: what all kinds have. A kind with more to say has a subclass.
 
     Attributes:
         fault: the first broken rule, or None if the schedule is right.
-        algbw: the achieved bandwidth, recomputed from the links' loads; None if a fault leaves it without a meaning.
-        optimal: whether the schedule is right and reaches the bound that its certificate proves.
-        busiest: the first few of the links that set the pace, by node number.
-        busiest_count: how many links set the pace.
+        algbw: the achieved bandwidth for large data, computed from what crosses the links, in the topology's unit; None
+            if a fault leaves it without a meaning.
+        optimal: whether the schedule is right and reaches `bound`.
+        bound: what no schedule beats, with its proof: the bound that the schedule claims, which was checked, or one
+            that the judge found; None if there is none.
     """
 
     fault: Fault | None
     algbw: Fraction | None = None
     optimal: bool = False
-    busiest: tuple[LinkLoad, ...] = ()
-    busiest_count: int = 0
+    bound: Bound | None = None
 
     @property
     def ok(self) -> bool:
         """Whether every rule holds."""
         return self.fault is None
+
+    @property
+    def proof(self) -> Proof | None:
+        """The proof of `bound`."""
+        return None if self.bound is None else self.bound.proof
+
+
+@dataclass(frozen=True)
+class TreeReport(Report):
+    """The judgement of a schedule of trees.
+
+    Attributes:
+        busiest: the first few of the links that set the pace, by node number.
+        busiest_count: how many links set the pace.
+    """
+
+    busiest: tuple[LinkLoad, ...] = ()
+    busiest_count: int = 0
+
+
+@dataclass(frozen=True)
+class StepReport(Report):
+    """The judgement of a schedule of steps.
+
+    Attributes:
+        step_times: of each step the time for one unit of M, the greatest load / bandwidth of a link; none if a fault
+            leaves them without a meaning.
+        bandwidth_factor: T_B in units of M/B, B being the greatest egress bandwidth of a node; None where `algbw` is.
+        least_factor: what T_B can be at least, by `bound`; None where `algbw` is.
+    """
+
+    step_times: tuple[Fraction, ...] = ()
+    bandwidth_factor: Fraction | None = None
+    least_factor: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class SeriesReport(Report):
+    """The judgement of a series of broadcasts, M being a message: `algbw` is messages in a unit of time."""
+
+    @property
+    def throughput(self) -> Fraction | None:
+        """Messages in a unit of time."""
+        return self.algbw

@@ -73,7 +73,7 @@ def _spread(topology: Topology, trees: tuple[list[int | None], ...], chunks: int
         highs=lows + 1,
         points=[Fraction(chunk, chunks) for chunk in range(chunks + 1)],
     )
-    return StepSchedule(topology, Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, sent),), tuple(shards))
+    return StepSchedule(topology, Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, sent),), shards=tuple(shards))
 
 
 def _root(parents: list[int | None]) -> int:

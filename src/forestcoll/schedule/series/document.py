@@ -1,36 +1,29 @@
 """`forestcoll.broadcast-series/1`: a periodic schedule as a JSON document and as a file.
 
 Nodes stand by their ids. Reading checks types and ranges, so that a `SeriesSchedule` is well formed whoever wrote
-it; whether it is *right* is for `verify_series` to say.
+it; whether it is *right* is for `verify` to say.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import cast
 
+from forestcoll.collective import Collective
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS, json_text, to_fraction
-from forestcoll.files import parse_document, read_bytes, write_text
-from forestcoll.proof.prices import Port, PortKind, PricesProof
+from forestcoll.json_parts import object_of
+from forestcoll.proof import Bound, PricesProof, Proof
+from forestcoll.proof.prices import Port, PortKind
+from forestcoll.schedule.document_parts import check_format
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
 from forestcoll.topology import NodeId, Topology, topology_from_document, topology_to_document
 
-SERIES_FORMAT = "forestcoll.broadcast-series/1"
+FORMAT = "forestcoll.broadcast-series/1"
 
 
-def write_series(schedule: SeriesSchedule, path: Path) -> None:
-    """Write `schedule` to `path`, whole or not at all; gzip if its name ends in `.gz`.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    write_text(path, series_text(schedule))
-
-
-def series_text(schedule: SeriesSchedule) -> Iterator[str]:
+def text_of(schedule: SeriesSchedule) -> Iterator[str]:
     """Yield the pieces of the JSON text of `schedule`: the same schedule gives the same characters."""
-    document: dict[str, object] = {"format": SERIES_FORMAT, "topology": topology_to_document(schedule.topology)}
+    document: dict[str, object] = {"format": FORMAT, "topology": topology_to_document(schedule.topology)}
     document |= series_document(schedule)
     rounds = cast("list[object]", document.pop("rounds"))
     yield json_text(document)[:-1]
@@ -60,10 +53,9 @@ def series_document(schedule: SeriesSchedule) -> dict[str, object]:
             for each in schedule.rounds
         ],
     }
-    if schedule.optimal_throughput is not None:
-        document["optimal_throughput"] = str(schedule.optimal_throughput)
-    if schedule.certificate is not None:
-        document["certificate"] = _certificate_document(schedule, ids, schedule.certificate)
+    if schedule.bound is not None:
+        document["optimal_throughput"] = str(schedule.bound.algbw)
+        document["certificate"] = _certificate_document(schedule.topology, schedule.bound.proof)
     return document
 
 
@@ -72,39 +64,29 @@ def _transfer_document(schedule: SeriesSchedule, ids: Sequence[NodeId], transfer
     return {"source": ids[one], "target": ids[other], "tree": transfer.tree, "edge": transfer.edge}
 
 
-def _certificate_document(
-    schedule: SeriesSchedule, ids: Sequence[NodeId], certificate: PricesProof
-) -> dict[str, object]:
-    links = schedule.topology.links
+def _certificate_document(topology: Topology, proof: Proof) -> dict[str, object]:
+    """Return the certificate by ids; links are named by their ends."""
+    if not isinstance(proof, PricesProof):
+        raise InputError(f"{topology.name}: the bound of a series is proven by prices in a file, not by {proof.kind!r}")
+    ids = [node.id for node in topology.nodes]
     prices: list[dict[str, object]] = []
-    for port, price in certificate.prices:
+    for port, price in proof.prices:
         if port.kind is PortKind.LINK:
-            link = links[port.number]
+            link = topology.links[port.number]
             prices.append({"source": ids[link.source], "target": ids[link.target], "price": str(price)})
         else:
             prices.append({"node": ids[port.number], "port": port.kind.value, "price": str(price)})
-    cuts = [{"weight": str(weight), "nodes": [ids[node] for node in cut]} for weight, cut in certificate.cuts]
+    cuts = [{"weight": str(weight), "nodes": topology.ids(cut)} for weight, cut in proof.cuts]
     return {"prices": prices, "cuts": cuts}
 
 
-def read_series(path: Path) -> SeriesSchedule:
-    """Return the periodic schedule in the file at `path`, well formed but not verified.
-
-    Raises:
-        InputError: the file cannot be read or breaks the format; the message names the file, the place and the
-            value.
-    """
-    return series_from_document(parse_document(read_bytes(path), path), where=str(path))
-
-
-def series_from_document(document: Mapping[str, object], *, where: str) -> SeriesSchedule:
+def from_document(document: Mapping[str, object], where: str) -> SeriesSchedule:
     """Return the schedule that a JSON object describes; `where` begins every error message.
 
     Raises:
-        InputError: as `read_series` does.
+        InputError: the document breaks the format; the message names the place and the value.
     """
-    if document.get("format") != SERIES_FORMAT:
-        raise InputError(f"{where}: format is {shown(document.get('format'))}; expected {SERIES_FORMAT!r}")
+    check_format(document, FORMAT, where)
     described = document.get("topology")
     if not isinstance(described, Mapping):
         raise InputError(f'{where}: needs "topology": {{...}}, the network')
@@ -140,8 +122,7 @@ class _Reader:
             messages=messages,
             trees=trees,
             rounds=rounds,
-            optimal_throughput=self._optional_rational(document, "optimal_throughput"),
-            certificate=self._certificate(document),
+            bound=self._bound(document),
         )
         claimed = self._rational(document, "throughput", "")
         if claimed != schedule.throughput:
@@ -194,12 +175,20 @@ class _Reader:
             raise self._error(f"{place}.edge is {edge}, which is not an edge {one} -> {other} of tree {tree}")
         return Transfer(tree, edge)
 
-    def _certificate(self, document: Mapping[str, object]) -> PricesProof | None:
+    def _bound(self, document: Mapping[str, object]) -> Bound | None:
         certificate = document.get("certificate")
-        if certificate is None:
+        if certificate is None and document.get("optimal_throughput") is None:
             return None
-        if not isinstance(certificate, Mapping):
-            raise self._error(f"certificate is {shown(certificate)}; expected an object")
+        if certificate is None:
+            raise self._error("an optimal_throughput is claimed without a certificate; give both or neither")
+        proof = self._certificate(object_of(certificate, f"{self._where}: certificate"))
+        if document.get("optimal_throughput") is None:
+            if not sum(weight for weight, _ in proof.cuts):
+                raise self._error("certificate.cuts: their weights add up to 0; expected more")
+            return Bound(Collective.BROADCAST, proof.throughput, proof)
+        return Bound(Collective.BROADCAST, self._rational(document, "optimal_throughput", ""), proof)
+
+    def _certificate(self, certificate: Mapping[str, object]) -> PricesProof:
         prices = tuple(
             self._price(price, f"certificate.prices[{place}]")
             for place, price in enumerate(self._objects(certificate, "prices", "certificate."))
@@ -250,9 +239,6 @@ class _Reader:
             raise self._error(
                 f"{place}{key} is {shown(document.get(key))}, which {error}; write a number such as '25/3'"
             ) from None
-
-    def _optional_rational(self, document: Mapping[str, object], key: str) -> Fraction | None:
-        return None if document.get(key) is None else self._rational(document, key, "")
 
     def _integer(self, document: Mapping[str, object], key: str, place: str, *, minimum: int) -> int:
         value = document.get(key)

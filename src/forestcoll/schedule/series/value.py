@@ -6,12 +6,13 @@ on in a period what reached it in the periods before.
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar, final
 
-from forestcoll.proof import PricesProof
-from forestcoll.topology import Topology
+from forestcoll.collective import Collective
+from forestcoll.schedule.schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,12 @@ class Round:
     transfers: tuple[Transfer, ...]
 
 
-@dataclass(frozen=True)
-class SeriesSchedule:
-    """A series of broadcasts from one source, period after period.
+@final
+@dataclass(frozen=True, repr=False)
+class SeriesSchedule(Schedule):
+    """A series of broadcasts from one source, period after period. `verify` says whether it is right.
+
+    M is a message, so that `algbw` is the throughput: messages in a unit of time.
 
     Attributes:
         topology: the network; `port_model` says whether a node uses one link at a time or all.
@@ -81,23 +85,42 @@ class SeriesSchedule:
         messages: how many messages a period takes in.
         trees: the trees, their weights adding up to the throughput.
         rounds: the rounds of a period, in order.
-        optimal_throughput: what is claimed to be the most that any schedule can reach, or None.
-        certificate: why, or None.
+        collective: a broadcast.
+        algbw: the throughput, which follows from messages and period.
+        bound: as `Schedule.bound`, by prices of ports.
+        shards: None.
+        ranks: None, for all compute nodes take part.
     """
 
-    topology: Topology
+    kind: ClassVar[str] = "series"
+
+    collective: Collective = field(default=Collective.BROADCAST, init=False)
+    algbw: Fraction = field(init=False)
+    shards: None = field(default=None, init=False)
+    ranks: None = field(default=None, init=False)
     source: int
     period: Fraction
     messages: int
     trees: tuple[SeriesTree, ...]
     rounds: tuple[Round, ...]
-    optimal_throughput: Fraction | None = None
-    certificate: PricesProof | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "algbw", self.messages / self.period)
 
     @property
     def throughput(self) -> Fraction:
         """Messages in a unit of time."""
-        return self.messages / self.period
+        return self.algbw
+
+    @property
+    def root(self) -> int:
+        """As `Schedule.root`: the source."""
+        return self.source
+
+    @property
+    def size(self) -> str:
+        """As `Schedule.size`."""
+        return f"{len(self.trees)} trees, {len(self.rounds)} rounds"
 
     @cached_property
     def height(self) -> int:

@@ -19,7 +19,7 @@ from forestcoll.topology import Topology
 def reversed_steps(schedule: StepSchedule) -> StepSchedule:
     """Return `schedule` backwards (Aᵀ of Definition 5): the dual collective, on the transposed network."""
     phases = tuple(StepPhase(phase.op.dual, phase.transfers.backwards()) for phase in reversed(schedule.phases))
-    return StepSchedule(schedule.topology.transposed(), schedule.collective.dual, phases, schedule.shards)
+    return StepSchedule(schedule.topology.transposed(), schedule.collective.dual, phases, shards=schedule.shards)
 
 
 def carried_over(schedule: StepSchedule, topology: Topology, image: Sequence[int]) -> StepSchedule:
@@ -35,7 +35,7 @@ def carried_over(schedule: StepSchedule, topology: Topology, image: Sequence[int
     if shards is not None:
         shard_of = dict(zip((image[node] for node in schedule.topology.compute), shards, strict=True))
         shards = tuple(shard_of[node] for node in topology.compute)
-    return replace(schedule, topology=topology, phases=phases, shards=shards)
+    return StepSchedule(topology, schedule.collective, phases, shards=shards)
 
 
 def _check_isomorphism(source: Topology, target: Topology, image: Sequence[int]) -> None:
@@ -66,4 +66,4 @@ def combined(reduce_scatter: StepSchedule, allgather: StepSchedule) -> StepSched
     if reduce_scatter.shard_sizes != allgather.shard_sizes:
         raise InputError(f"{allgather.topology.name}: the two schedules have different shards; make them the same")
     phases = (*reduce_scatter.phases, *allgather.phases)
-    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, allgather.shards)
+    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, shards=allgather.shards)

@@ -3,28 +3,36 @@
 The contract lists the steps one behind the other. What an allreduce does at each is said by the optional key `phases`,
 `[{"op": "reduce", "steps": 3}, {"op": "broadcast", "steps": 3}]`; without it an allreduce reduces in the first half of
 its steps. Where shards are not equal, `shards` says of each node its part of the data. Reading checks types and ranges;
-whether a schedule is *right* is for `verify_steps` to say.
+whether a schedule is *right* is for `verify` to say.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import cast
 
 import numpy as np
 
-from forestcoll.collective import SCHEDULED, Collective, PhaseOp, shards_of
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS, WrittenFloat, json_text, to_fraction
-from forestcoll.files import parse_document, read_bytes, write_text
+from forestcoll.json_parts import integer_of, name_of, object_of, rational_of, require
+from forestcoll.schedule.document_parts import (
+    bound_document,
+    bound_in,
+    check_format,
+    collective_in,
+    shards_document,
+    shards_in,
+    topology_in,
+)
 from forestcoll.schedule.rows import IntArray, row_starts
 from forestcoll.schedule.steps.scanning import scanned_steps
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
-from forestcoll.topology import Topology, topology_from_document, topology_to_document
+from forestcoll.topology import Topology, topology_to_document
 
-STEPS_FORMAT = "forestcoll.steps/1"
+FORMAT = "forestcoll.steps/1"
 
 BLOCK_TRANSFERS = 2**14
 """How many transfers become text at a time."""
@@ -32,25 +40,18 @@ BLOCK_TRANSFERS = 2**14
 _KEYS = ("shard", "interval", "source", "target")
 
 
-def write_steps(schedule: StepSchedule, path: Path) -> None:
-    """Write `schedule` to `path`, whole or not at all; gzip if its name ends in `.gz`.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    write_text(path, steps_text(schedule))
-
-
-def steps_text(schedule: StepSchedule) -> Iterator[str]:
+def text_of(schedule: StepSchedule) -> Iterator[str]:
     """Yield the pieces of the JSON text of `schedule`, a line a transfer: the same schedule gives the same text."""
     head: dict[str, object] = {
-        "format": STEPS_FORMAT,
+        "format": FORMAT,
         "collective": schedule.collective.value,
         "topology": topology_to_document(schedule.topology),
     }
+    if schedule.algbw is not None:
+        head["algbw"] = str(schedule.algbw)
+    head |= bound_document(schedule)
     if schedule.shards is not None:
-        ids = schedule.topology.ids(schedule.topology.compute)
-        head["shards"] = {str(id_): str(shard) for id_, shard in zip(ids, schedule.shards, strict=True)}
+        head["shards"] = shards_document(schedule)
     if len(schedule.phases) > 1:
         head["phases"] = [{"op": each.op.value, "steps": each.transfers.steps} for each in schedule.phases]
     yield json_text(head)[:-1]
@@ -77,34 +78,23 @@ def _step_texts(sent: Transfers, begin: int, end: int) -> Iterator[str]:
         yield ",\n".join(lines) + (",\n" if rows.stop < end else "")
 
 
-def read_steps(path: Path) -> StepSchedule:
-    """Return the step schedule in the file at `path`, well formed but not verified.
-
-    Raises:
-        InputError: the file cannot be read or breaks the format; the message names the file, the place and the value.
-    """
-    text = read_bytes(path)
-    schedule = scanned_step_schedule(text, where=str(path))
-    return steps_from_document(parse_document(text, path), where=str(path)) if schedule is None else schedule
-
-
-def scanned_step_schedule(text: bytes | bytearray, *, where: str) -> StepSchedule | None:
+def scanned(text: bytes | bytearray, where: str) -> StepSchedule | None:
     """Return the step schedule in `text`, the content of a file, if that is byte for byte what would be written of it.
 
     That takes a fraction of the time and the memory of reading any text.
 
     Raises:
-        InputError: as `read_steps` does, for what stands before the steps.
+        InputError: as `from_document` does, for what stands before the steps.
     """
-    scanned = scanned_steps(text)
-    if scanned is None:
+    found = scanned_steps(text)
+    if found is None:
         return None
     try:
-        head = json.loads(scanned.head, parse_float=WrittenFloat, parse_constant=WrittenFloat)
+        head = json.loads(found.head, parse_float=WrittenFloat, parse_constant=WrittenFloat)
     except (ValueError, RecursionError):
         return None
-    sent = scanned.transfers
-    if not isinstance(head, dict) or head.get("format") != STEPS_FORMAT or "steps" in head:
+    sent = found.transfers
+    if not isinstance(head, dict) or head.get("format") != FORMAT or "steps" in head:
         return None
     schedule = _schedule(head, sent.steps, lambda some, _: sent.only(some), where)
     nodes = len(schedule.topology.nodes)
@@ -116,7 +106,7 @@ def scanned_step_schedule(text: bytes | bytearray, *, where: str) -> StepSchedul
 def _is_text_of(schedule: StepSchedule, text: bytes | bytearray) -> bool:
     """Return whether `text` is what is written of `schedule`."""
     place = 0
-    for piece in steps_text(schedule):
+    for piece in text_of(schedule):
         data = piece.encode()
         if text[place : place + len(data)] != data:
             return False
@@ -124,19 +114,17 @@ def _is_text_of(schedule: StepSchedule, text: bytes | bytearray) -> bool:
     return place == len(text)
 
 
-def steps_from_document(document: Mapping[str, object], *, where: str) -> StepSchedule:
+def from_document(document: Mapping[str, object], where: str) -> StepSchedule:
     """Return the step schedule that a JSON object describes; `where` begins every error message.
 
     Raises:
-        InputError: as `read_steps` does.
+        InputError: the document breaks the format; the message names the place and the value.
     """
-    if document.get("format") != STEPS_FORMAT:
-        raise InputError(f"{where}: format is {shown(document.get('format'))}; expected {STEPS_FORMAT!r}")
-    steps = document.get("steps")
-    if "steps" in document and not isinstance(steps, list):
-        raise InputError(f"{where}: steps is {shown(steps)}; expected a list of steps")
+    check_format(document, FORMAT, where)
+    require(document, ("steps",), f"{where}:", "a step schedule")
+    steps = document["steps"]
     if not isinstance(steps, list):
-        raise InputError(f'{where}: has no "steps"; a step schedule needs it')
+        raise InputError(f"{where}: steps is {shown(steps)}; expected a list of steps")
     return _schedule(
         document,
         len(steps),
@@ -149,14 +137,9 @@ def _schedule(
     document: Mapping[str, object], steps: int, transfers: Callable[[range, Topology], Transfers], where: str
 ) -> StepSchedule:
     """Return the schedule of so many `steps` that a JSON object describes, its `transfers` of some steps given."""
-    for key in ("collective", "topology"):
-        if key not in document:
-            raise InputError(f'{where}: has no "{key}"; a step schedule needs it')
-    collective = _collective(document["collective"], where)
-    if not isinstance(document["topology"], Mapping):
-        raise InputError(f"{where}: topology is {shown(document['topology'])}; expected an object")
-    topology = topology_from_document(document["topology"], where=f"{where}: topology")
-    shards = document.get("shards")
+    require(document, ("collective", "topology"), f"{where}:", "a step schedule")
+    collective, topology = collective_in(document, where), topology_in(document, where)
+    algbw = document.get("algbw")
     phases = _phases(document.get("phases"), collective, steps, where)
     ends = accumulate((count for _, count in phases), initial=0)
     return StepSchedule(
@@ -166,16 +149,10 @@ def _schedule(
             StepPhase(op, transfers(range(begin, end), topology))
             for (op, _), (begin, end) in zip(phases, pairwise(ends), strict=True)
         ),
-        None if shards is None else shards_of(topology, shards, where=f"{where}: shards", digits=MAX_RESULT_DIGITS),
+        algbw=None if algbw is None else rational_of(algbw, f"{where}: algbw"),
+        bound=bound_in(document, collective, topology, where),
+        shards=shards_in(document, topology, None, where),
     )
-
-
-def _collective(value: object, where: str) -> Collective:
-    known = {each.value: each for each in SCHEDULED}
-    if not isinstance(value, str) or value not in known:
-        names = ", ".join(map(repr, known))
-        raise InputError(f"{where}: collective is {shown(value)}; this version knows {names}")
-    return known[value]
 
 
 def _phases(value: object, collective: Collective, steps: int, where: str) -> list[tuple[PhaseOp, int]]:
@@ -203,14 +180,9 @@ def _usual_phases(collective: Collective, steps: int, where: str) -> list[tuple[
 
 
 def _phase(value: object, where: str) -> tuple[PhaseOp, int]:
-    if not isinstance(value, Mapping):
-        raise InputError(f'{where} is {shown(value)}; expected {{"op": ..., "steps": ...}}')
-    op, steps = value.get("op"), value.get("steps")
-    if not isinstance(op, str) or op not in set(PhaseOp):
-        raise InputError(f"{where}.op is {shown(op)}; expected 'reduce' or 'broadcast'")
-    if type(steps) is not int or steps < 0:
-        raise InputError(f"{where}.steps is {shown(steps)}; expected an integer of 0 or more")
-    return PhaseOp(op), steps
+    phase = object_of(value, where, '{"op": ..., "steps": ...}')
+    op = name_of(phase.get("op"), PhaseOp, f"{where}.op")
+    return op, integer_of(phase.get("steps"), f"{where}.steps", least=0)
 
 
 def _transfers(steps: Sequence[object], topology: Topology, where: str, first: int) -> Transfers:

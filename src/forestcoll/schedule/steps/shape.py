@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.shape import Shape
 from forestcoll.schedule.steps.value import StepSchedule, Transfers
 from forestcoll.topology import Topology
 
 
 @dataclass(frozen=True)
-class StepCost:
-    """What a step schedule costs.
+class StepShape(Shape):
+    """The steps of a schedule and their times.
 
     Attributes:
         steps: how many steps there are: T_L in hops.
@@ -30,6 +31,11 @@ class StepCost:
     steps: int
     step_times: tuple[Fraction, ...]
     egress: Fraction
+
+    @property
+    def hops(self) -> int:
+        """As `Shape.hops`: a link at each step."""
+        return self.steps
 
     @property
     def bandwidth_time(self) -> Fraction:
@@ -47,8 +53,8 @@ class StepCost:
         return 1 / self.bandwidth_time if self.bandwidth_time else None
 
 
-def cost_of(schedule: StepSchedule) -> StepCost:
-    """Return what `schedule` costs; every transfer must cross a link of the topology.
+def step_shape(schedule: StepSchedule) -> StepShape:
+    """Return the shape of `schedule`; every transfer must cross a link of the topology.
 
     Raises:
         ValueError: a transfer crosses no link.
@@ -56,7 +62,7 @@ def cost_of(schedule: StepSchedule) -> StepCost:
     times: list[Fraction] = []
     for phase in schedule.phases:
         times.extend(_step_times(phase.transfers, schedule))
-    return StepCost(schedule.steps, tuple(times), max(schedule.topology.egress))
+    return StepShape(schedule.steps, tuple(times), max(schedule.topology.egress))
 
 
 def link_numbers(topology: Topology, sources: IntArray, targets: IntArray) -> npt.NDArray[np.int64]:

@@ -6,17 +6,17 @@ transfer names two of them by their places, so that comparing places compares fr
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from forestcoll.collective import Collective, PhaseOp
+from forestcoll.collective import PhaseOp
 from forestcoll.schedule.rows import IntArray, row_starts
-from forestcoll.topology import Topology
+from forestcoll.schedule.schedule import Schedule
 
 
 class Transfer(NamedTuple):
@@ -29,7 +29,7 @@ class Transfer(NamedTuple):
     target: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Transfers:
     """Transfers, step by step, in flat read-only arrays.
 
@@ -101,6 +101,9 @@ class Transfers:
     def __len__(self) -> int:
         """Return the number of transfers."""
         return len(self.shards)
+
+    def __repr__(self) -> str:
+        return f"<Transfers: {len(self)} in {self.steps} steps>"
 
     @property
     def steps(self) -> int:
@@ -195,24 +198,25 @@ class StepPhase:
     transfers: Transfers
 
 
-@dataclass(frozen=True)
-class StepSchedule:
-    """Steps for a collective on a network without switches. `verify_steps` says whether they are right.
+@final
+@dataclass(frozen=True, repr=False)
+class StepSchedule(Schedule):
+    """Steps for a collective on a network without switches. `verify` says whether they are right.
 
     In an allgather the shard of v starts on v, in a reduce-scatter it is what ends there, and in an allreduce it is
     what v adds up and sends out. M is the data of the collective as in `Collective`.
 
     Attributes:
-        topology: the network.
         collective: an allgather, a reduce-scatter or an allreduce.
         phases: one, after which an allreduce has another: it reduces first, and then broadcasts.
-        shards: of each compute node, in the order of their numbers, its part of M; None if all have 1/N.
+        shards: as `Schedule.shards`; an allreduce may have them too.
+        ranks: None, for all compute nodes take part.
     """
 
-    topology: Topology
-    collective: Collective
+    kind: ClassVar[str] = "steps"
+
     phases: tuple[StepPhase, ...]
-    shards: tuple[Fraction, ...] | None = None
+    ranks: None = field(default=None, init=False)
 
     @property
     def shard_sizes(self) -> tuple[Fraction, ...]:
@@ -228,6 +232,11 @@ class StepSchedule:
     def steps(self) -> int:
         """How many steps there are: T_L in hops."""
         return sum(phase.transfers.steps for phase in self.phases)
+
+    @property
+    def size(self) -> str:
+        """As `Schedule.size`."""
+        return f"{self.steps} steps, {len(self)} transfers"
 
     def __len__(self) -> int:
         """Return the number of transfers."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from forestcoll.collective import PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows
+from forestcoll.schedule.shape import Shape
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 
 BLOCK_CELLS = 2**20
@@ -20,7 +21,7 @@ BLOCK_CELLS = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TreeShape(Shape):
     """Tree counts and heights of a schedule.
 
     Attributes:
@@ -30,6 +31,7 @@ class Shape:
         greatest_hops: links from root to the deepest node, over all trees.
         mean_hops: the trees' hops, weighted by their shares.
         group_order: how many images each base tree has; 1 without a symmetry.
+        phases: how many phases there are, one after the other.
     """
 
     trees: int
@@ -38,6 +40,12 @@ class Shape:
     greatest_hops: int
     mean_hops: float
     group_order: int = 1
+    phases: int = 1
+
+    @property
+    def hops(self) -> int:
+        """As `Shape.hops`: the greatest of a tree, in each phase."""
+        return self.phases * self.greatest_hops
 
     @property
     def base_trees(self) -> int:
@@ -45,7 +53,7 @@ class Shape:
         return self.trees // self.group_order
 
 
-def shape_of(schedule: TreeSchedule) -> Shape:
+def tree_shape(schedule: TreeSchedule) -> TreeShape:
     """Return the shape of `schedule`, whose trees must list each route after those that feed it.
 
     The images of a base tree are as high as it is, and have its share.
@@ -59,13 +67,14 @@ def shape_of(schedule: TreeSchedule) -> Shape:
     heights, hops = np.concatenate(depths, axis=1) if depths else np.zeros((2, 0), dtype=np.int32)
     shares = [share for phase in schedule.phases for share in phase.shares]
     group_order = 1 if schedule.symmetry is None else schedule.symmetry.order
-    return Shape(
+    return TreeShape(
         trees=len(shares) * group_order,
         greatest_height=int(heights.max(initial=0)),
         mean_height=_mean(heights, shares),
         greatest_hops=int(hops.max(initial=0)),
         mean_hops=_mean(hops, shares),
         group_order=group_order,
+        phases=len(schedule.phases),
     )
 
 

@@ -5,13 +5,14 @@ values for one row are simple: a tuple of node numbers, a `Tree`.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import ClassVar, final
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.ranks import members_of
+from forestcoll.collective import PhaseOp
 from forestcoll.schedule.rows import Rows
-from forestcoll.topology import Symmetry, Topology
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.topology import Symmetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Tree:
     routes: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Phase:
     """A forest of trees that work at the same time.
 
@@ -54,42 +55,44 @@ class Phase:
     def __iter__(self) -> Iterator[Tree]:
         return map(Tree, self.roots, self.shares, self.routes)
 
+    def __repr__(self) -> str:
+        return f"<Phase: {self.op.value}, {len(self)} trees>"
 
-@dataclass(frozen=True)
-class TreeSchedule:
-    """Trees for a collective on a topology, and what they are said to achieve. `verify` says whether it is so.
+
+@final
+@dataclass(frozen=True, repr=False)
+class TreeSchedule(Schedule):
+    """Trees for a collective on a network, and what they are claimed to achieve. `verify` says whether it is so.
 
     Attributes:
-        topology: the network.
-        collective: what the schedule does.
         routes: paths of links between compute nodes, a row a route, its node numbers in order.
         phases: forests, one after the other; an allreduce has two, a reduce and a broadcast, others one.
-        algbw: claimed algorithmic bandwidth, M / time, in the topology's unit.
-        optimal_algbw: claimed optimum, or None where the file claims none.
-        cut: numbers of the nodes whose exit bandwidth proves `optimal_algbw`, or None.
+        algbw: as `Schedule.algbw`; trees always claim one.
         trees_per_root: k, counting a tree as often as its share holds 1/(N k), or None where the file does not say. Of
             shards that are not equal, the trees of each 1/D of the data, their common denominator being D; of a
             broadcast or a reduce, those of the root.
         symmetry: if there is one, the trees of the phases are *base trees*: the schedule has the image of each of them,
             root and nodes of routes, under each element of the group, all with the share of the base tree.
-        shards: of each compute node that takes part, in the order of their numbers, its part of the data; None if all
-            are equal.
-        ranks: the numbers of the compute nodes that take part, rising; None if all do. Others may be relays.
     """
 
-    topology: Topology
-    collective: Collective
+    kind: ClassVar[str] = "trees"
+
     routes: Rows
     phases: tuple[Phase, ...]
-    algbw: Fraction
-    optimal_algbw: Fraction | None = None
-    cut: tuple[int, ...] | None = None
-    trees_per_root: int | None = None
-    symmetry: Symmetry | None = None
-    shards: tuple[Fraction, ...] | None = None
-    ranks: tuple[int, ...] | None = None
+    algbw: Fraction = field(kw_only=True)
+    trees_per_root: int | None = field(default=None, kw_only=True)
+    symmetry: Symmetry | None = field(default=None, kw_only=True)
 
     @property
-    def members(self) -> tuple[int, ...]:
-        """The numbers of the compute nodes that take part."""
-        return members_of(self.topology, self.ranks)
+    def root(self) -> int | None:
+        """As `Schedule.root`: the root of the first tree."""
+        if not self.collective.has_root or not self.phases or not len(self.phases[0]):
+            return None
+        return self.phases[0].roots[0]
+
+    @property
+    def size(self) -> str:
+        """As `Schedule.size`."""
+        listed = sum(len(phase) for phase in self.phases)
+        images = "" if self.symmetry is None else f", {self.symmetry.order} images each"
+        return f"{listed} trees{images}"

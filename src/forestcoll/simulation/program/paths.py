@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from forestcoll.collective import PhaseOp
 from forestcoll.errors import InputError
-from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology
@@ -46,12 +46,13 @@ class Paths:
         self._shortest: dict[int, dict[int, tuple[int, ...]]] = {}
 
     @staticmethod
-    def of(schedule: TreeSchedule | StepSchedule) -> "Paths":
+    def shortest(schedule: Schedule) -> "Paths":
+        """Return the ways over as few links as can be."""
+        return Paths(schedule.topology, schedule.members, {})
+
+    @staticmethod
+    def of(schedule: TreeSchedule) -> "Paths":
         """Return the ways that `schedule` uses: a pair with several shares what goes between them as they do."""
-        if isinstance(schedule, StepSchedule):
-            return Paths(
-                schedule.topology, schedule.topology.compute, {}
-            )  # a transfer crosses one link, and that is the shortest way
         schedule = expanded(schedule)
         ranks = {node: rank for rank, node in enumerate(schedule.members)}
         used: dict[Pair, dict[tuple[int, ...], float]] = {}

@@ -53,13 +53,11 @@ class SeriesRun:
         return self.messages / self.makespan
 
 
-def simulate_series(
-    schedule: SeriesSchedule, messages: int, *, cuts: int = 1, progress: Progress = SILENT
-) -> SeriesRun:
+def play_series(schedule: SeriesSchedule, messages: int, *, cuts: int = 1, progress: Progress = SILENT) -> SeriesRun:
     """Return how `messages` messages fare in `schedule`, from idle to the last arrival.
 
     Args:
-        schedule: a schedule that `verify_series` finds right.
+        schedule: a schedule that `verify` finds right.
         messages: how many, 1 or more.
         cuts: how many cycles a period is cut into; 1 plays it as it is. `good_cuts` has a suggestion.
         progress: is told how far it is.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from forestcoll.schedule.steps.shape import cost_of
+from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.units import bytes_per_microsecond
@@ -34,7 +34,7 @@ class StepModel:
         return StepModel(
             schedule=schedule,
             latency=schedule.steps * step,
-            seconds_per_byte=float(cost_of(schedule).bandwidth_time / unit),
+            seconds_per_byte=float(step_shape(schedule).bandwidth_time / unit),
             greatest_part=max(
                 float((each.high - each.low) * schedule.shard_sizes[each.shard])
                 for phase in schedule.phases

@@ -25,6 +25,7 @@ from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.loads import FloatArray, Loads, hops_of, shares_of
+from forestcoll.simulation.trees.loads import parts_of
 
 _CELLS = 2**20
 
@@ -57,7 +58,7 @@ class TreeModel:
         costs = costs or Costs()
         if any(link.latency_us for link in schedule.topology.links):
             schedule = expanded(schedule)  # a symmetry says nothing of latencies
-        loads = Loads.of(schedule)
+        loads = Loads.of_parts(schedule.topology, parts_of(schedule))
         routes = _Routes.of(schedule, loads, costs)
         ways = np.zeros((1, 3))
         for phase in schedule.phases:

@@ -1,67 +1,48 @@
 """The judge of periodic schedules: one message at a time at each port, everything arrives, as fast as claimed.
 
-It takes a schedule that anyone wrote and works out anew, exactly and from the network alone, which links exclude each
-other and what they can carry. The rules, in order:
-
-| rule | holds if |
-| --- | --- |
-| `source` | the source is a compute node |
-| `trees` | each tree follows links, enters each compute node but the source once, from one that it reached before |
-| `weights` | weights are above 0, are whole messages a period, and add up to the messages of a period |
-| `rounds` | durations are above 0 and fit into the period |
-| `ports` | in no round does a node send to two, or receive from two, where it is one-port; no link is used twice |
-| `work` | each edge of each tree is busy for as long as the tree's messages take over its link |
-| `whole-messages` | a link that begins to serve a tree goes on until messages are through |
-| `certificate` | prices and cuts are above 0, and no link costs less than the cuts that it enters |
-| `optimum` | the certificate proves the optimum that is claimed |
+It takes a schedule that anyone wrote and works out again, exactly and from the network alone, which links exclude each
+other and what they can carry. The rules are the tables at the end of this file.
 
 As every edge carries all messages of its tree in every period, what a node received in one period can be sent on in the
 next, so each message is everywhere after as many periods as its tree is high.
 """
 
-import heapq
 import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from forestcoll.proof import PricesProof, Proof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
-from forestcoll.verification.report import Fault
+from forestcoll.verification.claims import Claim, is_optimal, wrong_collective, wrong_kind
+from forestcoll.verification.network import Network
+from forestcoll.verification.proofs.prices import occupied
+from forestcoll.verification.proofs.question import UnprovenError
+from forestcoll.verification.report import SeriesReport
+from forestcoll.verification.rule import Rule, first_fault, statements
 
-_ONE_PORT = "one-port"
 _MOST_DIGITS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesReport:
-    """The judgement of a periodic schedule.
-
-    Attributes:
-        fault: the first broken rule, or None if the schedule is right.
-        throughput: messages in a unit of time.
-        optimal: whether the schedule is right and reaches the bound that its certificate proves.
-    """
-
-    fault: Fault | None
-    throughput: Fraction
-    optimal: bool = False
-
-    @property
-    def ok(self) -> bool:
-        """Whether every rule holds."""
-        return self.fault is None
+PROOFS: tuple[type[Proof], ...] = (PricesProof,)
+"""The kinds of proofs that bound a series of broadcasts."""
 
 
-def verify_series(schedule: SeriesSchedule) -> SeriesReport:
+def judge_series(schedule: SeriesSchedule) -> SeriesReport:
     """Judge `schedule` by the rules, in order, up to the first that it breaks."""
     case = _Case(schedule)
-    for rule, find in _RULES:
-        if (message := find(case)) is not None:
-            return SeriesReport(Fault(rule, message), schedule.throughput)
-    proven = None if schedule.certificate is None else schedule.certificate.throughput
-    return SeriesReport(None, schedule.throughput, optimal=proven == schedule.throughput)
+    fault = first_fault(case, _RULES) or first_fault(case.claim, _CLAIMS)
+    return SeriesReport(
+        fault=fault,
+        algbw=schedule.algbw,
+        optimal=fault is None and is_optimal(schedule, schedule.algbw),
+        bound=schedule.bound if fault is None else None,
+    )
+
+
+def series_rules() -> tuple[tuple[str, str], ...]:
+    """Return the identifier and the statement of each rule, in the order in which they are tried."""
+    return (*statements(_RULES), *statements(_CLAIMS))
 
 
 class _Case:
@@ -71,6 +52,7 @@ class _Case:
         self.schedule = schedule
         self.topology = schedule.topology
         self.nodes = schedule.topology.nodes
+        self.claim = Claim(schedule, Network(schedule.topology), schedule.algbw, PROOFS)
         self.links = {(link.source, link.target): place for place, link in enumerate(schedule.topology.links)}
         durations = [each.duration for each in schedule.rounds]
         self.scale = lcm(*(duration.denominator for duration in durations))
@@ -98,16 +80,6 @@ class _Case:
         """Return whether the messages of a transfer in `time` are whole, without a long division."""
         bandwidth = self.topology.links[self.links[self.ends(transfer)]].bandwidth
         return time * bandwidth.numerator % (self.scale * bandwidth.denominator) == 0
-
-    def occupied(self, link: int) -> Iterator[Port]:
-        """Yield what a busy link excludes others from: itself, and ports of compute nodes that have one each way."""
-        yield Port(PortKind.LINK, link)
-        if self.topology.port_model == _ONE_PORT:
-            ends = self.topology.links[link]
-            if self.nodes[ends.source].is_compute:
-                yield Port(PortKind.SEND, ends.source)
-            if self.nodes[ends.target].is_compute:
-                yield Port(PortKind.RECEIVE, ends.target)
 
 
 def _cut(text: str) -> str:
@@ -169,7 +141,7 @@ def _ports(case: _Case) -> str | None:
     for number, each in enumerate(case.schedule.rounds):
         taken: dict[Port, Transfer] = {}
         for transfer in each.transfers:
-            for port in case.occupied(case.links[case.ends(transfer)]):
+            for port in occupied(case.topology, case.links[case.ends(transfer)]):
                 if port in taken:
                     return f"round {number}: {_excluded(case, port)} ({case.way(taken[port])}, {case.way(transfer)})"
                 taken[port] = transfer
@@ -212,90 +184,56 @@ def _whole_messages(case: _Case) -> str | None:
     return None
 
 
-def _certificate(case: _Case) -> str | None:
-    certificate = case.schedule.certificate
-    if certificate is None:
-        return None
-    if any(price <= 0 for _, price in certificate.prices) or any(weight <= 0 for weight, _ in certificate.cuts):
-        return "a price or the weight of a cut is 0 or less"
-    if len({port for port, _ in certificate.prices}) < len(certificate.prices):
-        return "a port has two prices"
-    if not certificate.cuts or not all(_is_cut(case, cut) for _, cut in certificate.cuts):
-        return "there is no cut, or one is empty or holds the source or a switch"
-    return _cheap_way(case)
-
-
-def _is_cut(case: _Case, cut: tuple[int, ...]) -> bool:
-    return bool(cut) and case.schedule.source not in cut and all(case.nodes[node].is_compute for node in cut)
-
-
-def _optimum(case: _Case) -> str | None:
-    schedule = case.schedule
-    if schedule.certificate is None:
-        return None if schedule.optimal_throughput is None else "an optimal throughput is claimed without a certificate"
-    bound = schedule.certificate.throughput
-    if schedule.optimal_throughput is not None and bound != schedule.optimal_throughput:
-        return f"the certificate proves {_number(bound)}, not {_number(schedule.optimal_throughput)}"
-    if schedule.throughput > bound:
-        return f"the throughput is above the {_number(bound)} that the certificate proves"
+def _certificate(claim: Claim) -> str | None:
+    found = wrong_collective(claim) or wrong_kind(claim)
+    if found is not None or claim.proof is None:
+        return found
+    try:
+        _ = claim.proven
+    except UnprovenError as failure:
+        return str(failure)
     return None
 
 
-def _cheap_way(case: _Case) -> str | None:
-    """Return what is wrong if a way between compute nodes costs less than the cuts that it enters."""
-    certificate = case.schedule.certificate
-    if certificate is None:
+def _optimum(claim: Claim) -> str | None:
+    bound = claim.schedule.bound
+    if bound is None:
         return None
-    prices = dict(certificate.prices)
-    costs = [
-        sum((prices.get(port, Fraction(0)) for port in case.occupied(number)), Fraction(0)) / link.bandwidth
-        for number, link in enumerate(case.topology.links)
-    ]
-    entered: dict[int, dict[int, Fraction]] = {node: {} for node in case.topology.compute}
-    for number, (weight, cut) in enumerate(certificate.cuts):
-        for node in cut:
-            entered[node][number] = weight
-    leaving: dict[int, list[tuple[int, Fraction]]] = {}
-    for link, cost in zip(case.topology.links, costs, strict=True):
-        leaving.setdefault(link.source, []).append((link.target, cost))
-    for node in case.topology.compute:
-        for target, cost in _ways(case, leaving, node):
-            due = sum(weight for number, weight in entered[target].items() if number not in entered[node])
-            if cost < due:
-                return (
-                    f"{case.name(node)} -> {case.name(target)} costs {_number(cost)} at the certificate's prices, less "
-                    f"than the {_number(Fraction(due))} of the cuts that it enters"
-                )
+    if bound.algbw != claim.proven:
+        return f"the certificate proves {_number(claim.proven)}, not {_number(bound.algbw)}"
+    if claim.achieved is not None and claim.achieved > bound.algbw:
+        return f"the throughput is above the {_number(bound.algbw)} that the certificate proves"
     return None
 
 
-def _ways(case: _Case, leaving: dict[int, list[tuple[int, Fraction]]], start: int) -> Iterator[tuple[int, Fraction]]:
-    """Yield the compute nodes that `start` reaches without another on the way, and the least cost."""
-    if not case.topology.switches:
-        yield from leaving.get(start, [])
-        return
-    heap = [(Fraction(0), start)]
-    done: set[int] = set()
-    while heap:
-        cost, node = heapq.heappop(heap)
-        if node in done:
-            continue
-        done.add(node)
-        if node != start and case.nodes[node].is_compute:
-            yield node, cost
-            continue
-        for target, more in leaving.get(node, []):
-            heapq.heappush(heap, (cost + more, target))
-
-
-_RULES: tuple[tuple[str, Callable[[_Case], str | None]], ...] = (
-    ("source", _source),
-    ("trees", _trees),
-    ("weights", _weights),
-    ("rounds", _rounds),
-    ("ports", _ports),
-    ("work", _work),
-    ("whole-messages", _whole_messages),
-    ("certificate", _certificate),
-    ("optimum", _optimum),
+_RULES: tuple[Rule[_Case], ...] = (
+    Rule("source", "The source is a compute node.", _source),
+    Rule(
+        "trees",
+        "Each tree follows links, enters each compute node but the source once, from one that it reached before.",
+        _trees,
+    ),
+    Rule(
+        "weights", "Weights are above 0, are whole messages a period, and add up to the messages of a period.", _weights
+    ),
+    Rule("rounds", "Durations are above 0 and fit into the period.", _rounds),
+    Rule(
+        "ports",
+        "In no round does a one-port node send to two or receive from two; no link is used twice.",
+        _ports,
+    ),
+    Rule("work", "Each edge of each tree is busy for as long as the tree's messages take over its link.", _work),
+    Rule(
+        "whole-messages",
+        "A link that begins to serve a tree continues until messages are through.",
+        _whole_messages,
+    ),
+)
+_CLAIMS: tuple[Rule[Claim], ...] = (
+    Rule(
+        "certificate",
+        "Prices and cuts are above 0, and no link costs less than the cuts that it enters.",
+        _certificate,
+    ),
+    Rule("optimum", "The certificate proves exactly the optimum that is claimed.", _optimum),
 )

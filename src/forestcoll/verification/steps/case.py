@@ -30,6 +30,12 @@ class StepCase:
         times = [self._times(phase.transfers) for phase in self.schedule.phases]
         return tuple(time for of_phase in times for time in of_phase)
 
+    @cached_property
+    def algbw(self) -> Fraction | None:
+        """M / T_B, what large data come to; None if nothing is sent."""
+        time = sum(self.step_times, Fraction(0))
+        return 1 / time if time else None
+
     def _times(self, transfers: Transfers) -> list[Fraction]:
         loads, links, steps, whole = self._loads(transfers)
         distinct, class_of = self.network.bandwidths

@@ -11,7 +11,7 @@ from forestcoll.verification.network import BoolArray
 from forestcoll.verification.search import first_true
 from forestcoll.verification.steps import wording
 from forestcoll.verification.steps.case import StepCase
-from forestcoll.verification.trees.wording import number
+from forestcoll.verification.wording import number
 
 _PHASES = {
     Collective.ALLGATHER: (PhaseOp.BROADCAST,),
@@ -109,3 +109,12 @@ def link_missing(case: StepCase) -> str | None:
             source, target = (wording.node(case, int(end[transfer])) for end in (sent.sources, sent.targets))
             return f"{wording.place(case, sent, transfer)}: no link leads from {source} to {target}"
     return None
+
+
+def algbw_wrong(case: StepCase) -> str | None:
+    """Find that the claimed bandwidth, if there is one, is not the achieved one."""
+    claimed = case.schedule.algbw
+    if claimed is None or claimed == case.algbw:
+        return None
+    achieved = "nothing is sent" if case.algbw is None else f"the steps achieve {number(case.algbw)}"
+    return f"algbw is {number(claimed)}, but {achieved}"

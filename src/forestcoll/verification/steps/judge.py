@@ -1,81 +1,75 @@
 """The judge of step schedules: is everything sent held before, and does every shard, or sum, arrive everywhere?
 
-Like the judge of trees it imports the models only, and computes the load of every link at every step anew, exactly.
+Like the judge of trees it imports the models only, and computes the load of every link at every step again, exactly.
 The rules are a table, in `forestcoll.verification.steps.rules`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
 
 from forestcoll.collective import Collective
+from forestcoll.proof import Bound, CutProof, Proof, ReceiptProof, TreeDualProof
 from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.verification.report import Fault
+from forestcoll.verification.claims import Claim
+from forestcoll.verification.proofs.checks import proven
+from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.report import StepReport
+from forestcoll.verification.rule import first_fault
 from forestcoll.verification.steps.case import StepCase
-from forestcoll.verification.steps.rules import RULES, step_rules
+from forestcoll.verification.steps.rules import ACHIEVED, CLAIMS, RULES
 
-__all__ = ["StepReport", "step_rules", "verify_steps"]
-
-
-@dataclass(frozen=True, slots=True)
-class StepReport:
-    """The judgement of a step schedule.
-
-    Attributes:
-        fault: the first broken rule, or None if the schedule is right.
-        step_times: of each step the time for one unit of M, the greatest load / bandwidth of a link, recomputed; none
-            if a fault leaves them without a meaning.
-        bandwidth_factor: T_B in units of M/B, B being the greatest egress bandwidth of a node; None likewise.
-        least_factor: what T_B can be at least, by what a node must receive or send (Theorem 4); None likewise.
-    """
-
-    fault: Fault | None
-    step_times: tuple[Fraction, ...] = ()
-    bandwidth_factor: Fraction | None = None
-    least_factor: Fraction | None = None
-
-    @property
-    def ok(self) -> bool:
-        """Whether every rule holds."""
-        return self.fault is None
-
-    @property
-    def bandwidth_optimal(self) -> bool:
-        """Whether the schedule is right, and no schedule has a smaller T_B."""
-        return self.ok and self.bandwidth_factor == self.least_factor
-
-    @property
-    def algbw(self) -> Fraction | None:
-        """M / T_B, what large data come to, in the topology's unit; None if nothing is sent."""
-        time = sum(self.step_times, Fraction(0))
-        return 1 / time if time else None
+PROOFS: tuple[type[Proof], ...] = (CutProof, ReceiptProof, TreeDualProof)
+"""The kinds of proofs that bound step schedules: each part of a shard moves along a tree."""
 
 
-def verify_steps(schedule: StepSchedule) -> StepReport:
+def judge_steps(schedule: StepSchedule) -> StepReport:
     """Judge `schedule` by the rules, in order, up to the first that it breaks."""
     case = StepCase(schedule)
-    for rule in RULES:
-        if (message := rule.find(case)) is not None:
-            return StepReport(Fault(rule.id, message))
-    times = case.step_times
-    egress = max(schedule.topology.egress)
+    fault = first_fault(case, RULES)
+    if fault is not None:
+        return StepReport(fault)
+    algbw = case.algbw
+    fault = first_fault(case, ACHIEVED) or first_fault(Claim(schedule, case.network, algbw, PROOFS), CLAIMS)
+    if fault is not None:
+        return StepReport(fault)
+    bound, egress = _bound(case), max(schedule.topology.egress)
     return StepReport(
         fault=None,
-        step_times=times,
-        bandwidth_factor=sum(times, Fraction(0)) * egress,
-        least_factor=_least_time(schedule) * egress,
+        algbw=algbw,
+        optimal=algbw == bound.algbw,
+        bound=bound,
+        step_times=case.step_times,
+        bandwidth_factor=sum(case.step_times, Fraction(0)) * egress,
+        least_factor=egress / bound.algbw,
     )
 
 
-def _least_time(schedule: StepSchedule) -> Fraction:
-    """Return a time for one unit of M that no schedule of this collective, with these shards, is faster than.
+def _bound(case: StepCase) -> Bound:
+    """Return the least of the bound that the schedule claims and of those that hold of any network.
 
     Every node must receive the shards of all others, or send its part of these (Theorem 4). In an allreduce, whatever
     its shards, 2(N - 1) vectors cross links altogether (appendix C.3), and a vector each enters and leaves every node.
     """
+    claimed, question = case.schedule.bound, Question.of(case.schedule, case.network)
+    bounds = [] if claimed is None else [claimed]
+    for proof in _proofs(case.schedule):
+        try:
+            bounds.append(Bound(case.schedule.collective, proven(proof, question), proof))
+        except UnprovenError:  # a switch could copy
+            continue
+    return min(bounds, key=lambda bound: bound.algbw)
+
+
+def _proofs(schedule: StepSchedule) -> Iterator[Proof]:
+    """Yield the proofs that can be the best: what all nodes receive, and what the slowest node receives or sends."""
     topology, sizes = schedule.topology, schedule.shard_sizes
-    nodes, ingress, egress = topology.compute, topology.ingress, topology.egress
-    if schedule.collective is Collective.ALLREDUCE:
-        slowest = min(*(ingress[node] for node in nodes), *(egress[node] for node in nodes))
-        return max(2 * (len(nodes) - 1) / sum(egress, Fraction(0)), 1 / slowest)
-    rates = egress if schedule.collective.only_reduces else ingress
-    return max((1 - sizes[node]) / rates[node] for node in nodes)
+    every, compute = range(len(topology.nodes)), topology.compute
+    whole = schedule.collective is Collective.ALLREDUCE
+    if whole:
+        yield ReceiptProof()
+    if not schedule.collective.only_reduces:
+        last = max(compute, key=lambda node: (1 if whole else 1 - sizes[node]) / topology.ingress[node])
+        yield CutProof(tuple(node for node in every if node != last))
+    if schedule.collective is not Collective.ALLGATHER:
+        last = max(compute, key=lambda node: (1 if whole else 1 - sizes[node]) / topology.egress[node])
+        yield CutProof((last,))

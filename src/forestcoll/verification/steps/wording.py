@@ -3,14 +3,14 @@
 import numpy as np
 
 from forestcoll.schedule.steps.value import Transfers
+from forestcoll.verification import wording
 from forestcoll.verification.steps.case import StepCase
-from forestcoll.verification.trees.wording import MAX_LENGTH, number
+from forestcoll.verification.wording import number
 
 
 def node(case: StepCase, place: int) -> str:
     """Return the id of node number `place`, quoted as Python does: no line break survives."""
-    text = repr(case.schedule.topology.nodes[place].id)
-    return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}..."
+    return wording.node(case.schedule.topology, place)
 
 
 def place(case: StepCase, sent: Transfers, transfer: int) -> str:

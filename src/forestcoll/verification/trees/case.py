@@ -15,10 +15,8 @@ from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Symmetry
 from forestcoll.verification.network import ExactArray, Network
+from forestcoll.verification.proofs.question import MAX_DENOMINATOR_DIGITS, Question
 from forestcoll.verification.trees.group import Group
-
-MAX_DENOMINATOR_DIGITS = 4000
-"""The most digits of the shares' common denominator; beyond it the arithmetic, and printing a sum, take too long."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +64,7 @@ class Case:
     @cached_property
     def shards(self) -> tuple[Fraction, ...]:
         """Of each compute node that takes part the part of M that starts at it, or ends on it where data is reduced."""
-        schedule = self.schedule
-        if schedule.collective.has_root:
-            root = schedule.phases[0].roots[0]
-            return tuple(Fraction(node == root) for node in self.compute)
-        return schedule.shards or (Fraction(1, len(self.compute)),) * len(self.compute)
+        return Question.of(self.schedule, self.network).parts
 
     @cached_property
     def denominator(self) -> int | None:

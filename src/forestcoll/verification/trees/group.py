@@ -69,16 +69,6 @@ class Group:
         return loads
 
 
-def power(image: IntArray, exponent: int) -> IntArray:
-    """Return what `image` does when it is applied `exponent` times."""
-    result: IntArray = np.arange(len(image))
-    for digit in f"{exponent:b}":
-        result = result[result]
-        if digit == "1":
-            result = image[result]
-    return result
-
-
 def _sum_of_powers(loads: ExactArray, image: IntArray, count: int) -> ExactArray:
     """Return the sum of `loads` moved by the first `count` powers of `image`, the zeroth among them.
 

@@ -1,42 +1,47 @@
-"""The judge of schedules: does every shard arrive, does the schedule achieve what it says, and is the bound proven?
+"""The judge of trees: does every shard arrive, does the schedule achieve what it says, and is the bound proven?
 
 It takes a schedule that anyone wrote and leans on nothing that made it: it imports the models only, and computes
-links' loads, bandwidth and bound anew, exactly. The rules are a table, in `forestcoll.verification.trees.rules`.
+links' loads, bandwidth and bound again, exactly. The rules are a table, in `forestcoll.verification.trees.rules`.
 """
 
 from fractions import Fraction
 
+from forestcoll.collective import Collective
+from forestcoll.proof import CutProof, Proof, ReceiptProof, TreeDualProof
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.verification.report import Fault, LinkLoad, Report
+from forestcoll.verification.claims import Claim, is_optimal
+from forestcoll.verification.report import LinkLoad, TreeReport
+from forestcoll.verification.rule import first_fault
 from forestcoll.verification.trees.case import Case
-from forestcoll.verification.trees.rules import RULE_BOOKS, Rule, rules
+from forestcoll.verification.trees.rules import RULE_BOOKS
 
-__all__ = ["Fault", "LinkLoad", "Report", "rules", "verify"]
+PROOFS: tuple[type[Proof], ...] = (CutProof, ReceiptProof, TreeDualProof)
+"""The kinds of proofs that bound schedules whose data moves along trees."""
 
 _BUSIEST_SHOWN = 8
 
 
-def verify(schedule: TreeSchedule) -> Report:
+def judge_trees(schedule: TreeSchedule) -> TreeReport:
     """Judge `schedule` by the rules for its collective, in order, up to the first that it breaks."""
     book, case = RULE_BOOKS[schedule.collective], Case(schedule)
-    fault = _first_fault(case, book.delivery)
+    fault = first_fault(case, book.delivery)
     if fault is not None:
-        return Report(fault)
-    fault = _first_fault(case, book.claims)
-    return Report(
+        return TreeReport(fault)
+    claim = Claim(schedule, case.network, case.algbw, PROOFS)
+    fault = first_fault(case, book.achieved) or first_fault(claim, book.claims)
+    return TreeReport(
         fault=fault,
         algbw=case.algbw,
-        optimal=fault is None and case.algbw == schedule.optimal_algbw,
+        optimal=fault is None and is_optimal(schedule, case.algbw),
+        bound=schedule.bound if fault is None else None,
         busiest=_busiest(case),
         busiest_count=0 if case.pace is None else len(case.pace.links),
     )
 
 
-def _first_fault(case: Case, rules_in_order: tuple[Rule, ...]) -> Fault | None:
-    for rule in rules_in_order:
-        if (message := rule.find(case)) is not None:
-            return Fault(rule.id, message)
-    return None
+def tree_rules(collective: Collective = Collective.ALLGATHER) -> tuple[tuple[str, str], ...]:
+    """Return the identifier and the statement of each rule for `collective`, in the order in which they are tried."""
+    return RULE_BOOKS[collective].statements()
 
 
 def _busiest(case: Case) -> tuple[LinkLoad, ...]:

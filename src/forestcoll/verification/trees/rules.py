@@ -6,26 +6,20 @@ before what is claimed of them. What a collective asks of its own (its phases, i
 table; the rows that all trees share are written once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
 from forestcoll.collective import Collective, PhaseOp
-from forestcoll.verification.trees import certificate, delivery, routes, shares, symmetry
-from forestcoll.verification.trees.case import MAX_DENOMINATOR_DIGITS, Case
+from forestcoll.verification.claims import FORM, Claim, bound_rules
+from forestcoll.verification.proofs.question import MAX_DENOMINATOR_DIGITS
+from forestcoll.verification.rule import Rule, statements
+from forestcoll.verification.trees import delivery, routes, shares, symmetry
+from forestcoll.verification.trees.case import Case
 
-Finder: TypeAlias = Callable[[Case], str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule: its lasting identifier, what it says, and the function that finds its first offender."""
-
-    id: str
-    statement: str
-    find: Finder
+TreeRule: TypeAlias = Rule[Case]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +28,17 @@ class RuleBook:
 
     Attributes:
         delivery: that the right data arrives everywhere; when they hold, the links' loads have a meaning.
-        claims: that what the schedule says of itself is so.
+        achieved: that the schedule achieves what it says.
+        claims: that the bound is proven that the schedule claims.
     """
 
-    delivery: tuple[Rule, ...]
-    claims: tuple[Rule, ...]
+    delivery: tuple[Rule[Case], ...]
+    achieved: tuple[Rule[Case], ...]
+    claims: tuple[Rule[Claim], ...]
+
+    def statements(self) -> tuple[tuple[str, str], ...]:
+        """Return the identifier and the statement of each rule, in the order in which they are tried."""
+        return (*statements(self.delivery), *statements(self.achieved), *statements(self.claims))
 
 
 _FORM = (
@@ -93,7 +93,7 @@ _IN = "starts and ends on a compute node, or on a switch that can aggregate."
 _BOTH = "starts and ends on a compute node, or on a switch that can multicast or aggregate."
 
 
-def _ends(where: str) -> Rule:
+def _ends(where: str) -> TreeRule:
     return Rule("route-ends-on-switch", f"A route {where}", routes.ends_on_switch)
 
 
@@ -154,26 +154,6 @@ _ACHIEVED = (
         shares.algbw_wrong,
     ),
 )
-_CERTIFICATE = (
-    Rule("certificate-incomplete", "optimal_algbw and the cut stand together or not at all.", certificate.incomplete),
-    Rule("certificate-cut", "The cut's entries are numbers of nodes, each there once.", certificate.node_wrong),
-    Rule("certificate-inside", "A compute node that takes part is inside the cut.", certificate.none_inside),
-    Rule("certificate-outside", "A compute node that takes part is outside the cut.", certificate.none_outside),
-    Rule("certificate-exit", "The links that leave the cut have an exit bandwidth above 0.", certificate.no_exit),
-)
-_BEATEN = Rule("certificate-beaten", "algbw is not above the bound that the cut proves.", certificate.beaten)
-
-
-def _bound(part: str) -> tuple[Rule, ...]:
-    """Return the rules about what must leave the cut, which is `part` of the data."""
-    statement = f"optimal_algbw is exactly (exit bandwidth of the cut) / ({part})."
-    return (
-        Rule("certificate-data", f"Some data must leave the cut: {part}.", certificate.nothing_leaves),
-        Rule("certificate-bound", statement, certificate.bound_wrong),
-        _BEATEN,
-    )
-
-
 _SHARDS_PARTS = Rule(
     "shards-wrong", "Shards, where they are given, are 0 or more for each node and add up to 1.", shares.shards_wrong
 )
@@ -190,14 +170,17 @@ _EQUAL_ROOTS = Rule(
 _BROADCAST, _REDUCE = PhaseOp.BROADCAST, PhaseOp.REDUCE
 
 
-def _phases(statement: str, *ops: PhaseOp) -> Rule:
+def _phases(statement: str, *ops: PhaseOp) -> TreeRule:
     return Rule("phase-ops", statement, partial(shares.phase_ops, expected=ops))
 
 
-def _book(phases: Rule, shards: Rule, trees_: tuple[Rule, ...], roots: Rule, bound: tuple[Rule, ...]) -> RuleBook:
-    """Return the rules of a collective from its own ones; `trees_` begins with that for the ends of routes."""
+def _book(phases: TreeRule, shards: TreeRule, trees_: tuple[TreeRule, ...], roots: TreeRule, part: str) -> RuleBook:
+    """Return the rules of a collective from its own ones; `trees_` begins with that for the ends of routes.
+
+    `part` says which part of the data must leave a cut; empty for all of it.
+    """
     delivery = (*_FORM, phases, shards, *_SYMMETRY, *_ROUTES, trees_[0], *_TREES, *trees_[1:], *_SHARES, roots)
-    return RuleBook(delivery, (*_ACHIEVED, *_CERTIFICATE, *bound))
+    return RuleBook(delivery, _ACHIEVED, (*FORM, *bound_rules(part)))
 
 
 RULE_BOOKS: Mapping[Collective, RuleBook] = MappingProxyType(
@@ -207,48 +190,35 @@ RULE_BOOKS: Mapping[Collective, RuleBook] = MappingProxyType(
             _SHARDS_PARTS,
             (_ends(_OUT), *_OUTWARD),
             _SHARD_EACH,
-            _bound("the shards of the nodes inside"),
+            "the shards of the nodes inside",
         ),
         Collective.REDUCE_SCATTER: _book(
             _phases("A reduce-scatter has one phase, a reduce.", _REDUCE),
             _SHARDS_PARTS,
             (_ends(_IN), *_INWARD, _RELAYS),
             _SHARD_EACH,
-            _bound("the shards of the nodes outside"),
+            "the shards of the nodes outside",
         ),
         Collective.ALLREDUCE: _book(
             _phases("An allreduce has two phases, a reduce and a broadcast.", _REDUCE, _BROADCAST),
             _SHARDS_NONE,
             (_ends(_BOTH), *_BOTH_WAYS),
             _EQUAL_ROOTS,
-            (
-                Rule(
-                    "certificate-bound",
-                    "optimal_algbw is exactly the exit bandwidth of the cut.",
-                    certificate.bound_wrong,
-                ),
-                _BEATEN,
-            ),
+            "",
         ),
         Collective.BROADCAST: _book(
             _phases("A broadcast has one phase, a broadcast.", _BROADCAST),
             _SHARDS_NONE,
             (_ends(_OUT), *_OUTWARD),
             _ONE_ROOT,
-            _bound("1 if the root is inside"),
+            "1 if the root is inside",
         ),
         Collective.REDUCE: _book(
             _phases("A reduce has one phase, a reduce.", _REDUCE),
             _SHARDS_NONE,
             (_ends(_IN), *_INWARD, _RELAYS),
             _ONE_ROOT,
-            _bound("1 if the root is outside"),
+            "1 if the root is outside",
         ),
     }
 )
-
-
-def rules(collective: Collective = Collective.ALLGATHER) -> tuple[tuple[str, str], ...]:
-    """Return the identifier and the statement of each rule for `collective`, in the order in which they are tried."""
-    book = RULE_BOOKS[collective]
-    return tuple((rule.id, rule.statement) for rule in (*book.delivery, *book.claims))

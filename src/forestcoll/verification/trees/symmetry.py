@@ -13,10 +13,10 @@ from itertools import combinations
 import numpy as np
 
 from forestcoll.schedule.rows import IntArray
+from forestcoll.verification.permutations import power
 from forestcoll.verification.search import first_true
 from forestcoll.verification.trees import wording
 from forestcoll.verification.trees.case import Case
-from forestcoll.verification.trees.group import power
 
 
 def order_wrong(case: Case) -> str | None:

@@ -1,35 +1,32 @@
-"""How messages name nodes, routes, trees and numbers: on one line, and never too long to read."""
+"""How messages about trees name nodes, routes and trees: on one line, and never too long to read."""
 
 from collections.abc import Iterable
-from fractions import Fraction
 
+from forestcoll.verification import wording
 from forestcoll.verification.trees.case import Case
+from forestcoll.verification.wording import number
 
-MAX_LENGTH = 120
-"""The most characters of one number or name that a message shows."""
-
-MAX_LISTED = 8
-"""The most nodes that a message lists."""
-
-
-def number(value: Fraction | int) -> str:
-    """Return `value` as text; a number of thousands of digits only by its size."""
-    digits = max(abs(value.numerator), value.denominator).bit_length() * 3 // 10
-    return str(value) if digits <= MAX_LENGTH else f"a ratio of numbers of about {digits} digits"
+__all__ = ["a_member", "kind", "listed", "members", "node", "nodes", "number", "route", "tree"]
 
 
 def node(case: Case, place: int) -> str:
-    """Return the id of node number `place`, quoted as Python does: no line break survives."""
-    text = repr(case.schedule.topology.nodes[place].id)
-    return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}..."
+    """Return the id of node number `place`, quoted as Python does."""
+    return wording.node(case.schedule.topology, place)
 
 
 def nodes(case: Case, places: Iterable[int], separator: str = ", ") -> str:
     """Return the ids of the nodes `places`, the first few if they are many."""
-    listed = list(places)
-    names = [node(case, place) for place in listed[:MAX_LISTED]]
-    rest = [f"... ({len(listed)} nodes)"] if len(listed) > MAX_LISTED else []
-    return separator.join(names + rest)
+    return wording.nodes(case.schedule.topology, places, separator)
+
+
+def members(case: Case) -> str:
+    """Return what those that take part are called."""
+    return wording.members(case.schedule.ranks)
+
+
+def a_member(case: Case) -> str:
+    """Return what one of them is called."""
+    return wording.a_member(case.schedule.ranks)
 
 
 def kind(case: Case, place: int) -> str:
@@ -46,20 +43,10 @@ def _sort(case: Case, place: int) -> str:
     return "compute node" if case.schedule.ranks is None else "rank" if place in case.compute else "idle node"
 
 
-def members(case: Case) -> str:
-    """Return what those that take part are called: ranks, where others are idle."""
-    return "compute nodes" if case.schedule.ranks is None else "ranks"
-
-
-def a_member(case: Case) -> str:
-    """Return what one of them is called."""
-    return "a compute node" if case.schedule.ranks is None else "a rank"
-
-
 def listed(numbers: Iterable[int]) -> str:
     """Return `numbers` in brackets, the first few if they are many."""
     values = [number(int(each)) for each in numbers]
-    return f"({', '.join(values[:MAX_LISTED] + ['...'] * (len(values) > MAX_LISTED))})"
+    return f"({', '.join(values[: wording.MAX_LISTED] + ['...'] * (len(values) > wording.MAX_LISTED))})"
 
 
 def route(case: Case, place: int) -> str:

@@ -1,0 +1,107 @@
+"""What the documents of several kinds of schedule have in common: collective, network, ranks, shards, claims."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from forestcoll.collective import SCHEDULED, Collective, shards_of
+from forestcoll.errors import InputError, shown
+from forestcoll.exact import MAX_RESULT_DIGITS
+from forestcoll.json_parts import name_of, numbers_below, object_of, rational_of, require
+from forestcoll.proof import Bound, CutProof, proof_document, proof_from_document
+from forestcoll.ranks import require_reach
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.topology import Topology, topology_from_document
+
+
+def check_format(document: Mapping[str, object], format_: str, where: str) -> None:
+    """Check that `document` is of the format with this name."""
+    if "format" not in document:
+        raise InputError(f'{where}: has no "format"; expected {format_!r}')
+    if document["format"] != format_:
+        raise InputError(f"{where}: format is {shown(document['format'])}; expected {format_!r}")
+
+
+def collective_in(document: Mapping[str, object], where: str) -> Collective:
+    """Return the collective of a schedule."""
+    return name_of(document.get("collective"), SCHEDULED, f"{where}: collective")
+
+
+def topology_in(document: Mapping[str, object], where: str, *, connected: bool = True) -> Topology:
+    """Return the network of a schedule; all compute nodes must reach each other if it is `connected`."""
+    described = object_of(document.get("topology"), f"{where}: topology")
+    return topology_from_document(described, where=f"{where}: topology", connected=connected)
+
+
+def ranks_in(document: Mapping[str, object], topology: Topology, where: str) -> tuple[int, ...] | None:
+    """Return the numbers of the compute nodes that take part, None if all do."""
+    if document.get("ranks") is None:
+        return None
+    place = f"{where}: ranks"
+    ranks = numbers_below(document["ranks"], len(topology.nodes), place)
+    _check_ranks(ranks, topology, place)
+    members = tuple(sorted(ranks))
+    require_reach(topology, members)
+    return members
+
+
+def _check_ranks(ranks: tuple[int, ...], topology: Topology, where: str) -> None:
+    seen: set[int] = set()
+    for place, node in enumerate(ranks):
+        if not topology.nodes[node].is_compute:
+            name = shown(topology.nodes[node].id)
+            raise InputError(f"{where}[{place}] is the number of switch {name}; only compute nodes take part")
+        if node in seen:
+            raise InputError(f"{where}[{place}] is {node} again; name each node once")
+        seen.add(node)
+    if len(ranks) < 2:
+        raise InputError(f"{where}: {len(ranks)} named; a collective needs two at least")
+
+
+def shards_in(
+    document: Mapping[str, object], topology: Topology, ranks: tuple[int, ...] | None, where: str
+) -> tuple[Fraction, ...] | None:
+    """Return the shard of each compute node that takes part, None if all are equal."""
+    shards = document.get("shards")
+    if shards is None:
+        return None
+    return shards_of(topology, shards, ranks=ranks, where=f"{where}: shards", digits=MAX_RESULT_DIGITS)
+
+
+def shards_document(schedule: Schedule) -> dict[str, str] | None:
+    """Return the shard of each compute node that takes part by the text of its id, None if all are equal."""
+    if schedule.shards is None:
+        return None
+    ids = schedule.topology.ids(schedule.members)
+    return {str(id_): str(shard) for id_, shard in zip(ids, schedule.shards, strict=True)}
+
+
+def bound_in(document: Mapping[str, object], collective: Collective, topology: Topology, where: str) -> Bound | None:
+    """Return the bound that a schedule claims, by the keys `optimal_algbw` and `certificate`."""
+    optimal, certificate = document.get("optimal_algbw"), document.get("certificate")
+    if optimal is None and certificate is None:
+        return None
+    if optimal is None or certificate is None:
+        missing = "optimal_algbw" if optimal is None else "certificate"
+        raise InputError(f"{where}: {missing} is missing; give both optimal_algbw and certificate, or neither")
+    place = f"{where}: certificate"
+    listed = object_of(certificate, place, '{"cut": [...]} or {"proof": {"kind": ..., ...}}')
+    if "proof" in listed:
+        proof = proof_from_document(listed["proof"], topology, f"{place}.proof")
+    else:
+        require(listed, ("cut",), place)
+        proof = CutProof.from_document(listed, topology, place)
+    return Bound(collective, rational_of(optimal, f"{where}: optimal_algbw"), proof)
+
+
+def bound_document(schedule: Schedule) -> dict[str, object]:
+    """Return the keys `optimal_algbw` and `certificate`, none if the schedule claims no bound."""
+    bound = schedule.bound
+    if bound is None:
+        return {}
+    proof = bound.proof
+    certificate = proof.document(_number) if isinstance(proof, CutProof) else {"proof": proof_document(proof)}
+    return {"optimal_algbw": str(bound.algbw), "certificate": certificate}
+
+
+def _number(node: int) -> object:
+    return node

@@ -1,0 +1,20 @@
+"""How much of the data the steps of a schedule send over each link."""
+
+import numpy as np
+
+from forestcoll.schedule.steps.shape import link_numbers
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.simulation.loads import FloatArray
+
+
+def parts_of(schedule: StepSchedule) -> FloatArray:
+    """Return the part of M that crosses each link, in the order of the links."""
+    parts = np.zeros(len(schedule.topology.links))
+    sizes = np.array([float(size) for size in schedule.shard_sizes])
+    for phase in schedule.phases:
+        sent = phase.transfers
+        points = np.array([float(point) for point in sent.points])
+        weights = (points[sent.highs] - points[sent.lows]) * sizes[sent.shards]
+        links = link_numbers(schedule.topology, sent.sources, sent.targets)
+        parts += np.bincount(links, weights, len(parts))
+    return parts

@@ -1,0 +1,186 @@
+"""Rules about the bound that a schedule claims, the same for all kinds of schedules.
+
+The proof must be of a kind that bounds the schedule, must prove exactly the claimed bound, and the schedule must not
+beat it. Each rule returns the message of what is wrong, or None.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from forestcoll.proof import CutProof, Proof
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.verification import wording
+from forestcoll.verification.network import Network
+from forestcoll.verification.proofs import cut
+from forestcoll.verification.proofs.checks import proven
+from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.rule import Rule
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a schedule claims of its bound, and what it achieves.
+
+    Attributes:
+        schedule: a schedule whose data arrives.
+        network: its topology.
+        achieved: its algbw, computed from its loads; None if nothing crosses any link.
+        proofs: the kinds of proofs that bound such schedules.
+    """
+
+    schedule: Schedule
+    network: Network
+    achieved: Fraction | None
+    proofs: tuple[type[Proof], ...]
+
+    @property
+    def proof(self) -> Proof | None:
+        """The proof that is given."""
+        return None if self.schedule.bound is None else self.schedule.bound.proof
+
+    @cached_property
+    def question(self) -> Question:
+        """What the bound is about."""
+        return Question.of(self.schedule, self.network)
+
+    @cached_property
+    def proven(self) -> Fraction:
+        """What the proof proves. Raises `UnprovenError` if that is nothing."""
+        if self.proof is None:
+            raise UnprovenError("there is no proof")
+        return proven(self.proof, self.question)
+
+
+def is_optimal(schedule: Schedule, achieved: Fraction | None) -> bool:
+    """Return whether a schedule that keeps all rules reaches the bound that it claims."""
+    return schedule.bound is not None and achieved == schedule.bound.algbw
+
+
+def wrong_collective(claim: Claim) -> str | None:
+    """Find a bound of another collective."""
+    bound, collective = claim.schedule.bound, claim.schedule.collective
+    if bound is None or bound.collective is collective:
+        return None
+    return f"the bound is one of {bound.collective.with_article}; expected one of {collective.with_article}"
+
+
+def wrong_kind(claim: Claim) -> str | None:
+    """Find a proof of a kind that says nothing of such schedules."""
+    if claim.proof is None or isinstance(claim.proof, claim.proofs):
+        return None
+    known = ", ".join(repr(each.kind) for each in claim.proofs)
+    return f"the certificate is a proof by {claim.proof.kind!r}; expected one by {known}"
+
+
+def _of_cut(find: Callable[[CutProof, Claim], str | None]) -> Callable[[Claim], str | None]:
+    """Return a rule that asks only of cuts what `find` does."""
+    return lambda claim: find(claim.proof, claim) if isinstance(claim.proof, CutProof) else None
+
+
+def _node_wrong(proof: CutProof, claim: Claim) -> str | None:
+    """Find a number in the cut that is no node, or there twice."""
+    seen: set[int] = set()
+    for position, number in enumerate(proof.inside):
+        if not 0 <= number < claim.network.size:
+            expected = f"expected 0 to {claim.network.size - 1}"
+            return f"cut: position {position} holds node number {number}; {expected}"
+        if number in seen:
+            name = wording.node(claim.network.topology, number)
+            return f"cut: position {position} holds {name} again; expected each node once at most"
+        seen.add(number)
+    return None
+
+
+def _none_inside(proof: CutProof, claim: Claim) -> str | None:
+    """Find a cut without a member."""
+    if cut.members_inside(proof, claim.question):
+        return None
+    member = wording.a_member(claim.schedule.ranks)
+    return f"cut: none of its {len(proof.inside)} nodes is {member}; expected one or more"
+
+
+def _none_outside(proof: CutProof, claim: Claim) -> str | None:
+    """Find a cut that holds every member."""
+    count = len(claim.question.members)
+    if cut.members_inside(proof, claim.question) < count:
+        return None
+    return f"cut: holds all {count} {wording.members(claim.schedule.ranks)}; expected one or more outside"
+
+
+def _no_exit(proof: CutProof, claim: Claim) -> str | None:
+    """Find a cut that no link leaves."""
+    if cut.exit_bandwidth(proof, claim.question) > 0:
+        return None
+    return f"cut: no link leaves its {len(proof.inside)} nodes; expected an exit bandwidth of more than 0"
+
+
+def _nothing_leaves(proof: CutProof, claim: Claim) -> str | None:
+    """Find a cut that no data needs to leave."""
+    if cut.must_leave(proof, claim.question) > 0:
+        return None
+    side = "outside" if claim.schedule.collective.only_reduces else "inside"
+    empty = f"none of the {wording.members(claim.schedule.ranks)} {side} has a shard, so that nothing must leave it"
+    return f"cut: {empty}; expected one or more"
+
+
+def unproven(claim: Claim) -> str | None:
+    """Find a proof whose numbers prove nothing."""
+    if claim.proof is None:
+        return None
+    try:
+        _ = claim.proven
+    except UnprovenError as failure:
+        return f"the proof by {claim.proof.kind!r} proves nothing: {failure}"
+    return None
+
+
+def bound_wrong(claim: Claim) -> str | None:
+    """Find that the proof proves another bound than the one claimed."""
+    bound = claim.schedule.bound
+    if bound is None or bound.algbw == claim.proven:
+        return None
+    return f"optimal_algbw is {wording.number(bound.algbw)}, but {_proof(claim)}"
+
+
+def beaten(claim: Claim) -> str | None:
+    """Find that the schedule is faster than the bound."""
+    if claim.proof is None or claim.achieved is None or claim.achieved <= claim.proven:
+        return None
+    return f"the schedule achieves {wording.number(claim.achieved)}, but {_proof(claim)}"
+
+
+def _proof(claim: Claim) -> str:
+    """Say what the proof proves, and how."""
+    if not isinstance(claim.proof, CutProof):
+        kind = "" if claim.proof is None else claim.proof.kind
+        return f"the proof by {kind!r} proves {wording.number(claim.proven)}"
+    question, nodes = claim.question, wording.nodes(claim.network.topology, claim.proof.inside)
+    leaving, part = (wording.number(find(claim.proof, question)) for find in (cut.exit_bandwidth, cut.must_leave))
+    count = f"{cut.members_inside(claim.proof, question)} of {len(question.members)}"
+    holds = f"holds {count} {wording.members(claim.schedule.ranks)} and has exit bandwidth {leaving}"
+    formula = f"{part} of the data must leave it: expected {leaving} / ({part}) = {wording.number(claim.proven)}"
+    return f"the cut ({nodes}) {holds}; {formula}"
+
+
+FORM: tuple[Rule[Claim], ...] = (
+    Rule("certificate-collective", "A bound that is claimed is one of the schedule's collective.", wrong_collective),
+    Rule("certificate-kind", "Its proof is of a kind that bounds such schedules.", wrong_kind),
+    Rule("certificate-cut", "The cut's entries are numbers of nodes, each there once.", _of_cut(_node_wrong)),
+    Rule("certificate-inside", "A compute node that takes part is inside the cut.", _of_cut(_none_inside)),
+    Rule("certificate-outside", "A compute node that takes part is outside the cut.", _of_cut(_none_outside)),
+    Rule("certificate-exit", "The links that leave the cut have an exit bandwidth above 0.", _of_cut(_no_exit)),
+)
+"""What a certificate must be."""
+
+BEATEN: Rule[Claim] = Rule("certificate-beaten", "algbw is not above the bound that the certificate proves.", beaten)
+UNPROVEN: Rule[Claim] = Rule("certificate-proof", "The numbers of any proof meet the conditions of its kind.", unproven)
+
+
+def bound_rules(part: str) -> tuple[Rule[Claim], ...]:
+    """Return the rules about what is proven, `part` of the data having to leave a cut; all of it if that is empty."""
+    formula = f"(exit bandwidth of the cut) / ({part})" if part else "its exit bandwidth"
+    exact = f"optimal_algbw is exactly what the certificate proves; a cut proves {formula}."
+    leaves = Rule("certificate-data", f"Some data must leave the cut: {part}.", _of_cut(_nothing_leaves))
+    return (*((leaves,) if part else ()), UNPROVEN, Rule("certificate-bound", exact, bound_wrong), BEATEN)

@@ -1,0 +1,45 @@
+"""A cut proves that algbw <= exit bandwidth / the part of the data that must leave it.
+
+With a member inside and one outside, some part of the data must leave the cut: in an allgather or a broadcast the
+shards inside, for a node outside needs them; in a reduce-scatter or a reduce those of the nodes outside, for a node
+inside adds to them; in an allreduce all data, for what the nodes inside add up to is wanted outside. So no schedule,
+with or without switches that multicast or aggregate, is faster.
+"""
+
+from fractions import Fraction
+
+from forestcoll.collective import Collective
+from forestcoll.proof import CutProof
+from forestcoll.verification.proofs.question import Question, UnprovenError
+
+
+def cut_bound(proof: CutProof, question: Question) -> Fraction:
+    """Return the algbw that a cut proves."""
+    question.require_nodes(proof.inside, "the cut")
+    if question.collective is Collective.ALL_TO_ALL:
+        raise UnprovenError("a cut bounds no all-to-all here")
+    if members_inside(proof, question) in {0, len(question.members)}:
+        raise UnprovenError("the cut has no compute node that takes part inside, or none outside")
+    part = must_leave(proof, question)
+    if not part:
+        raise UnprovenError("no part of the data must leave the cut")
+    return exit_bandwidth(proof, question) / part
+
+
+def members_inside(proof: CutProof, question: Question) -> int:
+    """Return how many members are inside."""
+    return len(set(proof.inside).intersection(question.members))
+
+
+def exit_bandwidth(proof: CutProof, question: Question) -> Fraction:
+    """Return the bandwidth of the links that leave the cut."""
+    return question.network.exit_bandwidth(question.marks(proof.inside))
+
+
+def must_leave(proof: CutProof, question: Question) -> Fraction:
+    """Return the part of the data that must leave the cut."""
+    if question.collective is Collective.ALLREDUCE:
+        return Fraction(1)
+    inside, outwards = set(proof.inside), not question.collective.only_reduces
+    parts = zip(question.members, question.parts, strict=True)
+    return sum((part for node, part in parts if (node in inside) == outwards), Fraction(0))

@@ -1,0 +1,94 @@
+"""Prices of ports bound a series of broadcasts (*Steady-state broadcasts*, the dual of SSB(G)).
+
+Priced, the time that a message takes at ports costs at least the weights of all cuts, for its tree enters each cut and
+no way between compute nodes costs less than the cuts that it enters. A unit of time at all ports costs the sum of the
+prices, so that the throughput is at most that sum / the weights.
+"""
+
+import heapq
+from collections.abc import Iterator
+from fractions import Fraction
+
+from forestcoll.collective import Collective
+from forestcoll.proof import PricesProof
+from forestcoll.proof.prices import Port, PortKind
+from forestcoll.topology import Topology
+from forestcoll.verification.proofs.question import Question, UnprovenError, require_coarse
+from forestcoll.verification.wording import node, number
+
+_ONE_PORT = "one-port"
+
+
+def prices_bound(proof: PricesProof, question: Question) -> Fraction:
+    """Return the throughput that the prices prove."""
+    if question.collective is not Collective.BROADCAST or question.root is None:
+        raise UnprovenError(f"prices bound a series of broadcasts, and this is {question.collective.with_article}")
+    if any(price <= 0 for _, price in proof.prices) or any(weight <= 0 for weight, _ in proof.cuts):
+        raise UnprovenError("a price or the weight of a cut is 0 or less")
+    if len({port for port, _ in proof.prices}) < len(proof.prices):
+        raise UnprovenError("a port has two prices")
+    others = set(question.topology.compute) - {question.root}
+    if not proof.cuts or not all(cut and others.issuperset(cut) for _, cut in proof.cuts):
+        raise UnprovenError("there is no cut, or one is empty or holds the source or a switch")
+    require_coarse([*(price for _, price in proof.prices), *(weight for weight, _ in proof.cuts)])
+    _require_costs(proof, question.topology)
+    paid = sum((price for _, price in proof.prices), Fraction(0))
+    return paid / sum((weight for weight, _ in proof.cuts), Fraction(0))
+
+
+def _require_costs(proof: PricesProof, topology: Topology) -> None:
+    """Check that no way from a compute node to the next costs less than the cuts that it enters."""
+    entered: dict[int, dict[int, Fraction]] = {each: {} for each in topology.compute}
+    for place, (weight, cut) in enumerate(proof.cuts):
+        for each in cut:
+            entered[each][place] = weight
+    leaving = _costs(proof, topology)
+    for source in topology.compute:
+        for target, cost in _ways(topology, leaving, source):
+            due = sum((each for place, each in entered[target].items() if place not in entered[source]), Fraction(0))
+            if cost < due:
+                way = f"{node(topology, source)} -> {node(topology, target)} costs {number(cost)}"
+                less = f"less than the {number(due)} of the cuts that it enters"
+                raise UnprovenError(f"{way} at the certificate's prices, {less}")
+
+
+def _costs(proof: PricesProof, topology: Topology) -> dict[int, list[tuple[int, Fraction]]]:
+    """Return of each node the targets of its links, with what a message over the link costs."""
+    prices = dict(proof.prices)
+    leaving: dict[int, list[tuple[int, Fraction]]] = {}
+    for place, link in enumerate(topology.links):
+        cost = sum((prices.get(port, Fraction(0)) for port in occupied(topology, place)), Fraction(0))
+        leaving.setdefault(link.source, []).append((link.target, cost / link.bandwidth))
+    return leaving
+
+
+def occupied(topology: Topology, link: int) -> Iterator[Port]:
+    """Yield what a busy link excludes others from: itself, and ports of compute nodes that have one each way."""
+    yield Port(PortKind.LINK, link)
+    if topology.port_model == _ONE_PORT:
+        ends = topology.links[link]
+        if topology.nodes[ends.source].is_compute:
+            yield Port(PortKind.SEND, ends.source)
+        if topology.nodes[ends.target].is_compute:
+            yield Port(PortKind.RECEIVE, ends.target)
+
+
+def _ways(
+    topology: Topology, leaving: dict[int, list[tuple[int, Fraction]]], start: int
+) -> Iterator[tuple[int, Fraction]]:
+    """Yield the compute nodes that `start` reaches without another on the way, and the least cost (Dijkstra)."""
+    if not topology.switches:
+        yield from leaving.get(start, [])
+        return
+    waiting = [(Fraction(0), start)]
+    done: set[int] = set()
+    while waiting:
+        cost, here = heapq.heappop(waiting)
+        if here in done:
+            continue
+        done.add(here)
+        if here != start and topology.nodes[here].is_compute:
+            yield here, cost
+            continue
+        for target, more in leaving.get(here, []):
+            heapq.heappush(waiting, (cost + more, target))

@@ -1,0 +1,35 @@
+"""What all nodes must receive in an allreduce (Corollary 2.1 of *On the Computation Rate of All-Reduce*).
+
+Data that moves along trees is sent N - 1 times in the reduce and N - 1 times in the broadcast. Where all compute nodes
+take part and no switch copies or adds up, each of these sends enters a compute node and leaves another.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from forestcoll.collective import Collective
+from forestcoll.proof import ReceiptProof
+from forestcoll.verification.network import BoolArray, Network
+from forestcoll.verification.proofs.question import Question, UnprovenError
+
+
+def receipt_bound(proof: ReceiptProof, question: Question) -> Fraction:  # noqa: ARG001 (a receipt holds no numbers)
+    """Return the algbw of an allreduce along trees that the links of compute nodes allow."""
+    network = question.network
+    if question.collective is not Collective.ALLREDUCE:
+        raise UnprovenError(f"it bounds an allreduce only, and this is {question.collective.with_article}")
+    if len(question.members) < int(network.is_compute.sum()):
+        raise UnprovenError("a compute node is idle, and could copy and add up")
+    if bool((network.can_multicast | network.can_aggregate).any()):
+        raise UnprovenError("a switch copies or adds up")
+    ends = (network.targets, network.sources)
+    least = min(_bandwidth(network, network.is_compute[end]) for end in ends)
+    return least / (2 * (len(question.members) - 1))
+
+
+def _bandwidth(network: Network, links: BoolArray) -> Fraction:
+    """Return the bandwidth of the marked links together."""
+    distinct, class_of = network.bandwidths
+    counts = np.bincount(class_of[links], minlength=len(distinct)).tolist()
+    return sum((count * each for count, each in zip(counts, distinct, strict=True)), Fraction(0))

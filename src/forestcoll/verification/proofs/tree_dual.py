@@ -1,0 +1,211 @@
+"""Weights of sets bound schedules whose data moves along trees (ForestColl, appendices G and H).
+
+Each set S misses a member, has a weight and belongs to a phase. Trees of a broadcast leave S, and trees of a reduce
+enter it, at least at the rate of the roots inside. Nodes that neither copy nor add up in a phase pass on what they take
+in, so that their potentials cancel out. In each phase a link costs the weights of the sets that it crosses plus the
+fall of the potential along it; links are shared by both phases of an allreduce, so that the greater cost counts. Then
+
+    rate <= sum over links of bandwidth * cost / weights of the sets, each times the part of the data rooted inside.
+
+A set stands for its images under a group of symmetries, which share its weight. What the images of a set cost a link,
+and hold of a node, depends on the orbit only: it is the mean over the orbit. So no image is made.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.proof import TreeDualProof, WeightedCut
+from forestcoll.schedule.rows import IntArray
+from forestcoll.verification.network import BoolArray
+from forestcoll.verification.permutations import orbits, power
+from forestcoll.verification.proofs.question import Question, UnprovenError, require_coarse
+
+_PHASES = {
+    Collective.ALLREDUCE: (PhaseOp.REDUCE, PhaseOp.BROADCAST),
+    Collective.ALLGATHER: (PhaseOp.BROADCAST,),
+    Collective.BROADCAST: (PhaseOp.BROADCAST,),
+    Collective.REDUCE_SCATTER: (PhaseOp.REDUCE,),
+    Collective.REDUCE: (PhaseOp.REDUCE,),
+}
+
+
+def tree_dual_bound(proof: TreeDualProof, question: Question) -> Fraction:
+    """Return the algbw that the weights prove for schedules along trees."""
+    if question.collective not in _PHASES:
+        raise UnprovenError(f"trees make no {question.collective}")
+    dual = _Dual(proof, question)
+    dual.check()
+    held = dual.held()
+    if held <= 0:
+        raise UnprovenError("its sets hold no data")
+    return dual.paid() / held
+
+
+@dataclass(frozen=True)
+class _Dual:
+    """The solution of the dual on the network."""
+
+    proof: TreeDualProof
+    question: Question
+
+    @property
+    def phases(self) -> tuple[PhaseOp, ...]:
+        return _PHASES[self.question.collective]
+
+    def check(self) -> None:
+        """Check the conditions under which the inequality holds."""
+        members = set(self.question.members)
+        require_coarse([*(cut.weight for cut in self.proof.cuts), *self._potential_values()])
+        for place, cut in enumerate(self.proof.cuts):
+            self.question.require_nodes(cut.inside, f"set {place}")
+            if cut.weight < 0:
+                raise UnprovenError(f"the weight of set {place} is negative")
+            if cut.phase not in self.phases:
+                raise UnprovenError(
+                    f"set {place} belongs to a {cut.phase}, and this is {self.question.collective.with_article}"
+                )
+            if members.issubset(cut.inside):
+                raise UnprovenError(f"set {place} holds all compute nodes that take part")
+        for phase in self.phases:
+            self._check_potentials(phase)
+        for place, shift in enumerate(self.proof.symmetry.shifts):
+            self._check_shift(shift.image, shift.order, f"shift {place}")
+
+    def _potential_values(self) -> Iterable[Fraction]:
+        return (value for of_phase in self.proof.potentials.values() for value in of_phase.values())
+
+    def _check_potentials(self, phase: PhaseOp) -> None:
+        passive = ~self.takes_part & ~self.able(phase)
+        for node, value in self.proof.potentials.get(phase, {}).items():
+            self.question.require_nodes([node], "the list of potentials")
+            if value and not passive[node]:
+                raise UnprovenError(f"a node that does more than pass data on has a potential in the {phase}")
+
+    def _check_shift(self, image: IntArray, order: int, what: str) -> None:
+        """Check that a shift sends the network onto itself, and comes back as its order says."""
+        network = self.question.network
+        if sorted(image.tolist()) != list(range(network.size)):
+            raise UnprovenError(f"{what} does not send the nodes to all nodes, each once")
+        marks = (network.is_compute, self.takes_part, network.can_multicast, network.can_aggregate)
+        if any((mark != mark[image]).any() for mark in marks):
+            raise UnprovenError(f"{what} sends a node to one of another kind")
+        _, class_of = network.bandwidths
+        moved = self._moved_links(image)
+        if (moved < 0).any() or (class_of != class_of[moved]).any():
+            raise UnprovenError(f"{what} sends a link to none of the same bandwidth")
+        if order < 2 or (power(image, order) != np.arange(network.size)).any():
+            raise UnprovenError(f"{what} is not back at its beginning after as many times as its order says")
+
+    def _moved_links(self, image: IntArray) -> IntArray:
+        network = self.question.network
+        return network.find_links(image[network.sources], image[network.targets])
+
+    @cached_property
+    def takes_part(self) -> BoolArray:
+        """Of each node whether it is a member."""
+        return self.question.marks(self.question.members)
+
+    def able(self, phase: PhaseOp) -> BoolArray:
+        """Return which nodes that do not take part copy in a broadcast or add up in a reduce; idle nodes do both."""
+        network = self.question.network
+        switches = network.can_multicast if phase is PhaseOp.BROADCAST else network.can_aggregate
+        return switches | (network.is_compute & ~self.takes_part)
+
+    @cached_property
+    def usable(self) -> BoolArray:
+        """Of each link whether data can come to it from a member and go on from it to one, or neither."""
+        network = self.question.network
+        fed = _reached(network.sources, network.targets, self.takes_part)
+        feeding = _reached(network.targets, network.sources, self.takes_part)
+        usable: BoolArray = fed[network.sources] == feeding[network.targets]
+        return usable
+
+    @cached_property
+    def node_orbits(self) -> IntArray:
+        """Of each node the least node of its orbit."""
+        return orbits([shift.image for shift in self.proof.symmetry.shifts], self.question.network.size)
+
+    @cached_property
+    def link_orbits(self) -> IntArray:
+        """Of each link the least link of its orbit."""
+        images = [self._moved_links(shift.image) for shift in self.proof.symmetry.shifts]
+        return orbits(images, len(self.question.network.sources))
+
+    def held(self) -> Fraction:
+        """Return the weights of the sets, each times the part of the data that is rooted inside."""
+        of_orbit = self._held_by_orbit()
+        orbit_of, zero = self.node_orbits, Fraction(0)
+        if self.question.collective is Collective.ALLREDUCE:
+            roots = self.takes_part | (self.able(PhaseOp.REDUCE) & self.able(PhaseOp.BROADCAST))
+            return min(of_orbit.get(int(orbit), zero) for orbit in np.unique(orbit_of[roots]))
+        parts = zip(self.question.members, self.question.parts, strict=True)
+        return sum((part * of_orbit.get(int(orbit_of[node]), zero) for node, part in parts), zero)
+
+    def _held_by_orbit(self) -> dict[int, Fraction]:
+        """Return of each orbit of nodes, by its least node, what the images of all sets that hold a node weigh."""
+        sizes = np.bincount(self.node_orbits, minlength=self.question.network.size)
+        return _means(((cut, self.node_orbits[list(cut.inside)]) for cut in self.proof.cuts), sizes)
+
+    def _costs(self, phase: PhaseOp) -> dict[int, Fraction]:
+        """Return of each orbit of links, by its least link, what the images of all sets cost in `phase`."""
+        network = self.question.network
+        tails, heads = network.sources, network.targets
+        if phase is PhaseOp.REDUCE:
+            tails, heads = heads, tails
+        crossed = []
+        for cut in self.proof.cuts:
+            if cut.phase is phase:
+                inside = self.question.marks(cut.inside)
+                crossed.append((cut, self.link_orbits[inside[tails] & ~inside[heads]]))
+        return _means(crossed, np.bincount(self.link_orbits, minlength=len(tails)))
+
+    def paid(self) -> Fraction:
+        """Return the sum over usable links of bandwidth times cost, the greatest cost of all phases."""
+        distinct, class_of = self.question.network.bandwidths
+        costs = [self._costs(phase) for phase in self.phases]
+        falls = [self._falls(phase) for phase in self.phases]
+        links = np.flatnonzero(self.usable).tolist()
+        alike = Counter((int(self.link_orbits[link]), tuple(fall.get(link) for fall in falls)) for link in links)
+        total = Fraction(0)
+        for (orbit, of_phases), count in alike.items():
+            prices = (of_sets.get(orbit, 0) + (fall or 0) for of_sets, fall in zip(costs, of_phases, strict=True))
+            total += count * distinct[class_of[orbit]] * max(Fraction(0), *prices)
+        return total
+
+    def _falls(self, phase: PhaseOp) -> dict[int, Fraction]:
+        """Return of links how far the potential falls along them, where an end has one."""
+        potentials = {node: value for node, value in self.proof.potentials.get(phase, {}).items() if value}
+        if not potentials:
+            return {}
+        zero, ends = Fraction(0), enumerate(self.question.topology.links)
+        return {
+            place: potentials.get(link.source, zero) - potentials.get(link.target, zero)
+            for place, link in ends
+            if link.source in potentials or link.target in potentials
+        }
+
+
+def _means(held: Iterable[tuple[WeightedCut, IntArray]], sizes: IntArray) -> dict[int, Fraction]:
+    """Return of each orbit the weight of the sets times the part of the orbit that each of them holds or crosses."""
+    total: dict[int, Fraction] = {}
+    for cut, places in held:
+        for orbit, count in zip(*(each.tolist() for each in np.unique(places, return_counts=True)), strict=True):
+            total[orbit] = total.get(orbit, Fraction(0)) + cut.weight * Fraction(count, int(sizes[orbit]))
+    return total
+
+
+def _reached(tails: IntArray, heads: IntArray, begin: BoolArray) -> BoolArray:
+    """Return which nodes are reached from those marked in `begin`, along links from tails to heads."""
+    reached = begin.copy()
+    while True:
+        further = reached.copy()
+        further[heads[reached[tails]]] = True
+        if np.array_equal(further, reached):
+            return reached
+        reached = further

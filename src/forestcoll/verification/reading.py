@@ -1,0 +1,38 @@
+"""Schedules from files that conclusions are drawn from: read, and verified before anyone sees them."""
+
+from pathlib import Path
+
+from forestcoll.errors import InputError
+from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule.files import read_schedule
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.verification.judges import verify
+from forestcoll.verification.report import Report
+
+
+def read_verified(path: Path, *, progress: Progress = SILENT) -> tuple[Schedule, Report]:
+    """Return the schedule in the file at `path`, of whatever kind, if it is right, and what was found out about it.
+
+    Args:
+        path: the file; gzip is recognised, and `-` is standard input.
+        progress: is told what is being done.
+
+    Raises:
+        InputError: the file cannot be read, breaks its format, or holds a schedule that breaks a rule.
+
+    Example:
+        >>> import tempfile
+        >>> from forestcoll import build_topology, generate, write_schedule
+        >>> path = Path(tempfile.mkdtemp()) / "ring.json"
+        >>> write_schedule(generate(build_topology("ring:nodes=4")), path)
+        >>> schedule, report = read_verified(path)
+        >>> report.optimal
+        True
+    """
+    progress.begin("reading")
+    schedule = read_schedule(path)
+    progress.begin("verifying")
+    report = verify(schedule)
+    if report.fault is not None:
+        raise InputError(f"{path}: {report.fault.message} [{report.fault.rule}]")
+    return schedule, report

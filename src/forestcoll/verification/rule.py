@@ -1,0 +1,35 @@
+"""Rules: what a judge tries one after the other, up to the first that a schedule breaks."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from forestcoll.verification.report import Fault
+
+Case = TypeVar("Case")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Generic[Case]):
+    """One rule: its lasting identifier, what it says, and the function that finds its first offender.
+
+    The function returns a message, or None if the rule holds. It may rely on every rule that is tried before it.
+    """
+
+    id: str
+    statement: str
+    find: Callable[[Case], str | None]
+
+
+def first_fault(case: Case, rules: Iterable[Rule[Case]]) -> Fault | None:
+    """Return the fault of the first of `rules` that `case` breaks, None if all hold."""
+    for rule in rules:
+        message = rule.find(case)
+        if message is not None:
+            return Fault(rule.id, message)
+    return None
+
+
+def statements(rules: Iterable[Rule[Case]]) -> tuple[tuple[str, str], ...]:
+    """Return the identifier and the statement of each of `rules`, in their order."""
+    return tuple((rule.id, rule.statement) for rule in rules)

@@ -1,0 +1,182 @@
+"""A kind of schedule that is added in one place and one line a table: read, written, verified, simulated.
+
+Stars of an allgather: every node sends its shard to every other over the link between them. ARCHITECTURE.md lists the
+lines.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import ClassVar, final
+
+import numpy as np
+import pytest
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.exact import json_text
+from forestcoll.json_parts import rational_of
+from forestcoll.lowering import lower
+from forestcoll.presentation import reports
+from forestcoll.proof import Bound, CutProof
+from forestcoll.schedule.document_parts import bound_document, bound_in, check_format, topology_in
+from forestcoll.schedule.files import FORMATS, Format, read_schedule, write_schedule
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.shape import Shape
+from forestcoll.schedule.shapes import SHAPES, shape_of
+from forestcoll.simulation import Costs, Point, simulate
+from forestcoll.simulation.costs import point_at
+from forestcoll.simulation.loads import FloatArray
+from forestcoll.simulation.simulate import SIMULATIONS, Model, Simulation, loads_of
+from forestcoll.targets.exporting import export
+from forestcoll.topology import topology_to_document
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import Fault, Report, rules, verify
+from forestcoll.verification.claims import Claim, bound_rules, is_optimal
+from forestcoll.verification.judges import JUDGES, Judge
+from forestcoll.verification.network import Network
+from forestcoll.verification.reading import read_verified
+from forestcoll.verification.rule import Rule, first_fault, statements
+
+FORMAT = "example.stars/1"
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Stars(Schedule):
+    """The value."""
+
+    kind: ClassVar[str] = "stars"
+    collective: Collective = field(default=Collective.ALLGATHER, init=False)
+
+    @property
+    def size(self) -> str:
+        return f"{len(self.members)} stars"
+
+
+def text_of(schedule: Stars) -> Iterator[str]:
+    """The document, written."""
+    claims = {"algbw": str(schedule.algbw)} | bound_document(schedule)
+    yield json_text({"format": FORMAT, "topology": topology_to_document(schedule.topology)} | claims)
+
+
+def from_document(document: Mapping[str, object], where: str) -> Stars:
+    """The document, read."""
+    check_format(document, FORMAT, where)
+    topology = topology_in(document, where)
+    bound = bound_in(document, Collective.ALLGATHER, topology, where)
+    return Stars(topology, algbw=rational_of(document.get("algbw"), f"{where}: algbw"), bound=bound)
+
+
+@dataclass(frozen=True)
+class StarsShape(Shape):
+    """The shape."""
+
+    hops: int = 1
+
+
+def _missing_link(schedule: Stars) -> str | None:
+    count = len(schedule.members)
+    return None if len(schedule.topology.links) == count * (count - 1) else "two nodes have no link between them"
+
+
+def _achieved(schedule: Stars) -> Fraction:
+    return len(schedule.members) * min(link.bandwidth for link in schedule.topology.links)
+
+
+def _wrong_algbw(schedule: Stars) -> str | None:
+    return None if schedule.algbw == _achieved(schedule) else f"algbw is {schedule.algbw}"
+
+
+RULES: tuple[Rule[Stars], ...] = (
+    Rule("star-link", "A link joins every two nodes.", _missing_link),
+    Rule("algbw-wrong", "algbw is N times the least bandwidth.", _wrong_algbw),
+)
+CLAIMS = bound_rules("the shards of the nodes inside")
+
+
+def judge(schedule: Stars) -> Report:
+    """The judge."""
+    achieved = _achieved(schedule)
+    claim = Claim(schedule, Network(schedule.topology), achieved, (CutProof,))
+    fault = first_fault(schedule, RULES) or first_fault(claim, CLAIMS)
+    return Report(fault, achieved, fault is None and is_optimal(schedule, achieved), schedule.bound)
+
+
+@dataclass(frozen=True)
+class Times:
+    """The times."""
+
+    schedule: Stars
+    costs: Costs
+
+    def point(self, size: int) -> Point:
+        seconds = self.costs.alpha_us * 1e-6 + size / (float(_achieved(self.schedule)) * 1e9)
+        return point_at(self.schedule, size=size, seconds=seconds, pieces=1, part=1 / len(self.schedule.members))
+
+
+def parts_of(schedule: Stars) -> FloatArray:
+    """The part of M over each link."""
+    return np.full(len(schedule.topology.links), 1 / len(schedule.members))
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line a table."""
+    kind: type[Schedule] = Stars
+    monkeypatch.setitem(FORMATS, FORMAT, Format(Stars, text_of, from_document))
+    monkeypatch.setitem(SHAPES, kind, lambda _: StarsShape())
+    monkeypatch.setitem(JUDGES, kind, Judge(judge, lambda _: (*statements(RULES), *statements(CLAIMS))))
+    monkeypatch.setitem(SIMULATIONS, kind, Simulation(Times, parts_of))
+
+
+def stars() -> Stars:
+    topology = build_topology("complete:nodes=5,bandwidth=7")
+    bound = Bound(Collective.ALLGATHER, Fraction(35), CutProof((0, 1, 2, 3)))
+    return Stars(topology, algbw=Fraction(35), bound=bound)
+
+
+def test_it_is_written_and_read(tmp_path: Path) -> None:
+    for name in ("stars.json", "stars.json.gz"):
+        write_schedule(stars(), tmp_path / name)
+        assert read_schedule(tmp_path / name) == stars()
+    assert repr(stars()) == "<Stars: allgather on 'complete:nodes=5,bandwidth=7', 5 compute nodes, 5 stars>"
+    assert shape_of(stars()).hops == 1
+
+
+def test_it_is_verified(tmp_path: Path) -> None:
+    report = verify(stars())
+    assert (report.ok, report.optimal, report.algbw) == (True, True, Fraction(35))
+    assert report.proof == CutProof((0, 1, 2, 3))
+    assert rules("stars")[0] == ("star-link", "A link joins every two nodes.")
+    wrong = replace(stars(), algbw=Fraction(36))
+    assert verify(wrong).fault == Fault("algbw-wrong", "algbw is 36")
+    write_schedule(wrong, tmp_path / "wrong.json")
+    with pytest.raises(InputError, match=r"wrong.json: algbw is 36 \[algbw-wrong\]"):
+        read_verified(tmp_path / "wrong.json")
+
+
+def test_it_is_simulated() -> None:
+    (point,) = simulate(stars(), [10**9], Costs(alpha_us=0))
+    assert point.algbw == pytest.approx(35)
+    assert loads_of(stars()).parts.tolist() == [0.2] * 20
+
+
+def test_it_is_presented_as_all_kinds_are() -> None:
+    lines = reports.verified_lines(stars(), verify(stars()), Path("s.json"))
+    assert lines[0] == "s.json: right: allgather on complete:nodes=5,bandwidth=7, 5 compute nodes"
+    assert "reached; the cut in the file proves that no schedule is faster" in lines[2]
+    assert reports.verified_document(stars(), verify(stars()))["optimal_algbw"] == "35"
+
+
+def test_what_it_cannot_become_is_said_in_one_line() -> None:
+    words = "a schedule of kind 'stars' cannot be made a program; take one of kind 'trees' or 'steps'"
+    for attempt in (lower, lambda schedule: export(schedule, "msccl-xml"), _simulated_as_program):
+        with pytest.raises(InputError) as caught:
+            attempt(stars())
+        assert str(caught.value) == f"complete:nodes=5,bandwidth=7: {words}"
+
+
+def _simulated_as_program(schedule: Schedule) -> object:
+    return simulate(schedule, [10**6], model=Model.PROGRAM)

@@ -1,0 +1,51 @@
+"""Nobody draws conclusions from a schedule that was not verified: who may read one without is listed here."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import forestcoll
+
+SOURCE = Path(forestcoll.__file__).parent
+
+READERS = {"read_schedule", "schedule_from_document", "from_document", "scanned", "FORMATS"}
+"""What makes a schedule of a file or a document; all of them live in `forestcoll.schedule`."""
+
+MAY_READ = {"verification/reading.py", "cli/verify.py"}
+"""`read_verified`, which verifies; and the command that says what is wrong."""
+
+KNOW_NAMES = {"training/network.py": {"FORMATS"}}
+"""Who asks for the names of formats only."""
+
+
+def imported_readers(path: Path) -> Iterator[str]:
+    """Yield the readers of schedules that a module imports, or reaches through a module that it imports."""
+    tree = ast.parse(path.read_text())
+    modules = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("forestcoll.schedule"):
+            names = {alias.name for alias in node.names}
+            yield from names & READERS
+            modules |= {alias.asname or alias.name for alias in node.names if alias.name in {"files", "document"}}
+        if isinstance(node, ast.Import) and any(each.name.startswith("forestcoll.schedule") for each in node.names):
+            yield "import forestcoll.schedule"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            yield node.attr
+
+
+def test_only_the_verifier_reads_schedules() -> None:
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        place = path.relative_to(SOURCE).as_posix()
+        if place.startswith("schedule/") or place in MAY_READ:
+            continue
+        readers = set(imported_readers(path)) - KNOW_NAMES.get(place, set())
+        if readers:
+            found[place] = readers
+    assert not found, "go through forestcoll.verification.reading.read_verified"
+
+
+def test_the_scan_finds_readers() -> None:
+    assert set(imported_readers(SOURCE / "verification" / "reading.py")) == {"read_schedule"}
+    assert set(imported_readers(SOURCE / "cli" / "verify.py")) == {"read_schedule"}

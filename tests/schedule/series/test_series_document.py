@@ -1,0 +1,95 @@
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forestcoll.errors import InputError
+from forestcoll.oneport import compare_series
+from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
+from forestcoll.schedule.series.document import from_document
+from forestcoll.topology import TopologyBuilder
+
+
+def platform() -> Any:
+    builder = TopologyBuilder("small", port_model="one-port")
+    builder.add_compute("a")
+    builder.add_compute(1)
+    builder.add_compute("b")
+    builder.add_switch("w")
+    for source, target, bandwidth in (("a", 1, "3/2"), ("a", "w", 2), ("w", "b", 2), (1, "b", 1), ("b", 1, 1)):
+        builder.add_link(source, target, bandwidth)
+    return builder.build()
+
+
+SCHEDULE = compare_series(platform(), "a").schedule()
+
+
+def document() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads("".join(schedule_text(SCHEDULE)))
+    return found
+
+
+def test_a_schedule_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    for name in ("series.json", "series.json.gz"):
+        write_schedule(SCHEDULE, tmp_path / name)
+        assert read_schedule(tmp_path / name) == SCHEDULE
+
+
+def test_a_document_holds_ids_and_exact_numbers() -> None:
+    found = document()
+    assert found["format"] == "forestcoll.broadcast-series/1"
+    assert found["source"] == "a"
+    assert Fraction(found["throughput"]) == Fraction(found["messages_per_period"]) / Fraction(found["period"])
+    assert sum(Fraction(tree["weight"]) for tree in found["trees"]) == Fraction(found["throughput"])
+    assert sum(Fraction(each["duration"]) for each in found["rounds"]) == Fraction(found["period"])
+
+
+def test_the_place_of_an_edge_may_be_left_out_where_it_is_clear() -> None:
+    found = document()
+    for each in found["rounds"]:
+        for transfer in each["transfers"]:
+            del transfer["edge"]
+    assert schedule_from_document(found, where="x") == SCHEDULE
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "complaint"),
+    [
+        (["format"], "x", "x: format is 'x'; expected 'forestcoll.broadcast-series/1'"),
+        (["topology"], 3, 'x: needs "topology": {...}, the network'),
+        (["trees"], None, 'x: trees is null; expected "trees": [...], a list of objects'),
+        (["trees"], [], 'x: "trees" is empty; a series needs a tree at least'),
+        (["trees", 0], 7, "x: trees[0] is 7; expected an object"),
+        (
+            ["trees", 0, "weight"],
+            "a",
+            "x: trees[0].weight is 'a', which is not a number; write a number such as '25/3'",
+        ),
+        (["trees", 0, "edges"], 1, 'x: trees[0] needs "edges": [[source, target], ...]'),
+        (["trees", 0, "edges", 0], ["a"], 'x: trees[0].edges[0] is ["a"]; expected [source, target]'),
+        (["trees", 0, "edges", 0], ["a", "q"], "x: trees[0].edges[0]: there is no node 'q'"),
+        (["trees", 0, "edges", 0], ["a", True], "x: trees[0].edges[0]: true is no node's id"),
+        (["period"], 0, "x: period is 0; it must be greater than 0"),
+        (["period"], None, "x: period is null, which is not a number; write "),
+        (["messages_per_period"], 0, "x: messages_per_period is 0; expected an integer of 1 or more"),
+        (["source"], "z", "x: source: there is no node 'z'"),
+        (["rounds", 0, "transfers", 0, "tree"], 99, "x: rounds[0].transfers[0].tree is 99; there are "),
+        (["rounds", 0, "transfers", 0, "source"], "b", "x: rounds[0].transfers[0]: tree 0 has no edge 'b' -> "),
+        (["rounds", 0, "transfers", 0, "edge"], 99, "x: rounds[0].transfers[0].edge is 99, which is not an edge "),
+        (["certificate"], 3, "x: certificate is 3; expected an object"),
+        (["certificate", "prices", 0, "port"], "x", "x: certificate.prices[0].port is 'x'; expected 'send' or "),
+        (["certificate", "cuts", 0, "nodes"], 1, 'x: certificate.cuts[0] needs "nodes": [...], a list of ids'),
+        (["throughput"], "1/977", "x: throughput is 1/977, but "),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(path: list[Any], value: object, complaint: str) -> None:
+    found = document()
+    part: Any = found
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = value
+    with pytest.raises(InputError) as caught:
+        from_document(found, where="x")
+    assert str(caught.value).startswith(complaint)

@@ -1,0 +1,92 @@
+"""Step schedules made of others: reversed, carried over, one after the other."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.generation.bfb import bfb
+from forestcoll.generation.steps import generate_steps
+from forestcoll.schedule.steps.composition import carried_over, combined, is_own_transpose, reversed_steps
+from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.schedule.steps.value import Transfer, Transfers
+from forestcoll.topology import Topology
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+from networks import examples, networks, one_way_networks
+
+DIRECT = st.one_of(networks(most=6, switches=False), one_way_networks(most=6, switches=False))
+
+
+@examples(60)
+@given(DIRECT, st.sampled_from(["allgather", "reduce-scatter", "allreduce"]))
+def test_the_reverse_is_right_on_the_transposed_network_and_costs_the_same(topology: Topology, kind: str) -> None:
+    schedule = bfb(topology, kind)
+    back = reversed_steps(schedule)
+    assert back.collective is schedule.collective.dual
+    assert verify(back).ok
+    assert step_shape(back).step_times == step_shape(schedule).step_times[::-1]
+    assert reversed_steps(back) == schedule
+
+
+def test_a_reverse_symmetric_network_takes_the_reverse_back_by_isomorphism() -> None:
+    topology = build_topology("circulant:nodes=7,offsets=1+2,one_way=true")
+    assert not is_own_transpose(topology)
+    image = [(-node) % 7 for node in range(7)]
+    scatter = carried_over(reversed_steps(bfb(topology)), topology, image)
+    assert scatter.collective is Collective.REDUCE_SCATTER
+    assert verify(scatter).optimal
+    assert verify(combined(scatter, bfb(topology))).optimal
+
+
+def test_shards_move_with_their_nodes() -> None:
+    topology = build_topology("double-binary-tree:nodes=7")
+    schedule = generate_steps(topology, "allreduce", method="double-binary-tree")
+    image = np.roll(np.arange(7), 1).tolist()
+    with pytest.raises(InputError, match="does not send its links"):
+        carried_over(schedule, topology, image)
+    moved = carried_over(schedule, topology, list(range(7)))
+    assert moved == schedule
+
+
+@pytest.mark.parametrize("image", [[0, 0, 1, 2], [0, 1, 2], [0, 1, 2, 4]])
+def test_an_image_that_is_no_numbering_is_refused(image: list[int]) -> None:
+    topology = build_topology("ring:nodes=4")
+    with pytest.raises(InputError, match="the image is no numbering"):
+        carried_over(bfb(topology), topology, image)
+
+
+def test_only_a_reduce_scatter_and_an_allgather_make_an_allreduce() -> None:
+    ring, other = bfb(build_topology("ring:nodes=4")), bfb(build_topology("complete:nodes=4"))
+    with pytest.raises(InputError, match="not allgather and allgather"):
+        combined(ring, ring)
+    with pytest.raises(InputError, match="for different networks"):
+        combined(reversed_steps(ring), other)
+
+
+def test_transfers_given_in_any_order_are_put_in_steps() -> None:
+    columns = [np.array(column) for column in ([1, 0, 1], [0, 1, 2], [0, 1, 2], [1, 2, 0], [3, 1, 0], [2, 0, 2])]
+    steps, shards, sources, targets, lows, highs = columns
+    sent = Transfers.by_step(
+        steps,
+        count=3,
+        shards=shards,
+        sources=sources,
+        targets=targets,
+        lows=lows,
+        highs=highs,
+        points=[Fraction(1, 2), Fraction(0), Fraction(1), Fraction(0), Fraction(7)],
+    )
+    zero, half, one = Fraction(0), Fraction(1, 2), Fraction(1)
+    assert sent.points == (zero, half, one)
+    assert [list(step) for step in sent] == [
+        [Transfer(1, zero, half, 1, 2)],
+        [Transfer(0, zero, one, 0, 1), Transfer(2, half, one, 2, 0)],
+        [],
+    ]
+    assert sent == Transfers.of([list(step) for step in sent])
+    assert sent != Transfers.of([])

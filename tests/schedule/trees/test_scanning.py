@@ -1,0 +1,154 @@
+"""The quick reading of schedules gives what the ordinary one gives, to the letter, or leaves it the work."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from forestcoll.errors import InputError
+from forestcoll.files import read_document
+from forestcoll.schedule import rows_text
+from forestcoll.schedule.files import read_schedule, schedule_from_document
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees import scanning
+from forestcoll.schedule.trees.scanning import scanned_document
+
+TOPOLOGY: dict[str, Any] = {
+    "directed": False,
+    "graph": {"format": "forestcoll.topology/1", "name": "zwei é"},
+    "nodes": [{"id": "a"}, {"id": "b", "note": "one ]} and {[ \\ two"}],
+    "edges": [{"source": "a", "target": "b", "bandwidth": 0.5}],
+}
+
+
+def document() -> dict[str, Any]:
+    trees = [{"root": root, "share": "1/2", "routes": [root]} for root in (0, 1)]
+    phase = {"op": "broadcast", "trees": trees}
+    head = {"format": "forestcoll.schedule/1", "collective": "allgather", "topology": TOPOLOGY, "algbw": "1"}
+    return head | {"routes": [[0, 1], [1, 0]], "phases": [phase]}
+
+
+def plain(value: object) -> object:
+    """Return a document with lists where arrays stand."""
+    if isinstance(value, Rows):
+        return list(value.lists())
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list) else value
+
+
+def text_of(value: object, **form: Any) -> bytes:
+    return json.dumps(value, **form).encode()
+
+
+@pytest.mark.parametrize("form", [{}, {"indent": 1}, {"separators": (",", ":")}, {"sort_keys": True}])
+def test_a_document_in_any_form_is_read_with_arrays(form: dict[str, Any]) -> None:
+    read = scanned_document(text_of(document(), **form))
+    assert read is not None
+    assert plain(read) == document()
+    assert isinstance(read["routes"], Rows)
+
+
+def test_text_in_utf8_and_a_byte_order_mark_are_read() -> None:
+    read = scanned_document(b"\xef\xbb\xbf" + text_of(document(), ensure_ascii=False))
+    assert plain(read) == document()
+
+
+@pytest.mark.parametrize("size", [0, 3, 2**18])
+def test_trees_are_read_in_groups_of_any_size(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scanning, "BLOCK_BYTES", size)
+    assert plain(scanned_document(text_of(document()))) == document()
+
+
+def changed(**keys: object) -> bytes:
+    return text_of(document() | keys)
+
+
+def replaced(old: str, new: str) -> bytes:
+    text = text_of(document()).decode()
+    assert old in text
+    return text.replace(old, new, 1).encode()
+
+
+LEFT = {
+    "no JSON": replaced("[[0, 1]", "[[0, 1}"),
+    "more behind the list": replaced("[[0, 1], [1, 0]]", "[[0, 1], [1, 0]] 7"),
+    "more behind the document": text_of(document()) + b"]",
+    "no end": b'{"routes": [1, 2',
+    "no UTF-8": replaced("zwei", "zwei").replace(b"zwei", b"\xff"),
+    "a number of ten digits": replaced("[1, 0]", "[1234567890, 0]"),
+    "a route that is not of integers": replaced("[1, 0]", '["1", 0]'),
+    "a route that is no list": replaced("[1, 0]", "1"),
+    "a route without nodes": replaced("[1, 0]", "[]"),
+    "a table that is no table": changed(routes=[1, 2]),
+    "no routes at all": changed(routes=[]),
+    "a tree with a table": replaced('"routes": [1]', '"routes": [[1]]'),
+    "two lists": replaced('"routes": [1]', '"routes": [1], "routes": [0]'),
+    "two lists in one": replaced('"routes": [1]', '"routes": [1], [0]'),
+    "a list elsewhere": changed(comment={"routes": [1, 2]}),
+    "a list in the topology": changed(topology=TOPOLOGY | {"routes": [1]}),
+    "a list at the top": b'[{"routes": [1, 2]}]',
+    "the text that stands in": changed(comment="-Infinity"),
+    "an infinite number": replaced('"algbw": "1"', '"algbw": -Infinity'),
+    "lists too deep": replaced("[[0, 1], [1, 0]]", "[" * 50_000 + "1" + "]" * 50_000),
+    "objects too deep": changed(comment=None).replace(b"null", b'{"a":' * 50_000 + b"1" + b"}" * 50_000),
+}
+
+
+@pytest.mark.parametrize("why", LEFT)
+def test_what_is_unusual_is_left_to_the_ordinary_way(why: str) -> None:
+    assert scanned_document(LEFT[why]) is None
+
+
+def test_a_key_inside_a_string_is_no_list() -> None:
+    note = 'see "routes": [1, 2], or \\"routes": [3]'
+    read = scanned_document(changed(comment=note))
+    assert read is not None
+    assert read["comment"] == note
+
+
+def outcome(path: Path, *, quick: bool) -> Schedule | str:
+    try:
+        return read_schedule(path) if quick else schedule_from_document(read_document(path), where=str(path))
+    except InputError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("why", LEFT)
+def test_what_is_unusual_ends_as_in_the_ordinary_way(why: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    path.write_bytes(LEFT[why])
+    assert outcome(path, quick=True) == outcome(path, quick=False)
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_changed_text_ends_as_in_the_ordinary_way(tmp_path: Path, data: st.DataObject) -> None:
+    text = text_of(document())
+    for _ in range(data.draw(st.integers(0, 2))):
+        place = data.draw(st.integers(0, len(text)))
+        new = data.draw(st.sampled_from(["", "[", "]", ",", "0", "7", '"', "}", "{", " ", "-", "\\", '"routes": [1],']))
+        text = text[:place] + new.encode() + text[place + data.draw(st.integers(0, 2)) :]
+    path = tmp_path / "s.json"
+    path.write_bytes(text)
+    assert outcome(path, quick=True) == outcome(path, quick=False)
+
+
+@pytest.mark.parametrize("bytes_at_once", [1, 8, 2**18])
+def test_an_entry_out_of_range_is_named_by_its_place(
+    bytes_at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_text, "BLOCK_BYTES", bytes_at_once)
+    path = tmp_path / "s.json"
+    path.write_bytes(replaced("[1, 0]", "[1, 0], [0, 1, 2]"))
+    assert outcome(path, quick=True) == f"{path}: routes[2][2] is 2; expected an integer from 0 to 1"
+    path.write_bytes(replaced('"routes": [1]', '"routes": [1, 0, 2, 3]'))
+    expected = f"{path}: phases[0].trees[1].routes[2] is 2; expected an integer from 0 to 1"
+    assert outcome(path, quick=True) == expected

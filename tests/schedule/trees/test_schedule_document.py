@@ -1,0 +1,398 @@
+"""Schedules as documents and files: round trips, and an error of one line for whatever is malformed."""
+
+import gzip
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.errors import InputError
+from forestcoll.proof import Bound, CutProof
+from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.value import Phase, Tree, TreeSchedule
+from forestcoll.topology import Shift, Symmetry, TopologyBuilder
+
+Document = dict[str, Any]
+
+
+def path_schedule() -> TreeSchedule:
+    """Three GPUs on a switch, bandwidth 10 each way: each root's tree is a chain round the others."""
+    builder = TopologyBuilder("path")
+    names = [builder.add_compute(f"g{number}", box=0) for number in range(3)]
+    builder.add_switch("sw", multicast=True)
+    for name in names:
+        builder.add_duplex(name, "sw", 10, latency_us="1/2")
+    phase = Phase(
+        op=PhaseOp.BROADCAST,
+        roots=(0, 1, 2),
+        shares=(Fraction(1, 3),) * 3,
+        routes=Rows.of([[0, 1], [1, 2], [2, 0]]),
+    )
+    return TreeSchedule(
+        topology=builder.build(),
+        collective=Collective.ALLGATHER,
+        routes=Rows.of([[0, 3, 1], [1, 3, 2], [2, 3, 0]]),
+        phases=(phase,),
+        algbw=Fraction(15),
+        bound=Bound(Collective.ALLGATHER, Fraction(15), CutProof((0, 1, 3))),
+        trees_per_root=1,
+    )
+
+
+def document() -> Document:
+    loaded: Document = json.loads("".join(schedule_text(path_schedule())))
+    return loaded
+
+
+@pytest.mark.parametrize("name", ["schedule.json", "schedule.json.gz"])
+def test_a_written_schedule_is_read_back_equal(tmp_path: Path, name: str) -> None:
+    schedule = path_schedule()
+    write_schedule(schedule, tmp_path / name)
+    assert read_schedule(tmp_path / name) == schedule
+    assert (tmp_path / name).read_bytes()[:2] == (b"\x1f\x8b" if name.endswith(".gz") else b'{"')
+
+
+@pytest.mark.parametrize("name", ["schedule.json", "schedule.json.gz"])
+def test_the_same_schedule_gives_the_same_bytes(tmp_path: Path, name: str) -> None:
+    (tmp_path / "other").mkdir()
+    write_schedule(path_schedule(), tmp_path / name)
+    write_schedule(read_schedule(tmp_path / name), tmp_path / "other" / name)
+    assert (tmp_path / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+def test_gzip_holds_the_same_text(tmp_path: Path) -> None:
+    write_schedule(path_schedule(), tmp_path / "a.gz")
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()).decode() == "".join(schedule_text(path_schedule()))
+
+
+def test_the_text_is_the_documented_json() -> None:
+    written = document()
+    assert written["format"] == "forestcoll.schedule/1"
+    assert written["collective"] == "allgather"
+    assert (written["algbw"], written["optimal_algbw"]) == ("15", "15")
+    assert written["certificate"] == {"cut": [0, 1, 3]}
+    assert (written["trees_per_root"], written["shards"]) == (1, None)
+    assert written["routes"] == [[0, 3, 1], [1, 3, 2], [2, 3, 0]]
+    trees = [
+        {"root": 0, "share": "1/3", "routes": [0, 1]},
+        {"root": 1, "share": "1/3", "routes": [1, 2]},
+        {"root": 2, "share": "1/3", "routes": [2, 0]},
+    ]
+    assert written["phases"] == [{"op": "broadcast", "trees": trees}]
+
+
+def test_attributes_of_the_network_keep_their_digits(tmp_path: Path) -> None:
+    changed = document()
+    changed["topology"]["nodes"][0]["temp"] = 7654321
+    text = json.dumps(changed).replace("7654321", "0.12345678901234567890")
+    (tmp_path / "s.json").write_text(text)
+    assert '"temp": 0.12345678901234567890}' in "".join(schedule_text(read_schedule(tmp_path / "s.json")))
+
+
+@pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, 8193])
+def test_routes_written_in_pieces_join_without_a_seam(count: int) -> None:
+    routes = Rows.of([[place % 3, 3, (place + 1) % 3] for place in range(count)])
+    phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1),), Rows.of([list(range(count))]))
+    schedule = replace(path_schedule(), routes=routes, phases=(phase,))
+    assert schedule_from_document(json.loads("".join(schedule_text(schedule))), where="x") == schedule
+
+
+def test_empty_lists_are_well_formed() -> None:
+    bare = replace(path_schedule(), routes=Rows.of([]), phases=(), bound=None, trees_per_root=None)
+    assert schedule_from_document(json.loads("".join(schedule_text(bare))), where="x") == bare
+    phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1),), Rows.of([[]]))
+    treeless = replace(bare, phases=(phase, Phase(PhaseOp.BROADCAST, (), (), Rows.of([]))))
+    assert schedule_from_document(json.loads("".join(schedule_text(treeless))), where="x") == treeless
+
+
+@given(
+    shares=st.lists(st.fractions(max_denominator=10**30), min_size=1, max_size=5),
+    algbw=st.fractions(max_denominator=10**30),
+    rows=st.lists(st.lists(st.integers(0, 3), max_size=4), max_size=6),
+)
+def test_any_well_formed_schedule_survives_the_round_trip(
+    shares: list[Fraction], algbw: Fraction, rows: list[list[int]]
+) -> None:
+    listed = Rows.of([list(range(len(rows)))] * len(shares))
+    phase = Phase(PhaseOp.BROADCAST, (1,) * len(shares), tuple(shares), listed)
+    schedule = replace(path_schedule(), routes=Rows.of(rows), phases=(phase,), algbw=algbw)
+    assert schedule_from_document(json.loads("".join(schedule_text(schedule))), where="x") == schedule
+
+
+def turned() -> TreeSchedule:
+    """`path_schedule` as the tree of one root, and a turn of the GPUs round the switch."""
+    whole = path_schedule()
+    phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1, 3),), Rows.of([[0, 1]]))
+    turn = Shift(3, np.array([1, 2, 0, 3], dtype=np.int32))
+    return replace(whole, phases=(phase,), routes=Rows.of([[0, 3, 1], [1, 3, 2]]), symmetry=Symmetry((turn,)))
+
+
+def test_a_symmetry_stands_behind_the_shards(tmp_path: Path) -> None:
+    write_schedule(turned(), tmp_path / "s.json")
+    written = json.loads((tmp_path / "s.json").read_text())
+    keys = list(written)
+    assert keys[keys.index("shards") + 1] == "symmetry"
+    assert written["symmetry"] == [{"order": 3, "image": [1, 2, 0, 3]}]
+    assert "symmetry" not in document()
+
+
+@pytest.mark.parametrize("symmetry", [turned().symmetry, Symmetry(()), None])
+def test_a_symmetry_is_read_back_equal(tmp_path: Path, symmetry: Symmetry | None) -> None:
+    schedule = replace(turned(), symmetry=symmetry)
+    write_schedule(schedule, tmp_path / "s.json")
+    assert read_schedule(tmp_path / "s.json") == schedule
+    assert schedule_from_document(json.loads((tmp_path / "s.json").read_text()), where="x") == schedule
+
+
+def test_symmetries_are_equal_by_value() -> None:
+    symmetry = turned().symmetry
+    assert symmetry == turned().symmetry
+    assert symmetry != Symmetry((Shift(3, np.array([2, 0, 1, 3], dtype=np.int32)),))
+    assert symmetry != Symmetry((Shift(6, np.array([1, 2, 0, 3], dtype=np.int32)),))
+    assert Shift(2, np.array([1, 0], dtype=np.int32)) != [1, 0]
+
+
+def test_missing_claims_and_shards_may_be_left_out() -> None:
+    short = document()
+    for key in ("optimal_algbw", "certificate", "trees_per_root", "shards"):
+        del short[key]
+    schedule = schedule_from_document(short, where="x")
+    assert isinstance(schedule, TreeSchedule)
+    assert (schedule.bound, schedule.trees_per_root) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ('"0.1"', Fraction(1, 10)),
+        ("0.1", Fraction(1, 10)),
+        ("1e-3", Fraction(1, 1000)),
+        ("1", Fraction(1)),
+        ('"2/6"', Fraction(1, 3)),
+        ('"-1/3"', Fraction(-1, 3)),
+        ("0.1000000000000000055", Fraction(1000000000000000055, 10**19)),
+    ],
+)
+def test_shares_are_read_exactly_as_written(tmp_path: Path, text: str, share: Fraction) -> None:
+    file = tmp_path / "s.json"
+    file.write_text("".join(schedule_text(path_schedule())).replace('"share": "1/3"', f'"share": {text}'))
+    schedule = read_schedule(file)
+    assert isinstance(schedule, TreeSchedule)
+    assert schedule.phases[0].shares == (share,) * 3
+
+
+def _set(*keys: str | int, value: object) -> Callable[[Document], None]:
+    def change(target: Any) -> None:
+        for key in keys[:-1]:
+            target = target[key]
+        target[keys[-1]] = value
+
+    return change
+
+
+def _delete(*keys: str | int) -> Callable[[Document], None]:
+    def change(target: Any) -> None:
+        for key in keys[:-1]:
+            target = target[key]
+        del target[keys[-1]]
+
+    return change
+
+
+TREE = ("phases", 0, "trees", 1)
+IN_TREE = "phases[0].trees[1]"
+
+MALFORMED: list[tuple[Callable[[Document], None], str]] = [
+    (_delete("format"), 'has no "format"; expected'),
+    (_set("format", value="forestcoll.topology/1"), "format is 'forestcoll.topology/1'; expected"),
+    (_set("format", value="forestcoll.schedule/2"), "format is 'forestcoll.schedule/2'; expected"),
+    (_set("format", value=["x" * 999]), "...; expected 'forestcoll.schedule/1'"),
+    (_delete("collective"), 'has no "collective"; a schedule needs it'),
+    (_set("collective", value="alltoall"), "collective is 'alltoall'; this version knows"),
+    (_set("collective", value=[]), "collective is []; this version knows"),
+    (_set("shards", value=[]), 'shards are []; expected an object, {"<node id>": "<rational>", ...}'),
+    (_set("shards", value={"g0": "1/2"}), "shards: the shards add up to 1/2; they must add up to exactly 1"),
+    (_set("shards", value={"g0": "a"}), "shards: the shard of node 'g0', 'a', is not a number"),
+    (_set("shards", value={"sw": "1"}), "shards: 'sw' is a switch; only compute nodes have shards"),
+    (_set("shards", value={"g9": "1"}), "no node 'g9'"),
+    (_delete("topology"), 'has no "topology"; a schedule needs it'),
+    (_set("topology", value=[]), "topology is []; expected an object"),
+    (_set("topology", "edges", 0, "bandwidth", value=0), "topology: edge 'g0' -> 'sw': bandwidth 0 must be"),
+    (_set("symmetry", value={}), "symmetry is {}; expected a list"),
+    (_set("symmetry", value=[3]), "symmetry[0] is 3; expected {"),
+    (_set("symmetry", value=[{"order": 3}]), 'symmetry[0] has no "image"; a schedule needs it'),
+    (_set("symmetry", value=[{"image": [0, 1, 2, 3]}]), 'symmetry[0] has no "order"; a schedule needs it'),
+    (_set("symmetry", value=[{"order": 1, "image": []}]), "symmetry[0].order is 1; expected an integer of 2 or more"),
+    (_set("symmetry", value=[{"order": 2.0, "image": []}]), "symmetry[0].order is 2.0; expected an integer"),
+    (_set("symmetry", value=[{"order": True, "image": []}]), "symmetry[0].order is true; expected an integer"),
+    (_set("symmetry", value=[{"order": "2", "image": []}]), "symmetry[0].order is '2'; expected an integer"),
+    (_set("symmetry", value=[{"order": 2, "image": 3}]), "symmetry[0].image is 3; expected a list"),
+    (
+        _set("symmetry", value=[{"order": 2, "image": [1, 0, 2]}]),
+        "symmetry[0].image has 3 entries; expected one for each of the 4 nodes",
+    ),
+    (
+        _set("symmetry", value=[{"order": 2, "image": [1, 0, 2, 4]}]),
+        "symmetry[0].image[3] is 4; expected an integer from 0 to 3",
+    ),
+    (_set("symmetry", value=[{"order": 2, "image": [1, 0, -2, 3]}]), "symmetry[0].image[2] is -2; expected an integer"),
+    (_set("symmetry", value=[{"order": 2, "image": [1, 0, "2", 3]}]), "symmetry[0].image[2] is '2'; expected an"),
+    (_delete("routes"), 'has no "routes"; a schedule needs it'),
+    (_set("routes", value={}), "routes is {}; expected a list"),
+    (_set("routes", 1, value="0"), "routes[1] is '0'; expected a list"),
+    (_set("routes", 1, value=None), "routes[1] is null; expected a list"),
+    (_set("routes", 1, 2, value=4), "routes[1][2] is 4; expected an integer from 0 to 3"),
+    (_set("routes", 1, 2, value=-1), "routes[1][2] is -1; expected an integer"),
+    (_set("routes", 1, 2, value=1.0), "routes[1][2] is 1.0; expected an integer"),
+    (_set("routes", 1, 2, value=True), "routes[1][2] is true; expected an integer"),
+    (_set("routes", 1, 2, value="1"), "routes[1][2] is '1'; expected an integer"),
+    (_set("routes", 1, 2, value=None), "routes[1][2] is null; expected an integer"),
+    (_set("routes", 1, 2, value=[1]), "routes[1][2] is [1]; expected an integer"),
+    (_set("routes", 1, 2, value=10**30), f"routes[1][2] is {10**30}; expected an integer"),
+    (_delete("phases"), 'has no "phases"; a schedule needs it'),
+    (_set("phases", value={}), "phases is {}; expected a list"),
+    (_set("phases", 0, value=[]), "phases[0] is []; expected"),
+    (_delete("phases", 0, "op"), 'phases[0] has no "op"; a schedule needs it'),
+    (_set("phases", 0, "op", value="scatter"), "phases[0].op is 'scatter'; this version knows"),
+    (_delete("phases", 0, "trees"), 'phases[0] has no "trees"; a schedule needs it'),
+    (_set("phases", 0, "trees", value={}), "phases[0].trees is {}; expected a list"),
+    (_set(*TREE, value=[0]), f"{IN_TREE} is [0]; expected an object"),
+    (_delete(*TREE, "root"), f'{IN_TREE} has no "root"; a schedule needs it'),
+    (_set(*TREE, "root", value=4), f"{IN_TREE}.root is 4; expected an integer from 0 to 3"),
+    (_set(*TREE, "root", value=-1), f"{IN_TREE}.root is -1"),
+    (_set(*TREE, "root", value=1.0), f"{IN_TREE}.root is 1.0"),
+    (_set(*TREE, "root", value=True), f"{IN_TREE}.root is true"),
+    (_set(*TREE, "root", value="g0"), f"{IN_TREE}.root is 'g0'"),
+    (_delete(*TREE, "share"), f'{IN_TREE} has no "share"; a schedule needs it'),
+    (_set(*TREE, "share", value=None), f"{IN_TREE}.share null is not a number; write a rational"),
+    (_set(*TREE, "share", value="1/0"), f"{IN_TREE}.share '1/0' has a zero denominator"),
+    (_set(*TREE, "share", value="NaN"), f"{IN_TREE}.share 'NaN' is not finite"),
+    (_set(*TREE, "share", value=float("nan")), f"{IN_TREE}.share NaN is not finite"),
+    (_set(*TREE, "share", value=float("-inf")), f"{IN_TREE}.share -Infinity is not finite"),
+    (_set(*TREE, "share", value="a third"), f"{IN_TREE}.share 'a third' is not a number"),
+    (_set(*TREE, "share", value=""), f"{IN_TREE}.share '' is not a number"),
+    (_set(*TREE, "share", value=True), f"{IN_TREE}.share true is not a number"),
+    (_set(*TREE, "share", value=[1, 3]), f"{IN_TREE}.share [1, 3] is not a number"),
+    (_set(*TREE, "share", value="1e999999999"), f"{IN_TREE}.share '1e999999999' has more than 4000 digits"),
+    (_set(*TREE, "share", value="1/" + "9" * 5000), f"{IN_TREE}.share '1/999"),
+    (_delete(*TREE, "routes"), f'{IN_TREE} has no "routes"; a schedule needs it'),
+    (_set(*TREE, "routes", value=None), f"{IN_TREE}.routes is null; expected a list"),
+    (_set(*TREE, "routes", value=0), f"{IN_TREE}.routes is 0; expected a list"),
+    (_set(*TREE, "routes", 1, value=3), f"{IN_TREE}.routes[1] is 3; expected an integer from 0 to 2"),
+    (_set(*TREE, "routes", 1, value=-3), f"{IN_TREE}.routes[1] is -3"),
+    (_set(*TREE, "routes", 1, value=2.5), f"{IN_TREE}.routes[1] is 2.5"),
+    (_set(*TREE, "routes", 1, value=False), f"{IN_TREE}.routes[1] is false"),
+    (_set(*TREE, "routes", 1, value="0"), f"{IN_TREE}.routes[1] is '0'"),
+    (_delete("algbw"), 'has no "algbw"; a schedule needs it'),
+    (_set("algbw", value=None), "algbw null is not a number"),
+    (_set("topology", value=None), "topology is null; expected an object"),
+    (_set("algbw", value="fast"), "algbw 'fast' is not a number"),
+    (_set("algbw", value={}), "algbw {} is not a number"),
+    (_delete("optimal_algbw"), "optimal_algbw is missing"),
+    (_delete("certificate"), "certificate is missing"),
+    (_set("optimal_algbw", value="1/0"), "optimal_algbw '1/0' has a zero denominator"),
+    (_set("certificate", value=[0]), "certificate is [0]; expected"),
+    (_set("certificate", value={}), 'certificate has no "cut"; a schedule needs it'),
+    (_set("certificate", "cut", value="0"), "certificate.cut is '0'; expected a list"),
+    (_set("certificate", "cut", 2, value=4), "certificate.cut[2] is 4; expected an integer from 0 to 3"),
+    (_set("certificate", "cut", 2, value=1.0), "certificate.cut[2] is 1.0"),
+    (_set("certificate", "cut", 2, value=True), "certificate.cut[2] is true"),
+    (_set("trees_per_root", value=0), "trees_per_root is 0; expected a positive integer or null"),
+    (_set("trees_per_root", value=-1), "trees_per_root is -1"),
+    (_set("trees_per_root", value=1.5), "trees_per_root is 1.5"),
+    (_set("trees_per_root", value=True), "trees_per_root is true"),
+    (_set("trees_per_root", value="3"), "trees_per_root is '3'"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "expected"), MALFORMED)
+def test_a_malformed_schedule_is_refused_in_one_line_that_names_the_place(
+    tmp_path: Path, spoil: Callable[[Document], None], expected: str
+) -> None:
+    changed = document()
+    spoil(changed)
+    file = tmp_path / "bad.json"
+    file.write_text(json.dumps(changed))
+    with pytest.raises(InputError) as caught:
+        read_schedule(file)
+    message = str(caught.value)
+    assert message.startswith(f"{file}: ")
+    assert expected in message
+    assert "\n" not in message
+    assert len(message) < len(str(file)) + 250
+
+
+def test_routes_of_a_tree_without_a_table_are_out_of_range() -> None:
+    changed = document()
+    changed["routes"] = []
+    with pytest.raises(InputError, match=r"phases\[0\]\.trees\[0\]\.routes\[0\] is 0; expected an integer from 0 to"):
+        schedule_from_document(changed, where="x")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", "null", '"x"', '{"format": ', "{" * 5000, "[" * 100_000])
+def test_what_is_no_json_object_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_schedule(file)
+    assert str(caught.value).startswith(f"{file}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_written_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        write_schedule(path_schedule(), tmp_path / "none" / "s.json")
+
+
+def test_rows_are_values() -> None:
+    rows = Rows.of([[1, 2], [], [3]])
+    assert (len(rows), list(rows), rows[0], rows[1]) == (3, [(1, 2), (), (3,)], (1, 2), ())
+    assert rows == Rows.of([[1, 2], [], [3]])
+    assert rows != Rows.of([[1], [2], [3]])
+    assert rows != [[1, 2], [], [3]]
+    for beyond in (3, -1):
+        with pytest.raises(IndexError):
+            rows[beyond]
+    with pytest.raises(ValueError, match="read-only"):
+        rows.entries[0] = 9
+    with pytest.raises(OverflowError):
+        Rows.of([[2**31]])
+
+
+def test_a_phase_gives_its_trees() -> None:
+    phase = path_schedule().phases[0]
+    assert len(phase) == 3
+    assert phase[1] == Tree(1, Fraction(1, 3), (1, 2))
+    assert list(phase)[1] == phase[1]
+
+
+@pytest.mark.slow
+def test_a_schedule_of_a_thousand_nodes_is_written_and_read_in_seconds(tmp_path: Path) -> None:
+    """A million routes through one switch, a chain of all nodes from every root: the limit leaves room for disks."""
+    count = 1024
+    builder = TopologyBuilder("star")
+    for node in range(count):
+        builder.add_compute(node)
+    builder.add_switch("sw")
+    for node in range(count):
+        builder.add_duplex(node, "sw", 25)
+    routes = [(one, count, (one + step) % count) for step in range(1, count) for one in range(count)]
+    chains = (np.arange(count)[:, None] + np.arange(count - 1)) % count
+    phase = Phase(PhaseOp.BROADCAST, tuple(range(count)), (Fraction(1, count),) * count, Rows.of(chains.tolist()))
+    schedule = TreeSchedule(
+        builder.build(), Collective.ALLGATHER, Rows.of(routes), (phase,), algbw=Fraction(25 * count, count - 1)
+    )
+    begin = time.perf_counter()
+    write_schedule(schedule, tmp_path / "s.json")
+    assert read_schedule(tmp_path / "s.json") == schedule
+    assert time.perf_counter() - begin < 10

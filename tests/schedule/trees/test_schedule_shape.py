@@ -1,0 +1,80 @@
+"""Heights and hops of trees that can be drawn by hand."""
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.trees.shape import TreeShape
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.topology import Topology, TopologyBuilder
+
+
+def _topology() -> Topology:
+    """Four GPUs (0 to 3) that are all joined, and on two switches (4, 5) that are joined too."""
+    builder = TopologyBuilder("four")
+    for number in range(4):
+        builder.add_compute(number)
+    for switch in (4, 5):
+        builder.add_switch(switch)
+    for one in range(5):
+        for other in range(one + 1, 6):
+            builder.add_duplex(one, other, 1)
+    return builder.build()
+
+
+def _schedule(routes: list[list[int]], trees: list[tuple[int, Fraction, list[int]]]) -> TreeSchedule:
+    phase = Phase(
+        op=PhaseOp.BROADCAST,
+        roots=tuple(root for root, _, _ in trees),
+        shares=tuple(share for _, share, _ in trees),
+        routes=Rows.of([listed for _, _, listed in trees]),
+    )
+    return TreeSchedule(_topology(), Collective.ALLGATHER, Rows.of(routes), (phase,), algbw=Fraction(1))
+
+
+def test_a_star_is_one_high() -> None:
+    schedule = _schedule([[0, 1], [0, 2], [0, 3]], [(0, Fraction(1), [0, 1, 2])])
+    assert shape_of(schedule) == TreeShape(1, 1, 1.0, 1, 1.0)
+
+
+def test_a_chain_is_as_high_as_it_is_long() -> None:
+    schedule = _schedule([[0, 1], [1, 2], [2, 3]], [(0, Fraction(1), [0, 1, 2])])
+    assert shape_of(schedule) == TreeShape(1, 3, 3.0, 3, 3.0)
+
+
+def test_hops_count_switches_and_heights_do_not() -> None:
+    schedule = _schedule([[0, 4, 1], [1, 4, 5, 2], [0, 3]], [(0, Fraction(1), [0, 1, 2])])
+    assert shape_of(schedule) == TreeShape(1, 2, 2.0, 5, 5.0)
+
+
+def test_the_highest_node_need_not_have_the_most_hops() -> None:
+    schedule = _schedule([[0, 1], [1, 2], [0, 4, 5, 3]], [(0, Fraction(1), [0, 1, 2])])
+    assert shape_of(schedule) == TreeShape(1, 2, 2.0, 3, 3.0)
+
+
+def test_means_weigh_trees_by_their_shares() -> None:
+    routes = [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3], [3, 0]]
+    trees = [(0, Fraction(3, 4), [0, 1, 2]), (1, Fraction(1, 4), [3, 4, 5])]
+    assert shape_of(_schedule(routes, trees)) == TreeShape(2, 3, 1.5, 3, 1.5)
+
+
+def test_trees_of_different_lengths_stand_side_by_side() -> None:
+    trees = [(0, Fraction(1, 3), [0]), (0, Fraction(1, 3), []), (0, Fraction(1, 3), [0, 1, 2])]
+    assert shape_of(_schedule([[0, 1], [1, 2], [2, 4, 3]], trees)) == TreeShape(3, 3, 4 / 3, 4, 5 / 3)
+
+
+def test_blocks_of_any_size_give_the_same_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    routes = [[0, 1], [0, 2], [0, 3], [1, 2], [2, 4, 3], [3, 0]]
+    trees = [(0, Fraction(3, 4), [0, 1, 2]), (1, Fraction(1, 8), [3, 4, 5]), (0, Fraction(1, 8), [])]
+    shape = shape_of(_schedule(routes, trees))
+    assert (shape.greatest_height, shape.greatest_hops) == (3, 4)
+    for cells in (1, 13, 14):
+        monkeypatch.setattr("forestcoll.schedule.trees.shape.BLOCK_CELLS", cells)
+        assert shape_of(_schedule(routes, trees)) == shape
+
+
+def test_no_trees_have_no_height() -> None:
+    assert shape_of(_schedule([], [])) == TreeShape(0, 0, 0.0, 0, 0.0)

@@ -1,0 +1,170 @@
+"""Every rule of the judge of periodic schedules, each by a schedule that breaks it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.collective import Collective
+from forestcoll.oneport import compare_series
+from forestcoll.proof import Bound, CutProof, PricesProof, Proof
+from forestcoll.proof.prices import Port, PortKind
+from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
+from forestcoll.verification import verify
+from oneport_platforms import figure_1, platform_of_costs
+
+GOOD = compare_series(figure_1(), "s").schedule()
+ROUND = GOOD.rounds[0]
+Schedule = SeriesSchedule
+
+
+def with_tree(schedule: Schedule, number: int, tree: SeriesTree) -> Schedule:
+    return replace(schedule, trees=(*schedule.trees[:number], tree, *schedule.trees[number + 1 :]))
+
+
+def with_routes(*routes: tuple[int, ...]) -> Schedule:
+    return with_tree(GOOD, 0, SeriesTree(GOOD.trees[0].weight, routes))
+
+
+def with_rounds(*rounds: Round) -> Schedule:
+    return replace(GOOD, rounds=rounds)
+
+
+def with_certificate(**changes: object) -> Schedule:
+    assert GOOD.bound is not None
+    assert isinstance(GOOD.bound.proof, PricesProof)
+    proof = replace(GOOD.bound.proof, **changes)  # type: ignore[arg-type]
+    return replace(GOOD, bound=replace(GOOD.bound, proof=proof))
+
+
+def with_bound(throughput: int, collective: Collective = Collective.BROADCAST, proof: Proof | None = None) -> Schedule:
+    assert GOOD.bound is not None
+    return replace(GOOD, bound=Bound(collective, Fraction(throughput), proof or GOOD.bound.proof))
+
+
+def half_rounds() -> Schedule:
+    """Rounds in another order, so that links stop in the middle of a message."""
+    first, second, third, fourth = GOOD.rounds
+    return with_rounds(first, third, second, fourth)
+
+
+BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
+    ("trees", lambda: with_routes((0, 1), (1, 2), (2, 4), (1, 4)), "tree 0: there is no link '1' -> '4'"),
+    ("trees", lambda: with_routes((0, 1), (2, 4), (1, 2), (1, 3)), "tree 0: '2' sends on before it is reached"),
+    (
+        "trees",
+        lambda: with_routes((0, 1), (0, 2), (1, 2), (1, 3)),
+        "tree 0: '2' is entered twice, or is no compute node",
+    ),
+    ("trees", lambda: with_routes((0, 1), (1, 2), (1, 3)), "tree 0 does not reach '4'"),
+    ("trees", lambda: with_routes((0, 1, 2), (2, 4)), "tree 0: a route goes through a compute node"),
+    (
+        "weights",
+        lambda: with_tree(GOOD, 0, replace(GOOD.trees[0], weight=Fraction(3, 4))),
+        "tree 0: its weight makes 3/2 messages a period; expected 1 or more, whole",
+    ),
+    ("weights", lambda: replace(GOOD, messages=3), "the trees take 2 messages a period, not 3"),
+    (
+        "rounds",
+        lambda: with_rounds(replace(ROUND, duration=Fraction(0)), *GOOD.rounds[1:]),
+        "round 0 takes 0; expected more than 0",
+    ),
+    (
+        "rounds",
+        lambda: with_rounds(*GOOD.rounds, ROUND),
+        "the rounds take 5/2 together, more than the period of 2",
+    ),
+    (
+        "ports",
+        lambda: with_rounds(replace(ROUND, transfers=ROUND.transfers * 2), *GOOD.rounds[1:]),
+        "round 0: a link is used twice at once ('s' -> '1' of tree 0, 's' -> '1' of tree 0)",
+    ),
+    (
+        "ports",
+        lambda: with_rounds(
+            replace(ROUND, transfers=(*GOOD.rounds[0].transfers, *GOOD.rounds[2].transfers)), *GOOD.rounds[1:]
+        ),
+        "round 0: '1' sends two messages at once ('1' -> '2' of tree 0, '1' -> '3' of tree 0)",
+    ),
+    (
+        "work",
+        lambda: with_rounds(*GOOD.rounds[1:]),
+        "'s' -> '1' of tree 0 carries 1/2 messages a period; expected 1",
+    ),
+    ("whole-messages", half_rounds, "'s' -> '1' of tree 0 is interrupted within a message when round 1 begins"),
+    (
+        "certificate",
+        lambda: with_certificate(prices=((Port(PortKind.RECEIVE, 1), Fraction(-1)),)),
+        "a price or the weight of a cut is 0 or less",
+    ),
+    (
+        "certificate",
+        lambda: with_certificate(prices=((Port(PortKind.RECEIVE, 1), Fraction(1)),) * 2),
+        "a port has two prices",
+    ),
+    (
+        "certificate",
+        lambda: with_certificate(cuts=((Fraction(1), (0, 1)),)),
+        "there is no cut, or one is empty or holds the source or a switch",
+    ),
+    (
+        "certificate",
+        lambda: with_certificate(cuts=((Fraction(3), (1,)),)),
+        "'s' -> '1' costs 1 at the certificate's prices, less than the 3 of the cuts that it enters",
+    ),
+    (
+        "optimum",
+        lambda: with_bound(2),
+        "the certificate proves 1, not 2",
+    ),
+    (
+        "certificate",
+        lambda: with_bound(1, Collective.ALLGATHER),
+        "the bound is one of an allgather; expected one of a broadcast",
+    ),
+    (
+        "certificate",
+        lambda: with_bound(1, proof=CutProof((0,))),
+        "the certificate is a proof by 'cut'; expected one by 'prices'",
+    ),
+]
+
+
+def test_what_is_changed_below_is_right() -> None:
+    assert verify(GOOD).ok
+    assert verify(GOOD).optimal
+
+
+@pytest.mark.parametrize(("rule", "broken", "message"), BROKEN)
+def test_each_broken_rule_is_named_with_its_place(rule: str, broken: Callable[[], Schedule], message: str) -> None:
+    fault = verify(broken()).fault
+    assert fault is not None
+    assert (fault.rule, fault.message) == (rule, message)
+
+
+def test_a_switch_is_no_source() -> None:
+    topology = platform_of_costs("ab", [("a", "w", 1), ("w", "b", 1)], switches="w")
+    fault = verify(replace(compare_series(topology, "a").schedule(), source=2)).fault
+    assert fault is not None
+    assert (fault.rule, fault.message) == ("source", "the source 'w' is a switch")
+
+
+def test_a_weaker_certificate_proves_less_and_the_schedule_is_not_called_optimal() -> None:
+    prices = tuple((Port(PortKind.RECEIVE, node), Fraction(1)) for node in (1, 2))
+    weaker = with_bound(2, proof=PricesProof(prices, ((Fraction(1), (1,)),)))
+    report = verify(weaker)
+    assert (report.fault, report.optimal) == (None, False)
+
+
+def test_without_a_certificate_nothing_is_proven() -> None:
+    report = verify(replace(GOOD, bound=None))
+    assert (report.ok, report.optimal, str(report.throughput)) == (True, False, "1")
+
+
+def test_a_receiver_of_two_messages_at_once_is_found() -> None:
+    edges = [tree.edges for tree in GOOD.trees]
+    clash = (Transfer(0, edges[0].index((0, 1))), Transfer(1, edges[1].index((2, 1))))
+    fault = verify(with_rounds(replace(ROUND, transfers=clash), *GOOD.rounds[1:])).fault
+    assert fault is not None
+    assert fault.message == "round 0: '1' receives two messages at once ('s' -> '1' of tree 0, '2' -> '1' of tree 1)"

@@ -1,0 +1,240 @@
+"""The judge of step schedules against a plain simulation, on right schedules and on ones with a mistake."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.generation.bfb import bfb
+from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
+from forestcoll.topology import Topology
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+from forestcoll.verification.steps.rules import step_rules
+from networks import SMALL, examples, networks, one_way_networks
+
+Steps = list[list[Transfer]]
+
+DIRECT = st.one_of(
+    networks(most=6, switches=False, kinds=st.just(SMALL)),
+    one_way_networks(most=6, switches=False, kinds=st.just(SMALL)),
+)
+KINDS = st.sampled_from([Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+
+
+Held = dict[tuple[int, int, Fraction], Counter[int]]
+
+
+def _simulates(schedule: StepSchedule) -> bool:
+    """Return whether all arrives: who has which copies, or which summands, of each piece of each shard."""
+    return all(_arrives(schedule.topology, phase) for phase in schedule.phases)
+
+
+def _arrives(topology: Topology, phase: StepPhase) -> bool:
+    compute, is_reduce = topology.compute, phase.op is PhaseOp.REDUCE
+    points = sorted({Fraction(0), Fraction(1), *phase.transfers.points})
+    pieces = [(shard, low) for shard in compute for low in points[:-1]]
+    held: Held = {
+        (node, *piece): Counter([node] if is_reduce or node == piece[0] else []) for node in compute for piece in pieces
+    }
+    for step in phase.transfers:
+        before = {key: Counter(value) for key, value in held.items()}
+        if not all(_is_sent(topology, each, before, held, points, is_reduce=is_reduce) for each in step):
+            return False
+    if is_reduce:
+        return all(held[shard, shard, low] == Counter(compute) for shard, low in pieces)
+    return all(held[node, *piece] for node in compute for piece in pieces)
+
+
+def _is_sent(
+    topology: Topology, sent: Transfer, before: Held, held: Held, points: list[Fraction], *, is_reduce: bool
+) -> bool:
+    links = {(link.source, link.target) for link in topology.links}
+    if (sent.source, sent.target) not in links or not 0 <= sent.low < sent.high <= 1:
+        return False
+    for low in points[:-1]:
+        if sent.low <= low < sent.high:
+            what = before[sent.source, sent.shard, low]
+            if is_reduce:
+                held[sent.target, sent.shard, low] += what
+            elif what:
+                held[sent.target, sent.shard, low] |= what
+            else:
+                return False
+    return True
+
+
+def _listed(schedule: StepSchedule) -> list[tuple[PhaseOp, Steps]]:
+    return [(phase.op, [list(step) for step in phase.transfers]) for phase in schedule.phases]
+
+
+def _with(schedule: StepSchedule, phases: list[tuple[PhaseOp, Steps]]) -> StepSchedule:
+    return replace(schedule, phases=tuple(StepPhase(op, Transfers.of(steps)) for op, steps in phases))
+
+
+def _mutated(data: st.DataObject, steps: Steps, nodes: int) -> None:
+    """Change one transfer: drop it, move it to another step, or change one of its fields; or add one."""
+    filled = [number for number, step in enumerate(steps) if step]
+    number = data.draw(st.sampled_from(filled))
+    place = data.draw(st.integers(0, len(steps[number]) - 1))
+    old = steps[number].pop(place)
+    node, end = st.integers(0, nodes - 1), st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1, 3), Fraction(1)])
+    change = data.draw(st.sampled_from(["drop", "move", "shard", "source", "target", "low", "high", "double", "widen"]))
+    if change == "move":
+        steps[data.draw(st.integers(0, len(steps) - 1))].append(old)
+    elif change in {"shard", "source", "target"}:
+        steps[number].append(Transfer(**{**old._asdict(), change: data.draw(node)}))
+    elif change in {"low", "high"}:
+        steps[number].append(Transfer(**{**old._asdict(), change: data.draw(end)}))
+    elif change == "double":
+        steps[number].extend([old, old])
+    elif change == "widen":
+        steps[number].append(old._replace(low=Fraction(0), high=Fraction(1)))
+
+
+@examples(150)
+@given(DIRECT, KINDS, st.sampled_from([None, None, 1, 3]))
+def test_breadth_first_broadcast_is_right(topology: Topology, kind: Collective, chunks: int | None) -> None:
+    schedule = bfb(topology, kind, chunks=chunks)
+    report = verify(schedule)
+    assert report.fault is None
+    assert _simulates(schedule)
+    assert report.step_times == step_shape(schedule).step_times
+    assert report.bandwidth_factor == step_shape(schedule).bandwidth_factor
+    assert report.bandwidth_factor is not None
+    assert report.least_factor is not None
+    assert report.bandwidth_factor >= report.least_factor
+
+
+@examples(400)
+@given(DIRECT, KINDS, st.data())
+def test_a_mistake_is_found_exactly_if_something_is_missing(
+    topology: Topology, kind: Collective, data: st.DataObject
+) -> None:
+    phases = _listed(bfb(topology, kind))
+    for _ in range(data.draw(st.integers(1, 2))):
+        _mutated(data, data.draw(st.sampled_from(phases))[1], len(topology.nodes))
+    schedule = _with(bfb(topology, kind), phases)
+    ok = verify(schedule).ok
+    if kind is Collective.ALLGATHER:
+        assert ok == _simulates(schedule)
+    elif ok:  # a sum that is sent where nobody uses it is refused, though it does no harm
+        assert _simulates(schedule)
+
+
+@examples(60)
+@given(DIRECT, st.data())
+def test_what_comes_twice_is_only_wasteful_in_an_allgather(topology: Topology, data: st.DataObject) -> None:
+    (op, steps) = _listed(bfb(topology))[0]
+    for _ in range(3):
+        number = data.draw(st.integers(0, len(steps) - 1))
+        if steps[number]:
+            again = data.draw(st.sampled_from(steps[number]))
+            steps[-1].append(again._replace(low=again.low + (again.high - again.low) / 3))
+    assert verify(_with(bfb(topology), [(op, steps)])).ok
+
+
+RING = build_topology("ring:nodes=4")
+
+Change = Callable[[Steps], Any]
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "rule", "words"),
+    [
+        ("allgather", lambda s: s[1].pop(), "part-missing", "never receives"),
+        ("allgather", lambda s: s.reverse(), "part-not-held", "does not hold all of part"),
+        ("allgather", lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(1), 0, 2)), "transfer-link", "0 to 2"),
+        ("allgather", lambda s: s[0].append(Transfer(0, Fraction(1), Fraction(1), 0, 1)), "transfer-part", "[1, 1)"),
+        ("allgather", lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(9, 8), 0, 1)), "transfer-part", "9/8"),
+        (
+            "allgather",
+            lambda s: s[0].append(Transfer(9, Fraction(0), Fraction(1), 0, 1)),
+            "transfer-node",
+            "shard is 9",
+        ),
+        (
+            "allgather",
+            lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(1), 0, -1)),
+            "transfer-node",
+            "target is -1",
+        ),
+        ("reduce-scatter", lambda s: s[0].pop(), "part-missing", "never sends"),
+        ("reduce-scatter", lambda s: s.reverse(), "part-not-held", "on at a later step"),
+        ("reduce-scatter", lambda s: s[1].append(s[1][0]), "part-twice", "twice"),
+        (
+            "reduce-scatter",
+            lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(1), 0, 1)),
+            "part-twice",
+            "ends on it",
+        ),
+    ],
+)
+def test_each_rule_names_the_place(kind: str, change: Change, rule: str, words: str) -> None:
+    schedule = bfb(RING, kind)
+    [(op, steps)] = _listed(schedule)
+    change(steps)
+    fault = verify(_with(schedule, [(op, steps)])).fault
+    assert fault is not None
+    assert fault.rule == rule
+    assert words in fault.message
+    assert "\n" not in fault.message
+
+
+def test_phases_and_columns_must_fit() -> None:
+    schedule = bfb(RING)
+    sent = schedule.phases[0].transfers
+    cases = {
+        "step-phases": replace(schedule, collective=Collective.ALLREDUCE),
+        "step-collective": replace(schedule, collective=Collective.BROADCAST),
+        "columns-malformed": replace(
+            schedule, phases=(StepPhase(PhaseOp.BROADCAST, replace(sent, points=sent.points[::-1])),)
+        ),
+    }
+    for rule, broken in cases.items():
+        fault = verify(broken).fault
+        assert fault is not None
+        assert fault.rule == rule
+
+
+def test_a_network_of_one_step_without_transfers_lacks_everything() -> None:
+    nothing = StepSchedule(RING, Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, Transfers.of([[]])),))
+    fault = verify(nothing).fault
+    assert fault is not None
+    assert fault.rule == "part-missing"
+
+
+def test_rules_have_distinct_names() -> None:
+    names = [name for name, _ in step_rules()]
+    assert len(names) == len(set(names))
+
+
+def test_loads_of_hundreds_of_digits_are_exact() -> None:
+    tiny = Fraction(1, 10**200 + 7)
+    whole = [
+        [
+            Transfer(0, Fraction(0), tiny, 0, 1),
+            Transfer(0, tiny, Fraction(1), 0, 1),
+            Transfer(1, Fraction(0), Fraction(1), 1, 0),
+        ]
+    ]
+    schedule = StepSchedule(
+        build_topology("ring:nodes=2"), Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, Transfers.of(whole)),)
+    )
+    report = verify(schedule)
+    assert report.ok
+    assert report.step_times == (Fraction(1, 2),)
+
+
+def test_the_arrays_of_a_schedule_cannot_be_written() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        bfb(RING).phases[0].transfers.shards[0] = 1
+    assert np.array_equal(bfb(RING).phases[0].transfers.starts, [0, 8, 16])

@@ -1,0 +1,191 @@
+"""Random changes of schedules that are right: `verify` and a plain reading of the rules always agree."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from forestcoll.schedule import rows
+from forestcoll.verification import network, verify
+from forestcoll.verification.trees import delivery, routes
+from verify_drafts import GOOD, OTHERS, Draft, DraftTree
+from verify_oracle import is_right
+
+Draw = Callable[[st.SearchStrategy[int]], int]
+
+
+def _below(draw: Draw, bound: int) -> int:
+    return draw(st.integers(0, max(0, bound - 1)))
+
+
+def _tree(draw: Draw, draft: Draft) -> DraftTree:
+    trees_ = draft.trees + draft.reduced
+    return trees_[_below(draw, len(trees_))]
+
+
+def _drop_route(draw: Draw, draft: Draft) -> None:
+    tree = _tree(draw, draft)
+    if tree.routes:
+        tree.routes.pop(_below(draw, len(tree.routes)))
+
+
+def _add_route(draw: Draw, draft: Draft) -> None:
+    tree = _tree(draw, draft)
+    tree.routes.insert(_below(draw, len(tree.routes) + 1), _below(draw, len(draft.routes)))
+
+
+def _swap_routes(draw: Draw, draft: Draft) -> None:
+    routes = _tree(draw, draft).routes
+    if routes:
+        one, other = _below(draw, len(routes)), _below(draw, len(routes))
+        routes[one], routes[other] = routes[other], routes[one]
+
+
+def _change_share(draw: Draw, draft: Draft) -> None:
+    _tree(draw, draft).share *= Fraction(draw(st.integers(-1, 3)), draw(st.sampled_from([1, 2, 3, 10**40])))
+
+
+def _move_share(draw: Draw, draft: Draft) -> None:
+    amount = Fraction(1, draw(st.sampled_from([2, 8, 100, 10**40])))
+    _tree(draw, draft).share += amount
+    _tree(draw, draft).share -= amount
+
+
+def _split_tree(draw: Draw, draft: Draft) -> None:
+    tree = _tree(draw, draft)
+    tree.share /= 2
+    draft.trees.append(DraftTree(tree.root, tree.share, list(tree.routes)))
+
+
+def _duplicate_tree(draw: Draw, draft: Draft) -> None:
+    tree = _tree(draw, draft)
+    draft.trees.append(DraftTree(tree.root, tree.share, list(tree.routes)))
+
+
+def _drop_tree(draw: Draw, draft: Draft) -> None:
+    if len(draft.trees) > 1:
+        draft.trees.pop(_below(draw, len(draft.trees)))
+
+
+def _swap_trees(draw: Draw, draft: Draft) -> None:
+    one, other = _tree(draw, draft), _tree(draw, draft)
+    one.root, other.root = other.root, one.root
+
+
+def _change_root(draw: Draw, draft: Draft) -> None:
+    _tree(draw, draft).root = _below(draw, len(draft.topology.nodes))
+
+
+def _reroute(draw: Draw, draft: Draft) -> None:
+    route = draft.routes[_below(draw, len(draft.routes))]
+    if route:
+        route[_below(draw, len(route))] = _below(draw, len(draft.topology.nodes))
+
+
+def _lengthen_route(draw: Draw, draft: Draft) -> None:
+    route = draft.routes[_below(draw, len(draft.routes))]
+    route.insert(_below(draw, len(route) + 1), _below(draw, len(draft.topology.nodes)))
+
+
+def _shorten_route(draw: Draw, draft: Draft) -> None:
+    route = draft.routes[_below(draw, len(draft.routes))]
+    if route:
+        route.pop(_below(draw, len(route)))
+
+
+def _reverse_route(draw: Draw, draft: Draft) -> None:
+    draft.routes[_below(draw, len(draft.routes))].reverse()
+
+
+def _change_algbw(draw: Draw, draft: Draft) -> None:
+    draft.algbw *= Fraction(draw(st.integers(-1, 3)), draw(st.integers(1, 3)))
+
+
+def _change_optimal(draw: Draw, draft: Draft) -> None:
+    if draft.optimal is not None:
+        draft.optimal *= Fraction(draw(st.integers(0, 3)), draw(st.integers(1, 3)))
+
+
+def _change_cut(draw: Draw, draft: Draft) -> None:
+    if draft.cut is not None:
+        place = _below(draw, len(draft.cut) + 1)
+        draft.cut[place : place + draw(st.integers(0, 1))] = [_below(draw, len(draft.topology.nodes))]
+
+
+def _drop_cut(draw: Draw, draft: Draft) -> None:
+    if draw(st.integers(0, 1)):
+        draft.cut = None
+    else:
+        draft.optimal = None
+
+
+def _change_ranks(draw: Draw, draft: Draft) -> None:
+    if draft.ranks is not None:
+        place = _below(draw, len(draft.ranks) + 1)
+        draft.ranks[place : place + draw(st.integers(0, 1))] = [_below(draw, len(draft.topology.nodes))]
+
+
+def _drop_rank(draw: Draw, draft: Draft) -> None:
+    if draft.ranks:
+        draft.ranks.pop(_below(draw, len(draft.ranks)))
+
+
+MUTATIONS = (
+    _drop_route,
+    _add_route,
+    _swap_routes,
+    _change_share,
+    _move_share,
+    _split_tree,
+    _duplicate_tree,
+    _drop_tree,
+    _swap_trees,
+    _change_root,
+    _reroute,
+    _lengthen_route,
+    _shorten_route,
+    _reverse_route,
+    _change_algbw,
+    _change_optimal,
+    _change_cut,
+    _drop_cut,
+    _change_ranks,
+    _drop_rank,
+)
+
+WRITTEN_OUT = [make for make in (*GOOD, *OTHERS) if make().shifts is None]
+
+
+@pytest.mark.parametrize("cells", [1, 16, 2**24])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_verify_agrees_with_a_plain_reading_of_the_rules(
+    cells: int, monkeypatch: pytest.MonkeyPatch, data: st.DataObject
+) -> None:
+    monkeypatch.setattr(delivery, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(rows, "BLOCK_ENTRIES", cells)
+    monkeypatch.setattr(routes, "SORTED_ENTRIES", cells)
+    monkeypatch.setattr(network, "MAX_TABLE", cells)
+    draft = data.draw(st.sampled_from(WRITTEN_OUT))()
+    for mutate in data.draw(st.lists(st.sampled_from(MUTATIONS), max_size=3)):
+        mutate(data.draw, draft)
+    schedule = draft.freeze()
+    report = verify(schedule)
+    assert report.ok == is_right(schedule), report
+    if report.fault is not None:
+        assert report.fault.message
+        assert "\n" not in report.fault.message
+
+
+@pytest.mark.parametrize("make", [make for make in (*GOOD, *OTHERS) if len(make().trees) > 1])
+@pytest.mark.parametrize("mutate", [_drop_route, _duplicate_tree, _drop_tree])
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_what_always_breaks_a_rule_is_always_refused(
+    make: Callable[[], Draft], mutate: Callable[[Draw, Draft], None], data: st.DataObject
+) -> None:
+    draft = make()
+    mutate(data.draw, draft)
+    assert not verify(draft.freeze()).ok
