@@ -9,10 +9,12 @@ import forestcoll.cli
 from forestcoll.cli.main import _COMMANDS, module_of
 
 SHARED = {
-    "reading",
+    "examples",
     "main",
     "options",
+    "reading",
     "step_generation",
+    "types",
     "watching",
 }
 

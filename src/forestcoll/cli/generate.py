@@ -11,10 +11,10 @@ from forestcoll.cli.options import (
     collective_options,
     json_option,
     output_option,
-    size_of,
     topology_argument,
 )
 from forestcoll.cli.step_generation import StepsAsked, generate_and_report
+from forestcoll.cli.types import DataSize
 from forestcoll.files import is_standard_stream
 from forestcoll.method import Method, StepMethod
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--size",
     "data_size",
-    callback=size_of,
+    type=DataSize(),
     metavar="SIZE",
     help="Of bfb: the data M, as 1MB, for which links' latencies are weighed against their bandwidths.",
 )

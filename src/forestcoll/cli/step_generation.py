@@ -2,17 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from forestcoll.collective import Collective
 from forestcoll.files import is_standard_stream
-
-if TYPE_CHECKING:
-    from forestcoll.cli.watching import Watch
-    from forestcoll.schedule.steps.value import StepSchedule
-    from forestcoll.verification.steps.judge import StepReport
 
 _NOT_FOR_STEPS = {
     "ranks": "--ranks",
@@ -47,11 +41,12 @@ class StepsAsked:
 
 
 def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool) -> None:
-    """Generate a step schedule, let it be judged, write it, and print what it is."""
+    """Generate a step schedule, verify it, write it, and print what it is."""
     from forestcoll.cli.watching import Watch
     from forestcoll.errors import InternalError
     from forestcoll.generation.steps import generate_steps
-    from forestcoll.presentation import wording
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.steps import generated_document, generated_page
     from forestcoll.schedule.steps.document import write_steps
     from forestcoll.topology.registry import load_topology
     from forestcoll.verification.steps.judge import verify_steps
@@ -76,66 +71,6 @@ def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool
             write_steps(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        wording.print_json(_document(asked, schedule, report, output, watch), err=err)
-        return
-    rows = [
-        *step_rows(schedule, report),
-        ("verified", "every part is held before it is sent, every shard arrives, exact loads"),
-        ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in watch.seconds.items())),
-        ("written", wording.place(output)),
-    ]
-    wording.print_lines([step_title(schedule, asked.method), *wording.table(rows)], err=err)
-
-
-def _document(
-    asked: StepsAsked, schedule: "StepSchedule", report: "StepReport", output: Path | None, watch: "Watch"
-) -> dict[str, object]:
-    return step_document(schedule, report) | {
-        "method": asked.method,
-        "verified": True,
-        "output": None if output is None else str(output),
-        "seconds": {stage: round(passed, 6) for stage, passed in watch.seconds.items()},
-    }
-
-
-def step_document(schedule: "StepSchedule", report: "StepReport") -> dict[str, object]:
-    """Return the JSON keys that describe a step schedule which is right."""
-    algbw = report.algbw
-    return {
-        "topology": schedule.topology.name,
-        "collective": schedule.collective.value,
-        "compute_nodes": len(schedule.topology.compute),
-        "steps": schedule.steps,
-        "bandwidth_factor": str(report.bandwidth_factor),
-        "least_bandwidth_factor": str(report.least_factor),
-        "bandwidth_optimal": report.bandwidth_optimal,
-        "algbw": None if algbw is None else str(algbw),
-        "algbw_float": None if algbw is None else float(algbw),
-        "unit": schedule.topology.bandwidth_unit,
-        "transfers": len(schedule),
-    }
-
-
-def step_title(schedule: "StepSchedule", method: str | None = None) -> str:
-    """Return the line above what is said of a step schedule."""
-    from forestcoll.presentation import wording
-
-    what = f"{schedule.collective.value}{'' if method is None else f' by {method}'}"
-    return f"{wording.printable(schedule.topology.name)}: {what} over {len(schedule.topology.compute)} compute nodes"
-
-
-def step_rows(schedule: "StepSchedule", report: "StepReport") -> list[tuple[str, str]]:
-    """Return the rows that state what a step schedule which is right comes to."""
-    from forestcoll.presentation import wording
-
-    factor, least = report.bandwidth_factor, report.least_factor
-    if factor is None or least is None:
-        return [("steps", str(schedule.steps))]
-    optimal = "no schedule has less" if report.bandwidth_optimal else f"at least {least} ({float(least):.4g})"
-    rows = [
-        ("steps", f"{schedule.steps} (T_L, in hops)"),
-        ("bandwidth", f"{factor} ({float(factor):.4g}) M/B (T_B); {optimal}"),
-    ]
-    if report.algbw is not None:
-        rows.append(("algbw", f"{wording.bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
-    return [*rows, ("transfers", str(len(schedule)))]
+        print_json(generated_document(schedule, report, asked.method, output, watch.seconds), err=err)
+    else:
+        print_page(generated_page(schedule, report, asked.method, output, watch.seconds), err=err)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from forestcoll.schedule.trees.value import TreeSchedule
     from forestcoll.topology import NodeId
     from forestcoll.verification import Fault, Report
+    from forestcoll.verification.series.judge import SeriesReport
     from forestcoll.verification.steps.judge import StepReport
 
 
@@ -91,22 +92,25 @@ def _series_judgement(schedule: "SeriesSchedule") -> _Judgement:
 
     report = verify_series(schedule)
     document = partial(series_wording.verified_document, schedule, report)
-    return _Judgement(report.fault, document, partial(series_wording.verified_lines, schedule, report))
+    return _Judgement(report.fault, document, partial(_series, schedule, report))
 
 
 def _steps_document(schedule: "StepSchedule", report: "StepReport") -> dict[str, object]:
-    from forestcoll.cli.step_generation import step_document
+    from forestcoll.presentation.steps import step_document
 
     return step_document(schedule, report)
 
 
 def _steps(schedule: "StepSchedule", report: "StepReport", file: Path) -> list[str]:
-    from forestcoll.cli.step_generation import step_rows
-    from forestcoll.presentation import wording
+    from forestcoll.presentation.steps import verified_page
 
-    name, nodes = wording.printable(schedule.topology.name), len(schedule.topology.compute)
-    first = f"{file}: right: {schedule.collective.value} in steps on {name}, {nodes} compute nodes"
-    return [first, *wording.table(step_rows(schedule, report))]
+    return verified_page(schedule, report, file).lines()
+
+
+def _series(schedule: "SeriesSchedule", report: "SeriesReport", file: Path) -> list[str]:
+    from forestcoll.presentation.series import verified_page
+
+    return verified_page(schedule, report, file).lines()
 
 
 def _refusal(rule: str | None, message: str) -> dict[str, object]:

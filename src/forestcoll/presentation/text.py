@@ -1,0 +1,73 @@
+"""Short texts that several results share: names, durations, and where a file went."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from forestcoll.files import is_standard_stream
+
+
+def printable(text: object) -> str:
+    r"""Return `text` on one line and without control characters: names come from files that anyone wrote.
+
+    Example:
+        >>> printable("two\nlines")
+        'two?lines'
+    """
+    return "".join(each if each.isprintable() else "?" for each in str(text))
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Example:
+        >>> plural(1, "link"), plural(2048, "link")
+        ('1 link', '2,048 links')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def duration(microseconds: float | Fraction, digits: int = 4) -> str:
+    """Return a time in the unit that suits it, with that many significant digits.
+
+    Example:
+        >>> duration(12.5), duration(1_500_000, 6)
+        ('12.5 us', '1.5 s')
+    """
+    value = float(microseconds)
+    for unit, size in (("s", 1e6), ("ms", 1e3)):
+        if value >= size:
+            return f"{value / size:.{digits}g} {unit}"
+    return f"{value:.{digits}g} us"
+
+
+def stage_times(seconds: Mapping[str, float]) -> str:
+    """Return how long each stage of a run took.
+
+    Example:
+        >>> stage_times({"reading": 0.25, "verifying": 1.5})
+        'reading 0.250 s, verifying 1.500 s'
+    """
+    return ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())
+
+
+def stage_document(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return the JSON object of `stage_times`: seconds to a millionth."""
+    return {stage: round(passed, 6) for stage, passed in seconds.items()}
+
+
+def written_to(output: Path | None) -> str:
+    """Return where a result was written.
+
+    Example:
+        >>> written_to(None)
+        'nowhere; -o FILE writes it'
+    """
+    if output is None:
+        return "nowhere; -o FILE writes it"
+    return "to standard output" if is_standard_stream(output) else printable(output)
+
+
+def path_text(path: Path | None) -> str | None:
+    """Return a path as JSON has it; null where nothing was written."""
+    return None if path is None else str(path)
