@@ -7,7 +7,6 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli_run import command, environment, process
@@ -17,11 +16,13 @@ pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def on_terminal(*arguments: object, columns: int = 200, interrupt: float | None = None, **more: Any) -> tuple[int, str]:
+def on_terminal(
+    *arguments: object, columns: int = 200, interrupt: float | None = None, more: dict[str, str] | None = None
+) -> tuple[int, str]:
     """Run a command whose three streams are one terminal; return its exit status and what it wrote there."""
     terminal, its_end = pty.openpty()
-    size = {"COLUMNS": str(columns), "TERM": "xterm-256color"} | more
-    variables = {name: value for name, value in environment(**size).items() if name != "NO_COLOR" or "NO_COLOR" in more}
+    size = {"COLUMNS": str(columns), "TERM": "xterm-256color", "NO_COLOR": ""}
+    variables = environment(**size | (more or {}))
     with subprocess.Popen(command(*arguments), stdin=its_end, stdout=its_end, stderr=its_end, env=variables) as run:  # noqa: S603
         os.close(its_end)
         if interrupt is not None:
@@ -68,7 +69,7 @@ def test_a_pipe_gets_plain_text_and_the_same_bytes(schedule: Path) -> None:
 
 @pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_a_terminal_without_colour_gets_what_a_pipe_gets(schedule: Path, more: dict[str, str]) -> None:
-    status, written = on_terminal("simulate", schedule, "--sizes", "1KiB..4KiB", **more)
+    status, written = on_terminal("simulate", schedule, "--sizes", "1KiB..4KiB", more=more)
     assert status == 0
     expected = process("simulate", schedule, "--sizes", "1KiB..4KiB").out
     assert ESCAPE.sub("", written).endswith(expected)
@@ -76,7 +77,7 @@ def test_a_terminal_without_colour_gets_what_a_pipe_gets(schedule: Path, more: d
 
 
 def test_an_empty_no_color_means_colour(schedule: Path) -> None:
-    assert "\x1b[1m" in on_terminal("simulate", schedule, "--sizes", "1KiB", NO_COLOR="")[1]
+    assert "\x1b[1m" in on_terminal("simulate", schedule, "--sizes", "1KiB", more={"NO_COLOR": ""})[1]
 
 
 def test_json_is_never_coloured() -> None:
