@@ -8,14 +8,15 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
 from forestcoll.cli.examples import epilog_of
 from forestcoll.errors import ForestcollError, InternalError, shown
-from forestcoll.presentation.printing import print_complaint
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _TRACEBACK = "FORESTCOLL_TRACEBACK"
 """The environment variable that asks for the traceback of a defect."""
@@ -64,8 +65,10 @@ class _LazyGroup(click.Group):
             raise click.UsageError(f"no such command {shown(name)}{_nearest(name, _COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Return the commands and options that begin so, without importing the commands."""
+        from click.shell_completion import CompletionItem
+
         names = [CompletionItem(name, help=each) for name, each in sorted(_COMMANDS.items())]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(each for each in names if each.value.startswith(incomplete)), *options]
@@ -144,15 +147,15 @@ def _run() -> int:  # noqa: PLR0911 (one return per ending)
         return error.exit_code
     except click.ClickException as error:
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "forestcoll"
-        print_complaint(f"{_usage_message(error)} (see {path} --help)")
+        _complain(f"{_usage_message(error)} (see {path} --help)")
         return error.exit_code
     except InternalError as error:
         return _report_defect(error)
     except ForestcollError as error:
-        print_complaint(str(error))
+        _complain(str(error))
         return 1
     except (KeyboardInterrupt, click.Abort):
-        print_complaint("interrupted; nothing was written")
+        _complain("interrupted; nothing was written")
         return 130
     except BrokenPipeError:
         os.dup2(
@@ -160,11 +163,11 @@ def _run() -> int:  # noqa: PLR0911 (one return per ending)
         )  # the reader has closed the pipe; the interpreter still flushes at exit
         return 1
     except MemoryError:
-        print_complaint("out of memory; try a smaller network or fewer trees")
+        _complain("out of memory; try a smaller network or fewer trees")
         return 1
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        print_complaint(f"cannot write the result: {error.strerror or error}")
+        _complain(f"cannot write the result: {error.strerror or error}")
         return 1
     except Exception as error:  # noqa: BLE001 (the last resort: a user sees one line, whatever our defect is)
         return _report_defect(error)
@@ -183,5 +186,11 @@ def _report_defect(error: Exception) -> int:
         raise error
     if not isinstance(error, InternalError):
         error = InternalError(f"{type(error).__name__}: {error}"[:200])
-    print_complaint(f"{error} ({_TRACEBACK}=1 shows the traceback)")
+    _complain(f"{error} ({_TRACEBACK}=1 shows the traceback)")
     return 1
+
+
+def _complain(message: str) -> None:
+    from forestcoll.presentation.printing import print_complaint
+
+    print_complaint(message)

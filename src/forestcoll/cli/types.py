@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
 from forestcoll.errors import InputError, shown
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     AnyType = click.ParamType[Any]
 else:
     AnyType = click.ParamType  # before click 8.3 it takes no parameter
@@ -52,8 +53,10 @@ class FileName(_TextType[Path]):
             raise ValueError("the name is empty; name a file")
         return path_of(text)
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
         """Let the shell complete file names."""
+        from click.shell_completion import CompletionItem
+
         return [CompletionItem(incomplete, type="file")]
 
 
@@ -62,8 +65,10 @@ class TopologySpec(AnyType):
 
     name = "topology"
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
         """Return the builders that begin so; the shell adds file names."""
+        from click.shell_completion import CompletionItem
+
         from forestcoll.topology.registry import builders
 
         names = [
@@ -89,8 +94,10 @@ class CollectiveName(_TextType[str]):
             raise ValueError(f"{shown(name)} is not available here; choose one of {', '.join(self.names)}")
         return name
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
         """Return the names that begin so."""
+        from click.shell_completion import CompletionItem
+
         return [CompletionItem(each) for each in self.names if each.startswith(incomplete.lower())]
 
 
