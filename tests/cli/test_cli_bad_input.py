@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from cli_run import Run, edge, run_command, write_network
 
+from forestcoll.collective import Collective
+
 COMMANDS = [["optimum"], ["optimum", "--json"], ["generate"], ["generate", "--json"], ["topology"]]
 READING = [*COMMANDS, ["verify"]]
 
@@ -229,6 +231,37 @@ def test_wrong_usage(case: str) -> None:
     assert " --help)" in run_command(*WRONG_USAGE[case]).complaint(status=2)
 
 
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["optimium", "ring"], "no such command 'optimium'; did you mean 'optimum'? (see forestcoll --help)"),
+        (["chek-program"], "no such command 'chek-program'; did you mean 'check-program'? (see forestcoll --help)"),
+        (["frobnicate"], "no such command 'frobnicate' (see forestcoll --help)"),
+        (
+            ["optimum", "ring", "--colective", "reduce"],
+            "no such option '--colective'; did you mean '--collective'? (see forestcoll optimum --help)",
+        ),
+        (
+            ["generate", "ring", "--no-in-netwrok"],
+            "no such option '--no-in-netwrok'; did you mean '--no-in-network'? (see forestcoll generate --help)",
+        ),
+        (["optimum", "ring", "--zzz"], "no such option '--zzz' (see forestcoll optimum --help)"),
+        (["--versoin"], "no such option '--versoin'; did you mean '--version'? (see forestcoll --help)"),
+    ],
+)
+def test_a_misspelt_name_gets_the_nearest(words: list[str], complaint: str) -> None:
+    assert run_command(*words).complaint(2) == complaint
+
+
+def test_a_collective_is_read_by_the_one_function_that_knows_all_spellings(monkeypatch: pytest.MonkeyPatch) -> None:
+    spellings = {"All_Gather": Collective.ALLGATHER, "alltoall": Collective.ALL_TO_ALL}
+    monkeypatch.setattr("forestcoll.collective.collective_named", lambda name: spellings.get(name) or Collective(name))
+    run = run_command("optimum", "ring:nodes=3", "--collective", "All_Gather", "--json")
+    assert run.document()["collective"] == "allgather"
+    complaint = run_command("optimum", "ring:nodes=3", "--collective", "alltoall").complaint(2)
+    assert "'all-to-all' is not available here; choose one of allgather, " in complaint
+
+
 @pytest.mark.parametrize("option", ["--trees", "--max-trees"])
 @pytest.mark.parametrize("words", [["optimum"], ["generate"]])
 def test_a_number_of_trees_that_is_none(words: list[str], option: str) -> None:
@@ -247,7 +280,7 @@ def test_an_allgather_has_no_root(words: list[str]) -> None:
 
 def test_an_empty_output_name_is_said() -> None:
     complaint = run_command("topology", "ring:nodes=3", "-o", "").complaint(status=2)
-    assert "give -o a file's name" in complaint
+    assert "'-o' / '--output': the name is empty; name a file" in complaint
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])

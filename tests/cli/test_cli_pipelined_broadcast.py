@@ -40,7 +40,7 @@ def test_the_report_in_words(line: Path) -> None:
     lines = run.out.splitlines()
     assert lines[0] == "line: 1,000 bytes from a to 4 compute nodes, one port"
     assert "  time       61.5 us" in lines
-    assert "  packets    4 of 250 bytes, 1 a cycle" in lines
+    assert "  packets    4 of 250 bytes, 1 per cycle" in lines
 
 
 def test_the_schedule_of_packets_is_written_and_verified(line: Path, tmp_path: Path) -> None:
@@ -61,12 +61,16 @@ def test_a_plot_over_sizes(line: Path, tmp_path: Path) -> None:
     [
         (["--source", "x", "--size", "1MB"], "line: no node 'x'; use the id of one of its nodes"),
         (["--source", "b", "--size", "1MB"], "line: source 'b' cannot reach compute node 'a'; add links on the way"),
-        (["--source", "a", "--size", "much"], "'much'; expected a size of 1 byte or more such as 64K, 2.5MiB or 1GB"),
         (["--source", "a", "--size", "10", "--packets", 11], "11 packets; there must be 1 to 10, as many as there are"),
     ],
 )
 def test_bad_input_is_named(line: Path, words: list[object], complaint: str) -> None:
     assert complaint in run_command("pipelined-broadcast", line, *words, "--json").complaint()
+
+
+def test_a_size_that_is_none_is_wrong_usage(line: Path) -> None:
+    run = run_command("pipelined-broadcast", line, "--source", "a", "--size", "much", "--json")
+    assert "'--size': 'much'; expected a size of 1 byte or more such as " in run.complaint(2)
 
 
 def test_a_unit_of_unknown_size_is_named(tmp_path: Path) -> None:

@@ -73,17 +73,17 @@ def test_tables_pictures_and_a_trace_are_written(schedule: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "status", "words"),
     [
-        (["--sizes", "1XB"], "expected a size"),
-        (["--sizes", "2GB..1GB"], "backwards"),
-        (["--at", "0"], "expected a size of 1 byte or more"),
-        (["--plot", "plot.txt"], "a picture's name must end in one of .png"),
-        (["--csv", "nowhere/points.csv"], "does not exist"),
+        (["--sizes", "1XB"], 2, "'--sizes': '1XB'; expected a size"),
+        (["--sizes", "2GB..1GB"], 2, "backwards"),
+        (["--at", "0"], 2, "'--at': '0'; expected a size of 1 byte or more"),
+        (["--plot", "plot.txt"], 1, "a picture's name must end in one of .png"),
+        (["--csv", "nowhere/points.csv"], 1, "does not exist"),
     ],
 )
-def test_bad_values_are_one_line(schedule: Path, options: list[str], words: str) -> None:
-    assert words in run_command("simulate", schedule, *options).complaint()
+def test_bad_values_are_one_line(schedule: Path, options: list[str], status: int, words: str) -> None:
+    assert words in run_command("simulate", schedule, *options).complaint(status)
 
 
 def test_a_schedule_that_is_wrong_is_refused(schedule: Path) -> None:

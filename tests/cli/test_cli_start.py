@@ -9,10 +9,12 @@ import forestcoll.cli
 from forestcoll.cli.main import _COMMANDS, module_of
 
 SHARED = {
-    "reading",
+    "examples",
     "main",
     "options",
+    "reading",
     "step_generation",
+    "types",
     "watching",
 }
 
@@ -92,5 +94,12 @@ def test_a_list_of_builders_needs_no_solver() -> None:
     assert not HEAVY & modules
 
 
-def test_a_run_without_a_terminal_draws_no_bars() -> None:
-    assert not {"rich", "networkx"} & loaded_by("optimum", "ring:nodes=3")
+@pytest.mark.parametrize(
+    "arguments", [("optimum", "ring:nodes=3"), ("generate", "ring:nodes=3", "--method", "bfb"), ("topologies",)]
+)
+def test_a_run_without_a_terminal_draws_nothing(arguments: tuple[str, ...]) -> None:
+    assert not {"rich", "networkx"} & loaded_by(*arguments)
+
+
+def test_a_run_that_solves_no_linear_program_needs_no_solver_for_them() -> None:
+    assert "highspy" not in loaded_by("generate", "dgx-a100:boxes=2")

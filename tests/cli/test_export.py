@@ -68,7 +68,7 @@ def test_without_a_file_nothing_is_written(schedule: Path) -> None:
         (("--to", "mscclpp-json", "--dialect", "azure"), "only msccl-xml has dialects"),
         (("--to", "msccl-xml", "--snippet", "use.py"), "only plans of MSCCL++"),
         (("--to", "mscclpp-json", "--snippet", "use.py"), "give -o FILE too"),
-        (("--to", "msccl-xml", "--bytes", "1GB"), "only traces are of one size"),
+        (("--to", "msccl-xml", "--bytes", "1GB"), "only traces have a size"),
         (("--to", "chakra", "--bytes", "much"), "expected a size of 1 byte or more"),
         (("--to", "chakra", "-o", "-"), "give -o PREFIX"),
         (("--to", "xml"), "'xml' is not one of"),

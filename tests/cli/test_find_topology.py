@@ -48,7 +48,7 @@ def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
 
 def test_a_choice_that_is_not_there_names_those_that_are() -> None:
     run = run_command(*COMMAND, "--nodes", 9, "--degree", 4, "--published-only", "--choose", "ring")
-    assert run.complaint() == "--choose is 'ring'; the frontier holds H(2,3) (2 steps)"
+    assert run.complaint() == "there is no network 'ring' on the frontier; choose one of H(2,3) (2 steps)"
 
 
 def test_a_size_without_network_names_the_nearest_that_has_one() -> None:
@@ -67,7 +67,7 @@ def test_a_size_without_network_names_the_nearest_that_has_one() -> None:
         (("--nodes", "9..8", "--degree", "4"), 2, "counts down"),
         (("--nodes", "8"), 2, "Missing option '--degree'"),
         (("--nodes", "8", "--degree", "4", "--alpha", "3"), 2, "give its --size too"),
-        (("--nodes", "8", "--degree", "4", "--size", "1MB", "--alpha", "x"), 2, "expected a number such as 10"),
+        (("--nodes", "8", "--degree", "4", "--size", "1MB", "--alpha", "x"), 2, "expected microseconds such as 10"),
         (("--nodes", "8", "--degree", "4", "--size", "1MB", "--alpha", "-1"), 1, "alpha is '-1'"),
         (("--nodes", "8..9", "--degree", "4", "--choose", "2"), 2, "a sweep writes no files"),
         (

@@ -16,6 +16,7 @@ from fractions import Fraction
 from forestcoll.allreduce.plan import AllreducePlan
 from forestcoll.bounds.latency import LatencyBound
 from forestcoll.collective import Collective
+from forestcoll.display import Displayed
 from forestcoll.optima.rooted import RootedBound
 from forestcoll.proof.bound import Bound
 from forestcoll.request import Demand
@@ -90,7 +91,7 @@ class AllreduceRate:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(Displayed):
     """All bounds of a network.
 
     Attributes:

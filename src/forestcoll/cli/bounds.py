@@ -23,14 +23,12 @@ def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool
     """
     from forestcoll.bounds.table import bounds_of
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import bounds as words
-    from forestcoll.presentation import text
-    from forestcoll.topology.registry import load_topology
+    from forestcoll.presentation.bounds import bounds_document, bounds_page
+    from forestcoll.presentation.printing import print_json, print_page
 
     with Watch() as watch:
-        network = load_topology(topology, connected=ranks is None)
-        found = bounds_of(network, ranks=ranks, root=root, progress=watch)
+        found = bounds_of(topology, ranks=ranks, root=root, progress=watch)
     if as_json:
-        text.print_json(words.document(found))
-        return
-    text.print_lines(words.lines(found))
+        print_json(bounds_document(found))
+    else:
+        print_page(bounds_page(found))

@@ -4,7 +4,14 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import json_option, output_option, ports_option, topology_argument
+from forestcoll.cli.options import (
+    json_option,
+    output_option,
+    path_option,
+    ports_option,
+    topology_argument,
+    with_ports,
+)
 from forestcoll.files import is_standard_stream
 
 
@@ -19,11 +26,11 @@ from forestcoll.files import is_standard_stream
     help="Which links the schedule may use: all, those of the best DAG, or those of the best tree.",
 )
 @click.option(
-    "--order", metavar="ID,ID,...", help="The order of all nodes whose DAG is compared; the best one known if left out."
+    "--order", metavar="ID,ID,...", help="The order of all nodes whose DAG is compared.  [default: the best one known]"
 )
 @ports_option
-@click.option("--simulate", type=click.IntRange(min=1), metavar="K", help="Play K messages through the schedule.")
-@click.option("--picture", metavar="FILE", help="Draw a period as a Gantt chart: a .png, .svg or .pdf file.")
+@click.option("--simulate", type=click.IntRange(min=1), metavar="K", help="Simulate K messages.")
+@path_option("--picture", "Draw a period as a Gantt chart: .png, .svg or .pdf.")
 @output_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter an option)
@@ -34,25 +41,24 @@ def command(  # noqa: PLR0913 (one parameter an option)
     order: str | None,
     ports: str | None,
     simulate: int | None,
-    picture: str | None,
+    picture: Path | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Broadcast message after message, as fast as can be.
+    """Broadcast message after message at the greatest rate.
 
-    A message of 1 takes 1/bandwidth over a link. Where TOPOLOGY says "port_model": "one-port", a compute node sends to
-    one neighbour at a time and receives from one; else it uses all its links at once. The throughput is the greatest
-    of all schedules, proven; the periodic schedule that reaches it is verified before it is written.
+    A message of size 1 takes 1/bandwidth over a link. If TOPOLOGY says "port_model": "one-port", a compute node sends
+    to one neighbour and receives from one neighbour at a time; otherwise it uses all its links at once. No schedule has
+    a greater throughput, and the report has the proof. The periodic schedule is verified before it is written.
     """
-    from forestcoll.cli.options import with_ports
     from forestcoll.cli.watching import Watch
-    from forestcoll.oneport.checking import checked
     from forestcoll.oneport.comparison import compare_series
-    from forestcoll.presentation import series as series_wording
-    from forestcoll.presentation import text
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.series import generated_document, generated_page
     from forestcoll.schedule.files import write_schedule
     from forestcoll.simulation.series.play import good_cuts, play_series
     from forestcoll.topology.registry import load_topology
+    from forestcoll.verification import certified, verify
 
     with Watch() as watch:
         watch.begin("reading the topology")
@@ -62,7 +68,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         watch.begin("colouring the links")
         schedule = compared.schedule(along)
         watch.begin("verifying")
-        checked(schedule)
+        certified(verify(schedule))
         run = None
         if simulate is not None:
             run = play_series(schedule, simulate, cuts=good_cuts(schedule, simulate), progress=watch)
@@ -70,12 +76,12 @@ def command(  # noqa: PLR0913 (one parameter an option)
             from forestcoll.pictures.gantt import draw_period
 
             watch.begin("drawing")
-            draw_period(schedule, Path(picture))
+            draw_period(schedule, picture)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        text.print_json(series_wording.document(compared, schedule, run, watch.seconds), err=err)
-        return
-    text.print_lines(series_wording.lines(compared, schedule, run, watch.seconds, output), err=err)
+        print_json(generated_document(compared, schedule, run, watch.seconds), err=err)
+    else:
+        print_page(generated_page(compared, schedule, run, watch.seconds, output), err=err)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,18 +11,12 @@ from forestcoll.cli.options import (
     collective_options,
     json_option,
     output_option,
-    size_of,
     topology_argument,
 )
 from forestcoll.cli.step_generation import StepsAsked, generate_and_report
+from forestcoll.cli.types import DataSize
 from forestcoll.files import is_standard_stream
 from forestcoll.method import Method, StepMethod
-
-if TYPE_CHECKING:
-    from forestcoll.cli.watching import Watch
-    from forestcoll.optima.value import Optimum
-    from forestcoll.schedule.trees.shape import TreeShape
-    from forestcoll.schedule.trees.value import TreeSchedule
 
 
 @click.command("generate")
@@ -45,7 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--size",
     "data_size",
-    callback=size_of,
+    type=DataSize(),
     metavar="SIZE",
     help="Of bfb: the data M, as 1MB, for which links' latencies are weighed against their bandwidths.",
 )
@@ -72,13 +66,11 @@ def command(  # noqa: PLR0913 (one parameter an option)
     The optimum is that of a collective on TOPOLOGY; a schedule that the verifier refuses is never written.
     """
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import optimum as words
-    from forestcoll.presentation import parts, text
-    from forestcoll.presentation import schedule as schedule_words
+    from forestcoll.presentation.optimum import generated_document, generated_page, run_document, run_rows
+    from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.schedule.files import write_schedule
-    from forestcoll.schedule.shapes import shape_of
-    from forestcoll.schedule.trees.traffic import traffic_of
     from forestcoll.solver.generate import schedule_of
+    from forestcoll.verification import certified, verify
 
     if method in set(StepMethod):
         steps = StepsAsked(topology, options["collective"], method, chunks, data_size)
@@ -95,77 +87,16 @@ def command(  # noqa: PLR0913 (one parameter an option)
         solution = asked.solve(network, watch)
         schedule = schedule_of(solution, method=method, compact=compact, progress=watch)
         watch.begin("verifying")
-        _check(schedule)
-        shape, traffic = shape_of(schedule), traffic_of(schedule)
+        certified(verify(schedule))
         best = replace(solution.optimum, algbw=schedule.algbw)
         gain = asked.without_relays(best, watch)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
-    err = is_standard_stream(output)
+    seconds, counters, err = watch.seconds, watch.counters, is_standard_stream(output)
     if as_json:
-        text.print_json(
-            _document(best, shape, output, watch)
-            | parts.part_document(best, gain)
-            | schedule_words.traffic_document(traffic)
-            | words.by_trees_document(solution.by_trees),
-            err=err,
-        )
-        return
-    lines = [
-        words.title(best),
-        *text.table(
-            [
-                *words.rows(best),
-                *parts.relay_rows(best, gain),
-                *schedule_words.shape_rows(shape),
-                *schedule_words.traffic_rows(traffic),
-                *_run_rows(output, watch, verbose=verbose),
-            ]
-        ),
-        *words.by_trees_lines(solution.by_trees),
-        *words.bottleneck_lines(best),
-        *parts.unused_lines(best),
-    ]
-    text.print_lines(lines, err=err)
-
-
-def _check(schedule: "TreeSchedule") -> None:
-    """Let the independent judge see what the generator made; a fault is ours, and nothing is written."""
-    from forestcoll.errors import InternalError
-    from forestcoll.verification import verify
-
-    fault = verify(schedule).fault
-    if fault is not None:
-        raise InternalError(f"the generated schedule breaks a rule: {fault.message}")
-
-
-def _document(best: "Optimum", shape: "TreeShape", output: Path | None, watch: "Watch") -> dict[str, object]:
-    from forestcoll.presentation import optimum as words
-
-    return words.document(best) | {
-        "optimal": best.is_optimal,
-        "verified": True,
-        "output": None if output is None else str(output),
-        "trees": shape.trees,
-        "base_trees": shape.base_trees,
-        "group_order": shape.group_order,
-        "greatest_height": shape.greatest_height,
-        "mean_height": shape.mean_height,
-        "greatest_hops": shape.greatest_hops,
-        "mean_hops": shape.mean_hops,
-        "seconds": {stage: round(passed, 6) for stage, passed in watch.seconds.items()},
-        "counters": watch.counters,
-    }
-
-
-def _run_rows(output: Path | None, watch: "Watch", *, verbose: bool) -> list[tuple[str, str]]:
-    from forestcoll.presentation import text
-
-    rows = [
-        ("verified", "delivery, loads, algbw and the bottleneck cut"),
-        ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in watch.seconds.items())),
-    ]
-    if verbose:
-        rows.append(("run", ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in watch.counters.items())))
-    return [*rows, ("written", text.place(output))]
+        run = run_document(output, seconds, counters)
+        print_json(generated_document(best, schedule, run, gain, solution.by_trees), err=err)
+    else:
+        rows = run_rows(output, seconds, counters, verbose=verbose)
+        print_page(generated_page(best, schedule, rows, gain, solution.by_trees), err=err)

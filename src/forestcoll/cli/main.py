@@ -1,4 +1,4 @@
-"""The entry point: finds the command's file, and turns every way of ending into an exit status and one line.
+"""The entry point: finds the file of a command, and turns each ending into an exit status and one line.
 
 0 done; 1 the input or the answer is bad; 2 wrong usage; 130 on Ctrl-C. Results go to standard output, everything else
 to standard error.
@@ -7,17 +7,22 @@ to standard error.
 import importlib
 import os
 import sys
-from typing import NoReturn
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from forestcoll.errors import ForestcollError, InternalError
+from forestcoll.cli.examples import epilog_of
+from forestcoll.errors import ForestcollError, InternalError, shown
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _TRACEBACK = "FORESTCOLL_TRACEBACK"
 """The environment variable that asks for the traceback of a defect."""
 
 _COMMANDS = {
-    "broadcast-series": "Broadcast message after message, as fast as can be.",
+    "broadcast-series": "Broadcast message after message at the greatest rate.",
     "bounds": "Say what no schedule can beat, and why.",
     "check-program": "Check a program for a runtime that anyone wrote.",
     "export": "Write a schedule as a program for a runtime.",
@@ -31,7 +36,7 @@ _COMMANDS = {
     "topology": "Write a topology file.",
     "verify": "Check a schedule that anyone wrote.",
 }
-"""Each command and its summary: so that --help need not import them. `tests/cli` holds them against the commands."""
+"""Each command and its summary, so that --help need not import them; `tests/cli` compares them with the commands."""
 
 
 def module_of(command: str) -> str:
@@ -49,7 +54,24 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"forestcoll.cli.{module_of(cmd_name)}").command
+        command.epilog = epilog_of(cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(f"no such command {shown(name)}{_nearest(name, _COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Return the commands and options that begin so, without importing the commands."""
+        from click.shell_completion import CompletionItem
+
+        names = [CompletionItem(name, help=each) for name, each in sorted(_COMMANDS.items())]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(each for each in names if each.value.startswith(incomplete)), *options]
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -60,6 +82,23 @@ class _LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(sorted(_COMMANDS.items()))
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: the known name that is most like it, or nothing."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _usage_message(error: click.ClickException) -> str:
+    """Return what is wrong with the usage, with the nearest option where there is none of that name."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return error.format_message()
+    options = [name for each in error.ctx.command.get_params(error.ctx) for name in (*each.opts, *each.secondary_opts)]
+    near = _nearest(error.option_name, (name for name in options if name.startswith("--")))
+    return f"no such option {shown(error.option_name)}{near}"
 
 
 def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 (click's)
@@ -97,7 +136,7 @@ def main() -> NoReturn:
     sys.exit(_run())
 
 
-def _run() -> int:  # noqa: PLR0911 (one return a way of ending)
+def _run() -> int:  # noqa: PLR0911 (one return per ending)
     try:
         os.fstat(1)  # a closed standard output is found before the work, not after it
         _open_standard_error()
@@ -108,49 +147,50 @@ def _run() -> int:  # noqa: PLR0911 (one return a way of ending)
         return error.exit_code
     except click.ClickException as error:
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "forestcoll"
-        _say(f"{error.format_message()} (see {path} --help)")
+        _complain(f"{_usage_message(error)} (see {path} --help)")
         return error.exit_code
     except InternalError as error:
-        return _confess(error)
+        return _report_defect(error)
     except ForestcollError as error:
-        _say(str(error))
+        _complain(str(error))
         return 1
     except (KeyboardInterrupt, click.Abort):
-        _say("interrupted; nothing was written")
+        _complain("interrupted; nothing was written")
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has gone; the interpreter still flushes at exit
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), 1
+        )  # the reader has closed the pipe; the interpreter still flushes at exit
         return 1
     except MemoryError:
-        _say("out of memory; try a smaller network or fewer trees")
+        _complain("out of memory; try a smaller network or fewer trees")
         return 1
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        _say(f"cannot write the result: {error.strerror or error}")
+        _complain(f"cannot write the result: {error.strerror or error}")
         return 1
-    except Exception as error:  # noqa: BLE001 (the last resort: a user sees one line, whatever we did wrong)
-        return _confess(error)
+    except Exception as error:  # noqa: BLE001 (the last resort: a user sees one line, whatever our defect is)
+        return _report_defect(error)
     return status if isinstance(status, int) else 0
 
 
 def _open_standard_error() -> None:
-    """Let messages go nowhere where standard error is closed: Python gives it as None, which nobody reckons with."""
+    """Discard messages where standard error is closed: Python makes it None, and libraries expect a stream."""
     if getattr(sys, "stderr", None) is None:
         sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 (open to the end of the process)
 
 
-def _confess(error: Exception) -> int:
-    """Say in one line that the fault is ours, or show the traceback where it was asked for."""
+def _report_defect(error: Exception) -> int:
+    """Say in one line that the defect is ours, or show the traceback if the user asked for it."""
     if os.environ.get(_TRACEBACK):
         raise error
     if not isinstance(error, InternalError):
         error = InternalError(f"{type(error).__name__}: {error}"[:200])
-    _say(f"{error} ({_TRACEBACK}=1 shows the traceback)")
+    _complain(f"{error} ({_TRACEBACK}=1 shows the traceback)")
     return 1
 
 
-def _say(message: str) -> None:
-    """Say one line without control characters, whatever the input held."""
-    line = "".join(each if each.isprintable() else " " for each in " ".join(message.split()))
-    if sys.stderr is not None:  # print would turn to standard output
-        print(f"forestcoll: {line}", file=sys.stderr)  # noqa: T201
+def _complain(message: str) -> None:
+    from forestcoll.presentation.printing import print_complaint
+
+    print_complaint(message)

@@ -17,25 +17,15 @@ def command(topology: str, *, as_json: bool, **options: Any) -> None:
     The reason is a proof: a cut of TOPOLOGY, what all nodes must receive, or weighted sets of nodes.
     """
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import optimum as words
-    from forestcoll.presentation import parts, text
+    from forestcoll.presentation.optimum import optimum_document, optimum_page
+    from forestcoll.presentation.printing import print_json, print_page
 
     asked = Asked(**options)
     asked.check()
     with Watch() as watch:
         solution = asked.solve(asked.network(topology), watch)
-        best = solution.optimum
-        gain = asked.without_relays(best, watch)
+        gain = asked.without_relays(solution.optimum, watch)
     if as_json:
-        document = words.document(best) | parts.part_document(best, gain)
-        text.print_json(document | words.by_trees_document(solution.by_trees))
-        return
-    text.print_lines(
-        [
-            words.title(best),
-            *text.table([*words.rows(best), *parts.relay_rows(best, gain)]),
-            *words.by_trees_lines(solution.by_trees),
-            *words.bottleneck_lines(best),
-            *parts.unused_lines(best),
-        ]
-    )
+        print_json(optimum_document(solution.optimum, gain, solution.by_trees))
+    else:
+        print_page(optimum_page(solution.optimum, gain, solution.by_trees))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, collective_named, shards_of
-from forestcoll.errors import InputError, shown
+from forestcoll.cli.types import CollectiveName, FileName, Ranks, TopologySpec, TreeCount
+from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, shards_of
 
 if TYPE_CHECKING:
     from forestcoll.optima.value import Optimum
@@ -20,99 +20,39 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def _path(_context: click.Context, parameter: click.Parameter, text: str | None) -> Path | None:
-    """Return the path that `text` names; `-` is the standard stream, `./-` a file."""
-    if text is None:
-        return None
-    if not text:
-        raise click.BadParameter(
-            "give -o a file's name" if isinstance(parameter, click.Option) else "name a file", param=parameter
-        )
-    from forestcoll.files import path_of
-
-    return path_of(text)
-
-
-def _tree_count(_context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """Return the integer that `text` writes."""
-    if text is None:
-        return None
-    from forestcoll.exact import MAX_TREES_DIGITS
-
-    digits = text.removeprefix("+").lstrip("0")
-    if not (digits.isascii() and digits.isdecimal()):
-        raise click.BadParameter(f"{shown(text)}; expected an integer of 1 or more", param=parameter)
-    if len(digits) > MAX_TREES_DIGITS:
-        raise click.BadParameter(f"{shown(text)} has more than {MAX_TREES_DIGITS} digits", param=parameter)
-    return int(digits)
-
-
-def size_of(_context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """Return the bytes that `text` says."""
-    if text is None:
-        return None
-    from forestcoll.errors import InputError
-    from forestcoll.units import data_size
-
-    try:
-        return data_size(text)
-    except InputError as error:
-        raise click.BadParameter(str(error), param=parameter) from None
-
-
-topology_argument = click.argument("topology", metavar="TOPOLOGY")
+topology_argument = click.argument("topology", metavar="TOPOLOGY", type=TopologySpec())
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-file_argument = click.argument("file", metavar="FILE", callback=_path)
+file_argument = click.argument("file", metavar="FILE", type=FileName())
 ports_option = click.option(
     "--ports",
     type=click.Choice(["one", "all"]),
-    help="Let compute nodes use one link at a time each way, or all at once; as TOPOLOGY says if left out.",
+    help="Whether a compute node uses one link at a time each way, or all of them.  [default: as TOPOLOGY says]",
 )
 output_option = click.option(
     "-o",
     "--output",
     metavar="FILE",
-    callback=_path,
-    help="The file to write; gzip if it ends in .gz; - is standard output, and the report goes to standard error.",
+    type=FileName(),
+    help="The file to write: gzip if it ends in .gz; - is standard output, and then the report goes to standard error.",
 )
-
-
-def _ranks(_context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
-    """Return a text that may name ranks; whether they are there is seen when the network is known."""
-    if text is None:
-        return None
-    from forestcoll.ranks import rank_parts
-
-    try:
-        rank_parts(text)
-    except InputError as error:
-        raise click.BadParameter(str(error), param=parameter) from None
-    return text
 
 
 ranks_option = click.option(
     "--ranks",
-    callback=_ranks,
+    type=Ranks(),
     metavar="RANKS",
     help="The compute nodes that take part, by position from 0 (0-7,16-23) or id (gpu0,gpu3); the others may relay.",
 )
 
 
+def dialect_option(description: str) -> Callable[[Command], Command]:
+    """Return the option that names a runtime which loads MSCCL's XML."""
+    return click.option("--dialect", type=click.Choice(["microsoft", "azure", "rccl"]), help=description)
+
+
 def path_option(name: str, description: str) -> Callable[[Command], Command]:
-    """Return an option that names a file to write besides."""
-    return click.option(name, metavar="FILE", callback=_path, help=description)
-
-
-class _CollectiveName(click.Choice[str]):
-    """The name of a collective, in any of the usual spellings."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name that files have for it, if it is one of the choices."""
-        try:
-            name = collective_named(value).value
-        except InputError as error:
-            self.fail(str(error), param, ctx)
-        return super().convert(name, param, ctx)
+    """Return an option that names one more file to write."""
+    return click.option(name, metavar="FILE", type=FileName(), help=description)
 
 
 def collective_options(command: Command) -> Command:
@@ -120,47 +60,48 @@ def collective_options(command: Command) -> Command:
     for option in (
         click.option(
             "--max-trees",
-            callback=_tree_count,
+            type=TreeCount(),
             metavar="K",
-            help="The best of 1 to K trees per root.",
+            help="The best number of trees per root from 1 to K.",
         ),
         click.option(
             "--trees",
-            callback=_tree_count,
+            type=TreeCount(),
             metavar="K",
             help="Exactly K trees per root.",
         ),
         click.option(
             "--shards",
-            callback=_path,
+            type=FileName(),
             metavar="FILE",
-            help='Of an allgather or a reduce-scatter: a JSON object {"ID": "RATIONAL", ...} with each node\'s part.',
+            help='For allgather and reduce-scatter: a JSON file {"ID": "RATIONAL", ...} with the share of each node.',
         ),
         click.option(
             "--in-network/--no-in-network",
             default=True,
             show_default=True,
-            help="Whether switches copy and add up where the network says that they can.",
+            help="Whether switches copy data and add it up where TOPOLOGY says that they can.",
         ),
         click.option(
             "--root",
             metavar="ID",
-            help="Of a broadcast or a reduce: the node that data comes from or goes to, by its id or position.",
+            help="For broadcast and reduce: the node that data comes from or goes to, by its id or position.",
         ),
         click.option(
             "--no-relays",
             "relays",
             flag_value=False,
             default=True,
-            help="With --ranks: send nothing over compute nodes that take no part.",
+            help="With --ranks: send nothing through compute nodes that take no part.",
         ),
         ranks_option,
         click.option(
             "--collective",
-            type=_CollectiveName([each.value for each in SCHEDULED]),
+            type=CollectiveName([each.value for each in SCHEDULED]),
+            metavar="NAME",
             default=Collective.ALLGATHER.value,
             show_default=True,
-            help="The operation; also as all_gather or AllGather.",
+            help=f"The operation: {', '.join(each.value for each in SCHEDULED)}.",
         ),
     ):
         command = option(command)

@@ -4,69 +4,72 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import json_option, output_option, ports_option, topology_argument
+from forestcoll.cli.options import (
+    json_option,
+    output_option,
+    path_option,
+    ports_option,
+    topology_argument,
+    with_ports,
+)
+from forestcoll.cli.types import DataSize
 from forestcoll.files import is_standard_stream
 
 
 @click.command("pipelined-broadcast")
 @topology_argument
 @click.option("--source", metavar="ID", required=True, help="The compute node that has the message.")
-@click.option("--size", metavar="BYTES", required=True, help="The size of the message, such as 1GB or 256MiB.")
 @click.option(
-    "--packets", type=click.IntRange(min=1), metavar="N", help="How many packets; the best number if left out."
+    "--size", type=DataSize(), metavar="SIZE", required=True, help="The size of the message, such as 1GB or 256MiB."
 )
+@click.option("--packets", type=click.IntRange(min=1), metavar="N", help="The number of packets.  [default: the best]")
 @ports_option
-@click.option(
-    "--plot", metavar="FILE", help="Draw the time over sizes up to a million times as large: .png, .svg or .pdf."
-)
+@path_option("--plot", "Draw the time for sizes up to a million times as large: .png, .svg or .pdf.")
 @output_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter an option)
     *,
     topology: str,
     source: str,
-    size: str,
+    size: int,
     packets: int | None,
     ports: str | None,
-    plot: str | None,
+    plot: Path | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
     """Send one large message from a node to all, in packets.
 
     A packet takes the link's latency_us and its size / bandwidth. The packets follow each other through the trees of a
-    series of broadcasts, period by period; how many there are best be, and along which trees, is searched over the
-    exact time that it all takes. The periodic schedule of packets is verified before it is written.
+    series of broadcasts, period by period. The number of packets and the trees are chosen so that the exact total time
+    is least. The periodic schedule of packets is verified before it is written.
     """
-    from forestcoll.cli.options import with_ports
     from forestcoll.cli.watching import Watch
-    from forestcoll.oneport.checking import checked
     from forestcoll.oneport.pipelined import Pipeline, root_rule
-    from forestcoll.presentation import pipeline as pipeline_wording
-    from forestcoll.presentation import text
+    from forestcoll.presentation.pipeline import draw_plans, pipeline_document, pipeline_page
+    from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.schedule.files import write_schedule
     from forestcoll.topology.registry import load_topology
-    from forestcoll.units import data_size
+    from forestcoll.verification import certified, verify
 
-    length = data_size(size)
     with Watch() as watch:
         watch.begin("reading the topology")
         network = with_ports(load_topology(topology), ports)
         pipeline = Pipeline(network, source, watch)
-        plan = pipeline.plan(length, packets=packets)
-        by_rule = pipeline.plan(length, packets=root_rule(length))
+        plan = pipeline.plan(size, packets=packets)
+        by_rule = pipeline.plan(size, packets=root_rule(size))
         watch.begin("colouring the links")
         schedule = plan.schedule()
         watch.begin("verifying")
-        checked(schedule)
+        certified(verify(schedule))
         if plot is not None:
             watch.begin("drawing")
-            pipeline_wording.draw(pipeline, plan, Path(plot))
+            draw_plans(pipeline, plan, plot)
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        text.print_json(pipeline_wording.document(plan, by_rule, schedule, watch.seconds), err=err)
-        return
-    text.print_lines(pipeline_wording.lines(plan, by_rule, watch.seconds, output), err=err)
+        print_json(pipeline_document(plan, by_rule, schedule, watch.seconds), err=err)
+    else:
+        print_page(pipeline_page(plan, by_rule, watch.seconds, output), err=err)

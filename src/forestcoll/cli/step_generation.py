@@ -2,17 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from forestcoll.collective import Collective
 from forestcoll.files import is_standard_stream
-
-if TYPE_CHECKING:
-    from forestcoll.cli.watching import Watch
-    from forestcoll.schedule.steps.value import StepSchedule
-    from forestcoll.verification import StepReport
 
 _NOT_FOR_STEPS = {
     "ranks": "--ranks",
@@ -47,15 +41,14 @@ class StepsAsked:
 
 
 def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool) -> None:
-    """Generate a step schedule, let it be judged, write it, and print what it is."""
+    """Generate a step schedule, verify it, write it, and print what it is."""
     from forestcoll.cli.watching import Watch
-    from forestcoll.errors import InternalError
     from forestcoll.generation.steps import generate_steps
-    from forestcoll.presentation import text
-    from forestcoll.presentation.steps import step_rows, step_title
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.steps import generated_document, generated_page
     from forestcoll.schedule.files import write_schedule
     from forestcoll.topology.registry import load_topology
-    from forestcoll.verification import verify
+    from forestcoll.verification import certified, verify
 
     with Watch() as watch:
         watch.begin("reading the topology")
@@ -69,33 +62,12 @@ def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool
             progress=watch,
         )
         watch.begin("verifying")
-        report = verify(schedule)
-        if report.fault is not None:
-            raise InternalError(f"the generated schedule breaks a rule: {report.fault.message}")
+        report = certified(verify(schedule))
         if output is not None:
             watch.begin("writing")
             write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        text.print_json(_document(asked, schedule, report, output, watch), err=err)
-        return
-    rows = [
-        *step_rows(schedule, report),
-        ("verified", "every part is held before it is sent, every shard arrives, exact loads"),
-        ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in watch.seconds.items())),
-        ("written", text.place(output)),
-    ]
-    text.print_lines([step_title(schedule, asked.method), *text.table(rows)], err=err)
-
-
-def _document(
-    asked: StepsAsked, schedule: "StepSchedule", report: "StepReport", output: Path | None, watch: "Watch"
-) -> dict[str, object]:
-    from forestcoll.presentation.steps import step_document
-
-    return step_document(schedule, report) | {
-        "method": asked.method,
-        "verified": True,
-        "output": None if output is None else str(output),
-        "seconds": {stage: round(passed, 6) for stage, passed in watch.seconds.items()},
-    }
+        print_json(generated_document(schedule, report, asked.method, output, watch.seconds), err=err)
+    else:
+        print_page(generated_page(schedule, report, asked.method, output, watch.seconds), err=err)

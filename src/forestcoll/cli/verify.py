@@ -23,7 +23,8 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     holds; "rule" is null where it is no schedule at all.
     """
     from forestcoll.cli.watching import Watch
-    from forestcoll.presentation import reports, text
+    from forestcoll.presentation.printing import print_complaint, print_json, print_page
+    from forestcoll.presentation.reports import refusal_document, verified_document, verified_page
     from forestcoll.schedule.files import read_schedule
     from forestcoll.verification import verify
 
@@ -35,15 +36,15 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
             report = verify(schedule)
     except InputError as error:
         if as_json:
-            text.print_json(reports.refusal_document(None, str(error)))
+            print_json(refusal_document(None, str(error)))
         raise
     fault = report.fault
     if fault is None and as_json:
-        text.print_json(reports.verified_document(schedule, report))
+        print_json(verified_document(schedule, report))
     elif fault is None:
-        text.print_lines(reports.verified_lines(schedule, report, file))
+        print_page(verified_page(schedule, report, file))
     elif as_json:
-        text.print_json(reports.refusal_document(fault, fault.message))
+        print_json(refusal_document(fault, fault.message))
     else:
-        click.echo(f"forestcoll: {file}: {fault.message} [{fault.rule}]", err=True)
+        print_complaint(f"{file}: {fault.message} [{fault.rule}]")
     context.exit(0 if fault is None else 1)

@@ -67,7 +67,7 @@ class Watch(Progress):
             self._bars.update(self._task, completed=done, total=total or None, count=count)
 
     def remark(self, text: str) -> None:
-        """As `Progress.remark`; once a run, as the remarks of several stages may be the same."""
+        """As `Progress.remark`, but each text only once, as several stages may remark the same."""
         if text in self._remarks:
             return
         self._remarks.add(text)

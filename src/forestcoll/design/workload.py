@@ -10,6 +10,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from forestcoll.design.constructions import Construction
+from forestcoll.design.finder import Frontier
 from forestcoll.design.measure import Cost
 from forestcoll.design.path_rates import path_rates
 from forestcoll.errors import InputError, shown
@@ -89,3 +90,23 @@ def best_for(constructions: Iterable[Construction], workload: Workload) -> Const
         ValueError: there is none to choose from.
     """
     return min(constructions, key=lambda each: (time_us(each, workload), each.cost))
+
+
+def chosen_of(frontier: Frontier, workload: Workload | None = None, name: str | None = None) -> Construction:
+    """Return one network of a frontier: the one that is named, the best for the workload, or that of least bandwidth.
+
+    Args:
+        frontier: the networks to choose from.
+        workload: what the network is to carry.
+        name: the network's name, or its number of steps.
+
+    Raises:
+        InputError: the frontier has no network of that name.
+    """
+    if name is not None:
+        for member in frontier.members:
+            if name in {member.name, str(member.cost.steps)}:
+                return member
+        known = ", ".join(f"{member.name} ({member.cost.steps} steps)" for member in frontier.members)
+        raise InputError(f"there is no network {shown(name)} on the frontier; choose one of {known}")
+    return frontier.members[-1] if workload is None else best_for(frontier.members, workload)

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-import highspy
 import numpy as np
 import numpy.typing as npt
 
@@ -62,6 +61,8 @@ class LinearProgram:
         self.scale = scale
         self.rows: list[Row] = []
         self._shrinks: list[int] = []
+        import highspy  # here, as most runs of the command line need no linear program
+
         self._highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy leaves it without types
         self._highs.setOptionValue("log_to_console", False)  # noqa: FBT003 (HiGHS takes no keywords)
         self._highs.setOptionValue("threads", 1)
@@ -73,14 +74,16 @@ class LinearProgram:
 
     def add(self, row: Row) -> None:
         """Add a row."""
+        from highspy import kHighsInf
+
         self.rows.append(row)
         columns = sorted(row.coefficients)
         longest = max(map(abs, row.coefficients.values()), default=0)
         shrink = longest if longest > LONGEST_FAST else 1  # HiGHS takes numbers of 20 digits for infinite
         self._shrinks.append(shrink)
         self._highs.addRow(
-            -highspy.kHighsInf if row.lower is None else row.lower / (self.scale * shrink),
-            highspy.kHighsInf if row.upper is None else row.upper / (self.scale * shrink),
+            -kHighsInf if row.lower is None else row.lower / (self.scale * shrink),
+            kHighsInf if row.upper is None else row.upper / (self.scale * shrink),
             len(columns),
             np.array(columns, dtype=np.int32),
             np.array([row.coefficients[column] / shrink for column in columns], dtype=np.float64),
@@ -101,11 +104,13 @@ class LinearProgram:
 
     def attempt(self) -> Solution | None:
         """Return an optimal solution, or None where floating point finds none: numbers may be too far apart for it."""
+        from highspy import HighsBasisStatus, HighsModelStatus
+
         self._highs.run()
-        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        if self._highs.getModelStatus() != HighsModelStatus.kOptimal:
             return None
         solution, basis = self._highs.getSolution(), self._highs.getBasis()
-        basic = highspy.HighsBasisStatus.kBasic
+        basic = HighsBasisStatus.kBasic
         return Solution(
             values=np.array(solution.col_value),
             prices=np.array(solution.row_dual) / np.array(self._shrinks, dtype=np.float64),

@@ -8,6 +8,7 @@ from itertools import chain
 from math import ceil
 
 from forestcoll.collective import Collective
+from forestcoll.display import Displayed
 from forestcoll.optima.plan import ForestPlan
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
@@ -17,7 +18,7 @@ from forestcoll.topology.part import usable_part
 
 
 @dataclass(frozen=True)
-class Optimum:
+class Optimum(Displayed):
     """How fast a collective can run on a topology, and why no faster.
 
     Attributes:

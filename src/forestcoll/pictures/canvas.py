@@ -1,5 +1,6 @@
 """The one place that asks for matplotlib and that writes its files."""
 
+from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,19 @@ def new_figure(width: float, height: float) -> "Figure":
     except ImportError:
         raise InputError("matplotlib is not installed; run: pip install 'forestcoll[pictures]'") from None
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def check_pictures(paths: Iterable[Path]) -> None:
+    """Check before the work that pictures can be drawn into these files.
+
+    Raises:
+        InputError: a name does not say what kind of picture it is, or matplotlib is not installed.
+    """
+    listed = list(paths)
+    for path in listed:
+        check_name(path)
+    if listed:
+        new_figure(1, 1)
 
 
 def check_name(path: Path) -> None:

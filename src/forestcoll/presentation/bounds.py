@@ -7,7 +7,9 @@ from forestcoll.allreduce.plan import AllreducePlan
 from forestcoll.bounds.values import Bounds, CollectiveBound
 from forestcoll.collective import Collective
 from forestcoll.presentation import proofs
-from forestcoll.presentation.text import bandwidth, counted, percent, printable, table
+from forestcoll.presentation.names import counted
+from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.text import bandwidth, percent, printable
 from forestcoll.proof.cut import CutProof
 from forestcoll.topology import NodeId, Topology
 
@@ -15,20 +17,22 @@ _LONGEST_EXACT = 24
 """The most characters of an exact number in a column; --json has all of it."""
 
 
-def lines(found: Bounds) -> list[str]:
-    """Return what a person reads."""
+def bounds_page(found: Bounds) -> Page:
+    """Return what a person reads of the bounds of a network."""
     topology = found.topology
-    unit = topology.bandwidth_unit
-    among = counted(topology, found.ranks)
-    return [
-        f"{printable(topology.name)}: what no schedule can beat, {among}, in {printable(unit)}",
-        *_columns([("collective", "best algbw", "best busbw", "generate reaches"), *map(_row, found.collectives)]),
-        "Limits:",
-        *(f"  {each.collective}: {limit_words(found, each)}" for each in found.collectives),
-        *(f"  {collective}: {_left_out(found, collective)}: {why}" for collective, why in found.too_large.items()),
-        "Rates and steps:",
-        *table([*_root_rows(found), *_rate_rows(found), *_latency_rows(found)]),
-    ]
+    title = f"{printable(topology.name)}: what no schedule can beat, {counted(topology, found.ranks)}"
+    limits = [f"  {each.collective}: {limit_words(found, each)}" for each in found.collectives]
+    missing = [f"  {collective}: {_left_out(found, collective)}: {why}" for collective, why in found.too_large.items()]
+    rates = labelled([*_root_rows(found), *_rate_rows(found), *_latency_rows(found)])
+    unit = printable(topology.bandwidth_unit)
+    return Page(f"{title}, in {unit}", (_table(found), "Limits:", *limits, *missing, "Rates and steps:", rates))
+
+
+def _table(found: Bounds) -> Table:
+    columns = tuple(map(Column, ("collective", "best algbw", "best busbw", "generate reaches")))
+    loose = any(not each.tight for each in found.collectives)
+    notes = ("* no schedule is known to reach this",) if loose else ()
+    return Table(columns, tuple(map(_row, found.collectives)), notes=notes)
 
 
 def _row(bound: CollectiveBound) -> tuple[str, str, str, str]:
@@ -47,14 +51,6 @@ def _number(value: Fraction) -> str:
         return str(value)
     exact, about = str(value), f"{float(value):.6g}"
     return f"{exact} ({about})" if len(exact) <= _LONGEST_EXACT else f"about {about}"
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
-    starred = any(cell.endswith(" *") for row in rows for cell in row)
-    note = ["  * no schedule is known to reach this"] if starred else []
-    return [f"  {line}".rstrip() for line in padded] + note
 
 
 def _left_out(found: Bounds, collective: Collective) -> str:
@@ -110,7 +106,7 @@ def _latency_rows(found: Bounds) -> list[tuple[str, str]]:
     return rows
 
 
-def document(found: Bounds) -> dict[str, object]:
+def bounds_document(found: Bounds) -> dict[str, object]:
     """Return the JSON object: the contract's keys, and the certificates."""
     topology = found.topology
     rate = found.allreduce_rate

@@ -1,18 +1,89 @@
-"""An optimum in words and figures, and as JSON."""
+"""An optimum in words and figures, and as JSON: alone, and with the schedule that reaches it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from forestcoll.collective import Collective
 from forestcoll.optima.plan import ForestPlan
 from forestcoll.optima.value import Optimum
 from forestcoll.presentation import proofs
-from forestcoll.presentation.text import bandwidth, counted, percent, printable, table
+from forestcoll.presentation.names import counted
+from forestcoll.presentation.parts import RelayGain, part_document, relay_rows, unused_lines
+from forestcoll.presentation.tables import Page, Table, labelled
+from forestcoll.presentation.text import (
+    bandwidth,
+    path_text,
+    percent,
+    printable,
+    stage_document,
+    stage_times,
+    written_to,
+)
+from forestcoll.presentation.trees import shape_document, shape_rows, traffic_document, traffic_rows
 from forestcoll.proof.cut import CutProof
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.units import bytes_per_microsecond, has_known_size
 
 
-def document(best: Optimum) -> dict[str, object]:
-    """Return the JSON keys that describe an optimum."""
+def optimum_document(
+    best: Optimum, gain: RelayGain | None = None, by_trees: Sequence[Optimum] = ()
+) -> dict[str, object]:
+    """Return the JSON of an optimum.
+
+    Args:
+        best: the optimum.
+        gain: what idle nodes gain as relays, if there are any.
+        by_trees: the optima of all numbers of trees, if they were asked for.
+    """
+    return _document(best) | part_document(best, gain) | _by_trees_document(by_trees)
+
+
+def optimum_page(best: Optimum, gain: RelayGain | None = None, by_trees: Sequence[Optimum] = ()) -> Page:
+    """Return what a person reads of an optimum; the arguments are those of `optimum_document`."""
+    rows = [*_rows(best), *relay_rows(best, gain)]
+    return Page(_title(best), (labelled(rows), *_reasons(best, by_trees)))
+
+
+def generated_document(
+    best: Optimum,
+    schedule: TreeSchedule,
+    run: Mapping[str, object],
+    gain: RelayGain | None = None,
+    by_trees: Sequence[Optimum] = (),
+) -> dict[str, object]:
+    """Return the JSON of an optimum and a schedule that reaches it; `run` says what the run did (`run_document`)."""
+    made = {"optimal": schedule.algbw == best.bound.algbw, "verified": True, **shape_document(schedule), **run}
+    return optimum_document(best, gain, by_trees) | made | traffic_document(schedule)
+
+
+def generated_page(
+    best: Optimum,
+    schedule: TreeSchedule,
+    run: Sequence[tuple[str, str]],
+    gain: RelayGain | None = None,
+    by_trees: Sequence[Optimum] = (),
+) -> Page:
+    """Return what a person reads of an optimum and a schedule; `run` says what the run did (`run_rows`)."""
+    rows = [*_rows(best), *relay_rows(best, gain), *shape_rows(schedule), *traffic_rows(schedule), *run]
+    return Page(_title(best), (labelled(rows), *_reasons(best, by_trees)))
+
+
+def run_document(output: Path | None, seconds: Mapping[str, float], counters: Mapping[str, int]) -> dict[str, object]:
+    """Return the JSON keys that say what a run did."""
+    return {"output": path_text(output), "seconds": stage_document(seconds), "counters": dict(counters)}
+
+
+def run_rows(
+    output: Path | None, seconds: Mapping[str, float], counters: Mapping[str, int], *, verbose: bool
+) -> list[tuple[str, str]]:
+    """Return the rows that say what a run did, its counters if `verbose`."""
+    rows = [("verified", "delivery, loads, algbw and the proof of the bound"), ("time", stage_times(seconds))]
+    if verbose:
+        rows.append(("run", ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counters.items())))
+    return [*rows, ("written", written_to(output))]
+
+
+def _document(best: Optimum) -> dict[str, object]:
     found: dict[str, object] = {
         "topology": best.topology.name,
         "collective": best.collective.value,
@@ -48,7 +119,7 @@ def _phase(plan: ForestPlan) -> dict[str, object]:
     }
 
 
-def by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
+def _by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
     """Return the JSON key that states what each number of trees allows, if it was asked for."""
     rows = [
         {"trees_per_root": each.trees_per_root, "algbw": str(each.algbw), "optimal": each.is_optimal}
@@ -57,10 +128,14 @@ def by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
     return {"by_trees": rows} if rows else {}
 
 
-def by_trees_lines(by_trees: Sequence[Optimum]) -> list[str]:
-    """Return the lines that state what each number of trees allows, none if it was not asked for."""
+def _reasons(best: Optimum, by_trees: Sequence[Optimum]) -> tuple[Table | str, ...]:
+    """Return what stands below the rows: what each number of trees allows, the bottleneck, and what is unused."""
+    return (*_by_trees_blocks(by_trees), *_bottleneck_lines(best), *unused_lines(best))
+
+
+def _by_trees_blocks(by_trees: Sequence[Optimum]) -> tuple[Table | str, ...]:
     if not by_trees:
-        return []
+        return ()
     unit, last = by_trees[0].topology.bandwidth_unit, by_trees[-1]
     rows = [
         (
@@ -69,12 +144,10 @@ def by_trees_lines(by_trees: Sequence[Optimum]) -> list[str]:
         )
         for each in by_trees
     ]
-    end = ["  More trees add nothing."] if last.is_optimal else []
-    return ["Trees per root:", *table(rows), *end]
+    return ("Trees per root:", labelled(rows), *(["  More trees add nothing."] if last.is_optimal else []))
 
 
-def title(best: Optimum) -> str:
-    """Return the line above an optimum."""
+def _title(best: Optimum) -> str:
     root = ""
     if best.root is not None:
         way = "to" if best.collective.only_reduces else "from"
@@ -96,7 +169,7 @@ def _goal(best: Optimum) -> str:
     return "optimum" if len(best.forests) == 1 and _is_reachable(best) else "bound"
 
 
-def rows(best: Optimum) -> list[tuple[str, str]]:
+def _rows(best: Optimum) -> list[tuple[str, str]]:
     """Return the rows that state an optimum."""
     unit, upper = best.topology.bandwidth_unit, best.bound
     found = [("algbw", bandwidth(best.algbw, unit))]
@@ -136,7 +209,7 @@ def _trees_of_phase(plan: ForestPlan) -> str:
     return f"{plan.trees} from {roots} root{'s' * (roots > 1)}"
 
 
-def bottleneck_lines(best: Optimum) -> list[str]:
+def _bottleneck_lines(best: Optimum) -> list[str]:
     """Say in words why no schedule is faster."""
     first, *more = proofs.explain(best.bound, best.topology, best.demand)
     return [f"Bottleneck: {first}", *more]

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.optima.value import Optimum
-from forestcoll.presentation.text import bandwidth, link_lines
+from forestcoll.presentation.names import link_lines
+from forestcoll.presentation.text import bandwidth
 from forestcoll.topology import Link, Topology
 
 

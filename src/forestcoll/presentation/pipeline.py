@@ -1,19 +1,19 @@
 """A pipelined broadcast in words and figures."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 
 from forestcoll.oneport.pipelined import Pipeline, PipelinePlan, root_rule
 from forestcoll.pictures.pipeline import SizePoint, draw_pipeline
-from forestcoll.presentation import text
+from forestcoll.presentation.tables import Page, labelled
+from forestcoll.presentation.text import duration, printable, stage_document, stage_times, written_to
 from forestcoll.schedule.series.value import SeriesSchedule
 
 _SIZES_DRAWN = 13
 _STEP = 10**0.5
 
 
-def document(
+def pipeline_document(
     plan: PipelinePlan, by_rule: PipelinePlan, schedule: SeriesSchedule, seconds: Mapping[str, float]
 ) -> dict[str, object]:
     """Return the JSON of a plan, and of the one of the square-root rule."""
@@ -36,7 +36,7 @@ def document(
         ],
         "root_rule": _plan_document(by_rule),
         "verified": True,
-        "seconds": {stage: round(passed, 6) for stage, passed in seconds.items()},
+        "seconds": stage_document(seconds),
     }
 
 
@@ -50,44 +50,36 @@ def _plan_document(plan: PipelinePlan) -> dict[str, object]:
     }
 
 
-def lines(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[str, float], output: Path | None) -> list[str]:
-    """Return the report of a plan."""
+def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[str, float], output: Path | None) -> Page:
+    """Return what a person reads of a plan."""
     topology = plan.topology
-    source = text.printable(topology.nodes[plan.source].id)
-    ruled = f"{by_rule.packets:,} packets of {by_rule.packet_size:,} bytes: {_time(by_rule.makespan)}"
+    source = printable(topology.nodes[plan.source].id)
+    ruled = f"{by_rule.packets:,} packets of {by_rule.packet_size:,} bytes: {duration(by_rule.makespan, 6)}"
     rows = [
-        ("time", _time(plan.makespan)),
-        ("bound", f"{_time(plan.bound)} without any start-up; this is {_multiple(plan)} times it"),
-        ("packets", f"{plan.packets:,} of {plan.packet_size:,} bytes, {plan.packets_per_cycle} a cycle"),
+        ("time", duration(plan.makespan, 6)),
+        ("bound", f"{duration(plan.bound, 6)} without any start-up time; this is {_multiple(plan)} times it"),
+        ("packets", f"{plan.packets:,} of {plan.packet_size:,} bytes, {plan.packets_per_cycle} per cycle"),
         ("trees", f"{len(plan.trees)}, at most {plan.height} links high"),
         (
             "cycles",
-            f"{plan.cycles:,} of {_time(plan.cycle)}, and {plan.height - 1} until the last packet is everywhere",
+            f"{plan.cycles:,} of {duration(plan.cycle, 6)}, then {plan.height - 1} until all packets have arrived",
         ),
         ("√L rule", f"{ruled}, {_multiple(by_rule)} times the bound"),
         ("verified", "ports, trees and whole packets of the periodic schedule"),
-        ("this took", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())),
-        ("written", text.place(output)),
+        ("this took", stage_times(seconds)),
+        ("written", written_to(output)),
     ]
-    name, count = text.printable(topology.name), len(topology.compute)
+    name, count = printable(topology.name), len(topology.compute)
     how = "one port" if topology.port_model else "all links at once"
     title = f"{name}: {plan.size:,} bytes from {source} to {count} compute nodes, {how}"
-    return [title, *text.table(rows)]
-
-
-def _time(microseconds: Fraction) -> str:
-    value = float(microseconds)
-    for unit, size in (("s", 1e6), ("ms", 1e3)):
-        if value >= size:
-            return f"{value / size:.6g} {unit}"
-    return f"{value:.6g} us"
+    return Page(title, (labelled(rows),))
 
 
 def _multiple(plan: PipelinePlan) -> str:
     return f"{float(plan.makespan / plan.bound):.4g}"
 
 
-def draw(pipeline: Pipeline, plan: PipelinePlan, path: Path) -> None:
+def draw_plans(pipeline: Pipeline, plan: PipelinePlan, path: Path) -> None:
     """Draw how plans for this size and larger ones compare with the bound."""
     points = []
     for step in range(_SIZES_DRAWN):

@@ -5,16 +5,8 @@ from fractions import Fraction
 from typing import cast
 
 from forestcoll.collective import Collective
-from forestcoll.presentation.text import (
-    bandwidth,
-    link_lines,
-    node_names,
-    noun,
-    others,
-    printable,
-    quotient,
-    sentence,
-)
+from forestcoll.presentation.names import link_lines, node_names, noun, others
+from forestcoll.presentation.text import bandwidth, printable, quotient, sentence
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.proof.documents import proof_document

@@ -1,11 +1,12 @@
-"""A series of broadcasts in words and figures."""
+"""A series of broadcasts in words and figures: after it was generated, and after it was verified."""
 
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
 from forestcoll.oneport.comparison import SeriesComparison
-from forestcoll.presentation import text
+from forestcoll.presentation.tables import Page, labelled
+from forestcoll.presentation.text import printable, stage_document, stage_times, written_to
 from forestcoll.schedule.series.document import series_document
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.simulation.series.play import SeriesRun
@@ -17,7 +18,7 @@ _MOST_DIGITS = 12
 _MOST_BUSY = 6
 
 
-def document(
+def generated_document(
     compared: SeriesComparison, schedule: SeriesSchedule, run: SeriesRun | None, seconds: Mapping[str, float]
 ) -> dict[str, object]:
     """Return the JSON of a series: the schedule, and what a tree and a DAG reach."""
@@ -40,7 +41,7 @@ def document(
         "best_dag_throughput": str(dag.throughput),
         "best_dag": {"optimal": dag.optimal, "order": topology.ids(dag.dag.order)},
         **({} if run is None else {"simulation": _run_document(schedule, run)}),
-        "seconds": {stage: round(passed, 6) for stage, passed in seconds.items()},
+        "seconds": stage_document(seconds),
     }
 
 
@@ -56,16 +57,16 @@ def _run_document(schedule: SeriesSchedule, run: SeriesRun) -> dict[str, object]
     }
 
 
-def lines(
+def generated_page(
     compared: SeriesComparison,
     schedule: SeriesSchedule,
     run: SeriesRun | None,
     seconds: Mapping[str, float],
     output: Path | None,
-) -> list[str]:
-    """Return the report of a series."""
+) -> Page:
+    """Return what a person reads of a series."""
     topology = schedule.topology
-    source = text.printable(topology.nodes[schedule.source].id)
+    source = printable(topology.nodes[schedule.source].id)
     rows = [
         ("throughput", _rate(schedule.throughput)),
         ("optimum", _of(schedule.throughput, compared.best.throughput)),
@@ -77,18 +78,13 @@ def lines(
         ("best tree", _restricted(compared.tree.throughput, compared.best.throughput, optimal=compared.tree.optimal)),
         ("verified", "ports, trees, whole messages, throughput and the proof of the optimum"),
         *([] if run is None else [("simulated", _run(schedule, run))]),
-        ("time", ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())),
-        ("written", text.place(output)),
+        ("time", stage_times(seconds)),
+        ("written", written_to(output)),
     ]
     how = "one port" if topology.port_model else "all links at once"
-    return [
-        (
-            f"{text.printable(topology.name)}: series of broadcasts from {source} over "
-            f"{len(topology.compute)} compute nodes, {how}"
-        ),
-        *text.table(rows),
-        *_proof_lines(compared),
-    ]
+    nodes = f"{len(topology.compute)} compute nodes, {how}"
+    title = f"{printable(topology.name)}: series of broadcasts from {source} over {nodes}"
+    return Page(title, (labelled(rows), *_proof_lines(compared)))
 
 
 def _run(schedule: SeriesSchedule, run: SeriesRun) -> str:
@@ -104,14 +100,14 @@ def _rate(value: Fraction) -> str:
 
 
 def number(value: Fraction) -> str:
-    """Return `value`, exactly if that is short, else about."""
+    """Return `value`, exactly if that is short, else rounded."""
     if max(len(str(value.numerator)), len(str(value.denominator))) > _MOST_DIGITS:
         return about(value)
     return str(value) if value.denominator == 1 else f"{value} ({float(value):.6g})"
 
 
 def about(value: Fraction) -> str:
-    """Return a positive number about, however large it is."""
+    """Return a positive number rounded, however large it is."""
     digits = len(str(value.numerator // value.denominator))
     return f"about {float(value):.6g}" if digits < 300 else f"about 10^{digits - 1}"
 
@@ -128,32 +124,33 @@ def _restricted(value: Fraction, best: Fraction, *, optimal: bool) -> str:
 
 
 def _proof_lines(compared: SeriesComparison) -> list[str]:
-    """Say why there is no more: which ports are busy all the time, whatever the schedule."""
+    """Return why no schedule is faster: which ports are busy all the time, whatever the schedule."""
     certificate, topology = compared.best.certificate, compared.best.platform.topology
     weight = sum((each for each, _ in certificate.cuts), Fraction(0))
     priced = sorted(certificate.prices, key=lambda each: (-each[1], each[0]))
     shown = []
     for port, price in priced[:_MOST_BUSY]:
-        node = "" if port.kind == "link" else text.printable(topology.nodes[port.number].id)
+        node = "" if port.kind == "link" else printable(topology.nodes[port.number].id)
         link = topology.links[port.number] if port.kind == "link" else None
-        ends = "" if link is None else " -> ".join(map(text.printable, topology.ids([link.source, link.target])))
+        ends = "" if link is None else " -> ".join(map(printable, topology.ids([link.source, link.target])))
         what = {"send": f"what {node} sends", "receive": f"what {node} receives", "link": ends}[port.kind.value]
         shown.append(f"{what} ({number(price / weight)})")
     rest = [f"{len(priced) - _MOST_BUSY} more"] if len(priced) > _MOST_BUSY else []
     return [
-        "Bottleneck: at these prices every tree's time at ports costs 1 a message at least; all their time is used:",
+        "Bottleneck: at these prices, the port time of every tree costs at least 1 per message.",
+        "These ports are busy all the time:",
         *(f"  {line}" for line in [*shown, *rest]),
     ]
 
 
 def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[str, object]:
-    """Return the JSON of a periodic schedule that is right."""
+    """Return the JSON of a correct periodic schedule."""
     optimal = None if schedule.bound is None else schedule.bound.algbw
     return {
         "topology": schedule.topology.name,
         "compute_nodes": len(schedule.topology.compute),
         "source": schedule.topology.nodes[schedule.source].id,
-        "throughput": str(schedule.throughput),
+        "throughput": str(report.throughput),
         "optimal_throughput": None if optimal is None else str(optimal),
         "optimal": report.optimal,
         "period": str(schedule.period),
@@ -163,11 +160,11 @@ def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[st
     }
 
 
-def verified_lines(schedule: SeriesSchedule, report: SeriesReport, file: Path) -> list[str]:
-    """Return what to say of a periodic schedule that is right."""
+def verified_page(schedule: SeriesSchedule, report: SeriesReport, file: Path) -> Page:
+    """Return what a person reads of a periodic schedule in a file that was found correct."""
     topology, optimal = schedule.topology, None if schedule.bound is None else schedule.bound.algbw
-    place = f"{text.printable(topology.name)}, {len(topology.compute)} compute nodes"
-    source = text.printable(topology.nodes[schedule.source].id)
+    place = f"{printable(topology.name)}, {len(topology.compute)} compute nodes"
+    source = printable(topology.nodes[schedule.source].id)
     if report.optimal:
         optimum = "reached; the prices in the file prove that no schedule is faster"
     else:
@@ -179,4 +176,4 @@ def verified_lines(schedule: SeriesSchedule, report: SeriesReport, file: Path) -
         ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
         ("rounds", f"{len(schedule.rounds)} a period"),
     ]
-    return [f"{file}: right: series of broadcasts from {source} on {place}", *text.table(rows)]
+    return Page(f"{file}: right: series of broadcasts from {source} on {place}", (labelled(rows),), right=True)

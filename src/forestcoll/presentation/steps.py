@@ -1,12 +1,16 @@
-"""A schedule of steps in words and figures."""
+"""A schedule of steps in words and figures: after it was generated, and after it was verified."""
 
-from forestcoll.presentation import text
+from collections.abc import Mapping
+from pathlib import Path
+
+from forestcoll.presentation.tables import Page, labelled
+from forestcoll.presentation.text import bandwidth, path_text, printable, stage_document, stage_times, written_to
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification import StepReport
 
 
 def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, object]:
-    """Return the JSON keys that describe a step schedule which is right."""
+    """Return the JSON keys that describe a correct step schedule."""
     algbw = report.algbw
     return {
         "topology": schedule.topology.name,
@@ -23,14 +27,43 @@ def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, objec
     }
 
 
-def step_title(schedule: StepSchedule, method: str | None = None) -> str:
-    """Return the line above what is said of a step schedule."""
-    what = f"{schedule.collective.value}{'' if method is None else f' by {method}'}"
-    return f"{text.printable(schedule.topology.name)}: {what} over {len(schedule.topology.compute)} compute nodes"
+def generated_document(
+    schedule: StepSchedule, report: StepReport, method: str, output: Path | None, seconds: Mapping[str, float]
+) -> dict[str, object]:
+    """Return the JSON of a step schedule that `method` made, with what the run did."""
+    return step_document(schedule, report) | {
+        "method": method,
+        "verified": True,
+        "output": path_text(output),
+        "seconds": stage_document(seconds),
+    }
+
+
+def generated_page(
+    schedule: StepSchedule, report: StepReport, method: str, output: Path | None, seconds: Mapping[str, float]
+) -> Page:
+    """Return what a person reads of a step schedule that `method` made."""
+    topology = schedule.topology
+    rows = [
+        *step_rows(schedule, report),
+        ("verified", "each part is held before it is sent, each shard arrives, loads are exact"),
+        ("time", stage_times(seconds)),
+        ("written", written_to(output)),
+    ]
+    what = f"{schedule.collective.value} by {method} over {len(topology.compute)} compute nodes"
+    return Page(f"{printable(topology.name)}: {what}", (labelled(rows),))
+
+
+def verified_page(schedule: StepSchedule, report: StepReport, file: Path) -> Page:
+    """Return what a person reads of a step schedule in a file that was found correct."""
+    topology = schedule.topology
+    place = f"{printable(topology.name)}, {len(topology.compute)} compute nodes"
+    title = f"{file}: right: {schedule.collective.value} in steps on {place}"
+    return Page(title, (labelled(step_rows(schedule, report)),), right=True)
 
 
 def step_rows(schedule: StepSchedule, report: StepReport) -> list[tuple[str, str]]:
-    """Return the rows that state what a step schedule which is right comes to."""
+    """Return labels and values of what a correct step schedule achieves."""
     factor, least = report.bandwidth_factor, report.least_factor
     if factor is None or least is None:
         return [("steps", str(schedule.steps))]
@@ -40,5 +73,5 @@ def step_rows(schedule: StepSchedule, report: StepReport) -> list[tuple[str, str
         ("bandwidth", f"{factor} ({float(factor):.4g}) M/B (T_B); {optimal}"),
     ]
     if report.algbw is not None:
-        rows.append(("algbw", f"{text.bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
+        rows.append(("algbw", f"{bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
     return [*rows, ("transfers", str(len(schedule)))]

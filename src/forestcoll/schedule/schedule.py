@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import ClassVar, TypeVar
 
 from forestcoll.collective import Collective
+from forestcoll.display import Displayed
 from forestcoll.errors import InputError, shown
 from forestcoll.proof import Bound
 from forestcoll.ranks import members_of
@@ -21,7 +22,7 @@ Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, repr=False)
-class Schedule(ABC):
+class Schedule(Displayed, ABC):
     """A schedule of a collective on a network. Subclasses are final frozen dataclasses, one a kind.
 
     Attributes:

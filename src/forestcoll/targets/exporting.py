@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forestcoll.errors import InputError, InternalError
 from forestcoll.files import parse_document, write_text
 from forestcoll.interpreter import check
 from forestcoll.lowering import Lowering, Options, Placement, Style, lower, lowerer_for
-from forestcoll.program import Fault, Program
+from forestcoll.program import Fault, Program, Protocol
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.targets import msccl_xml, mscclpp
 
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from forestcoll.targets.chakra import Trace
 
 _EXPORTED = Path("the exported file")
+
+DEFAULT_DIALECT = "microsoft"
+"""The runtime that MSCCL's XML is for where nothing else is said."""
+
+DEFAULT_BYTES = 10**9
+"""The data M of traces where nothing else is said, in bytes."""
 
 
 class Target(StrEnum):
@@ -71,8 +77,8 @@ def export(
     schedule: Schedule,
     target: Target | str,
     *,
-    dialect: str = "microsoft",
-    size: int = 10**9,
+    dialect: str = DEFAULT_DIALECT,
+    size: int = DEFAULT_BYTES,
     options: Options | None = None,
 ) -> Export:
     """Return `schedule` as a program for a runtime.
@@ -105,7 +111,7 @@ def export(
     return _xml(schedule, msccl_xml.dialect_named(dialect), options or usual_options(schedule, target, dialect))
 
 
-def usual_options(schedule: Schedule, target: Target, dialect: str = "microsoft") -> Options:
+def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIALECT) -> Options:
     """Return the knobs that a format has unless others are wanted: for in place and out of place where it can be both.
 
     Plans have loops of pieces of 128 KiB; traces, which nobody cuts further, have pieces too; steps have none.
@@ -117,6 +123,38 @@ def usual_options(schedule: Schedule, target: Target, dialect: str = "microsoft"
         return Options(placement=Placement.OUT_OF_PLACE, pieces=8 if in_pieces else 1)
     one_place = msccl_xml.dialect_named(dialect).one_place
     return Options(placement=Placement.OUT_OF_PLACE if one_place else Placement.BOTH)
+
+
+def chosen_options(
+    schedule: Schedule,
+    target: Target | str,
+    dialect: str = DEFAULT_DIALECT,
+    *,
+    placement: Placement | str | None = None,
+    protocol: Protocol | str = Protocol.SIMPLE,
+    **counts: int | None,
+) -> Options:
+    """Return the options of the lowering: those that were chosen, and for the others what the format usually has.
+
+    Args:
+        schedule: what is exported.
+        target: the format.
+        dialect: of MSCCL's XML, the runtime that loads the file.
+        placement: where input and output may lie; None for the usual one.
+        protocol: how the runtime moves bytes.
+        counts: integers of `Options` by their names, such as `chunks`; None for the usual one.
+
+    Raises:
+        InputError: there is no such format or dialect, or a count is less than 1.
+        ValueError: there is no such placement or protocol.
+    """
+    target = target_named(target)
+    chosen: dict[str, Any] = {name: count for name, count in counts.items() if count is not None}
+    if placement is not None:
+        chosen["placement"] = Placement(placement)
+    if protocol == Protocol.LL and target is Target.MSCCLPP_JSON:
+        chosen.setdefault("pieces", 1)
+    return replace(usual_options(schedule, target, dialect), protocol=Protocol(protocol), **chosen)
 
 
 def target_named(name: Target | str) -> Target:

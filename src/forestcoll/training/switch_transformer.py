@@ -49,6 +49,15 @@ class SwitchTransformer:
     every: int
     gated: bool
 
+    @property
+    def has_exchanges(self) -> bool:
+        """Whether nodes exchange data in all-to-alls, as experts need it."""
+        return self.experts > 0
+
+    def on(self, nodes: int) -> Profile:
+        """Return the profile of the model on that many nodes, as `switch_profile` does."""
+        return switch_profile(self, nodes)
+
 
 SWITCH_TRANSFORMERS = (
     SwitchTransformer("switch-base-256", 768, 2048, 12, 12, 256, 2, gated=True),
@@ -56,6 +65,16 @@ SWITCH_TRANSFORMERS = (
     SwitchTransformer("switch-c-2048", 2080, 6144, 32, 15, 2048, 1, gated=False),
 )
 """Switch-Base with 256 experts (14.7 billion parameters), Switch-Large, and Switch-C (1.6 trillion)."""
+
+
+def sample_named(name: str) -> SwitchTransformer | None:
+    """Return the model called `name`, or None if there is none.
+
+    Example:
+        >>> sample_named("switch-c-2048").experts
+        2048
+    """
+    return next((model for model in SWITCH_TRANSFORMERS if model.name == name), None)
 
 
 def switch_profile(model: SwitchTransformer, nodes: int) -> Profile:

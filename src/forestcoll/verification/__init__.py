@@ -4,7 +4,7 @@ A judge takes a schedule that anyone wrote and leans on nothing that made it: it
 holds the judge of one kind, `proofs` those of proofs; `judges` knows them all.
 """
 
-from forestcoll.verification.judges import rules, verify
+from forestcoll.verification.judges import certified, rules, verify
 from forestcoll.verification.report import Fault, LinkLoad, Report, SeriesReport, StepReport, TreeReport
 
-__all__ = ["Fault", "LinkLoad", "Report", "SeriesReport", "StepReport", "TreeReport", "rules", "verify"]
+__all__ = ["Fault", "LinkLoad", "Report", "SeriesReport", "StepReport", "TreeReport", "certified", "rules", "verify"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from forestcoll.collective import Collective, collective_named
 from forestcoll.errors import InputError, InternalError
@@ -15,6 +15,8 @@ from forestcoll.verification.series.judge import judge_series, series_rules
 from forestcoll.verification.steps.judge import judge_steps
 from forestcoll.verification.steps.rules import step_rules
 from forestcoll.verification.trees.judge import judge_trees, tree_rules
+
+AnyReport = TypeVar("AnyReport", bound=Report)
 
 Rules = tuple[tuple[str, str], ...]
 """Identifiers of rules with their statements."""
@@ -97,3 +99,19 @@ def rules(of: Collective | str = Collective.ALLGATHER) -> Rules:
     if collective is Collective.ALL_TO_ALL:
         raise InputError("no schedule of an all-to-all is judged yet; ask for another collective")
     return tree_rules(collective)
+
+
+def certified(report: AnyReport) -> AnyReport:
+    """Return the report of a schedule that this library made, if the schedule is right: `certified(verify(schedule))`.
+
+    Raises:
+        InternalError: the schedule breaks a rule, which is a defect of what made it.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> certified(verify(generate("ring:nodes=4"))).optimal
+        True
+    """
+    if report.fault is not None:
+        raise InternalError(f"the generated schedule breaks a rule: {report.fault.message} [{report.fault.rule}]")
+    return report

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.display import Displayed
 from forestcoll.proof import Bound, Proof
 from forestcoll.topology import NodeId
 
@@ -43,7 +44,7 @@ class LinkLoad:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Displayed):
     """The judgement of a schedule: what all kinds have. A kind with more to say has a subclass.
 
     Attributes:

@@ -1,0 +1,79 @@
+"""The examples at the end of each command's `--help`: real lines, which `tests/cli` runs from top to bottom.
+
+A line may read a file that an earlier line of the same command wrote.
+"""
+
+EXAMPLES = {
+    "bounds": (
+        "forestcoll bounds dgx-a100:boxes=2",
+        "forestcoll bounds torus:dims=3x3 --root 0 --json",
+    ),
+    "broadcast-series": (
+        "forestcoll broadcast-series torus:dims=3x3 --source 0 --ports one",
+        "forestcoll broadcast-series ring:nodes=5 --source 0 -o series.json",
+        "forestcoll verify series.json",
+    ),
+    "check-program": (
+        "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
+        "forestcoll export schedule.json --to msccl-xml -o program.xml",
+        "forestcoll check-program program.xml --dialect microsoft",
+    ),
+    "export": (
+        "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
+        "forestcoll export schedule.json --to msccl-xml --dialect rccl -o program.xml",
+        "forestcoll export schedule.json --to mscclpp-json -o plan.json --snippet register.py",
+    ),
+    "find-topology": (
+        "forestcoll find-topology --nodes 12 --degree 4",
+        "forestcoll find-topology --nodes 12 --degree 4 --size 1MB --topology-output network.json",
+        "forestcoll find-topology --nodes 8..10 --degree 4 --json",
+    ),
+    "generate": (
+        "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
+        "forestcoll generate dgx-a100:boxes=2 --collective allreduce --max-trees 4",
+        "forestcoll generate torus:dims=4x4 --method bfb -o steps.json.gz",
+    ),
+    "optimum": (
+        "forestcoll optimum dgx-a100:boxes=2",
+        "forestcoll optimum dgx-a100:boxes=2 --collective allreduce",
+        "forestcoll optimum mi250:boxes=2 --ranks 0-7 --json",
+    ),
+    "pipelined-broadcast": (
+        "forestcoll pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB",
+        "forestcoll pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB --packets 64 -o packets.json",
+    ),
+    "simulate": (
+        "forestcoll generate dgx-a100:boxes=2 --collective allreduce -o schedule.json",
+        "forestcoll simulate schedule.json --sizes 1MiB..1GiB",
+        "forestcoll simulate schedule.json --alpha-us 2 --csv times.csv --links links.csv",
+    ),
+    "topologies": (
+        "forestcoll topologies",
+        "forestcoll topologies --json",
+    ),
+    "topology": (
+        "forestcoll topology dgx-a100:boxes=2",
+        "forestcoll topology torus:dims=4x4x4,bandwidth=25 -o network.json.gz",
+        "forestcoll optimum network.json.gz",
+    ),
+    "train-time": (
+        "forestcoll train-time switch-base-256 torus:dims=4x4",
+        "forestcoll train-time switch-base-256 ring:nodes=8 --buckets 25MB,100MB --json",
+    ),
+    "verify": (
+        "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
+        "forestcoll verify schedule.json",
+        "forestcoll verify schedule.json --json",
+    ),
+}
+"""Each command's examples, one line each."""
+
+
+def epilog_of(command: str) -> str:
+    r"""Return the end of a command's help; the first character tells click not to wrap the lines.
+
+    Example:
+        >>> epilog_of("topologies")
+        '\x08\nExamples:\n  forestcoll topologies\n  forestcoll topologies --json'
+    """
+    return "\b\n" + "\n".join(["Examples:", *(f"  {line}" for line in EXAMPLES[command])])

@@ -1,0 +1,222 @@
+"""What the values of arguments and options are: each type of value is read, refused and completed in one place.
+
+A value that cannot be read is wrong usage (exit status 2), with one line that names the option. Modules that read
+values are imported when a value is read, so that `--help` starts quickly.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import click
+
+from forestcoll.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    AnyType = click.ParamType[Any]
+else:
+    AnyType = click.ParamType  # before click 8.3 it takes no parameter
+
+Value = TypeVar("Value")
+
+
+class _TextType(AnyType, Generic[Value]):
+    """A value that a user writes as text; subclasses say how it is read."""
+
+    def read(self, text: str) -> Value:
+        """Return the value that `text` writes; raises `InputError` or `ValueError` if there is none."""
+        raise NotImplementedError
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Value | object:
+        """Return the value of a text; click also passes values that have been read already."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.read(value)
+        except (InputError, ValueError) as error:
+            raise click.BadParameter(str(error), ctx, param) from None
+
+
+class FileName(_TextType[Path]):
+    """A file; `-` is the standard stream, `./-` a file of that name."""
+
+    name = "file"
+
+    def read(self, text: str) -> Path:
+        """Return the path."""
+        from forestcoll.files import path_of
+
+        if not text:
+            raise ValueError("the name is empty; name a file")
+        return path_of(text)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Let the shell complete file names."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+class TopologySpec(AnyType):
+    """A network: a file, or the name of a builder with parameters. It is read when the command runs."""
+
+    name = "topology"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Return the builders that begin so; the shell adds file names."""
+        from click.shell_completion import CompletionItem
+
+        from forestcoll.topology.registry import builders
+
+        names = [
+            CompletionItem(each.name, help=each.summary) for each in builders() if each.name.startswith(incomplete)
+        ]
+        return [*names, CompletionItem(incomplete, type="file")]
+
+
+class CollectiveName(_TextType[str]):
+    """The name of a collective, in any of the usual spellings; commands receive the name that files have."""
+
+    name = "collective"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+
+    def read(self, text: str) -> str:
+        """Return the name as files have it."""
+        from forestcoll.collective import collective_named
+
+        name = collective_named(text).value
+        if name not in self.names:
+            raise ValueError(f"{shown(name)} is not available here; choose one of {', '.join(self.names)}")
+        return name
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Return the names that begin so."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(each) for each in self.names if each.startswith(incomplete.lower())]
+
+
+class DataSize(_TextType[int]):
+    """An amount of data in bytes."""
+
+    name = "size"
+
+    def read(self, text: str) -> int:
+        """Return the bytes."""
+        from forestcoll.units import data_size
+
+        return data_size(text)
+
+
+class MessageSizes(_TextType[tuple[int, ...]]):
+    """Sizes of messages in bytes: a list, or a range whose sizes double."""
+
+    name = "sizes"
+
+    def read(self, text: str) -> tuple[int, ...]:
+        """Return the bytes of each."""
+        from forestcoll.simulation.sizes import sizes_of
+
+        return sizes_of(text)
+
+
+class MessageSize(_TextType[int]):
+    """The size of one message that can be simulated, in bytes."""
+
+    name = "size"
+
+    def read(self, text: str) -> int:
+        """Return the bytes."""
+        from forestcoll.simulation.sizes import size_of
+
+        return size_of(text)
+
+
+class DataSizes(_TextType[tuple[int, ...]]):
+    """Amounts of data in bytes, separated by commas."""
+
+    name = "sizes"
+
+    def read(self, text: str) -> tuple[int, ...]:
+        """Return the bytes of each."""
+        from forestcoll.units import data_size
+
+        return tuple(data_size(part) for part in text.split(","))
+
+
+class TreeCount(_TextType[int]):
+    """A number of trees, as large as the solver takes it."""
+
+    name = "trees"
+
+    def read(self, text: str) -> int:
+        """Return the integer."""
+        from forestcoll.exact import MAX_TREES_DIGITS
+
+        digits = text.removeprefix("+").lstrip("0")
+        if not (digits.isascii() and digits.isdecimal()):
+            raise ValueError(f"{shown(text)}; expected an integer of 1 or more")
+        if len(digits) > MAX_TREES_DIGITS:
+            raise ValueError(f"{shown(text)} has more than {MAX_TREES_DIGITS} digits")
+        return int(digits)
+
+
+class Ranks(_TextType[str]):
+    """Ranks; that they exist is checked when the network is known."""
+
+    name = "ranks"
+
+    def read(self, text: str) -> str:
+        """Return the text, after a check of its form."""
+        from forestcoll.ranks import rank_parts
+
+        rank_parts(text)
+        return text
+
+
+class NumberSpan(_TextType[range]):
+    """An integer, or all integers of a range."""
+
+    name = "numbers"
+
+    def read(self, text: str) -> range:
+        """Return the numbers that `64` or `32..64` means."""
+        first, dots, last = text.partition("..")
+        ends = (first, last if dots else first)
+        if not all(end.isascii() and end.isdecimal() and len(end) <= 9 for end in ends):
+            raise ValueError(f"{shown(text)}; expected a number such as 64, or 32..64")
+        if int(ends[0]) > int(ends[1]):
+            raise ValueError(f"{shown(text)} counts down; write the smaller number first")
+        return range(int(ends[0]), int(ends[1]) + 1)
+
+
+class ExactNumber(_TextType[Fraction]):
+    """A number without rounding, such as 10, 2.5 or 25/2.
+
+    Args:
+        unit: what the number counts, for messages.
+        least: the smallest value; None if there is none.
+    """
+
+    name = "number"
+
+    def __init__(self, unit: str, least: int | None = None) -> None:
+        self.unit = unit
+        self.least = least
+
+    def read(self, text: str) -> Fraction:
+        """Return the number."""
+        from forestcoll.exact import to_fraction
+
+        try:
+            number = to_fraction(text)
+        except ValueError:
+            raise ValueError(f"{shown(text)}; expected {self.unit} such as 10 or 25/2") from None
+        if self.least is not None and number < self.least:
+            raise ValueError(f"{shown(text)}; expected {self.least} or more")
+        return number

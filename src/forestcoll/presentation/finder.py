@@ -1,0 +1,152 @@
+"""Networks that the finder found: the frontier of one size as a table, a sweep over sizes, and both as JSON."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from forestcoll.design.constructions import Construction
+from forestcoll.design.finder import Frontier
+from forestcoll.design.measure import least_factor, moore_steps
+from forestcoll.design.path_rates import path_rates
+from forestcoll.design.workload import Workload, best_for, time_us
+from forestcoll.presentation.tables import Column, Page, Table
+from forestcoll.presentation.text import path_text
+
+_MOST_NODES_FOR_PATHS = 2048
+"""The largest network whose all-to-all rates JSON states: they need all shortest paths."""
+
+
+def member_document(member: Construction, workload: Workload | None) -> dict[str, object]:
+    """Return the JSON of one network: its cost, what it is optimal in, and how it is constructed."""
+    scatter = member.reduce_scatter_cost
+    document = _brief_document(member) | {
+        "bandwidth_factor_float": float(member.cost.bandwidth_factor),
+        "moore_optimal": member.is_moore_optimal,
+        "bandwidth_optimal": member.is_bandwidth_optimal,
+        "bidirectional": member.is_both_ways,
+        "reduce_scatter": {"steps": scatter.steps, "bandwidth_factor": str(scatter.bandwidth_factor)},
+    }
+    if member.nodes <= _MOST_NODES_FOR_PATHS:
+        rates = path_rates(member.wiring)
+        document["all_to_all"] = {"rate_bound": str(rates.bound), "rate_reached": rates.reached}
+    if workload is not None:
+        document["time_us"] = time_us(member, workload)
+    return document | {"construction": member.to_document()}
+
+
+def _brief_document(member: Construction) -> dict[str, object]:
+    return {
+        "name": member.name,
+        "steps": member.cost.steps,
+        "bandwidth_factor": str(member.cost.bandwidth_factor),
+        "diameter": member.diameter,
+    }
+
+
+def frontier_document(
+    frontier: Frontier, workload: Workload | None, chosen: Construction, written: Mapping[str, Path | None]
+) -> dict[str, object]:
+    """Return the JSON of a frontier.
+
+    Args:
+        frontier: the networks.
+        workload: what they are to carry, if a size was given.
+        chosen: the network that is, or would be, written.
+        written: the file of each kind of output.
+    """
+    return {
+        "nodes": frontier.nodes,
+        "degree": frontier.degree,
+        "bidirectional": frontier.bidirectional,
+        "bound": {
+            "steps": moore_steps(frontier.nodes, frontier.degree),
+            "bandwidth_factor": str(least_factor(frontier.nodes)),
+        },
+        "pareto": [member_document(member, workload) for member in frontier.members],
+        "chosen": chosen.name,
+        **{name: path_text(path) for name, path in written.items()},
+    }
+
+
+def frontier_page(
+    frontier: Frontier, workload: Workload | None, chosen: Construction, why: str, written: Mapping[str, Path | None]
+) -> Page:
+    """Return what a person reads of a frontier; arguments as of `frontier_document`, and why `chosen` is chosen."""
+    bound = f"{moore_steps(frontier.nodes, frontier.degree)} steps and {float(least_factor(frontier.nodes)):.4f} M/B"
+    networks = "bidirectional networks" if frontier.bidirectional else "networks"
+    size = f"{frontier.nodes} nodes, degree {frontier.degree}"
+    files = [str(path) for path in written.values() if path is not None]
+    verified = "; the schedule is verified" * (written["schedule_output"] is not None)
+    return Page(
+        f"{networks} of {size}: no allgather beats {bound}",
+        (
+            _frontier(frontier, workload),
+            f"Chosen: {chosen.name}, {why}.",
+            *([f"Written: {', '.join(files)}{verified}."] if files else []),
+        ),
+    )
+
+
+def chosen_because(workload: Workload | None, *, by_user: bool) -> str:
+    """Return why a network is the one that is written."""
+    if by_user:
+        return "as requested"
+    if workload is None:
+        return "the one of least bandwidth"
+    return f"the best for {workload.traffic.value} of {workload.size} bytes"
+
+
+def _frontier(frontier: Frontier, workload: Workload | None) -> Table:
+    columns = [
+        Column("steps", right=True),
+        Column("T_B (M/B)", right=True),
+        Column("diameter", right=True),
+        *([Column("time", "{:.1f} us".format, right=True)] if workload is not None else []),
+        Column("network"),
+    ]
+    rows = tuple(_cells(member, workload) for member in frontier.members)
+    marked = any(member.is_moore_optimal or member.is_bandwidth_optimal for member in frontier.members)
+    return Table(tuple(columns), rows, notes=("* no network of this size and degree has less",) if marked else ())
+
+
+def _cells(member: Construction, workload: Workload | None) -> tuple[object, ...]:
+    return (
+        f"{member.cost.steps}{'*' if member.is_moore_optimal else ' '}",
+        f"{float(member.cost.bandwidth_factor):.4f}{'*' if member.is_bandwidth_optimal else ' '}",
+        member.diameter,
+        *([] if workload is None else [time_us(member, workload)]),
+        member.name,
+    )
+
+
+def sweep_document(frontiers: Iterable[Frontier], workload: Workload | None) -> dict[str, object]:
+    """Return the JSON of the frontiers of several sizes."""
+    return {"frontiers": [_brief_frontier(each, workload) for each in frontiers]}
+
+
+def _brief_frontier(frontier: Frontier, workload: Workload | None) -> dict[str, object]:
+    best = {} if workload is None else {"chosen": best_for(frontier.members, workload).name}
+    return {
+        "nodes": frontier.nodes,
+        "degree": frontier.degree,
+        "pareto": [_brief_document(member) for member in frontier.members],
+        **best,
+    }
+
+
+def sweep_page(frontiers: Iterable[Frontier], workload: Workload | None) -> Page:
+    """Return what a person reads of the frontiers of several sizes."""
+    rows = []
+    for frontier in frontiers:
+        best = None if workload is None else best_for(frontier.members, workload)
+        for member in frontier.members:
+            factor = float(member.cost.bandwidth_factor)
+            mark = "best " if member is best else ""
+            rows.append((frontier.nodes, frontier.degree, member.cost.steps, factor, f"{mark}{member.name}"))
+    columns = (
+        Column("nodes", right=True),
+        Column("degree", right=True),
+        Column("steps", right=True),
+        Column("T_B (M/B)", "{:.4f}".format, right=True),
+        Column("network"),
+    )
+    return Page("networks by number of nodes and degree, fewest steps first", (Table(columns, tuple(rows)),))

@@ -1,0 +1,92 @@
+"""Results as HTML for notebooks and pages: self-contained, escaped, in the colours of the page around it.
+
+`html_of` finds by the type's name what is said of a value, so nothing is imported that the value did not bring along.
+Nothing is loaded from elsewhere and no style reaches the page around it: colours are inherited, and
+green and red are of middle lightness, so both light and dark pages stay readable.
+"""
+
+import importlib
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from forestcoll.presentation.tables import Page, Table
+
+_PAGES = {
+    "forestcoll.bounds.values.Bounds": "forestcoll.presentation.bounds:bounds_page",
+    "forestcoll.optima.value.Optimum": "forestcoll.presentation.optimum:optimum_page",
+    "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.reports:schedule_page",
+    "forestcoll.topology.model.Topology": "forestcoll.presentation.networks:network_page",
+    "forestcoll.verification.report.Report": "forestcoll.presentation.reports:report_page",
+}
+"""Where the page of each kind of value is made: the full name of its type, then MODULE:FUNCTION."""
+
+_CELL = "padding:0.15em 1.2em 0.15em 0;text-align:{align};vertical-align:top;border:0"
+_HEAD = f"{_CELL};border-bottom:1px solid currentColor;font-weight:600"
+_RIGHT = {None: "", True: "color:#2e9e4f", False: "color:#d9534f"}
+"""Green and red that are readable on white and on black."""
+
+
+def html_of(value: object) -> str:
+    """Return what is said of a value as HTML.
+
+    Args:
+        value: a `Table`, a `Page`, or a result whose type is in the table of this file.
+
+    Returns:
+        One `<div>` with all its styles inside it.
+
+    Raises:
+        TypeError: nothing is known to say of values of this type.
+
+    Example:
+        >>> html_of(Page("a <b> c")).count("a &lt;b&gt; c")
+        1
+    """
+    if isinstance(value, Table):
+        return _division([_table(value)])
+    return _page(value if isinstance(value, Page) else page_of(value))
+
+
+def page_of(value: object) -> Page:
+    """Return the page of a value.
+
+    Raises:
+        TypeError: nothing is known to say of values of this type.
+    """
+    for kind in type(value).__mro__:
+        place = _PAGES.get(f"{kind.__module__}.{kind.__qualname__}")
+        if place is not None:
+            module, _, function = place.partition(":")
+            page: Page = getattr(importlib.import_module(module), function)(value)
+            return page
+    raise TypeError(f"there is no page for a value of type {type(value).__name__}")
+
+
+def _page(page: Page) -> str:
+    title = f'<div style="font-weight:600;{_RIGHT[page.right]}">{escape(page.title)}</div>'
+    return _division([title, *(_block(each) for each in page.blocks)])
+
+
+def _block(block: Table | str) -> str:
+    return f'<div style="white-space:pre-wrap">{escape(block)}</div>' if isinstance(block, str) else _table(block)
+
+
+def _division(parts: Iterable[str]) -> str:
+    return f'<div class="forestcoll" style="font-family:sans-serif">{"".join(parts)}</div>'
+
+
+def _table(table: Table) -> str:
+    title = f'<div style="font-weight:600">{escape(table.title)}</div>' if table.title else ""
+    notes = "".join(f'<div style="opacity:0.7">{escape(note)}</div>' for note in table.notes)
+    head = _row("th", _HEAD, table.titles, table) if table.titles else ""
+    rows = "".join(_row("td", _CELL, row, table) for row in table.cells())
+    body = f'<table style="border-collapse:collapse;margin:0.4em 0">{head}{rows}</table>'
+    return f"{title}{body}{notes}"
+
+
+def _row(tag: str, style: str, cells: Sequence[str], table: Table) -> str:
+    aligned = (
+        f'<{tag} style="{style.format(align="right" if column.right else "left")}">{escape(cell)}</{tag}>'
+        for column, cell in zip(table.columns, cells, strict=True)
+    )
+    return f'<tr style="background:none">{"".join(aligned)}</tr>'

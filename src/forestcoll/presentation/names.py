@@ -1,0 +1,79 @@
+"""How nodes and links of a network are named: whole boxes by their number, links of one bandwidth together."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from forestcoll.presentation.text import printable
+from forestcoll.ranks import members_of
+from forestcoll.topology import Link, Topology
+
+_MOST_NAMED = 4
+_MOST_GROUPS = 6
+
+
+def counted(topology: Topology, ranks: tuple[int, ...] | None) -> str:
+    """Return how many compute nodes take part, in words."""
+    count = len(topology.compute)
+    return f"{count} compute nodes" if ranks is None else f"{len(ranks)} of {count} compute nodes"
+
+
+def noun(topology: Topology, ranks: tuple[int, ...] | None = None) -> str:
+    """Return what one of the nodes that take part is called: a rank if not all do, a GPU where ids say so."""
+    if ranks is not None:
+        return "rank"
+    return "GPU" if all("gpu" in str(each).lower() for each in topology.ids(topology.compute)) else "compute node"
+
+
+def node_names(topology: Topology, numbers: Sequence[int], ranks: tuple[int, ...] | None = None) -> str:
+    """Name compute nodes: whole boxes by their number where the nodes have one, else by their ids.
+
+    Of `ranks`, if only these take part, a box is whole when all its ranks are named.
+    """
+    what = noun(topology, ranks)
+    boxes = _whole_boxes(topology, numbers, members_of(topology, ranks))
+    if boxes:
+        names = _listed([printable(box) for box in boxes])
+        return f"the {len(numbers)} {what}s of box{'es' * (len(boxes) > 1)} {names}"
+    ids = _listed([printable(each) for each in topology.ids(numbers)])
+    return f"{what} {ids}" if len(numbers) == 1 else f"the {len(numbers)} {what}s {ids}"
+
+
+def others(count: int, what: str) -> str:
+    """Return the words for all other nodes that take part."""
+    return f"the other {what}" if count == 1 else f"the other {count} {what}s"
+
+
+def _whole_boxes(topology: Topology, numbers: Sequence[int], among: Sequence[int]) -> list[object]:
+    """Return the boxes that `numbers` are all the nodes of, of those `among`, or none if they are not whole boxes."""
+    members: dict[str, list[int]] = {}
+    for number in among:
+        members.setdefault(repr(topology.nodes[number].attributes.get("box")), []).append(number)
+    chosen = set(numbers)
+    whole = [nodes for box, nodes in members.items() if box != "None" and chosen.issuperset(nodes)]
+    if len(members) < 2 or sum(map(len, whole)) != len(chosen):
+        return []
+    return [topology.nodes[nodes[0]].attributes["box"] for nodes in whole]
+
+
+def link_lines(topology: Topology, links: Sequence[Link]) -> list[str]:
+    """Name links, those of one bandwidth on one line."""
+    groups: dict[Fraction, list[Link]] = {}
+    for link in links:
+        groups.setdefault(link.bandwidth, []).append(link)
+    lines = [_group(topology, value, each) for value, each in sorted(groups.items(), reverse=True)]
+    if len(lines) > _MOST_GROUPS:
+        rest = len(links) - sum(len(groups[value]) for value in sorted(groups, reverse=True)[:_MOST_GROUPS])
+        lines[_MOST_GROUPS:] = [f"{rest} links of less bandwidth"]
+    return lines
+
+
+def _group(topology: Topology, value: Fraction, links: Sequence[Link]) -> str:
+    names = _listed([" -> ".join(map(printable, topology.ids([link.source, link.target]))) for link in links])
+    count = f"{len(links)} link{'s' * (len(links) > 1)}"
+    return f"{count} of {value} {topology.bandwidth_unit} ({names})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) <= _MOST_NAMED:
+        return ", ".join(names)
+    return f"{', '.join(names[: _MOST_NAMED - 1])}, … {names[-1]}"

@@ -1,0 +1,78 @@
+"""What is said of a network: its nodes, its links by bandwidth, its boxes, and what its switches can do."""
+
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.text import plural, printable
+from forestcoll.topology import Topology
+
+_MOST_BANDWIDTHS = 20
+"""The most bandwidths whose links are counted one by one; a random network may have as many as links."""
+
+
+def network_document(network: Topology, output: Path) -> dict[str, object]:
+    """Return the JSON keys that describe a network that was written to `output`."""
+    return {
+        "topology": network.name,
+        "compute_nodes": len(network.compute),
+        "switches": len(network.switches),
+        "links": len(network.links),
+        "unit": network.bandwidth_unit,
+        "output": str(output),
+    }
+
+
+def network_page(network: Topology) -> Page:
+    """Return what a person reads of a network.
+
+    Args:
+        network: any network.
+
+    Returns:
+        Counts of nodes, what switches can do, and how many links there are of each bandwidth.
+
+    Example:
+        >>> from forestcoll.topology.registry import build_topology
+        >>> network_page(build_topology("ring:nodes=4")).title
+        'ring:nodes=4'
+    """
+    rows = [("compute nodes", _compute(network)), ("switches", _switches(network))]
+    if network.port_model is not None:
+        rows.append(("ports", "one: a compute node sends to one neighbour and receives from one at a time"))
+    return Page(printable(network.name), (labelled(rows), _links(network)))
+
+
+def _compute(network: Topology) -> str:
+    boxes = {repr(network.nodes[node].attributes.get("box")) for node in network.compute} - {"None"}
+    where = f" in {plural(len(boxes), 'box')}".replace("boxs", "boxes") if boxes else ""
+    return f"{len(network.compute):,}{where}"
+
+
+def _switches(network: Topology) -> str:
+    switches = [network.nodes[node] for node in network.switches]
+    if not switches:
+        return "none"
+    abilities = {
+        "copy data": sum(node.multicast for node in switches),
+        "add data up": sum(node.aggregation for node in switches),
+    }
+    able = [f"{count:,} can {what}" for what, count in abilities.items() if count]
+    return f"{len(switches):,}; {', '.join(able) if able else 'none of them copies data or adds it up'}"
+
+
+def _links(network: Topology) -> Table:
+    counts = Counter(link.bandwidth for link in network.links)
+    listed = sorted(counts.items(), reverse=True)
+    rest = sum(count for _, count in listed[_MOST_BANDWIDTHS:])
+    columns = (
+        Column("one-way links", show="{:,}".format, right=True, key="links"),
+        Column(f"bandwidth ({printable(network.bandwidth_unit)})", show=_bandwidth, right=True, key="bandwidth"),
+    )
+    notes = (f"and {plural(rest, 'link')} of less bandwidth",) if rest else ()
+    return Table(columns, tuple((count, value) for value, count in listed[:_MOST_BANDWIDTHS]), notes=notes)
+
+
+def _bandwidth(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else f"{value} ({float(value):.6g})"

@@ -1,0 +1,98 @@
+"""Programs for runtimes in words and as JSON: what was exported, and what was found out about a file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from forestcoll.files import is_standard_stream
+from forestcoll.presentation.tables import Page, labelled
+from forestcoll.presentation.text import path_text, printable, stage_document, written_to
+from forestcoll.targets.exporting import Export
+from forestcoll.targets.judging import Judgement
+
+
+def export_document(done: Export, output: Path | None, seconds: Mapping[str, float]) -> dict[str, object]:
+    """Return the JSON of a schedule that was exported."""
+    lowering, program = done.lowering, done.lowering.program
+    return {
+        "format": done.target.value,
+        "dialect": done.dialect,
+        "collective": program.task.value,
+        "ranks": len(program.ranks),
+        "chunks": program.chunks,
+        "channels": len(program.channels),
+        "blocks": max(len(rank.blocks) for rank in program.ranks),
+        "instructions": sum(1 for _ in program.instructions()),
+        "algbw": str(lowering.algbw),
+        "loss": str(lowering.loss),
+        "trees_left_out": lowering.trees_left_out,
+        "checked": True,
+        "output": path_text(output),
+        "seconds": stage_document(seconds),
+    }
+
+
+def export_page(done: Export, output: Path | None) -> Page:
+    """Return what a person reads of a schedule that was exported."""
+    lowering, program = done.lowering, done.lowering.program
+    name = done.target.value if done.dialect is None else f"{done.target.value} for {done.dialect}"
+    blocks = max(len(rank.blocks) for rank in program.ranks)
+    rows = [
+        ("chunks", str(program.chunks)),
+        ("thread blocks", f"at most {blocks} on a rank"),
+        ("checked", "read back" if done.traces else "read back and run on data"),
+        ("written", _written(done, output)),
+    ]
+    if lowering.loss:
+        lost = f"{100 * float(lowering.loss):.3g} %"
+        rows.insert(0, ("lost", f"{lost} of the algbw: {lowering.trees_left_out} trees left out, or shares rounded"))
+    title = f"{printable(program.name)}: {program.task.value} on {len(program.ranks)} ranks as {name}"
+    return Page(title, (labelled(rows),))
+
+
+def _written(done: Export, output: Path | None) -> str:
+    if done.traces and output is not None and not is_standard_stream(output):
+        return f"{output}.*.et"
+    return written_to(output)
+
+
+def judgement_document(found: Judgement) -> dict[str, object]:
+    """Return the JSON of what was found out about a program."""
+    fault = found.fault
+    return {
+        "valid": fault is None,
+        "format": found.format,
+        "collective": found.collective,
+        "ranks": found.ranks,
+        "instructions": found.instructions,
+        "rule": None if fault is None else fault.rule,
+        "message": None if fault is None else str(fault),
+        "rank": None if fault is None else fault.rank,
+        "block": None if fault is None else fault.block,
+        "step": None if fault is None else fault.step,
+        "placement": found.placement,
+        "runtimes": dict(found.loads),
+        "remarks": list(found.remarks),
+    }
+
+
+def unreadable_document(message: str) -> dict[str, object]:
+    """Return the JSON of a file that is no program at all."""
+    return {"valid": False, "rule": None, "message": message, "rank": None, "block": None, "step": None}
+
+
+def fault_line(found: Judgement, file: Path) -> str | None:
+    """Return the first fault of a program in one line, or None if there is none."""
+    if found.fault is None:
+        return None
+    where = "" if found.placement is None else f" ({found.placement})"
+    return f"{file}: {found.fault}{where} [{found.fault.rule}]"
+
+
+def judgement_page(found: Judgement, file: Path) -> Page:
+    """Return what a person reads of a program that was found right."""
+    rows = [("instructions", str(found.instructions))]
+    for runtime, refusal in found.loads.items():
+        rows.append((runtime, "loads it" if refusal is None else f"does not load it: {refusal}"))
+    rows += [("remark", remark) for remark in found.remarks]
+    title = f"{file}: right: {found.collective} on {found.ranks} ranks, in {found.format}"
+    return Page(title, (labelled(rows),), right=True)

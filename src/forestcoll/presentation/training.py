@@ -1,0 +1,53 @@
+"""How long an iteration of training takes, in words and as JSON."""
+
+from collections.abc import Mapping
+
+from forestcoll.presentation.tables import Page, labelled
+from forestcoll.presentation.text import duration, printable
+from forestcoll.training import Iteration, Network, Profile
+
+
+def training_document(
+    model: Profile, network: Network, best: Iteration, by_bucket: Mapping[int, float]
+) -> dict[str, object]:
+    """Return the JSON of an iteration.
+
+    Args:
+        model: what is trained.
+        network: what it is trained on.
+        best: the iteration with the best size of buckets.
+        by_bucket: microseconds of an iteration for each size of buckets in bytes.
+    """
+    return {
+        "profile": model.name,
+        "network": network.name,
+        "nodes": network.nodes,
+        "iteration_us": best.total_us,
+        "computing_us": best.computing_us,
+        "all_to_all_us": best.all_to_all_us,
+        "allreduce_us": best.allreduce_us,
+        "exposed_allreduce_us": best.exposed_allreduce_us,
+        "bucket_bytes": best.bucket_bytes,
+        "by_bucket": [{"bucket_bytes": size, "iteration_us": time} for size, time in by_bucket.items()],
+    }
+
+
+def training_page(model: Profile, network: Network, best: Iteration) -> Page:
+    """Return what a person reads of an iteration: what it spends its time on."""
+
+    def share(time: float) -> str:
+        return f"{duration(time)}, {time / best.total_us:.0%}"
+
+    exposed = f"{share(best.exposed_allreduce_us)} not hidden behind computing; {duration(best.allreduce_us)} in total"
+    rows = [
+        ("iteration", f"{duration(best.total_us)} with buckets of {best.bucket_bytes:,} bytes"),
+        ("computing", share(best.computing_us)),
+        ("all-to-all", share(best.all_to_all_us)),
+        ("allreduce", exposed),
+    ]
+    return Page(f"{printable(training_title(model, network))}, {network.nodes} nodes", (labelled(rows),))
+
+
+def training_title(model: Profile, network: Network) -> str:
+    """Return the title of the picture of an iteration."""
+    return f"{model.name} on {network.name}"

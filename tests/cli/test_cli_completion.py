@@ -1,0 +1,47 @@
+"""Shell completion in the form that bash asks for, and the scripts that turn it on."""
+
+import shlex
+
+import pytest
+from cli_run import command, completed, process
+
+from forestcoll import builders
+from forestcoll.cli.main import _COMMANDS
+
+
+def completions(line: str) -> set[str]:
+    """What bash offers for the last word of a line: kinds and texts."""
+    words = [*shlex.split(line), *([""] if line.endswith(" ") else [])]
+    asked = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1), "_FORESTCOLL_COMPLETE": "bash_complete"}
+    run = completed(command(), **asked)
+    assert (run.status, run.err) == (0, "")
+    return set(run.out.splitlines())
+
+
+def test_commands_are_completed_by_their_beginning() -> None:
+    assert completions("forestcoll ") == {f"plain,{name}" for name in _COMMANDS}
+    assert completions("forestcoll topolog") == {"plain,topologies", "plain,topology"}
+
+
+def test_options_are_completed() -> None:
+    assert completions("forestcoll generate --max") == {"plain,--max-trees"}
+    assert completions("forestcoll --ver") == {"plain,--version"}
+
+
+def test_collectives_and_choices_are_completed() -> None:
+    assert completions("forestcoll optimum ring --collective all") == {"plain,allgather", "plain,allreduce"}
+    assert completions("forestcoll generate ring --method ring") == {"plain,ring"}
+
+
+def test_builders_and_files_are_completed() -> None:
+    offered = completions("forestcoll optimum dgx")
+    assert offered == {"file,dgx"} | {f"plain,{each.name}" for each in builders() if each.name.startswith("dgx")}
+    assert completions("forestcoll verify sched") == {"file,sched"}
+    assert completions("forestcoll generate ring -o sched") == {"file,sched"}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_its_script(shell: str) -> None:
+    run = process(_FORESTCOLL_COMPLETE=f"{shell}_source")
+    assert run.status == 0
+    assert "_FORESTCOLL_COMPLETE" in run.out

@@ -1,0 +1,119 @@
+"""The same page on a terminal and in a pipe: colour and wrapping there, plain text here."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from cli_run import command, environment, process
+
+pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def on_terminal(
+    *arguments: object, columns: int = 200, interrupt: float | None = None, more: dict[str, str] | None = None
+) -> tuple[int, str]:
+    """Run a command whose three streams are one terminal; return its exit status and what it wrote there."""
+    terminal, its_end = pty.openpty()
+    size = {"COLUMNS": str(columns), "TERM": "xterm-256color", "NO_COLOR": ""}
+    variables = environment(**size | (more or {}))
+    with subprocess.Popen(command(*arguments), stdin=its_end, stdout=its_end, stderr=its_end, env=variables) as run:  # noqa: S603
+        os.close(its_end)
+        if interrupt is not None:
+            time.sleep(interrupt)
+            run.send_signal(signal.SIGINT)
+        written = _all_of(terminal)
+    os.close(terminal)
+    return run.returncode, written.decode().replace("\r\n", "\n")
+
+
+def _all_of(terminal: int) -> bytes:
+    written = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # Linux says so when the other end is closed
+            return written
+        if not part:
+            return written
+        written += part
+
+
+@pytest.fixture(scope="module")
+def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("schedule") / "schedule.json"
+    assert process("generate", "ring:nodes=4", "--collective", "allreduce", "-o", path).status == 0
+    return path
+
+
+def test_a_terminal_gets_a_bold_title_and_the_same_cells(schedule: Path) -> None:
+    status, written = on_terminal("simulate", schedule, "--sizes", "1KiB..4KiB")
+    plain = process("simulate", schedule, "--sizes", "1KiB..4KiB").out
+    assert status == 0
+    assert "\x1b[1mring:nodes=4: allreduce over 4 compute nodes\x1b[0m" in written
+    shown = ESCAPE.sub("", written)
+    assert [word for word in plain.split() if word not in shown.split()] == []
+
+
+def test_a_pipe_gets_plain_text_and_the_same_bytes(schedule: Path) -> None:
+    runs = {process("simulate", schedule, "--sizes", "1KiB..4KiB").out for _ in range(2)}
+    assert len(runs) == 1
+    assert "\x1b" not in runs.pop()
+
+
+@pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_terminal_without_colour_gets_what_a_pipe_gets(schedule: Path, more: dict[str, str]) -> None:
+    status, written = on_terminal("simulate", schedule, "--sizes", "1KiB..4KiB", more=more)
+    assert status == 0
+    expected = process("simulate", schedule, "--sizes", "1KiB..4KiB").out
+    assert ESCAPE.sub("", written).endswith(expected)
+    assert "\x1b[1m" not in written
+
+
+def test_an_empty_no_color_means_colour(schedule: Path) -> None:
+    assert "\x1b[1m" in on_terminal("simulate", schedule, "--sizes", "1KiB", more={"NO_COLOR": ""})[1]
+
+
+def test_json_is_never_coloured() -> None:
+    status, written = on_terminal("topologies", "--json")
+    assert status == 0
+    assert json.loads(written)["topologies"]
+
+
+def test_what_is_right_is_green_and_a_complaint_begins_red(schedule: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program.xml"
+    assert process("export", schedule, "--to", "msccl-xml", "-o", program).status == 0
+    assert f"\x1b[1;32m{program}: right" in on_terminal("check-program", program)[1]
+    status, written = on_terminal("verify", tmp_path / "none.json")
+    assert status == 1
+    assert "\x1b[31mforestcoll:\x1b[0m " in written
+
+
+def test_a_narrow_terminal_folds_cells_inside_their_column() -> None:
+    status, written = on_terminal("topologies", columns=50)
+    rows = [line for line in ESCAPE.sub("", written).splitlines() if line.startswith("  boxes=")]
+    assert status == 0
+    assert rows
+    assert max(map(len, rows)) <= 50
+
+
+@pytest.mark.parametrize("columns", [20, 40, 200])
+def test_bars_fit_one_line_of_any_terminal(columns: int) -> None:
+    status, written = on_terminal("generate", "dgx-a100:boxes=32", "--json", columns=columns)
+    assert status == 0
+    frames = re.split(r"[\r\n]", written[: written.index("{")])
+    assert max(len(ESCAPE.sub("", frame)) for frame in frames) <= columns
+    assert "\x1b[1A\x1b[2K\x1b[1A" not in written  # no frame is two lines high
+
+
+def test_ctrl_c_takes_the_bar_away_and_shows_the_cursor_again() -> None:
+    status, written = on_terminal("generate", "dgx-a100:boxes=512", "--json", interrupt=2.5)
+    assert status == 130
+    assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")
+    assert ESCAPE.sub("", written).endswith("forestcoll: interrupted; nothing was written\n")

@@ -1,0 +1,16 @@
+"""The examples in docstrings of the presentation layer run."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import forestcoll.presentation
+
+MODULES = [f"forestcoll.presentation.{each.name}" for each in pkgutil.iter_modules(forestcoll.presentation.__path__)]
+
+
+@pytest.mark.parametrize("name", [*MODULES, "forestcoll.cli.examples", "forestcoll.training.switch_transformer"])
+def test_examples_in_docstrings_run(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0

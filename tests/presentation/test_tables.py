@@ -1,0 +1,91 @@
+"""Tables and pages as text, JSON rows and HTML."""
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.presentation.html import html_of
+from forestcoll.presentation.networks import network_page
+from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.topology import TopologyBuilder
+from forestcoll.topology.registry import build_topology
+
+TABLE = Table(
+    (
+        Column("links", "{:,}".format, right=True, key="links"),
+        Column("kind"),
+        Column("share", "{:.0%}".format, key="s"),
+    ),
+    ((8, "NVLink", 0.5), (16384, "a\x1b[2Jb\nc", 0.25)),
+    title="Links:",
+    notes=("one-way",),
+)
+EVIL = "<script>alert('x')</script>&\""
+
+
+def test_columns_are_aligned_and_lines_have_no_trailing_blanks() -> None:
+    assert TABLE.lines() == [
+        "Links:",
+        "   links  kind      share",
+        "       8  NVLink    50%",
+        "  16,384  a?[2Jb?c  25%",
+        "  one-way",
+    ]
+
+
+def test_json_rows_hold_the_values_themselves() -> None:
+    assert TABLE.documents() == [{"links": 8, "s": 0.5}, {"links": 16384, "s": 0.25}]
+
+
+def test_a_table_without_titles_or_rows() -> None:
+    assert labelled([("a", "1"), ("long", "2")]).lines() == ["  a     1", "  long  2"]
+    assert labelled([]).lines() == []
+
+
+def test_a_row_of_the_wrong_length_is_our_defect() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        Table((Column("a"), Column("b")), ((1,),)).lines()
+
+
+def test_a_page_is_its_title_and_its_blocks() -> None:
+    page = Page("title", (labelled([("a", "1")]), "a sentence"), right=True)
+    assert page.lines() == ["title", "  a  1", "a sentence"]
+
+
+@pytest.mark.parametrize("value", [Table((Column(EVIL),), ((EVIL,),), EVIL, (EVIL,)), Page(EVIL, (EVIL,))])
+def test_html_is_escaped_and_complete(value: Table | Page) -> None:
+    html = html_of(value)
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert html.startswith("<div ")
+    assert html.count("<div") == html.count("</div>")
+    assert not [word for word in ("http", "src=", "href=", "url(") if word in html]
+
+
+def test_html_says_right_and_wrong_in_colour() -> None:
+    colours = {html_of(Page("a", right=right)) for right in (None, True, False)}
+    assert len(colours) == 3
+
+
+def test_the_html_of_a_network_counts_its_parts() -> None:
+    html = html_of(build_topology("dgx-h100:boxes=2"))
+    for part in ("dgx-h100:boxes=2", "16 in 2 boxes", "one-way links", "bandwidth (GB/s)", "450"):
+        assert part in html
+
+
+def test_the_html_of_a_network_is_short_and_safe_whatever_its_names_are() -> None:
+    builder = TopologyBuilder(EVIL, bandwidth_unit=EVIL)
+    for number in range(60):
+        builder.add_compute(f"{EVIL}{number}", box=f"{EVIL}{number % 3}")
+    for number in range(60):
+        builder.add_link(f"{EVIL}{number}", f"{EVIL}{(number + 1) % 60}", Fraction(number + 1, 7))
+    network = builder.build()
+    html = html_of(network)
+    assert "<script" not in html
+    assert len(html) < 10_000
+    assert any(line.endswith("links of less bandwidth") for line in network_page(network).lines())
+
+
+def test_a_value_without_a_page_is_refused() -> None:
+    with pytest.raises(TypeError, match="no page for a value of type int"):
+        html_of(1)

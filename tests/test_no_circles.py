@@ -1,0 +1,63 @@
+"""No folder of the package holds modules that import each other in a circle, not even inside functions.
+
+Imports for type checkers alone do not count: they are never run.
+"""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "forestcoll"
+FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*.py")})
+
+KNOWN = {"topology": {"builder", "model", "networkx_graph", "node_link"}}
+"""Circles that are still to be removed: by folder, the modules of the circle."""
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield the full name of each module that may be imported when the code runs, and of each name from it."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+        else:
+            yield from imported(node)
+
+
+def graph_of(folder: Path) -> dict[str, set[str]]:
+    """The modules and subfolders that each module or subfolder of a folder imports from it."""
+    prefix = ".".join(["forestcoll", *folder.relative_to(PACKAGE).parts, ""])
+    members = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
+    members.discard("__init__")
+    graph: dict[str, set[str]] = {}
+    for member in sorted(members):
+        paths = sorted((folder / member).rglob("*.py")) or [folder / f"{member}.py"]
+        names = {name for path in paths for name in imported(ast.parse(path.read_text()))}
+        inside = {name.removeprefix(prefix).partition(".")[0] for name in names if name.startswith(prefix)}
+        graph[member] = (inside & members) - {member}
+    return graph
+
+
+def circle_of(graph: dict[str, set[str]]) -> set[str]:
+    """The modules of one circle; empty if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return set(error.args[1])
+    return set()
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_circle_in_a_folder(folder: Path) -> None:
+    assert circle_of(graph_of(folder)) == KNOWN.get(str(folder.relative_to(PACKAGE)), set())
+
+
+def test_a_circle_is_found() -> None:
+    assert circle_of({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == {"b", "c"}
