@@ -40,6 +40,6 @@ def shape_of(schedule: Schedule) -> Shape:
     Example:
         >>> from forestcoll import build_topology, generate
         >>> shape_of(generate(build_topology("ring:nodes=4"))).hops
-        3
+        2
     """
     return entry_for(SHAPES, schedule, "measured")(schedule)

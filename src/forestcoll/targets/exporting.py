@@ -101,7 +101,7 @@ def export(
     Example:
         >>> from forestcoll import build_topology, generate
         >>> export(generate(build_topology("ring:nodes=4")), "msccl-xml").text[:30]
-        '<algo name="allgather_ring_nod'
+        '<algo name="ring:nodes=4" prot'
     """
     target = target_named(target)
     if target is Target.MSCCLPP_JSON:

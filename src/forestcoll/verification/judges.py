@@ -70,7 +70,7 @@ def verify(schedule: Schedule) -> Report:
         >>> from forestcoll import build_topology, generate
         >>> report = verify(generate(build_topology("ring:nodes=4")))
         >>> report.ok, report.optimal, str(report.algbw)
-        (True, True, '200/3')
+        (True, True, '8/3')
     """
     if type(schedule) not in JUDGES:
         raise InternalError(f"no judge knows schedules of kind {schedule.kind!r}")
