@@ -1,0 +1,69 @@
+"""What is said of each kind of proof."""
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.collective import Collective
+from forestcoll.presentation.proofs import _WORDS, explain
+from forestcoll.proof import Bound, LengthsProof, PricesProof
+from forestcoll.proof.documents import KINDS
+from forestcoll.proof.prices import Port, PortKind
+from forestcoll.request import Demand
+from forestcoll.solver.optimum import optimum
+from forestcoll.topology.registry import build_topology
+
+
+def said(spec: str, collective: str, **asked: str) -> list[str]:
+    best = optimum(spec, collective, **asked)  # type: ignore[arg-type]
+    return explain(best.bound, best.topology, best.demand)
+
+
+RECEIPT = (
+    "In each tree, every GPU but the root sends its sum once and receives the result once. So all of the data is sent "
+    "2 x 15 = 30 times from GPU to GPU. All of it enters GPUs over these links:"
+)
+SENT = (
+    "Compute node 1 must send partial sums for all of the data to the other 3 compute nodes. All of it leaves over "
+    "these links:"
+)
+RECEIVED = "GPU b0/gpu0 must receive 15/16 of the data from the other 15 GPUs. All of it enters over these links:"
+ALLOWED = "  325 GB/s together, so algbw <= 325 / (15/16) = 1040/3 GB/s."
+SHARED = "Along trees, the reduce and the broadcast share the links, and no division of the links is faster: "
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective", "root", "first", "last"),
+    [
+        (
+            "dgx-a100:boxes=2",
+            "allgather",
+            None,
+            RECEIVED,
+            "  325 GB/s together, so algbw <= 325 / (15/16) = 1040/3 GB/s.",
+        ),
+        ("dgx-a100:boxes=2", "allreduce", None, RECEIPT, "  5200 GB/s together, so algbw <= 5200 / 30 = 520/3 GB/s."),
+        ("ring:nodes=4,one_way=true", "reduce", "0", SENT, "  1 GB/s together, so algbw <= 1 GB/s."),
+        ("mi250:boxes=1", "allreduce", None, SHARED, None),
+    ],
+)
+def test_the_sentences(spec: str, collective: str, root: str | None, first: str, last: str | None) -> None:
+    lines = said(spec, collective, **({} if root is None else {"root": root}))
+    assert lines[0].startswith(first)
+    assert last is None or lines[-1] == last
+
+
+def test_lengths_and_prices_have_words_too() -> None:
+    topology = build_topology("ring:nodes=4")
+    demand = Demand(Collective.ALL_TO_ALL)
+    for lengths in ((1,) * 8, (1, 2) * 4):
+        proof = LengthsProof.of(topology, lengths)
+        lines = explain(Bound(demand.collective, proof.algbw(topology, demand), proof), topology, demand)
+        assert "algbw <=" in lines[-1]
+    prices = PricesProof(((Port(PortKind.LINK, 0), Fraction(1)),), ((Fraction(1), (1,)),))
+    lines = explain(Bound(Collective.BROADCAST, Fraction(1), prices), topology, Demand(Collective.BROADCAST, 0))
+    assert lines[0].startswith("Every message costs at least 1 at the prices of 1 port")
+
+
+def test_every_kind_has_words() -> None:
+    assert _WORDS.keys() == KINDS.keys()
