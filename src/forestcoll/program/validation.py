@@ -1,6 +1,6 @@
-"""Whether a program is well formed: every number in it names something, and every instruction is one that can be done.
+"""Whether a program is well formed: every number in it names something, and every instruction can be done.
 
-Whether it does the right thing is for the interpreter to say, which relies on all of this.
+Whether it computes the right data is checked by the interpreter, which relies on these rules.
 """
 
 from collections.abc import Iterator
@@ -129,7 +129,7 @@ def _of_rank(program: Program, number: int, rank: Rank) -> Complaints:
 
 
 def data_chunks(program: Program, rank: int) -> tuple[int, int]:
-    """Return how many chunks of its input and of its output the task is about, on this rank."""
+    """Return how many chunks of the input and of the output of this rank the task uses."""
     task, whole = program.task, program.chunks
     at_root = whole if rank == program.root else 0
     shard = program.shards[rank] if program.shards else 0
@@ -284,7 +284,7 @@ def _channel(program: Program, number: int) -> Channel | None:
 
 
 def _of_channel_ends(program: Program) -> Iterator[Fault]:
-    """Find channels that two blocks use at the same end: which of them comes first would be chance."""
+    """Find channels that two blocks use at the same end; the order of the two blocks would be random."""
     users: dict[tuple[int, str], int] = {}
     for rank, block, place, instruction in program.instructions():
         for end in _ends(program, instruction):
@@ -323,7 +323,7 @@ def _of_loops(block: Block) -> Complaints:
 
 
 def looped(block: Block, loop: Loop, place: int) -> Instruction:
-    """Return what instruction number `place` of a loop, counted from its first, must be by the loop's first round."""
+    """Return what instruction number `place` of a loop, counted from its first, must be, given its first round."""
     turn, within = divmod(place, loop.length)
     first = block.instructions[loop.first : loop.first + loop.length]
     instruction = first[within]

@@ -89,7 +89,7 @@ class ConnectedSearch:
         return self.solve(graph.coloured(singled_out(graph.colour, np.arange(graph.nodes), number)), self.budget)
 
     def _numbered(self, held: Indices, inner: Sequence[Generator]) -> Indices:
-        """Return, for each node, a number for the powers of `inner` that move the first piece of its orbit to its own."""
+        """Return, for each node, a number for the powers of `inner` that move the first piece of an orbit to its."""
         free = np.ones(self.graph.nodes, dtype=np.bool_)
         free[held] = False
         loose = free[self.graph.source] & free[self.graph.target]

@@ -48,7 +48,7 @@ def _moves(count: int) -> Iterator[Indices]:
 
 
 class _Switches:
-    """Finds the images of switches when compute nodes move: the neighbours of the image are the images of neighbours."""
+    """Finds the images of switches when compute nodes move: neighbours of an image are images of neighbours."""
 
     def __init__(self, graph: Graph, budget: Budget) -> None:
         self._graph = graph

@@ -129,7 +129,7 @@ class ArcTable:
         return self.keeps_arcs(image, slice(256)) and self.keeps_arcs(image, slice(256, None))
 
     def keeps_arcs(self, image: Indices, which: slice) -> bool:
-        """Return whether each arc of `which`, in the order of the table, maps to an arc of its label; -1: unknown image."""
+        """Return whether each arc of `which`, in table order, maps to an arc of its label; image -1 means unknown."""
         source, target = (image[end[which]] for end in self._ends)
         known = (source >= 0) & (target >= 0)
         found = self.labels(source[known], target[known])
