@@ -1,4 +1,4 @@
-"""From schedules to programs."""
+"""Lowering: turns schedules into programs."""
 
 from forestcoll.lowering.lowering import UNLIMITED, Lowering, lower
 from forestcoll.lowering.options import Options, Placement, Style
