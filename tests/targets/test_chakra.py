@@ -68,9 +68,7 @@ def test_traces_that_fit_together_have_no_fault() -> None:
         ("deadlock", changed(0, 0, after=(1,)), (0, 0)),
     ],
 )
-def test_traces_that_disagree_are_reported(
-    rule: str, traces: tuple[Trace, ...], place: tuple[int, int]
-) -> None:
+def test_traces_that_disagree_are_reported(rule: str, traces: tuple[Trace, ...], place: tuple[int, int]) -> None:
     fault = chakra.traces_fault(traces)
     assert fault is not None
     assert (fault.rule, (fault.rank, fault.step)) == (rule, place)
