@@ -1,8 +1,8 @@
-// Paths of arcs, each kept once and known by its number.
+// Paths of arcs, each stored once and identified by its number.
 //
-// Ways are found again by their ends: a chain of ways for each pair of nodes, a row of chains for each first node. A
-// tree grows from few nodes at a time, so that their rows stay in the processor's cache, where a hash table would be
-// met in a new place by each of millions of paths.
+// Paths are looked up by their ends: a chain of paths for each pair of nodes, and a row of chains for each first node.
+// A tree grows from few nodes at a time, so that their rows stay in the cache of the processor. In a hash table, each
+// of millions of paths would be at another place.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class WayTable {
   static constexpr PathNumber kNone = -1;
   static constexpr std::int32_t kFew = 64;
 
-  // The ways from a node: a chain while they are few, then a chain for each node that they lead to.
+  // The paths from a node: one chain while they are few, then a chain for each node that they lead to.
   struct Ways {
     std::int32_t count = 0;
     PathNumber last = kNone;
@@ -70,9 +70,9 @@ class WayTable {
     }
   }
 
-  std::vector<Ways> of_;          // of each first node
-  std::vector<PathNumber> next_;  // of a way, the next one in its chain
-  std::vector<NodeIndex> ends_;   // of a way, the node that it leads to
+  std::vector<Ways> of_;          // for each first node
+  std::vector<PathNumber> next_;  // for a path, the next one in its chain
+  std::vector<NodeIndex> ends_;   // for a path, the node that it leads to
   std::vector<ArcIndex> arcs_;
   std::vector<std::size_t> starts_{0};
 };
