@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "generate/way_table.h"
+#include "generate/arc_path_table.h"
 
 namespace forestcoll {
 

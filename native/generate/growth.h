@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "flow/network.h"
+#include "generate/arc_path_table.h"
 #include "generate/growing_tree.h"
 #include "generate/orbits.h"
 #include "generate/tight_sets.h"
-#include "generate/way_table.h"
 
 namespace forestcoll {
 
@@ -39,13 +39,13 @@ class Growth {
         distance_(index(network.nodes())), feeders_(index(network.nodes())), cost_(index(network.arcs())),
         sent_(index(network.nodes())), sendable_(index(network.nodes())) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
-    purse_.resize(index(network.arcs()));
-    std::iota(purse_.begin(), purse_.end(), 0);
+    capacity_arc_.resize(index(network.arcs()));
+    std::iota(capacity_arc_.begin(), capacity_arc_.end(), 0);
     sender_.resize(index(network.nodes()));
     std::iota(sender_.begin(), sender_.end(), 0);
     if (orbits != nullptr) {
       shared_ = true;
-      purse_ = orbits->arcs;
+      capacity_arc_ = orbits->arcs;
       sender_ = orbits->first_nodes(network.nodes());
     }
     for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {
@@ -150,10 +150,10 @@ class Growth {
     known[index(tree.root)] = 2;
     for (const NodeIndex each : terminals_) {
       if (!tree.reaches(each)) continue;
-      way_up_.clear();
+      ancestors_.clear();
       NodeIndex next = each;
-      for (; known[index(next)] == 0; next = parent(tree, next)) way_up_.push_back(next);
-      for (const NodeIndex passed : way_up_) known[index(passed)] = known[index(next)];
+      for (; known[index(next)] == 0; next = parent(tree, next)) ancestors_.push_back(next);
+      for (const NodeIndex passed : ancestors_) known[index(passed)] = known[index(next)];
       if (known[index(each)] == 1) nodes.push_back(each);
     }
     return nodes;
@@ -199,7 +199,8 @@ class Growth {
   void replant(const Tree& tree) {
     for (const NodeIndex node : terminals_) {
       if (node == tree.root || !tree.reaches(node)) continue;
-      if (!occupy(path_to(tree, node), tree.multiplicity)) throw std::logic_error("a tree does not fit where it stood");
+      if (!occupy(path_to(tree, node), tree.multiplicity))
+        throw std::logic_error("a tree does not fit into the capacity that it used");
     }
   }
 
@@ -230,7 +231,7 @@ class Growth {
   PathNumber number(std::span<const ArcIndex> path) {
     return paths_.add(network_.tail(path.front()), network_.head(path.back()), path);
   }
-  const WayTable& paths() const { return paths_; }
+  const ArcPathTable& paths() const { return paths_; }
   const Network<Capacity>& network() const { return network_; }
 
  private:
@@ -262,11 +263,11 @@ class Growth {
   // number of hops, the cost doubles with every 1/32 of the capacity of the arc that is used, so that paths spread.
   using Cost = std::int64_t;
   static constexpr Cost kHop = Cost{1} << 46;
-  Cost cost(ArcIndex arc) const { return cost_[index(purse(arc))]; }
+  Cost cost(ArcIndex arc) const { return cost_[index(capacity_arc(arc))]; }
 
   // What is left of the arc's capacity.
-  Capacity left(ArcIndex arc) const { return network_.capacity(purse(arc)); }
-  ArcIndex purse(ArcIndex arc) const { return purse_[index(arc)]; }
+  Capacity left(ArcIndex arc) const { return network_.capacity(capacity_arc(arc)); }
+  ArcIndex capacity_arc(ArcIndex arc) const { return capacity_arc_[index(arc)]; }
   NodeIndex sender(ArcIndex arc) const { return sender_[index(network_.tail(arc))]; }
 
   void update_cost(ArcIndex arc) {
@@ -281,9 +282,9 @@ class Growth {
   }
 
   void change(ArcIndex arc, Capacity amount) {
-    network_.add_capacity(purse(arc), amount);
+    network_.add_capacity(capacity_arc(arc), amount);
     sent_[index(sender(arc))] -= amount;
-    update_cost(purse(arc));
+    update_cost(capacity_arc(arc));
   }
 
   // Searches from the frontier through switches, cheapest first (Dijkstra), and records the compute nodes on the way.
@@ -406,7 +407,8 @@ class Growth {
   // How often `path_` uses the capacity of the arc: once, unless arcs share it.
   Capacity uses(ArcIndex arc) const {
     if (!shared_) return 1;
-    return std::count_if(path_.begin(), path_.end(), [&](ArcIndex other) { return purse(other) == purse(arc); });
+    return std::count_if(path_.begin(), path_.end(),
+                         [&](ArcIndex other) { return capacity_arc(other) == capacity_arc(arc); });
   }
 
   // A path may enter a set more than once: this pays for all entries, or for none.
@@ -438,9 +440,9 @@ class Growth {
 
   // Computes the depth over the parents, without recursion.
   void find_depth(const Tree& tree, NodeIndex node) {
-    way_up_.clear();
-    for (NodeIndex next = node; node_depth_[index(next)] < 0; next = parent(tree, next)) way_up_.push_back(next);
-    for (auto next = way_up_.rbegin(); next != way_up_.rend(); ++next) {
+    ancestors_.clear();
+    for (NodeIndex next = node; node_depth_[index(next)] < 0; next = parent(tree, next)) ancestors_.push_back(next);
+    for (auto next = ancestors_.rbegin(); next != ancestors_.rend(); ++next) {
       node_depth_[index(*next)] = node_depth_[index(parent(tree, *next))] + 1;
     }
   }
@@ -448,14 +450,14 @@ class Growth {
   Network<Capacity>& network_;
   TightSets<Capacity>& sets_;
   const std::vector<NodeIndex>& terminals_;
-  WayTable paths_;
+  ArcPathTable paths_;
   std::vector<char> is_terminal_;
   std::vector<std::uint32_t> stamp_, settled_;  // for a switch, the round in which it was last met, and settled
   std::uint32_t round_ = 0;
   std::vector<Cost> distance_;
   std::vector<std::vector<ArcIndex>> feeders_;  // for a switch, the arcs into it from nodes settled before it
   bool shared_ = false;                         // whether arcs share capacities
-  std::vector<ArcIndex> purse_;                 // for an arc, the arc of its orbit whose capacity it uses
+  std::vector<ArcIndex> capacity_arc_;          // for an arc, the arc of its orbit whose capacity it uses
   std::vector<NodeIndex> sender_;               // for a node, the node that its sending is counted with
   std::vector<Capacity> full_;                  // for an arc, its capacity at the start
   std::vector<Cost> cost_;
@@ -479,7 +481,7 @@ class Growth {
     std::size_t back;
   };
   std::vector<BackStep> walk_;
-  std::vector<NodeIndex> next_frontier_, node_depth_, way_up_;
+  std::vector<NodeIndex> next_frontier_, node_depth_, ancestors_;
   std::vector<ArcIndex> path_;
   struct Entry {
     SetIndex set;

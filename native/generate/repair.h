@@ -44,7 +44,7 @@ class Repair {
         arc_seen_[slot] = true;
         for (const std::size_t user : users_[slot]) {
           if (came_from_[user].tree != kNone || trees_[user].multiplicity < trees_[mover].multiplicity) continue;
-          came_from_[user] = {mover, arcs[slot], way_};
+          came_from_[user] = {mover, arcs[slot], path_};
           queue.push_back(user);
         }
       }
@@ -60,7 +60,7 @@ class Repair {
   struct Wish {
     std::size_t tree;
     ArcIndex arc;
-    std::vector<ArcIndex> way;
+    std::vector<ArcIndex> path;
   };
 
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
@@ -74,9 +74,9 @@ class Repair {
     }
   }
 
-  // Returns whether the tree could reach the tail of the arc. Stores the path to it, without the arc, in `way_`.
+  // Returns whether the tree could reach the tail of the arc. Stores the path to it, without the arc, in `path_`.
   bool can_use(const Tree& tree, ArcIndex last) {
-    way_.clear();
+    path_.clear();
     if (growth_.is_terminal(network_.tail(last))) return holds(tree, network_.tail(last));
     ++round_;
     walk_.assign(1, {network_.tail(last), -1, 0});
@@ -89,8 +89,8 @@ class Repair {
         if (!growth_.is_terminal(tail)) {
           walk_.push_back({tail, arc, next});
         } else if (holds(tree, tail)) {
-          way_.push_back(arc);
-          for (std::size_t step = next; walk_[step].arc >= 0; step = walk_[step].back) way_.push_back(walk_[step].arc);
+          path_.push_back(arc);
+          for (std::size_t step = next; walk_[step].arc >= 0; step = walk_[step].back) path_.push_back(walk_[step].arc);
           return true;
         }
       }
@@ -110,15 +110,15 @@ class Repair {
   // Moves the last tree of the chain to `arc`, which has capacity left, and then each earlier tree to the arc that
   // became free.
   bool move_all(std::size_t first, std::size_t mover, ArcIndex arc) {
-    std::vector<ArcIndex> way = way_;
+    std::vector<ArcIndex> path = path_;
     while (true) {
-      way.push_back(arc);
-      if (!move(trees_[mover], way)) return false;
+      path.push_back(arc);
+      if (!move(trees_[mover], path)) return false;
       if (mover == first) return true;
       const Wish wish = came_from_[mover];
       mover = wish.tree;
       arc = wish.arc;
-      way = wish.way;
+      path = wish.path;
     }
   }
 
@@ -149,7 +149,7 @@ class Repair {
   std::vector<std::size_t> slot_;
   std::vector<Wish> came_from_;
   std::vector<char> arc_seen_;
-  std::vector<ArcIndex> way_;
+  std::vector<ArcIndex> path_;
   std::vector<Visit> walk_;
   std::vector<std::uint32_t> seen_;
   std::uint32_t round_ = 0;

@@ -36,7 +36,7 @@ class TightSets {
   bool contains(SetIndex set, NodeIndex node) const {
     return members_[static_cast<std::size_t>(set)][static_cast<std::size_t>(node)];
   }
-  Capacity slack(SetIndex set) const { return slack_[purse(set)]; }
+  Capacity slack(SetIndex set) const { return slack_[account(set)]; }
   // How much of the slack a tree may take: before trees `spend`, only from sets with plenty.
   Capacity spare(SetIndex set, bool spend) const {
     return spend || care_[static_cast<std::size_t>(set)] > care_taken_ ? slack(set) : 0;
@@ -45,7 +45,7 @@ class TightSets {
   void take_care(Care care) { care_taken_ = care; }
   // From now on trees respect all sets, not only the tight ones, which is faster.
   void heed_all() { heeds_all_ = true; }
-  void pay(SetIndex set, Capacity amount) { slack_[purse(set)] -= amount; }
+  void pay(SetIndex set, Capacity amount) { slack_[account(set)] -= amount; }
 
   // Keeps the set given by `members`, whose slack before any tree has grown is `slack`. Returns its number, or kNoSet
   // if it is known already or there are too many sets. `entering` are the arcs into it.
@@ -56,7 +56,7 @@ class TightSets {
     start_.push_back(slack);
     slack_.push_back(slack);
     care_.push_back(care);
-    purse_.push_back(set);
+    account_.push_back(set);
     for (const ArcIndex arc : entering) {
       entered_[static_cast<std::size_t>(arc)].push_back(set);
       if (care == Care::kTight) entered_tight_[static_cast<std::size_t>(arc)].push_back(set);
@@ -78,7 +78,7 @@ class TightSets {
 
   // Makes the set share its slack with another: a payment of one is a payment of both.
   void share_slack(SetIndex set, SetIndex other, Capacity slack) {
-    purse_[static_cast<std::size_t>(set)] = other;
+    account_[static_cast<std::size_t>(set)] = other;
     start_[static_cast<std::size_t>(other)] = slack_[static_cast<std::size_t>(other)] = slack;
   }
 
@@ -102,7 +102,7 @@ class TightSets {
   static constexpr SetIndex kNoSet = -1;
 
  private:
-  std::size_t purse(SetIndex set) const { return static_cast<std::size_t>(purse_[static_cast<std::size_t>(set)]); }
+  std::size_t account(SetIndex set) const { return static_cast<std::size_t>(account_[static_cast<std::size_t>(set)]); }
 
   static constexpr SetIndex kMostSets = 1 << 15;
 
@@ -110,7 +110,7 @@ class TightSets {
   std::vector<std::vector<bool>> members_;
   std::vector<Capacity> start_, slack_;
   std::vector<Care> care_;
-  std::vector<SetIndex> purse_;  // for each set, the set whose slack it pays from: itself, or one that shares it
+  std::vector<SetIndex> account_;  // for each set, the set whose slack it pays from: itself, or one that shares it
   Care care_taken_ = Care::kTight;
   bool heeds_all_ = false;
   std::vector<std::vector<SetIndex>> entered_, entered_tight_;  // for each arc, the sets that it leads into

@@ -77,7 +77,7 @@ def _of_program(program: Program) -> Complaints:
         yield "channel-twice", "two channels have the same kind, ranks and number; number them differently"
     for number, group in enumerate(program.groups):
         if len(set(group)) < len(group) or not group or not all(0 <= rank < len(program.ranks) for rank in group):
-            yield "group-ranks", f"group {number} is of ranks {list(group)}; they must be there, each once"
+            yield "group-ranks", f"group {number} has ranks {list(group)}; they must be different ranks of the program"
 
 
 def _of_task(program: Program) -> Complaints:

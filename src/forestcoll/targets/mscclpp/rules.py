@@ -376,7 +376,7 @@ def _pipelines(plan: Plan, _gpu: Gpu, _block: Block, operation: Operation) -> It
                 yield f"{what}; the kernel would leave some out or go past their end"
                 return
         if SHAPES[each.name].has_packets:
-            yield f"{each.name.value} stands in it; operations on packets do all at once in each round"
+            yield f"{each.name.value} is in a pipeline; an operation on packets moves all chunks in every round"
 
 
 RULES = (

@@ -16,16 +16,16 @@ namespace forestcoll {
 
 using PathNumber = std::int32_t;
 
-class WayTable {
+class ArcPathTable {
  public:
-  explicit WayTable(NodeIndex nodes) : of_(static_cast<std::size_t>(nodes)) {}
+  explicit ArcPathTable(NodeIndex nodes) : of_(static_cast<std::size_t>(nodes)) {}
 
   // The number of the path, which leads from node `from` to node `to`; it is added if it is new.
   PathNumber add(NodeIndex from, NodeIndex to, std::span<const ArcIndex> path) {
-    Ways& ways = of_[static_cast<std::size_t>(from)];
-    PathNumber& last = chain(ways, to);
-    for (PathNumber way = last; way != kNone; way = next_[static_cast<std::size_t>(way)]) {
-      if (std::ranges::equal((*this)[way], path)) return way;
+    PathsFrom& paths = of_[static_cast<std::size_t>(from)];
+    PathNumber& last = chain(paths, to);
+    for (PathNumber known = last; known != kNone; known = next_[static_cast<std::size_t>(known)]) {
+      if (std::ranges::equal((*this)[known], path)) return known;
     }
     const PathNumber added = size();
     next_.push_back(last);
@@ -33,12 +33,12 @@ class WayTable {
     ends_.push_back(to);
     arcs_.insert(arcs_.end(), path.begin(), path.end());
     starts_.push_back(arcs_.size());
-    if (++ways.count == kFew) make_row(ways);
+    if (++paths.count == kFew) make_row(paths);
     return added;
   }
 
-  std::span<const ArcIndex> operator[](PathNumber way) const {
-    const auto place = static_cast<std::size_t>(way);
+  std::span<const ArcIndex> operator[](PathNumber number) const {
+    const auto place = static_cast<std::size_t>(number);
     return {arcs_.data() + starts_[place], starts_[place + 1] - starts_[place]};
   }
 
@@ -49,28 +49,28 @@ class WayTable {
   static constexpr std::int32_t kFew = 64;
 
   // The paths from a node: one chain while they are few, then a chain for each node that they lead to.
-  struct Ways {
+  struct PathsFrom {
     std::int32_t count = 0;
     PathNumber last = kNone;
     std::vector<PathNumber> last_to;
   };
 
-  PathNumber& chain(Ways& ways, NodeIndex to) {
-    return ways.last_to.empty() ? ways.last : ways.last_to[static_cast<std::size_t>(to)];
+  PathNumber& chain(PathsFrom& paths, NodeIndex to) {
+    return paths.last_to.empty() ? paths.last : paths.last_to[static_cast<std::size_t>(to)];
   }
 
-  void make_row(Ways& ways) {
-    ways.last_to.assign(of_.size(), kNone);
-    for (PathNumber way = ways.last; way != kNone;) {
-      PathNumber& last = ways.last_to[static_cast<std::size_t>(ends_[static_cast<std::size_t>(way)])];
-      const PathNumber following = next_[static_cast<std::size_t>(way)];
-      next_[static_cast<std::size_t>(way)] = last;
-      last = way;
-      way = following;
+  void make_row(PathsFrom& paths) {
+    paths.last_to.assign(of_.size(), kNone);
+    for (PathNumber number = paths.last; number != kNone;) {
+      PathNumber& last = paths.last_to[static_cast<std::size_t>(ends_[static_cast<std::size_t>(number)])];
+      const PathNumber following = next_[static_cast<std::size_t>(number)];
+      next_[static_cast<std::size_t>(number)] = last;
+      last = number;
+      number = following;
     }
   }
 
-  std::vector<Ways> of_;          // for each first node
+  std::vector<PathsFrom> of_;     // for each first node
   std::vector<PathNumber> next_;  // for a path, the next one in its chain
   std::vector<NodeIndex> ends_;   // for a path, the node that it leads to
   std::vector<ArcIndex> arcs_;
