@@ -182,7 +182,7 @@ def _of_place(program: Program, rank: int, instruction: Instruction, place: Plac
 def _of_message(program: Program, rank: int, message: Message, *, receives: bool) -> Complaints:
     channel = _channel(program, message.channel)
     if channel is None or channel.kind is not ChannelKind.FIFO:
-        yield "channel-unknown", f"it uses channel {message.channel} for a message; that is no FIFO channel"
+        yield "channel-unknown", f"it uses channel {message.channel} for a message; that is not a FIFO channel"
         return
     end = channel.target if receives else channel.source
     if end != rank:
@@ -258,10 +258,10 @@ def _of_signals(program: Program, rank: int, instruction: Instruction) -> Compla
     for number in instruction.waits + instruction.signals + instruction.flushes:
         channel = _channel(program, number)
         if channel is None or channel.kind is ChannelKind.FIFO:
-            yield "channel-unknown", f"it uses channel {number} for signals; that is no MEMORY or PORT channel"
+            yield "channel-unknown", f"it uses channel {number} for signals; that is not a MEMORY or PORT channel"
             continue
         if number in instruction.flushes and channel.kind is not ChannelKind.PORT:
-            yield "flush-needless", f"it flushes channel {number}, which is no PORT channel"
+            yield "flush-needless", f"it flushes channel {number}, which is not a PORT channel"
         ends = [channel.source] * (number in instruction.signals + instruction.flushes)
         ends += [channel.target] * (number in instruction.waits)
         if any(end != rank for end in ends):
