@@ -1,4 +1,4 @@
-// The bindings: they turn Python values into the core's, let go of the interpreter's lock, and nothing else.
+// The bindings: they convert Python values to values of the core, release the interpreter lock, and do nothing else.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
@@ -28,7 +28,7 @@ namespace {
 using IntList = std::vector<std::int32_t>;
 using IntArray = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
 
-// Hands a vector's memory over to NumPy.
+// Moves the memory of a vector to NumPy.
 IntArray to_array(std::vector<std::int32_t> values) {
   auto owned = std::make_unique<std::vector<std::int32_t>>(std::move(values));
   nb::capsule owner(owned.get(),
@@ -37,7 +37,7 @@ IntArray to_array(std::vector<std::int32_t> values) {
   return IntArray(held->data(), {held->size()}, owner);
 }
 
-// Takes the interpreter's lock a few times a second, to see to signals (Ctrl-C) and to tell Python how far we are.
+// Takes the interpreter lock a few times a second to handle signals (Ctrl-C) and to report progress to Python.
 class PythonObserver final : public Observer {
  public:
   explicit PythonObserver(nb::object progress) : progress_(std::move(progress)) {}
@@ -82,8 +82,8 @@ void check_weights(const IntList& terminals, const std::vector<Capacity>& weight
   if (*std::max_element(weights.begin(), weights.end()) == 0) throw std::invalid_argument("all weights are 0");
 }
 
-// A network with its compute nodes, as Python hands it over. Weights say how many shards of one size each holds: one,
-// unless they are given.
+// A network with its compute nodes, as Python passes it. Weights say how many shards of one size each node holds: one
+// by default.
 template <class Capacity>
 struct Problem {
   Problem(NodeIndex nodes, const IntList& tails, const IntList& heads, const std::vector<Capacity>& capacities,
@@ -95,7 +95,7 @@ struct Problem {
     check_weights(terminals, weights);
   }
 
-  // `each` times its weight for every compute node, 0 for switches.
+  // For every compute node `each` times its weight, and 0 for switches.
   std::vector<Capacity> supplies(Capacity each) const {
     std::vector<Capacity> of_node(static_cast<std::size_t>(network.nodes()));
     for (std::size_t place = 0; place < terminals.size(); ++place) {
@@ -175,7 +175,7 @@ nb::tuple pack_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capa
   return nb::make_tuple(std::move(batches), counted);
 }
 
-// The paths of a table, or of a forest, as two arrays: where each begins and one past the last, and the nodes of all.
+// The paths of a table or of a forest as two arrays: the start of each path and one past the end, and all nodes.
 template <class AppendNodes>
 std::pair<IntList, IntList> flatten(PathIndex paths, AppendNodes append_nodes, Observer& observer) {
   IntList starts{0}, nodes;
@@ -235,7 +235,7 @@ nb::dict to_dict(const ForestCounters& counters) {
   return counted;
 }
 
-// What the forest has when `run` is done; without the interpreter's lock until the values are made.
+// The members of the forest after `run`; the interpreter lock is released until the values are made.
 template <class Capacity, class Run>
 nb::tuple grown(Forest<Capacity>& forest, Run run, Observer& observer) {
   RoutedTrees<Capacity> trees;
@@ -353,7 +353,7 @@ void bind(nb::module_ module) {
              "prove"_a = true, "Return what route_trees returns, grown optimistically, and counters.");
   module.def("grow_base_trees", &grow_base_trees<Capacity>, "problem"_a, "supply"_a, "images"_a, "arc_orbits"_a,
              "order"_a, "progress"_a = nb::none(),
-             "Return what grow_trees returns, of one root an orbit; images of the trees are the others.");
+             "Return what grow_trees returns, for one root of each orbit; the other trees are images of these.");
   module.def("route_trees", &route<Capacity>, "problem"_a, "logical"_a, "batches"_a, "progress"_a = nb::none(),
              "Return roots, multiplicities, path numbers of all trees, and the paths' starts and nodes.");
   module.def("spread_all_to_all", &spread_all_to_all<Capacity>, "problem"_a, "rounds"_a, "gap"_a,

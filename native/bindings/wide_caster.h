@@ -1,4 +1,4 @@
-// Python integers to and from __int128, by way of their decimal digits: seldom used, and simple.
+// Converts Python integers to and from __int128 by their decimal digits; this is simple, and rarely used.
 #pragma once
 
 #include <nanobind/nanobind.h>

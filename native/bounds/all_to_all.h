@@ -1,13 +1,13 @@
-// An all-to-all on networks whose linear program is too large: a flow that is nearly best, and lengths that nearly
-// prove it (A.5 of "Efficient Direct-Connect Topologies"; Plotkin, Shmoys and Tardos for the method).
+// An all-to-all for networks whose linear program is too large: a nearly optimal flow, and lengths that nearly prove it
+// (A.5 of "Efficient Direct-Connect Topologies"; the method is by Plotkin, Shmoys and Tardos).
 //
-// Each source has a few trees of shortest paths to all terminals; the flow is their mean, every tree carrying one unit
-// to each terminal. One source after the other gives up its oldest tree and takes a new one, along lengths that grow
-// exponentially with how much a link is used: the sum of these lengths falls, and with it the greatest use. Lengths,
-// averaged over the time, prove a bound on any flow.
+// Each source has a few trees of shortest paths to all terminals. The flow is the mean of these trees; every tree
+// carries one unit to each terminal. One source after the other replaces its oldest tree by a new one, along lengths
+// that grow exponentially with the use of a link. The sum of these lengths falls, and the greatest use falls with it.
+// The lengths, averaged over time, prove an upper bound on every flow.
 //
-// Lengths are floating-point guesses. What is returned is whole numbers, from which both sides follow exactly: how many
-// units cross each arc if all take `trees` of them, and integer lengths.
+// Lengths are floating-point guesses. The result consists of integers, from which both bounds follow exactly: how many
+// units cross each arc if all sources use `trees` trees, and integer lengths.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ struct AllToAllSpread {
   std::vector<std::int64_t> lengths;
 };
 
-// The distances from `source` by `lengths`, and the arc by which each node is reached: Dijkstra, equal distances in the
-// order of the nodes.
+// The distances from `source` by `lengths`, and the arc by which each node is reached: Dijkstra; nodes at equal
+// distance are in the order of their numbers.
 template <class Capacity, class Length>
 class ShortestPaths {
  public:
@@ -48,7 +48,7 @@ class ShortestPaths {
     while (!heap_.empty()) {
       const auto [far, node] = heap_.top();
       heap_.pop();
-      if (far > distance_[index(node)]) continue;  // it was reached at less meanwhile; never twice at the same
+      if (far > distance_[index(node)]) continue;  // a shorter path was found later; equal entries do not occur
       settled_.push_back(node);
       for (const ArcIndex arc : network_.out(node)) {
         const NodeIndex next = network_.head(arc);
@@ -80,7 +80,7 @@ class ShortestPaths {
   std::priority_queue<std::pair<Length, NodeIndex>, std::vector<std::pair<Length, NodeIndex>>, std::greater<>> heap_;
 };
 
-// The sum of the distances between all ordered pairs of terminals; exact, or it throws.
+// The sum of the distances between all ordered pairs of terminals; exact, or an exception.
 template <class Capacity>
 Capacity sum_of_distances(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
                           const std::vector<Capacity>& lengths, Observer& observer) {
@@ -123,12 +123,12 @@ class AllToAll {
     }
   }
 
-  // Goes on for so many `rounds`, or until the bound is at most (1 + `gap`) times what is reached.
+  // Runs for at most `rounds` rounds, or until the bound is at most (1 + `gap`) times the result.
   AllToAllSpread run(std::int64_t rounds, double gap, Observer& observer) {
     if (rounds < 1) throw std::invalid_argument("rounds must be 1 or more");
     const std::size_t kept = trees_kept();
     trees_.assign(kept, std::vector<Tree>(terminals_.size()));
-    // on a network that is alike everywhere these lengths cannot be beaten
+    // on a network that looks the same from every arc these lengths are optimal
     double bound = keep_if_best(std::vector<double>(mean_.size(), 1), observer);
     for (std::int64_t round = 0; round < rounds; ++round) {
       observer.advance(round, rounds);
@@ -157,7 +157,7 @@ class AllToAll {
                                    most_trees);
   }
 
-  // How much an arc is used of its capacity, 1 being the most of any when the round began.
+  // How much of the capacity of an arc is used; 1 is the greatest use of any arc when the round began.
   double use(ArcIndex arc) const {
     return static_cast<double>(loads_[index(arc)]) / relative_[index(arc)] / greatest_use_;
   }
@@ -166,7 +166,7 @@ class AllToAll {
     lengths_[index(arc)] = std::exp(exponent) / relative_[index(arc)];
   }
 
-  // Gives every source a new tree in place of that in `trees`.
+  // Gives every source a new tree, which replaces the one in `trees`.
   void replace_trees(std::vector<Tree>& trees, bool by_use, Observer& observer) {
     if (by_use) {
       greatest_use_ = greatest_use();
@@ -229,7 +229,7 @@ class AllToAll {
     best_.loads = loads_;
   }
 
-  // Returns the bound that the mean of the lengths since the last call proves, in whole numbers.
+  // Returns, as integers, the bound that the mean of the lengths since the last call proves.
   double keep_mean_if_best(Observer& observer) {
     const double longest = *std::max_element(mean_.begin(), mean_.end());
     std::vector<double> whole(mean_.size());

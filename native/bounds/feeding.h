@@ -1,8 +1,8 @@
 // Does every compute node receive what all of them supply? (Theorem 1 of the ForestColl paper, for a given supply.)
 //
-// The condition "B-(T) >= supply outside T for every set T with a compute node" is checked by one flow question per
-// compute node. A node that was answered well counts as an unlimited source from then on: only sets T without it are
-// left to check. So one question is a whole max-flow, and the others mostly end a few links away.
+// The condition "B-(T) >= supply outside T for every set T with a compute node" is checked by one flow question for
+// each compute node. A node that receives everything counts as an unlimited source from then on, because only sets T
+// without it are left to check. So one question is a complete max-flow, and most others end a few links away.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@
 
 namespace forestcoll {
 
-// Asks each terminal in `order` whether `needed()` arrives. On a shortfall, `mend(missing)` may look at the minimum
-// cut, change capacities and supplies so that no cut gets worse than a later question assumes, and return true to ask
-// again, or false to stop. Returns whether all were fed.
-template <class Capacity, class Needed, class Mend>
-bool feed_all(Inflow<Capacity>& inflow, const std::vector<NodeIndex>& order, Needed needed, Mend mend,
+// Asks for each terminal in `order` whether `needed()` arrives. On a shortfall, `on_shortfall(missing)` may inspect the
+// minimum cut, and change capacities and supplies so that no cut gets worse than a later question assumes. It returns
+// true to ask again, or false to stop. Returns whether all terminals received what they need.
+template <class Capacity, class Needed, class OnShortfall>
+bool feed_all(Inflow<Capacity>& inflow, const std::vector<NodeIndex>& order, Needed needed, OnShortfall on_shortfall,
               Observer& observer) {
   inflow.limit_all();
   for (const NodeIndex terminal : order) {
@@ -26,7 +26,7 @@ bool feed_all(Inflow<Capacity>& inflow, const std::vector<NodeIndex>& order, Nee
       const Capacity wanted = needed();
       const Capacity arrived = inflow.into(sinks, wanted);
       if (arrived == wanted) break;
-      if (!mend(wanted - arrived)) return false;
+      if (!on_shortfall(wanted - arrived)) return false;
     }
     inflow.set_unlimited(terminal);
   }

@@ -1,10 +1,10 @@
 // The throughput bottleneck cut, by Newton's method on cuts (ForestColl §4, §5.2; here without bisection).
 //
-// Wanted: the greatest p/q = w(S) / B+(S) over sets S that miss a compute node, where w adds up the weights of the
-// compute nodes inside, which stand for their shards. Start from a cut of the form "all but one compute node", an
-// attained lower bound; ask every compute node whether it can be fed at that ratio; the minimum cut of a shortfall has
-// a greater ratio, which becomes the new one. A node found fed stays fed, because the ratio only grows. All integers:
-// the capacities are b * p, a compute node of weight w supplies q * w.
+// Computes the greatest p/q = w(S) / B+(S) over sets S that miss a compute node, where w adds up the weights of the
+// compute nodes inside S, that is, their shards. Start from the best cut of the form "all but one compute node", which
+// is a lower bound. Ask every compute node whether it can be fed at this ratio. The minimum cut of a shortfall has a
+// greater ratio, which becomes the new one. A node that is fed stays fed until the ratio grows. All numbers are
+// integers: the capacities are b * p, and a compute node of weight w supplies q * w.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class BottleneckSearch {
     start();
     const auto order = breadth_first(network_, terminals_.front(), [&](NodeIndex v) { return is_terminal(v); });
     const auto needed = [&] { return checked_multiply(total_, supply_); };
-    const auto mend = [&](Capacity) {
+    const auto on_shortfall = [&](Capacity) {
       std::vector<NodeIndex> inside;
       for (NodeIndex node = 0; node < network_.nodes(); ++node) {
         if (!inflow_.on_sink_side(node)) inside.push_back(node);
@@ -48,7 +48,7 @@ class BottleneckSearch {
       take(std::move(inside), network_.entering([&](NodeIndex node) { return inflow_.on_sink_side(node); }));
       return true;
     };
-    feed_all<Capacity>(inflow_, order, needed, mend, observer);
+    feed_all<Capacity>(inflow_, order, needed, on_shortfall, observer);
     return best_;
   }
 
@@ -56,7 +56,7 @@ class BottleneckSearch {
   bool is_terminal(NodeIndex node) const { return is_terminal_[static_cast<std::size_t>(node)]; }
   Capacity weight(NodeIndex node) const { return weights_[static_cast<std::size_t>(node)]; }
 
-  // The others of the terminal into which least leads hold some of the data.
+  // All compute nodes except the terminal into which the least capacity leads hold some of the data.
   void start() {
     NodeIndex least = -1;
     for (const NodeIndex terminal : terminals_) {
@@ -71,7 +71,7 @@ class BottleneckSearch {
     take(std::move(inside), network_.ingress(least));
   }
 
-  // Makes S = `inside` the cut whose ratio is asked for next.
+  // Makes S = `inside` the cut whose ratio is tested next.
   void take(std::vector<NodeIndex> inside, Capacity exit_capacity) {
     if (exit_capacity == 0) throw std::invalid_argument("a compute node cannot be reached");
     Capacity weight_inside = 0;
@@ -97,8 +97,8 @@ class BottleneckSearch {
   Bottleneck<Capacity> best_{};
 };
 
-// Whether as many trees from every terminal fit as `supplies` says: every terminal can receive all that the terminals
-// supply (ForestColl Theorem 3).
+// Returns whether the trees that `supplies` counts fit: every terminal can receive everything that the terminals supply
+// (ForestColl Theorem 3).
 template <class Capacity>
 bool feeds_everyone(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
                     const std::vector<Capacity>& supplies, Observer& observer) {

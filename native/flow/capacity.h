@@ -1,7 +1,7 @@
-// Integer widths, by name, and the arithmetic that refuses to wrap around.
+// Named integer widths, and arithmetic that throws on overflow.
 //
-// Every algorithm is a template over its Capacity. The caller picks the narrowest width that holds the sum of all
-// capacities and supplies; where it picked wrongly, the checked operations below throw instead of giving an answer.
+// Every algorithm is a template over its Capacity. The caller selects the narrowest width that holds the sum of all
+// capacities and supplies. If that width is too narrow, the checked operations below throw and give no answer.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace forestcoll {
 using NodeIndex = std::int32_t;  // a network has fewer than 2^31 nodes ...
 using ArcIndex = std::int32_t;   // ... and fewer than 2^31 arcs
 
-using Narrow = std::int64_t;          // capacities as most networks have them
-__extension__ typedef __int128 Wide;  // capacities whose sums pass 2^63 (NOLINT: __extension__ needs typedef)
+using Narrow = std::int64_t;          // enough for the capacities of most networks
+__extension__ typedef __int128 Wide;  // capacities whose sums exceed 2^63 (NOLINT: __extension__ needs typedef)
 
 class CapacityOverflow : public std::overflow_error {
  public:

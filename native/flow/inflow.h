@@ -1,11 +1,11 @@
-// Max-flow, asked backwards: how much of what the nodes supply can reach a set of sinks?
+// Max-flow, computed backwards: how much of what the nodes supply can reach a set of sinks?
 //
-// Every node may supply a limited amount, or without limit. The search for augmenting paths runs from the sinks
-// against the arcs and stops at the first nodes that can still supply, and the whole stops once `needed` has arrived:
-// a question whose answer lies nearby touches few arcs, however large the network is. Phases are Dinic's: label by
-// distance from the sinks, then saturate all shortest paths; O(V^2 E) at worst.
+// Every node may supply a limited or an unlimited amount. The search for augmenting paths runs from the sinks against
+// the arcs and stops at the first nodes that can still supply; the computation stops when `needed` has arrived. So a
+// question whose answer lies nearby visits few arcs, however large the network is. Phases are those of Dinic: label
+// nodes by their distance from the sinks, then saturate all shortest paths; O(V^2 E) in the worst case.
 //
-// Invariant between calls: no flow is left that `into` does not take back first, so capacities may change freely.
+// Invariant between calls: `into` removes the flow of the last call first, so capacities may change freely.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace forestcoll {
 template <class Capacity>
 class Inflow {
  public:
-  // The network must outlive this object; it may get more arcs and other capacities between calls.
+  // The network must outlive this object; arcs may be added and capacities changed between calls.
   explicit Inflow(const Network<Capacity>& network)
       : network_(network), supply_(size()), used_(size()), unlimited_(size()), stamp_(size()), level_(size()),
         cursor_(size()) {}
@@ -29,13 +29,13 @@ class Inflow {
   void set_unlimited(NodeIndex node) { unlimited_[index(node)] = true; }
   void limit_all() { std::fill(unlimited_.begin(), unlimited_.end(), false); }
 
-  // Returns min(needed, max-flow from all supplies into `sinks`); what the sinks supply themselves has arrived.
+  // Returns min(needed, max-flow from all supplies into `sinks`); the supplies of the sinks count as arrived.
   Capacity into(std::span<const NodeIndex> sinks, Capacity needed) {
     start_over();
     Capacity arrived = 0;
     next_round();
     for (const NodeIndex sink : sinks) {
-      if (labelled(sink)) continue;  // named twice
+      if (labelled(sink)) continue;  // listed twice
       label(sink, 0);
       if (unlimited_[index(sink)]) return needed;
       arrived = checked_add(arrived, supply_[index(sink)]);
@@ -48,7 +48,7 @@ class Inflow {
   // After a call: the flow over `arc`.
   Capacity flow(ArcIndex arc) const { return flow_[index(arc)]; }
 
-  // After a call that fell short: is `node` on the sinks' side of the minimum cut nearest to the sinks?
+  // After a call with a shortfall: whether `node` is on the side of the sinks in the minimum cut nearest to them.
   bool on_sink_side(NodeIndex node) const { return labelled(node); }
 
  private:
@@ -83,8 +83,8 @@ class Inflow {
     users_.clear();
   }
 
-  // Labels nodes with their distance from the sinks over arcs with capacity left, up to the first distance at which
-  // a node can supply. False if no node can.
+  // Labels nodes with their distance from the sinks over arcs with capacity left, up to the first distance at which a
+  // node can supply. Returns false if no node can.
   bool label_from(std::span<const NodeIndex> sinks) {
     next_round();
     queue_.clear();
@@ -120,7 +120,7 @@ class Inflow {
     return step.forward ? network_.capacity(step.arc) - flow_[index(step.arc)] : flow_[index(step.arc)];
   }
 
-  // Sends flow along shortest paths until they are used up or `limit` has arrived; returns what arrived.
+  // Sends flow along shortest paths until there are none or `limit` has arrived; returns how much arrived.
   Capacity saturate(std::span<const NodeIndex> sinks, Capacity limit) {
     Capacity arrived = 0;
     for (const NodeIndex sink : sinks) {
@@ -173,7 +173,7 @@ class Inflow {
     return amount;
   }
 
-  // After an augmentation: shortens the path to before its first full step, and returns the node where it now ends.
+  // After an augmentation: cuts the path back to before its first full step, and returns its new end.
   NodeIndex keep_open_steps(NodeIndex source) {
     const auto full = std::find_if(path_.begin(), path_.end(), [&](const Step& s) { return residual(s) == 0; });
     if (full == path_.end()) return source;

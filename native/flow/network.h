@@ -1,4 +1,4 @@
-// A directed network with integer capacities: arcs in flat arrays, and of each node the arcs at it.
+// A directed network with integer capacities: arcs in flat arrays, and for each node the list of its arcs.
 #pragma once
 
 #include <cstddef>
@@ -72,8 +72,8 @@ class Network {
   std::vector<std::vector<ArcIndex>> out_, in_;
 };
 
-// The nodes for which `wanted` holds, in the order of a breadth-first walk from `start` along arcs in both
-// directions; nodes that the walk does not reach follow in rising order.
+// The nodes for which `wanted` holds, in the order of a breadth-first search from `start` along arcs in both
+// directions. Nodes that the search does not reach follow in rising order.
 template <class Capacity, class Wanted>
 std::vector<NodeIndex> breadth_first(const Network<Capacity>& network, NodeIndex start, Wanted wanted) {
   std::vector<NodeIndex> walk{start};

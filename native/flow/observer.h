@@ -1,4 +1,4 @@
-// How a long computation is watched and stopped: the core reports, the observer may throw to end it.
+// Watches and stops long computations: the core reports, and the observer may throw to end it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  // Called now and then with how much of the work is done.
+  // Called from time to time with the amount of work that is done.
   void advance(std::int64_t done, std::int64_t total) {
     done_ = done;
     total_ = total;

@@ -1,10 +1,11 @@
-// Growing all trees together, and anew with more care as long as that brings them nearer to completion.
+// Grows all trees together, and again with more restrictions while that leaves fewer edges missing.
 //
-// A level at a time, strictly first: no tree enters a spared set more often than it must, and trees of many copies
-// split where only some copies can go on. Then they may spend slack. If trees stay incomplete, it starts over: with
-// clusters spared as well, then with slack kept in the sets that the last trees could not all enter any more.
+// Trees grow level by level. At first they are strict: no tree enters a spared set more often than it must, and trees
+// of many copies split if only some copies can continue. Then they may spend slack. If trees stay incomplete, all trees
+// are grown again: first with clusters spared too, then with slack kept in the sets that the last trees could not all
+// enter.
 //
-// Invariant between attempts: the trees of the best one are planted, so the capacities are what they leave.
+// Invariant between attempts: the trees of the best one are planted, so the capacities are those that they leave.
 #pragma once
 
 #include <algorithm>
@@ -58,14 +59,14 @@ class Attempts {
     Capacity missing;  // edges that all copies of all trees still lack
   };
 
-  // A few missing edges are completed faster than grown anew.
+  // If only a few edges are missing, completion is faster than another attempt.
   bool is_far_from_complete() const {
     Capacity trees = 0;
     for (const Capacity supply : supplies_) trees += supply;
     return best_.missing / static_cast<Capacity>(terminals_.size()) > trees / kFewMissing;
   }
 
-  // True if the new attempt is better than the best one; otherwise that one is planted again.
+  // Returns true if the new attempt is better than the best one; otherwise the best one is planted again.
   bool try_again(Care care, Observer& observer) {
     for (const Tree& tree : best_.trees) growth_.uproot(tree);
     sets_.heed_all();
@@ -90,8 +91,9 @@ class Attempts {
     best_ = {care, std::exchange(trees_, {}), missing};
   }
 
-  // Copies grow as one tree while they can. Where there are few trees in all, as in a broadcast, each is its own: nodes
-  // that pass much on in one of them need not in the others, so that all are lower. Base trees have images anyway.
+  // Copies grow as one tree while they can. If there are few trees in all, as in a broadcast, each copy is a separate
+  // tree: a node that forwards much data in one tree need not do so in the others, so that all trees are lower. Base
+  // trees have images anyway.
   void plant(NodeIndex root, Capacity supply) {
     Capacity all = 0;
     for (const Capacity each : supplies_) all += each;
@@ -99,7 +101,7 @@ class Attempts {
     for (Capacity planted = 0; planted < supply; planted += copies) trees_.push_back(growth_.plant(root, copies));
   }
 
-  // Keeps the sets that the best attempt's trees cannot all enter any more; false if there is no new one.
+  // Keeps the sets that the trees of the best attempt cannot all enter; returns false if there is no new one.
   bool learn(Observer& observer) {
     GroupInflow<Capacity> inflow(growth_.network());
     std::vector<const Tree*> incomplete;
@@ -178,14 +180,14 @@ class Attempts {
   }
 
   static constexpr std::int64_t kMostAttempts = 8;
-  static constexpr Capacity kFewMissing = 1000;  // one edge in so many
+  static constexpr Capacity kFewMissing = 1000;  // one edge in this many
 
   Growth<Capacity>& growth_;
   TightSets<Capacity>& sets_;
   const std::vector<NodeIndex>& terminals_;
   const std::vector<NodeIndex>& order_;
   const std::vector<Capacity>& supplies_;  // of each node, the trees rooted there
-  bool may_learn_;                         // whether trees may be asked what they lack: not of base trees
+  bool may_learn_;                         // whether sets may be learned from incomplete trees: not for base trees
   Attempt best_;
   std::vector<Tree> trees_, split_off_;
   AttemptCounters counters_;

@@ -1,11 +1,11 @@
 // Breadth-first broadcast from every node (BFB, §6 of "Efficient Direct-Connect Topologies"): at step t, each node
-// receives the shards of all nodes at distance t, over links from nodes at distance t - 1, which have them whole.
+// receives the shards of all nodes at distance t, over links from nodes at distance t - 1, which have the whole shards.
 //
-// What a node receives at a step is a problem of its own, whose optimum `LinkBalance` finds: the greatest time over the
-// nodes is the step's, and no other breadth-first schedule is faster (Theorem 16).
+// The data that a node receives at a step is a separate problem, whose optimum `LinkBalance` finds. The greatest time
+// of any node is the time of the step, and no other breadth-first schedule is faster (Theorem 16).
 //
-// Cost: distances to all nodes that receive and to their neighbours, O(N E) time and 2 N^2 bytes if all receive; then
-// every shard is looked at once by each node and each link that enters it.
+// Cost: distances from all nodes to the receiving nodes and their neighbours, O(N E) time and 2 N^2 bytes if all nodes
+// receive. Then every shard is visited once for each node and each link that enters the node.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace forestcoll {
 
-// Parts of shards that cross links, in columns. Steps count from 0, lows and highs are places in `points`.
+// Parts of shards that cross links, as columns. Steps count from 0; lows and highs are indices into `points`.
 template <class Capacity>
 struct StepTransfers {
   std::vector<std::int32_t> steps, shards, sources, targets, lows, highs;
@@ -30,7 +30,8 @@ struct StepTransfers {
 template <class Capacity>
 class BreadthFirstBroadcast {
  public:
-  // A capacity of `network` is a rate: `demand` / rate is how long a shard takes over the link, beside its latency.
+  // A capacity of `network` is a rate: a shard takes `demand` / rate over a link, in addition to the latency of the
+  // link.
   BreadthFirstBroadcast(const Network<Capacity>& network, const std::vector<Capacity>& latencies, Capacity demand,
                         Capacity chunks)
       : network_(network), latencies_(latencies), demand_(demand), chunks_(chunks) {
@@ -101,7 +102,7 @@ class BreadthFirstBroadcast {
     if (queue_.size() < index(network_.nodes())) throw std::invalid_argument("some node cannot reach some other");
   }
 
-  // Appends all that `target` receives.
+  // Appends everything that `target` receives.
   void receive(NodeIndex target, Observer& observer) {
     const auto& arcs = network_.in(target);
     std::vector<BalancedLink<Capacity>> links;
@@ -125,7 +126,7 @@ class BreadthFirstBroadcast {
     }
   }
 
-  // Puts each neighbour into a class of its own: only the links from it can bring its shard.
+  // Puts each neighbour into a separate class: only the links from it can bring its shard.
   void classify_neighbours(NodeIndex target) {
     const auto& arcs = network_.in(target);
     std::map<NodeIndex, std::vector<std::int32_t>> links_from;
@@ -154,7 +155,7 @@ class BreadthFirstBroadcast {
     }
   }
 
-  // Cuts the flows of each class among its shards: these stand in a row, and the flows, one behind the other, cover it.
+  // Divides the flows of each class among its shards: shards form a sequence, and consecutive flows cover it.
   void append(NodeIndex target, std::int32_t step, const LinkBalance<Capacity>& balance) {
     const Capacity whole = balance.parts();
     std::size_t shard_class = classes_.size(), shard = 0;
@@ -186,7 +187,7 @@ class BreadthFirstBroadcast {
     transfers_.highs.push_back(high);
   }
 
-  // The place of a fraction among the points; 0 and 1 have the places 0 and 1.
+  // The index of a fraction among the points; 0 and 1 have the indices 0 and 1.
   std::int32_t point(Capacity numerator, Capacity denominator) {
     if (numerator == 0 && !places_.empty()) return 0;
     if (numerator == denominator && places_.size() > 1) return 1;
@@ -203,7 +204,7 @@ class BreadthFirstBroadcast {
   const Network<Capacity>& network_;
   const std::vector<Capacity>& latencies_;
   Capacity demand_, chunks_;
-  std::vector<std::size_t> rows_;    // of each node that is needed, its row of distances
+  std::vector<std::size_t> rows_;    // for each node that is needed, its row of distances
   std::vector<Distance> distances_;  // row by target, column by node
   std::vector<NodeIndex> queue_;
   std::vector<ShardClass> classes_;

@@ -1,13 +1,13 @@
-// Completing grown trees with certainty.
+// Completes grown trees, with an exact check of each step.
 //
-// What was grown stays as far as it can. First, room is made: as long as some set of nodes cannot be entered by all
-// trees that still miss it, branches are cut off that enter it although their tree was there already. Then each
-// incomplete tree is grown on, in blocks of nodes, and every block is checked exactly (GroupInflow). A failed check is
-// undone, teaches the tight sets the violated set, and halves the block.
+// As much as possible of the grown trees stays. First, capacity is freed: while some set of nodes cannot be entered by
+// all trees that still miss it, branches that enter the set although their tree was in it already are cut off. Then
+// each incomplete tree is grown further, in blocks of nodes, and every block is checked exactly (GroupInflow). A block
+// that fails the check is undone, the violated set is added to the tight sets, and the block size is halved.
 //
-// Whatever the block's size, a refused step is never tried again: the set that it violates forbids it. By Edmonds'
-// theorem, carried over to switches by edge splitting (ForestColl Theorems 5 and 7), there always is a step that is not
-// refused. `run` gives up all the same where it finds none, and leaves the rest to the proven way.
+// A refused step is never tried again, for any block size, because the set that it violates forbids it. By the theorem
+// of Edmonds, extended to switches by edge splitting (ForestColl Theorems 5 and 7), there is always a step that is not
+// refused. If `run` finds none, it gives up, and the rest is left to switch removal and packing.
 #pragma once
 
 #include <algorithm>
@@ -28,13 +28,13 @@ class Completion {
  public:
   using Tree = GrowingTree<Capacity>;
 
-  // `order` are the terminals, near ones after each other, so that the questions about one help those about the next.
+  // `order` lists the terminals, near ones after each other, so that the questions for one help those for the next.
   Completion(Growth<Capacity>& growth, TightSets<Capacity>& sets, const std::vector<NodeIndex>& terminals,
              const std::vector<NodeIndex>& order, std::vector<Tree>& trees)
       : growth_(growth), sets_(sets), terminals_(terminals), order_(order), trees_(trees), network_(growth.network()),
         inflow_(network_), proofs_(index(network_.nodes())) {}
 
-  // Completes all trees; false if it had to give up on one.
+  // Completes all trees; returns false if one could not be completed.
   bool run(Observer& observer) {
     make_room(observer);
     growth_.recompute_sets(growing());
@@ -59,7 +59,7 @@ class Completion {
     std::vector<typename GroupInflow<Capacity>::Use> flow;
   };
 
-  // Room
+  // Freeing capacity
 
   void make_room(Observer& observer) {
     inflow_.ask_about(incomplete());
@@ -67,16 +67,16 @@ class Completion {
       while (!feeds(order_[place], observer)) {
         free_set(inflow_.sink_side());
         inflow_.ask_about(incomplete());
-        // Cutting off makes no set worse, so that nodes asked before are as good as they were.
+        // Cutting off makes no set worse, so earlier answers for other nodes stay valid.
         for (std::size_t before = 0; before < place; ++before) inflow_.trust(order_[before]);
       }
       inflow_.trust(order_[place]);
     }
   }
 
-  // Could all trees that miss it reach every node? If not, the inflow's sink side tells why. A node is asked only if
-  // its last proof no longer fits: trees that grow on need less, and can start from more nodes. A proof may lean on
-  // nodes that stand before its own in the order.
+  // Returns whether all trees that miss it could reach every node; if not, the sink side of the inflow shows why. A
+  // node is asked only if its last proof does not fit any more: trees that grow need less, and can start from more
+  // nodes. A proof may rely on nodes that come earlier in the order.
   bool all_fed(Observer& observer) {
     ++counters_.checks;
     inflow_.ask_about(incomplete());
@@ -111,15 +111,15 @@ class Completion {
     return found;
   }
 
-  // Cuts branches off until the arcs into the set carry the trees that miss it: those of leaves first, the latest
-  // trees' first. A tree that was in the set before a branch entered it stays in it without the branch.
+  // Cuts branches off until the arcs into the set carry the trees that miss it: branches of leaves first, and those of
+  // the latest trees first. A tree that was in the set before a branch entered it stays in it without the branch.
   void free_set(const std::vector<bool>& inside) {
     Capacity slack = slack_of(inside);
     for (const bool only_leaves : {true, false}) {
       for (std::size_t place = trees_.size(); place-- > 0 && slack < 0;) {
         for (const NodeIndex node : extra_entries(trees_[place], inside)) {
           if (slack >= 0) break;
-          if (!trees_[place].reaches(node)) continue;  // went with another branch
+          if (!trees_[place].reaches(node)) continue;  // was cut off with another branch
           const auto branch = growth_.branch(trees_[place], node);
           if (only_leaves && branch.size() > 1) continue;
           const bool touched = touches(trees_[place], inside);
@@ -135,7 +135,7 @@ class Completion {
     if (slack < 0) throw std::logic_error("a set is short although no tree wastes its arcs");
   }
 
-  // What the arcs into the set have left beyond the trees that miss it.
+  // The capacity of the arcs into the set that the trees that miss it do not need.
   Capacity slack_of(const std::vector<bool>& inside) const {
     Capacity slack = network_.entering([&](NodeIndex node) { return inside[index(node)]; });
     for (const Tree& tree : trees_) {
@@ -172,7 +172,8 @@ class Completion {
       if (std::binary_search(extra.begin(), extra.end(), node)) order.push_back(node);
     }
     if (!inside[index(tree.root)]) {
-      // The first node inside is how the tree came to be there: it stays, unless its path enters more than once.
+      // The path to the first node inside brought the tree into the set. It stays, unless it enters the set more than
+      // once.
       const auto first = std::find_if(order.begin(), order.end(), [&](NodeIndex node) { return inside[index(node)]; });
       if (first != order.end() && entries(tree, *first, inside) == 1) order.erase(first);
     }
@@ -188,7 +189,7 @@ class Completion {
     return found;
   }
 
-  // Keeps the violated set; false if it was known.
+  // Keeps the violated set; returns false if it was known.
   bool learn(const std::vector<bool>& violated) {
     ++counters_.learned_sets;
     const std::vector<ArcIndex> entering = sets_.arcs_into(violated);
@@ -199,7 +200,7 @@ class Completion {
     return true;
   }
 
-  // Growing on
+  // Growing further
 
   bool complete(std::size_t place, Observer& observer) {
     NodeIndex block = trees_[place].missing;
@@ -222,7 +223,7 @@ class Completion {
     return true;
   }
 
-  // Adds up to `block` nodes to the tree; copies that cannot go along stay behind as trees of their own.
+  // Adds up to `block` nodes to the tree; copies that cannot follow are left behind as separate trees.
   NodeIndex grow_on(std::size_t place, NodeIndex block) {
     Tree tree = std::move(trees_[place]);
     const NodeIndex goal = tree.missing - block;
@@ -249,7 +250,7 @@ class Completion {
     return added;
   }
 
-  // Takes back what `grow_on` did.
+  // Undoes `grow_on`.
   void undo(std::size_t place, const Tree& before, std::size_t trees_before) {
     const auto give_back = [&](const Tree& tree) {
       for (const NodeIndex node : terminals_) {

@@ -1,8 +1,8 @@
-// Cuts learned so far, and what they still allow: a quick, exact upper bound for growing trees.
+// Cuts learned so far, and what they still allow: a fast, exact upper bound for growing trees.
 //
-// For a set T of nodes, slack(T) = B-(T) - (trees still to come whose root is outside T) must not fall below 0. A tree
-// of multiplicity m that enters T more often than it must costs m of slack each time. The pool keeps sets whose slack
-// turned out to matter, and during the growth of one tree knows in a few word operations whether an edge may be added.
+// For a set T of nodes, slack(T) = B-(T) - (remaining trees whose root is outside T) must not fall below 0. A tree of
+// multiplicity m that enters T more often than it must costs m of slack for each extra entry. The pool keeps sets whose
+// slack became relevant. While a tree grows, a few word operations show whether an edge may be added.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class CutPool {
 
   std::size_t size() const { return slack_.size(); }
   bool full() const { return size() >= kMostCuts; }
-  // Adds the set of nodes for which `inside` holds; the tree that is being grown has entered it `entries` times.
+  // Adds the set of nodes for which `inside` holds; the growing tree has entered it `entries` times.
   template <class Inside>
   void add(Inside inside, Capacity slack, Capacity entries) {
     const std::size_t cut = size();
@@ -67,7 +67,8 @@ class CutPool {
     }
   }
 
-  // The tree that was grown is taken with `multiplicity`: every set pays for the entries beyond the needed one.
+  // The grown tree is accepted with `multiplicity`: the slack of every set is reduced by the entries beyond the needed
+  // one.
   void end_tree(Capacity multiplicity) {
     for (std::size_t cut = 0; cut < size(); ++cut) {
       slack_[cut] -= multiplicity * (entries_[cut] - !contains(cut, root_));
@@ -94,10 +95,10 @@ class CutPool {
   }
 
   std::size_t nodes_, words_ = 0;
-  NodeIndex root_ = 0;                  // of the tree that is being grown,
-  Capacity multiplicity_ = 1;           // and what it is grown for
-  std::vector<std::uint64_t> members_;  // of each node, one bit a cut
-  std::vector<std::uint64_t> closed_;   // one bit a cut that the tree may not enter again
+  NodeIndex root_ = 0;                  // of the growing tree
+  Capacity multiplicity_ = 1;           // of the growing tree
+  std::vector<std::uint64_t> members_;  // for each node, one bit for each cut
+  std::vector<std::uint64_t> closed_;   // one bit for each cut that the tree may not enter again
   std::vector<Capacity> slack_, entries_, spare_;
 };
 

@@ -1,11 +1,11 @@
-// A whole forest, optimistically: grow, repair, and complete what is left with certainty.
+// A whole forest, grown optimistically: grow, repair, and complete the rest exactly.
 //
-// 1. All trees grow together, in some attempts with growing care (attempts.h).
-// 2. Repair hangs other trees elsewhere to reach what is still missed.
-// 3. Completion makes room where too much was used, and grows the incomplete trees on, checked exactly.
-// 4. What cannot be completed so is left to the proven way: switch removal and packing on what remains.
+// 1. All trees grow together, in some attempts with more and more restrictions (attempts.h).
+// 2. Repair moves branches of other trees to reach nodes that are still missed.
+// 3. Completion frees capacity where too much was used, and grows the incomplete trees further, checked exactly.
+// 4. The remaining trees are made by switch removal and packing on the remaining capacities.
 //
-// The result is right by construction: complete trees within the capacities. Only how long it takes is uncertain.
+// The result is always right: complete trees within the capacities. Only the running time is uncertain.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Forest {
         growth_(network_, terminals_, sets_),
         order_(breadth_first(network, terminals.front(), [&](NodeIndex node) { return growth_.is_terminal(node); })) {}
 
-  // A forest of base trees: those of the first root of each orbit, whose images are the trees of all roots.
+  // A forest of base trees: those of the first root of each orbit; their images are the trees of all roots.
   Forest(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals, std::vector<Capacity> supplies,
          const Orbits& orbits)
       : whole_(network), network_(orbits.per_base_tree(network)), terminals_(terminals),
@@ -46,7 +46,7 @@ class Forest {
   Forest(const Forest&) = delete;
   Forest& operator=(const Forest&) = delete;
 
-  // Grows base trees, and nothing else; those that stay incomplete are left out and counted.
+  // Only grows base trees; those that stay incomplete are left out and counted.
   void run_base_trees(const Orbits& orbits, Observer& observer) {
     SetSeeds<Capacity>(whole_, terminals_, remaining_, &orbits).plant(sets_);
     const std::vector<NodeIndex> first = orbits.first_nodes(whole_.nodes());
@@ -58,7 +58,7 @@ class Forest {
     leave_out_incomplete();
   }
 
-  // Leaves trees out, and counts them, where they would have to be proven and `prove` is false.
+  // If `prove` is false, trees that would need step 4 are left out and counted.
   void run(bool prove, Observer& observer) {
     SetSeeds<Capacity>(whole_, terminals_, remaining_).plant(sets_);
     grow(true, observer);
@@ -86,7 +86,7 @@ class Forest {
     return result;
   }
 
-  // Puts the nodes of a path that `trees` names behind `nodes`.
+  // Appends the nodes of a path that `trees` names to `nodes`.
   void append_nodes(PathNumber path, std::vector<NodeIndex>& nodes) const {
     nodes.push_back(network_.tail(growth_.paths()[path].front()));
     for (const ArcIndex arc : growth_.paths()[path]) nodes.push_back(network_.head(arc));
@@ -145,7 +145,7 @@ class Forest {
     trees_.erase(incomplete, trees_.end());
   }
 
-  // The last resort, which cannot fail.
+  // The last step, which cannot fail.
   void prove_rest(Observer& observer) {
     LogicalNetwork<Capacity> logical = SwitchRemoval<Capacity>(network_, terminals_, remaining_).run(observer);
     const TreeBatches<Capacity> batches = Packing<Capacity>(logical.network, terminals_, remaining_).run(observer);
@@ -177,7 +177,7 @@ class Forest {
   const Network<Capacity>& whole_;
   Network<Capacity> network_;  // capacities are what is left
   const std::vector<NodeIndex>& terminals_;
-  std::vector<Capacity> remaining_;  // of each root, trees that no tree in `trees_` stands for
+  std::vector<Capacity> remaining_;  // for each root, the number of its trees that are not in `trees_`
   TightSets<Capacity> sets_;
   Growth<Capacity> growth_;
   std::vector<NodeIndex> order_;

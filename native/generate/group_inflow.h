@@ -1,10 +1,10 @@
-// Can what is still to come reach a node? Max-flow with trees as sources.
+// Can the remaining copies of trees reach a node? Max-flow with trees as sources.
 //
 // A tree that misses node v may send its copies from any node that it reaches. So v can be reached by all trees that
 // miss it if and only if, for every set T with v, the arcs into T carry the copies of the trees that miss all of T
-// (Edmonds; ForestColl Theorem 7 with the trees' nodes as root sets). The network of the question has a source for each
-// such tree, with arcs to all nodes of the tree; these arcs are not built. As most trees reach most nodes, a search
-// backwards from v ends after a few arcs. Augmenting paths are shortest ones (Edmonds and Karp).
+// (Edmonds; ForestColl Theorem 7 with the nodes of the trees as root sets). The network of this question has a source
+// for each such tree, with arcs to all nodes of the tree; these arcs are implicit. Because most trees reach most nodes,
+// a search backwards from v ends after a few arcs. Augmenting paths are shortest paths (Edmonds and Karp).
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class GroupInflow {
  public:
   using Tree = GrowingTree<Capacity>;
 
-  // So much of an arc, or of the copies of a tree at a node.
+  // An amount of an arc, or of the copies of a tree at a node.
   struct Use {
     std::int32_t at;
     Capacity amount;
@@ -31,7 +31,7 @@ class GroupInflow {
   explicit GroupInflow(const Network<Capacity>& network)
       : network_(network), flow_(index(network.arcs())), seen_(index(network.nodes())), step_(index(network.nodes())) {}
 
-  // The trees that the questions to come are about, as they are now.
+  // The trees that later questions are about, in their present state.
   void ask_about(const std::vector<const Tree*>& trees) {
     words_ = (trees.size() + 63) / 64;
     at_.assign(index(network_.nodes()) * words_, 0);
@@ -44,13 +44,13 @@ class GroupInflow {
     }
   }
 
-  // All trees that miss the node can reach it, so that sets with the node are not short, and it serves as a node that
-  // all trees reach: questions to come are about sets without it, and end when a search meets it.
+  // Records that all trees that miss the node can reach it. Sets with the node then have no shortfall, and the node
+  // counts as one that all trees reach: later questions are about sets without it, and end when a search meets it.
   void trust(NodeIndex node) {
     std::fill_n(at_.begin() + static_cast<std::ptrdiff_t>(index(node) * words_), words_, ~std::uint64_t{0});
   }
 
-  // Whether all trees that miss `sink`, which is not trusted, could reach it at once.
+  // Returns whether all trees that miss `sink`, which must not be trusted, could reach it at the same time.
   bool reaches(NodeIndex sink) {
     Capacity missing = start_over(sink);
     while (missing > 0) {
@@ -61,7 +61,7 @@ class GroupInflow {
     return true;
   }
 
-  // After a question that was answered yes: what the trees' ways use, which proves the answer as long as it fits.
+  // After the answer yes: what the paths of the trees use; this proves the answer as long as it fits.
   std::vector<Use> flow() const {
     std::vector<Use> used;
     for (const ArcIndex arc : touched_) {
@@ -70,7 +70,7 @@ class GroupInflow {
     return used;
   }
 
-  // After a question that was answered no: the set that too few arcs enter.
+  // After the answer no: the set that too few arcs enter.
   std::vector<bool> sink_side() const {
     std::vector<bool> inside(seen_.size());
     for (std::size_t node = 0; node < seen_.size(); ++node) inside[node] = seen_[node] == round_;
@@ -83,13 +83,13 @@ class GroupInflow {
 
   struct Group {
     Capacity copies = 0;
-    Capacity left = 0;         // copies that have not found a way yet
-    std::vector<Use> uses;     // where the others start from
-    NodeIndex found_from = 0;  // the node from which the search came to this group
+    Capacity left = 0;         // copies without a path
+    std::vector<Use> uses;     // where the other copies start
+    NodeIndex found_from = 0;  // the node from which the search reached this group
   };
-  // How the search came to a node: over an arc from a node nearer to the sink, or by way of a group that uses it.
+  // How the search reached a node: over an arc from a node nearer to the sink, or through a group that uses it.
   struct Step {
-    ArcIndex arc;  // -1: by way of `group`
+    ArcIndex arc;  // -1: through `group`
     bool forward;
     std::size_t group;
   };
@@ -168,8 +168,8 @@ class GroupInflow {
     return kNone;
   }
 
-  // Walks from the group to the sink twice: to find how much the path carries, and to send that much, from all groups
-  // at the path's first node that have copies left.
+  // Follows the path from the group to the sink twice: first to find how much it carries, then to send that much, from
+  // all groups at the first node of the path that have copies left.
   Capacity augment(std::size_t first, NodeIndex sink) {
     const NodeIndex start = groups_[first].found_from;
     Capacity room = std::numeric_limits<Capacity>::max();
@@ -194,7 +194,7 @@ class GroupInflow {
     return amount;
   }
 
-  // Lets copies of groups start from the node, `most` at most; returns how many do.
+  // Starts at most `most` copies of groups from the node; returns how many were started.
   Capacity send_from(NodeIndex node, Capacity most) {
     Capacity sent = 0;
     for (std::size_t word = 0; word < words_; ++word) {
@@ -235,10 +235,10 @@ class GroupInflow {
   std::vector<Capacity> flow_;
   std::vector<ArcIndex> touched_;
   std::vector<Group> groups_;
-  // Sets of trees, a bit each, `words_` words a set.
+  // Sets of trees: one bit for each tree, `words_` words for each set.
   std::size_t words_ = 0;
-  std::vector<std::uint64_t> at_;                // of each node, the trees that reach it
-  std::vector<std::uint64_t> missing_, unseen_;  // those that miss the sink; those that the search has not come to
+  std::vector<std::uint64_t> at_;                // for each node, the trees that reach it
+  std::vector<std::uint64_t> missing_, unseen_;  // the trees that miss the sink; those that the search has not reached
   std::vector<std::uint32_t> seen_;
   std::uint32_t round_ = 0;
   std::vector<Step> step_;

@@ -1,10 +1,10 @@
-// A tree while it grows: by which path it reaches each node, and which sets it would have to pay for.
+// A tree while it grows: the path by which it reaches each node, and the sets that it would have to pay for.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "generate/way_table.h"
+#include "generate/arc_path_table.h"
 
 namespace forestcoll {
 
@@ -14,8 +14,8 @@ struct GrowingTree {
   Capacity multiplicity = 0;
   NodeIndex missing = 0;            // compute nodes that it does not reach yet
   std::vector<PathNumber> entry;    // of each node, the path by which it is reached, or kUnreached
-  std::vector<std::uint64_t> paid;  // one bit a tight set: a further entry costs slack
-  std::vector<NodeIndex> frontier;  // the nodes that the next level starts from
+  std::vector<std::uint64_t> paid;  // one bit for each tight set: another entry costs slack
+  std::vector<NodeIndex> frontier;  // the nodes from which the next level starts
 
   static constexpr PathNumber kUnreached = -1;
 

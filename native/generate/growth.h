@@ -1,11 +1,11 @@
-// Growing spanning trees optimistically on the network as it is, switches included.
+// Grows spanning trees optimistically on the real network, including switches.
 //
-// A tree edge is a path of arcs with capacity left from a node of the tree, through switches, to a node that it misses.
-// All trees grow together, a level at a time, so that every root has its own links to itself before others use them and
-// trees stay low. Nothing proves along the way that the trees to come still fit; the tight sets make it likely, and a
+// A tree edge is a path of arcs with capacity left: from a node of the tree, through switches, to a node that the tree
+// misses. All trees grow together, one level at a time, so that every root can use its own links before others do, and
+// trees stay low. Growth does not prove that the remaining trees still fit. The tight sets make it likely, and a
 // complete set of trees within the capacities is its own proof.
 //
-// Invariant: what the trees' paths use and the capacities left add up to the capacities at the start.
+// Invariant: the capacity that paths of trees use and the capacity left add up to the capacity at the start.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "flow/network.h"
+#include "generate/arc_path_table.h"
 #include "generate/growing_tree.h"
 #include "generate/orbits.h"
 #include "generate/tight_sets.h"
-#include "generate/way_table.h"
 
 namespace forestcoll {
 
@@ -39,13 +39,13 @@ class Growth {
         distance_(index(network.nodes())), feeders_(index(network.nodes())), cost_(index(network.arcs())),
         sent_(index(network.nodes())), sendable_(index(network.nodes())) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
-    purse_.resize(index(network.arcs()));
-    std::iota(purse_.begin(), purse_.end(), 0);
+    capacity_arc_.resize(index(network.arcs()));
+    std::iota(capacity_arc_.begin(), capacity_arc_.end(), 0);
     sender_.resize(index(network.nodes()));
     std::iota(sender_.begin(), sender_.end(), 0);
     if (orbits != nullptr) {
       shared_ = true;
-      purse_ = orbits->arcs;
+      capacity_arc_ = orbits->arcs;
       sender_ = orbits->first_nodes(network.nodes());
     }
     for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {
@@ -69,16 +69,16 @@ class Growth {
     return tree;
   }
 
-  // How a level may grow: `spend` lets trees pay slack, `enough` is the least multiplicity that a path must carry, and
-  // no more than `most` nodes are added.
+  // How a level may grow: `spend` allows trees to pay slack, `enough` is the least multiplicity that a path must carry,
+  // and at most `most` nodes are added.
   struct Rules {
     bool spend;
     Capacity enough;
     NodeIndex most = std::numeric_limits<NodeIndex>::max();
   };
 
-  // Adds what can be reached from the frontier in one edge, and makes that the next frontier. If a path carries less
-  // than the tree's multiplicity, the tree splits: `split(tree, carried)` makes the copy that stays behind.
+  // Adds the nodes that can be reached from the frontier by one edge; they become the next frontier. If a path carries
+  // less than the multiplicity of the tree, the tree splits: `split(tree, carried)` creates the copy that stays behind.
   template <class Split>
   bool extend(Tree& tree, Rules rules, Split split) {
     find_ways(tree, rules);
@@ -95,8 +95,8 @@ class Growth {
     return !tree.frontier.empty();
   }
 
-  // Adds `target` by a path with as few arcs as possible, searched for backwards from it: slower than `extend`, but
-  // it overlooks no path that is allowed arc by arc.
+  // Adds `target` by a path with as few arcs as possible, searched backwards from it. This is slower than `extend`, but
+  // finds every path whose arcs are all allowed.
   template <class Split>
   bool reach(Tree& tree, NodeIndex target, Rules rules, Split split) {
     ++round_;
@@ -121,10 +121,10 @@ class Growth {
     return tree.reaches(target);
   }
 
-  // All nodes of the tree, those near the root first: a frontier from which nothing is overlooked.
+  // All nodes of the tree, those near the root first: a complete frontier.
   void widen_frontier(Tree& tree) { tree.frontier = by_depth(tree); }
 
-  // The nodes of the tree in the order of their distance from the root, in tree edges; equal ones in rising order.
+  // The nodes of the tree by their distance from the root in tree edges; those at equal distance are in rising order.
   std::vector<NodeIndex> by_depth(const Tree& tree) {
     std::vector<NodeIndex> order{tree.root};
     for (const NodeIndex node : terminals_) {
@@ -150,29 +150,29 @@ class Growth {
     known[index(tree.root)] = 2;
     for (const NodeIndex each : terminals_) {
       if (!tree.reaches(each)) continue;
-      way_up_.clear();
+      ancestors_.clear();
       NodeIndex next = each;
-      for (; known[index(next)] == 0; next = parent(tree, next)) way_up_.push_back(next);
-      for (const NodeIndex passed : way_up_) known[index(passed)] = known[index(next)];
+      for (; known[index(next)] == 0; next = parent(tree, next)) ancestors_.push_back(next);
+      for (const NodeIndex passed : ancestors_) known[index(passed)] = known[index(next)];
       if (known[index(each)] == 1) nodes.push_back(each);
     }
     return nodes;
   }
 
-  // The tree reaches the node no longer; what it reached through it must be cut off too.
+  // Removes the node from the tree; the nodes reached through it must be removed too.
   void cut_off(Tree& tree, NodeIndex node) {
     release(tree.entry[index(node)], tree.multiplicity);
     tree.entry[index(node)] = Tree::kUnreached;
     ++tree.missing;
   }
 
-  // Computes anew what the tight sets have left and which trees pay for an entry, from the trees as they are now.
+  // Computes the slack of the tight sets, and which trees pay for an entry, from the present trees.
   void recompute_sets(const std::vector<Tree*>& incomplete) {
     sets_.count_arcs();
     for (SetIndex set = 0; set < sets_.size(); ++set) count_trees(set, incomplete);
   }
 
-  // Counts the trees in what the set, of which nothing is paid yet, has left.
+  // Subtracts the present trees from the slack of the set, which contains no tree yet.
   void count_trees(SetIndex set, const std::vector<Tree*>& incomplete) {
     for (Tree* tree : incomplete) {
       tree->paid.resize((index(sets_.size()) + 63) / 64, 0);
@@ -188,18 +188,19 @@ class Growth {
     }
   }
 
-  // Gives back all that the tree uses.
+  // Returns all capacity that the tree uses.
   void uproot(const Tree& tree) {
     for (const NodeIndex node : terminals_) {
       if (node != tree.root && tree.reaches(node)) release(tree.entry[index(node)], tree.multiplicity);
     }
   }
 
-  // Takes back what `uproot` gave, as nothing else was used meanwhile.
+  // Undoes `uproot`, if nothing else was used in between.
   void replant(const Tree& tree) {
     for (const NodeIndex node : terminals_) {
       if (node == tree.root || !tree.reaches(node)) continue;
-      if (!occupy(path_to(tree, node), tree.multiplicity)) throw std::logic_error("a tree does not fit where it stood");
+      if (!occupy(path_to(tree, node), tree.multiplicity))
+        throw std::logic_error("a tree does not fit into the capacity that it used");
     }
   }
 
@@ -207,7 +208,7 @@ class Growth {
     for (const ArcIndex arc : paths_[path]) change(arc, multiplicity);
   }
 
-  // Takes the path out of the capacities without looking at tight sets; false, and nothing done, if it does not fit.
+  // Takes the path out of the capacities and ignores tight sets; returns false, and does nothing, if it does not fit.
   bool occupy(std::span<const ArcIndex> path, Capacity multiplicity) {
     for (std::size_t step = 0; step < path.size(); ++step) {
       if (left(path[step]) < multiplicity) {
@@ -223,14 +224,14 @@ class Growth {
     return network_.tail(paths_[tree.entry[index(node)]].front());
   }
 
-  // The arc's capacity before any tree was grown.
+  // The capacity of the arc before any tree was grown.
   Capacity full(ArcIndex arc) const { return full_[index(arc)]; }
   bool is_terminal(NodeIndex node) const { return is_terminal_[index(node)]; }
   // The number of a path that is not empty.
   PathNumber number(std::span<const ArcIndex> path) {
     return paths_.add(network_.tail(path.front()), network_.head(path.back()), path);
   }
-  const WayTable& paths() const { return paths_; }
+  const ArcPathTable& paths() const { return paths_; }
   const Network<Capacity>& network() const { return network_; }
 
  private:
@@ -240,7 +241,7 @@ class Growth {
   static void reopen(Tree& tree, SetIndex set) { tree.paid[index(set) / 64] &= ~(std::uint64_t{1} << (set % 64)); }
   static bool pays(const Tree& tree, SetIndex set) { return ((tree.paid[index(set) / 64] >> (set % 64)) & 1) != 0; }
 
-  // May the tree use the arc as far as this arc alone tells?
+  // Returns whether this arc alone permits the tree to use it.
   bool open(const Tree& tree, ArcIndex arc, Rules rules) const {
     if (left(arc) < rules.enough) return false;
     for (const SetIndex set : sets_.entered(arc)) {
@@ -249,7 +250,7 @@ class Growth {
     return true;
   }
 
-  // May the tree use the arc on its way to `target`, as far as this arc alone tells?
+  // Returns whether this arc alone permits the tree to use it on its way to `target`.
   bool allows(const Tree& tree, ArcIndex arc, NodeIndex target, Rules rules) const {
     if (left(arc) < rules.enough) return false;
     for (const SetIndex set : sets_.entered(arc)) {
@@ -258,15 +259,15 @@ class Growth {
     return true;
   }
 
-  // What a path over the arc costs: first of all a hop, since every hop uses capacity; among ways of as many hops,
-  // twice as much with every 1/32 of the arc's capacity that is used, so that paths spread.
+  // The cost of a path over the arc. A hop counts most, because every hop uses capacity. Among paths with the same
+  // number of hops, the cost doubles with every 1/32 of the capacity of the arc that is used, so that paths spread.
   using Cost = std::int64_t;
   static constexpr Cost kHop = Cost{1} << 46;
-  Cost cost(ArcIndex arc) const { return cost_[index(purse(arc))]; }
+  Cost cost(ArcIndex arc) const { return cost_[index(capacity_arc(arc))]; }
 
   // What is left of the arc's capacity.
-  Capacity left(ArcIndex arc) const { return network_.capacity(purse(arc)); }
-  ArcIndex purse(ArcIndex arc) const { return purse_[index(arc)]; }
+  Capacity left(ArcIndex arc) const { return network_.capacity(capacity_arc(arc)); }
+  ArcIndex capacity_arc(ArcIndex arc) const { return capacity_arc_[index(arc)]; }
   NodeIndex sender(ArcIndex arc) const { return sender_[index(network_.tail(arc))]; }
 
   void update_cost(ArcIndex arc) {
@@ -281,12 +282,12 @@ class Growth {
   }
 
   void change(ArcIndex arc, Capacity amount) {
-    network_.add_capacity(purse(arc), amount);
+    network_.add_capacity(capacity_arc(arc), amount);
     sent_[index(sender(arc))] -= amount;
-    update_cost(purse(arc));
+    update_cost(capacity_arc(arc));
   }
 
-  // Walks from the frontier through switches, cheapest first (Dijkstra), and notes the compute nodes met on the way.
+  // Searches from the frontier through switches, cheapest first (Dijkstra), and records the compute nodes on the way.
   void find_ways(const Tree& tree, Rules rules) {
     ++round_;
     targets_.clear();
@@ -319,7 +320,7 @@ class Growth {
 
   bool settled(NodeIndex node) const { return settled_[index(node)] == round_; }
 
-  // The switch can be entered over `arc`, at the cost `reached`.
+  // Records that the switch can be entered over `arc`, at the cost `reached`.
   void feed(NodeIndex node, ArcIndex arc, Cost reached) {
     Cost& best = distance_[index(node)];
     if (stamp_[index(node)] != round_) {
@@ -334,7 +335,7 @@ class Growth {
     }
   }
 
-  // Finds a path from the frontier that ends in `last`, in `path_`.
+  // Finds a path from the frontier that ends in `last`, and stores it in `path_`.
   bool find_way(const Tree& tree, ArcIndex last, Rules rules) {
     path_.assign(1, last);
     if (is_terminal(network_.tail(last))) return true;
@@ -353,8 +354,8 @@ class Growth {
     return false;
   }
 
-  // The cheapest arc, by what is used now, over which the switch can still be entered; drops those over which it
-  // cannot.
+  // The cheapest arc, by present use, over which the switch can still be entered; arcs over which it cannot be entered
+  // are removed.
   ArcIndex next_feeder(const Tree& tree, NodeIndex node, Rules rules) {
     auto& feeders = feeders_[index(node)];
     ArcIndex best = -1;
@@ -377,12 +378,13 @@ class Growth {
     return best;
   }
 
-  // Entering a set is free for a tree that was not in it, on its way to a node in it; in passing it costs slack.
+  // To enter a set costs nothing for a tree that was not in it, on its way to a node in it; to pass through costs
+  // slack.
   bool costs(const Tree& tree, SetIndex set, NodeIndex target) const {
     return pays(tree, set) || !sets_.contains(set, target);
   }
 
-  // Adds the node at the end of `path_`, if all of the path can be had.
+  // Adds the node at the end of `path_`, if the whole path is available.
   template <class Split>
   void attach(Tree& tree, Rules rules, Split split) {
     Capacity carried = tree.multiplicity;
@@ -402,13 +404,14 @@ class Growth {
     next_frontier_.push_back(head);
   }
 
-  // How often `path_` uses the capacity that the arc uses: once, unless arcs share it.
+  // How often `path_` uses the capacity of the arc: once, unless arcs share it.
   Capacity uses(ArcIndex arc) const {
     if (!shared_) return 1;
-    return std::count_if(path_.begin(), path_.end(), [&](ArcIndex other) { return purse(other) == purse(arc); });
+    return std::count_if(path_.begin(), path_.end(),
+                         [&](ArcIndex other) { return capacity_arc(other) == capacity_arc(arc); });
   }
 
-  // A path may enter a set more than once: pays one entry after the other, or nothing.
+  // A path may enter a set more than once: this pays for all entries, or for none.
   bool pay_sets(Tree& tree, Rules rules) {
     entries_.clear();
     for (const ArcIndex arc : path_) {
@@ -435,11 +438,11 @@ class Growth {
     return true;
   }
 
-  // Depth by way of the parents, without recursion.
+  // Computes the depth over the parents, without recursion.
   void find_depth(const Tree& tree, NodeIndex node) {
-    way_up_.clear();
-    for (NodeIndex next = node; node_depth_[index(next)] < 0; next = parent(tree, next)) way_up_.push_back(next);
-    for (auto next = way_up_.rbegin(); next != way_up_.rend(); ++next) {
+    ancestors_.clear();
+    for (NodeIndex next = node; node_depth_[index(next)] < 0; next = parent(tree, next)) ancestors_.push_back(next);
+    for (auto next = ancestors_.rbegin(); next != ancestors_.rend(); ++next) {
       node_depth_[index(*next)] = node_depth_[index(parent(tree, *next))] + 1;
     }
   }
@@ -447,19 +450,19 @@ class Growth {
   Network<Capacity>& network_;
   TightSets<Capacity>& sets_;
   const std::vector<NodeIndex>& terminals_;
-  WayTable paths_;
+  ArcPathTable paths_;
   std::vector<char> is_terminal_;
-  std::vector<std::uint32_t> stamp_, settled_;  // of a switch, the round in which it was last met, and settled
+  std::vector<std::uint32_t> stamp_, settled_;  // for a switch, the round in which it was last met, and settled
   std::uint32_t round_ = 0;
   std::vector<Cost> distance_;
-  std::vector<std::vector<ArcIndex>> feeders_;  // of a switch, arcs into it from what was settled before it
+  std::vector<std::vector<ArcIndex>> feeders_;  // for a switch, the arcs into it from nodes settled before it
   bool shared_ = false;                         // whether arcs share capacities
-  std::vector<ArcIndex> purse_;                 // of an arc, the one whose capacity it uses: itself, or of its orbit
-  std::vector<NodeIndex> sender_;               // of a node, the one that its sending is counted with, likewise
-  std::vector<Capacity> full_;                  // of an arc, its capacity at the start
+  std::vector<ArcIndex> capacity_arc_;          // for an arc, the arc of its orbit whose capacity it uses
+  std::vector<NodeIndex> sender_;               // for a node, the node that its sending is counted with
+  std::vector<Capacity> full_;                  // for an arc, its capacity at the start
   std::vector<Cost> cost_;
   std::vector<Capacity> sent_,
-      sendable_;  // of a node, how much of the capacity of the arcs out of it is used, and all of it
+      sendable_;  // for a node, the used part of the capacity of the arcs out of it, and the whole
   struct Visit {
     Cost cost;
     NodeIndex node;
@@ -478,7 +481,7 @@ class Growth {
     std::size_t back;
   };
   std::vector<BackStep> walk_;
-  std::vector<NodeIndex> next_frontier_, node_depth_, way_up_;
+  std::vector<NodeIndex> next_frontier_, node_depth_, ancestors_;
   std::vector<ArcIndex> path_;
   struct Entry {
     SetIndex set;

@@ -1,16 +1,16 @@
-// Balances what one node receives at one step over the links that enter it: the linear program (1) of "Efficient
-// Direct-Connect Topologies", its form (14) for links that differ, and its discrete form (13).
+// Balances the data that one node receives at one step over the links that enter it: the linear program (1) of
+// "Efficient Direct-Connect Topologies", its form (14) for links that differ, and its discrete form (13).
 //
-// Shards that the same links can bring are a class. In time U a link brings `rate * (U - latency)` / `demand` shards,
-// nothing before its latency is over, and where shards are cut into `chunks` equal parts only whole ones of these. The
-// least U that serves all classes is found by Newton's method on cuts: start from the least U that serves all of them
-// by all their links together; ask by one max-flow whether it serves each; if not, the minimum cut is a set of classes
-// whose links are too slow, and U becomes the least that serves that set (Theorem 19). U only rises, and a set is met
-// once at most, so it ends; the last U is attained, and so it is the optimum. Links that do not pay are left out by
-// themselves: their latency is not over.
+// Shards that the same links can bring form a class. In time U a link brings `rate * (U - latency)` / `demand` shards,
+// and nothing before its latency is over. If shards are cut into `chunks` equal parts, it brings only whole parts. The
+// least U that serves all classes is found by Newton's method on cuts. Start from the least U in which all links
+// together can bring all shards. One max-flow shows whether this U serves each class. If not, the minimum cut is a set
+// of classes whose links are too slow, and U becomes the least that serves this set (Theorem 19). U only rises, and
+// each set occurs at most once, so the method ends. The last U is attained, so it is the optimum. Links that do not
+// help are left out automatically, because their latency is not over.
 //
-// Where chunks are whole, capacities are whole numbers of chunks, and so is the flow: the optimum of (13) is found
-// exactly, not only approached as in Theorem 20.
+// With whole chunks, capacities are integers, and so is the flow. So the optimum of (13) is found exactly, not only
+// approximately as in Theorem 20.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct BalancedLink {
 };
 
 struct ShardClass {
-  std::vector<std::int32_t> links;  // which can bring its shards, rising, at least one
+  std::vector<std::int32_t> links;  // that can bring its shards, rising, at least one
   std::vector<NodeIndex> shards;    // at least one
 };
 
@@ -57,7 +57,7 @@ struct ClassFlow {
 template <class Capacity>
 class LinkBalance {
  public:
-  // `chunks` is 0 where shards may be cut anywhere.
+  // `chunks` is 0 if shards may be cut anywhere.
   LinkBalance(const std::vector<BalancedLink<Capacity>>& links, Capacity demand, Capacity chunks)
       : links_(links), demand_(demand), chunks_(chunks) {}
 
@@ -76,12 +76,12 @@ class LinkBalance {
  private:
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-  // How many parts the shards of a class are, all together.
+  // The number of parts of all shards of a class together.
   Capacity supply(const ShardClass& it) const {
     return checked_multiply(parts(), static_cast<Capacity>(it.shards.size()));
   }
 
-  // How many parts of a shard `link` brings in `time`.
+  // The number of parts of a shard that `link` brings in `time`.
   Capacity capacity(std::int32_t link, const Ratio<Capacity>& time) const {
     const auto& it = links_[index(link)];
     const Capacity busy = time.numerator - checked_multiply(it.latency, time.denominator);
@@ -91,7 +91,7 @@ class LinkBalance {
     return checked_multiply(brought, chunks_) / checked_multiply(demand_, time.denominator);
   }
 
-  // The least time in which the links of the `chosen` classes, taken together, bring the shards of these.
+  // The least time in which the links of the `chosen` classes together bring the shards of these classes.
   Ratio<Capacity> least_time(const std::vector<bool>& chosen) {
     std::vector<bool> is_used(links_.size());
     Capacity shards = 0;
@@ -108,7 +108,7 @@ class LinkBalance {
     return chunks_ == 0 ? undivided : least_time_of_chunks(undivided, checked_multiply(shards, chunks_));
   }
 
-  // Links join in the order of their latencies, as long as they are there in time.
+  // Links are added in the order of their latencies, as long as their latency is below the time.
   Ratio<Capacity> least_undivided_time(Capacity shards) {
     std::sort(used_.begin(), used_.end(), [&](std::int32_t one, std::int32_t other) {
       return std::pair(links_[index(one)].latency, one) < std::pair(links_[index(other)].latency, other);
@@ -125,7 +125,7 @@ class LinkBalance {
     return time;
   }
 
-  // From `time` on, goes from one arrival of a chunk to the next until enough have arrived: once a link at most.
+  // From `time` on, goes from one arrival of a chunk to the next until enough have arrived: at most once for each link.
   Ratio<Capacity> least_time_of_chunks(Ratio<Capacity> time, Capacity wanted) const {
     while (true) {
       Capacity arrived = 0;
@@ -137,7 +137,7 @@ class LinkBalance {
     }
   }
 
-  // When `link` has brought one chunk more than at `time`.
+  // The time at which `link` has brought one chunk more than at `time`.
   Ratio<Capacity> next_arrival(std::int32_t link, const Ratio<Capacity>& time) const {
     const auto& it = links_[index(link)];
     const Capacity whole = checked_multiply(it.rate, chunks_);
@@ -145,7 +145,7 @@ class LinkBalance {
     return Ratio<Capacity>::reduced(checked_add(work, checked_multiply(it.latency, whole)), whole);
   }
 
-  // Whether every class is served in `time_`; otherwise `overloaded_` are classes whose links are too slow together.
+  // Returns whether `time_` serves every class; otherwise `overloaded_` are classes whose links together are too slow.
   bool serves() {
     const auto count = static_cast<NodeIndex>(classes_->size());
     const auto sink = static_cast<NodeIndex>(count + static_cast<NodeIndex>(links_.size()));
@@ -153,7 +153,7 @@ class LinkBalance {
     Capacity needed = 0;
     for (const ShardClass& it : *classes_) needed = checked_add(needed, supply(it));
     for (NodeIndex from = 0; from < count; ++from) {
-      // No such arc is ever full, so that the minimum cut holds all links of the classes in it.
+      // These arcs are never full, so that the minimum cut contains all links of its classes.
       for (const std::int32_t link : (*classes_)[index(from)].links) network.add_arc(from, count + link, needed + 1);
     }
     const ArcIndex first_of_links = network.arcs();

@@ -1,8 +1,8 @@
-// What a symmetry of the network makes equal: nodes, arcs and clusters that shifts send to each other.
+// Orbits under a symmetry of the network: nodes, arcs and clusters that shifts map to each other.
 //
 // All elements of the group are applied to each tree that is grown, a *base tree*. So the arcs of an orbit are used
-// alike, and it is enough to count what base trees take of an orbit: an orbit of n arcs in a group of g elements is
-// used g/n times on every arc whenever a base tree takes one of its arcs.
+// equally, and it is enough to count the uses of an orbit by base trees. If a base tree takes one arc of an orbit of n
+// arcs, in a group of g elements, every arc of the orbit is used g/n times.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 namespace forestcoll {
 
 struct Orbits {
-  std::vector<std::vector<NodeIndex>> images;  // of each shift, where it sends each node
-  std::vector<ArcIndex> arcs;                  // of each arc, the first one of its orbit
-  std::int64_t order = 1;                      // of the group
+  std::vector<std::vector<NodeIndex>> images;  // for each shift, the image of each node
+  std::vector<ArcIndex> arcs;                  // for each arc, the first arc of its orbit
+  std::int64_t order = 1;                      // number of elements of the group
 
   void check(NodeIndex nodes, ArcIndex arc_count) const {
     if (order < 1) throw std::invalid_argument("a group has one element or more");
@@ -38,7 +38,7 @@ struct Orbits {
     }
   }
 
-  // Of each node, the first one of its orbit.
+  // For each node, the first node of its orbit.
   std::vector<NodeIndex> first_nodes(NodeIndex nodes) const {
     std::vector<NodeIndex> first(static_cast<std::size_t>(nodes), -1);
     std::vector<NodeIndex> walk;

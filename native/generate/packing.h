@@ -1,19 +1,19 @@
 // Packing spanning out-trees (ForestColl §5.4, appendix E.3; Edmonds, Bérczi and Frank, Gabow and Manu).
 //
-// Given a network of compute nodes and k, finds k trees from every node that together stay within the capacities.
-// Trees are made in batches: one tree with the greatest multiplicity that leaves the rest possible.
+// Given a network of compute nodes and k, finds k trees from every node that together stay within the capacities. Trees
+// are made in batches: one tree with the greatest multiplicity that leaves the remaining trees possible.
 //
 // 1. Growth proposes a tree, level by level from its root, over arcs that the pool of learned cuts allows.
-// 2. Certifying asks every node whether all that is still to come would reach it (one flow question each). A shortfall
-//    yields a cut, which lowers the multiplicity to its exact bound and joins the pool. With multiplicity 0 the tree
-//    is proposed anew.
+// 2. Certification asks for every node whether all remaining trees could reach it (one flow question each). A shortfall
+//    gives a cut, which lowers the multiplicity to its exact bound and is added to the pool. If the multiplicity is 0,
+//    another tree is proposed.
 // 3. After too many failures the tree is grown edge by edge, each checked by the mu of Theorem 10, which cannot fail.
 //
-// Certifying a whole tree at once gives the same answer as mu for each of its edges: adding an edge only ever makes
-// the rest harder. Batches are few: each uses up an arc or a root, or makes a further cut tight, and a tight cut stays
-// tight. Cost: about N flow questions a batch, most of them answered after a few arcs.
+// Certifying a whole tree at once gives the same answer as mu for each of its edges, because another edge can only make
+// the remaining trees harder. There are few batches: each uses up an arc or a root, or makes another cut tight, and a
+// tight cut stays tight. Cost: about N flow questions for each batch, most of them answered after a few arcs.
 //
-// Invariant: for every set T with a node, B-(T) >= trees still to come from outside T.
+// Invariant: for every set T with a node, B-(T) >= number of remaining trees from outside T.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ template <class Capacity>
 struct TreeBatches {
   std::vector<NodeIndex> roots;
   std::vector<Capacity> multiplicities;
-  std::vector<ArcIndex> arcs;  // of each batch N - 1 arcs, in the order in which the tree grew
+  std::vector<ArcIndex> arcs;  // for each batch N - 1 arcs, in the order in which the tree grew
 };
 
 struct PackingCounters {
@@ -40,7 +40,7 @@ struct PackingCounters {
 template <class Capacity>
 class Packing {
  public:
-  // `supplies` says of each node how many trees it is the root of.
+  // `supplies` gives, for each node, the number of trees that it is the root of.
   Packing(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals, std::vector<Capacity> supplies)
       : network_(network), terminals_(terminals), inflow_(network_), pool_(network.nodes()),
         remaining_(std::move(supplies)), reached_(remaining_.size()),
@@ -66,8 +66,8 @@ class Packing {
 
   const PackingCounters& counters() const { return counters_; }
 
-  // mu of Theorem 10 for the first edge decisions: how many of the `multiplicity` copies of the tree with node set
-  // `tree_nodes` (its arcs already taken out of the capacities, its copies out of `remaining`) can take `arc`.
+  // mu of Theorem 10: how many of the `multiplicity` copies of the tree with node set `tree_nodes` can take `arc`. The
+  // arcs of the tree are already subtracted from the capacities, and its copies from `remaining`.
   Capacity tree_capacity(const std::vector<Capacity>& remaining, ArcIndex arc, Capacity multiplicity) {
     Capacity others = 0;
     for (const NodeIndex terminal : terminals_) {
@@ -87,7 +87,7 @@ class Packing {
     return std::binary_search(rising.begin(), rising.end(), node);
   }
 
-  // Leaves the next tree from `root` in `tree_`, takes it out of the network, and returns its multiplicity.
+  // Stores the next tree from `root` in `tree_`, takes it out of the network, and returns its multiplicity.
   Capacity make_tree(NodeIndex root, Observer& observer) {
     for (int tries = 0; tries < kMostProposals && !pool_.full(); ++tries) {
       ++counters_.proposals;
@@ -127,8 +127,8 @@ class Packing {
     next_level_.push_back(head);
   }
 
-  // Adds level after level: nodes next to the root before all others. Whether the tree came to span all terminals.
-  // Within a level the arcs with most capacity left come first, so that the load spreads.
+  // Adds level after level: nodes next to the root before all others. Returns whether the tree spans all terminals. In
+  // a level, the arcs with most capacity left come first, so that the load is spread.
   bool grow(NodeIndex root, Capacity wanted) {
     start_tree(root);
     while (!level_.empty() && tree_.size() + 1 < terminals_.size()) {
@@ -151,8 +151,8 @@ class Packing {
     return tree_.size() + 1 == terminals_.size();
   }
 
-  // Grows a tree of multiplicity 1 in which every arc has mu > 0: an arc refused once stays refused, so each is asked
-  // about once, and Edmonds' theorem says that some arc is always accepted.
+  // Grows a tree of multiplicity 1 in which every arc has mu > 0. A refused arc stays refused, so each arc is tested
+  // once, and by the theorem of Edmonds some arc is always accepted.
   void grow_exactly(NodeIndex root, Observer& observer) {
     pool_.begin_tree(root, 1);
     start_tree(root);
@@ -179,18 +179,18 @@ class Packing {
     if (tree_.size() + 1 != terminals_.size()) throw std::logic_error("no arc could be added to a tree");
   }
 
-  // Takes `tree_` out of the network with the greatest multiplicity that leaves all other trees possible (perhaps 0).
+  // Takes `tree_` out of the network with the greatest multiplicity, possibly 0, that leaves all other trees possible.
   Capacity certify(NodeIndex root, Observer& observer) {
     Capacity multiplicity = remaining_[index(root)];
     for (const ArcIndex arc : tree_) multiplicity = std::min(multiplicity, network_.capacity(arc));
     take_out(root, multiplicity);
-    const auto mend = [&](Capacity) {
+    const auto on_shortfall = [&](Capacity) {
       take_out(root, -multiplicity);
       multiplicity = learn_cut(root);
       take_out(root, multiplicity);
       return multiplicity > 0;
     };
-    if (feed_all<Capacity>(inflow_, order_, [&] { return total_; }, mend, observer)) {
+    if (feed_all<Capacity>(inflow_, order_, [&] { return total_; }, on_shortfall, observer)) {
       pool_.end_tree(multiplicity);
       return multiplicity;
     }
@@ -204,7 +204,7 @@ class Packing {
     for (const NodeIndex terminal : terminals_) inflow_.set_supply(terminal, remaining_[index(terminal)]);
   }
 
-  // The last question fell short: learns its minimum cut, and returns how often the tree fits through it.
+  // After a shortfall: learns its minimum cut, and returns how often the tree fits through the cut.
   Capacity learn_cut(NodeIndex root) {
     const auto inside = [&](NodeIndex node) { return inflow_.on_sink_side(node); };
     const Capacity slack = slack_of(inside);
@@ -216,7 +216,7 @@ class Packing {
     return slack / extra;
   }
 
-  // An arc was refused while a tree is grown exactly, with its arcs already out of the capacities.
+  // An arc was refused while a tree is grown exactly, with its arcs already subtracted from the capacities.
   void learn_tight_cut() {
     if (pool_.full()) return;
     const auto inside = [&](NodeIndex node) { return inflow_.on_sink_side(node); };
@@ -225,7 +225,7 @@ class Packing {
     pool_.add(inside, slack_of(inside) + entries, entries);
   }
 
-  // What B-(T) has beyond the trees still to come from outside T.
+  // B-(T) minus the number of remaining trees from outside T.
   template <class Inside>
   Capacity slack_of(Inside inside) const {
     Capacity slack = network_.entering(inside);
@@ -248,7 +248,7 @@ class Packing {
   const std::vector<NodeIndex>& terminals_;  // rising
   Inflow<Capacity> inflow_;
   CutPool<Capacity> pool_;
-  std::vector<Capacity> remaining_;  // of each root, trees still to come
+  std::vector<Capacity> remaining_;  // for each root, the number of remaining trees
   std::vector<char> reached_;
   std::vector<NodeIndex> order_;
   Capacity total_ = 0;

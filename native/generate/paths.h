@@ -1,8 +1,8 @@
-// Physical paths behind logical capacity: which links a unit of a logical link stands for.
+// Physical paths behind logical capacity: the links that a unit of a logical link uses.
 //
-// Splitting off replaces u -> w -> t by a logical link u -> t. Its capacity is then made of shares of paths: the paths
-// behind (u, w), each prolonged by those behind (w, t). Paths are kept once, as node sequences without repetition: a
-// switch that a path would pass twice is passed once, which only leaves capacity unused.
+// Splitting off replaces u -> w -> t by a logical link u -> t. The capacity of the logical link consists of shares of
+// paths: each path behind (u, w), continued by one behind (w, t). Each path is stored once, as a node sequence without
+// repetition: a switch that a path would pass twice is passed once, which only leaves capacity unused.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,13 @@ struct PathShare {
   Capacity amount;
 };
 
-// The shares of a logical link; taken from the back.
+// The shares of a logical link; they are taken from the back.
 template <class Capacity>
 using Stock = std::vector<PathShare<Capacity>>;
 
 class PathTable : public SequenceTable {
  public:
-  // The path that follows `first` and then `second`, which begins where `first` ends, with every detour left out.
+  // The path that follows `first` and then `second`, which begins where `first` ends, with every detour removed.
   PathIndex join(PathIndex first, PathIndex second) {
     std::vector<NodeIndex> nodes((*this)[first].begin(), (*this)[first].end());
     for (const NodeIndex next : (*this)[second].subspan(1)) {

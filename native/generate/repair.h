@@ -1,10 +1,10 @@
-// Reaching a node that a grown tree misses, by giving other trees other ways to it.
+// Reaches a node that a grown tree misses, by changing the paths of other trees to the node.
 //
-// All arcs into the node may be full. Then a tree that uses one of them is hung on another arc into the same node,
-// which may be full as well, and so on: an augmenting path between the trees and the arcs at one node, found breadth
-// first.
+// All arcs into the node may be full. Then a tree that uses one of them is moved to another arc into the same node,
+// which may be full as well, and so on: an augmenting path between the trees and the arcs at one node, found by
+// breadth-first search.
 //
-// Invariant: every tree stays a tree; capacities stay accounted for, whether a repair succeeds or not.
+// Invariant: every tree stays a tree, and capacities stay consistent, whether a repair succeeds or not.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class Repair {
       : growth_(growth), network_(growth.network()), trees_(trees), slot_(index(network_.arcs())),
         seen_(index(network_.nodes())) {}
 
-  // Makes the tree reach `node`, or leaves all trees as they reach now.
+  // Makes the tree reach `node`, or leaves all trees unchanged.
   bool reach(std::size_t tree, NodeIndex node) {
     node_ = node;
     const auto& arcs = network_.in(node);
@@ -44,7 +44,7 @@ class Repair {
         arc_seen_[slot] = true;
         for (const std::size_t user : users_[slot]) {
           if (came_from_[user].tree != kNone || trees_[user].multiplicity < trees_[mover].multiplicity) continue;
-          came_from_[user] = {mover, arcs[slot], way_};
+          came_from_[user] = {mover, arcs[slot], path_};
           queue.push_back(user);
         }
       }
@@ -56,11 +56,11 @@ class Repair {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   static constexpr std::size_t kMostTrees = 256;
 
-  // The tree that wants the arc which this one uses, the arc, and its way to the arc's tail.
+  // The tree that wants the arc used by this tree, the arc, and the tree's path to the tail of the arc.
   struct Wish {
     std::size_t tree;
     ArcIndex arc;
-    std::vector<ArcIndex> way;
+    std::vector<ArcIndex> path;
   };
 
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
@@ -74,9 +74,9 @@ class Repair {
     }
   }
 
-  // Could the tree come to the arc's tail? Leaves the way there, without the arc, in `way_`.
+  // Returns whether the tree could reach the tail of the arc. Stores the path to it, without the arc, in `path_`.
   bool can_use(const Tree& tree, ArcIndex last) {
-    way_.clear();
+    path_.clear();
     if (growth_.is_terminal(network_.tail(last))) return holds(tree, network_.tail(last));
     ++round_;
     walk_.assign(1, {network_.tail(last), -1, 0});
@@ -89,8 +89,8 @@ class Repair {
         if (!growth_.is_terminal(tail)) {
           walk_.push_back({tail, arc, next});
         } else if (holds(tree, tail)) {
-          way_.push_back(arc);
-          for (std::size_t step = next; walk_[step].arc >= 0; step = walk_[step].back) way_.push_back(walk_[step].arc);
+          path_.push_back(arc);
+          for (std::size_t step = next; walk_[step].arc >= 0; step = walk_[step].back) path_.push_back(walk_[step].arc);
           return true;
         }
       }
@@ -98,7 +98,7 @@ class Repair {
     return false;
   }
 
-  // Does the tree reach `tail` otherwise than through the node itself?
+  // Returns whether the tree reaches `tail` without passing through the node itself.
   bool holds(const Tree& tree, NodeIndex tail) const {
     if (!tree.reaches(tail)) return false;
     for (NodeIndex next = tail; next != tree.root; next = growth_.parent(tree, next)) {
@@ -107,24 +107,24 @@ class Repair {
     return tail != node_;
   }
 
-  // Moves the last tree of the chain to `arc`, which has capacity left, then each one before to the arc that became
-  // free.
+  // Moves the last tree of the chain to `arc`, which has capacity left, and then each earlier tree to the arc that
+  // became free.
   bool move_all(std::size_t first, std::size_t mover, ArcIndex arc) {
-    std::vector<ArcIndex> way = way_;
+    std::vector<ArcIndex> path = path_;
     while (true) {
-      way.push_back(arc);
-      if (!move(trees_[mover], way)) return false;
+      path.push_back(arc);
+      if (!move(trees_[mover], path)) return false;
       if (mover == first) return true;
       const Wish wish = came_from_[mover];
       mover = wish.tree;
       arc = wish.arc;
-      way = wish.way;
+      path = wish.path;
     }
   }
 
   bool move(Tree& tree, const std::vector<ArcIndex>& path) {
     const PathNumber before = tree.entry[index(node_)];
-    // Ways were found one by one; an earlier move of the chain may have changed what a later one relies on.
+    // The paths were found one by one; an earlier move of the chain may have changed what a later path relies on.
     if (!holds(tree, network_.tail(path.front())) || !growth_.occupy(path, tree.multiplicity)) return false;
     if (before == Tree::kUnreached) {
       --tree.missing;
@@ -145,11 +145,11 @@ class Repair {
   const Network<Capacity>& network_;
   std::vector<Tree>& trees_;
   NodeIndex node_ = 0;
-  std::vector<std::vector<std::size_t>> users_;  // of each arc into the node, the trees that come over it
+  std::vector<std::vector<std::size_t>> users_;  // for each arc into the node, the trees that use it
   std::vector<std::size_t> slot_;
   std::vector<Wish> came_from_;
   std::vector<char> arc_seen_;
-  std::vector<ArcIndex> way_;
+  std::vector<ArcIndex> path_;
   std::vector<Visit> walk_;
   std::vector<std::uint32_t> seen_;
   std::uint32_t round_ = 0;

@@ -1,7 +1,7 @@
 // From trees of logical links back to paths of physical ones (ForestColl appendix E.3, last part).
 //
-// Each logical link has shares of paths behind its capacity. A batch of m equal trees takes m of each of its links;
-// where that takes several paths, the batch falls into batches of fewer trees, each with one path a link.
+// The capacity of each logical link consists of shares of paths. A batch of m equal trees takes m of each of its links.
+// If that takes several paths, the batch is split into batches of fewer trees, each with one path for each link.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ template <class Capacity>
 struct RoutedTrees {
   std::vector<NodeIndex> roots;
   std::vector<Capacity> multiplicities;
-  std::vector<PathIndex> paths;  // of each tree N - 1 paths, in the order in which data flows
+  std::vector<PathIndex> paths;  // for each tree N - 1 paths, in the order in which data flows
 };
 
 template <class Capacity>

@@ -1,4 +1,4 @@
-// Sequences of integers, each kept once and known by its number: one flat array, and a hash table of numbers.
+// Sequences of integers, each stored once and identified by its number: one flat array, and a hash table of numbers.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Natural candidates for tight sets: what hangs together by links of at least some capacity, what hangs on a switch,
-// and what falls apart when the hubs are taken away.
+// Natural candidates for tight sets: nodes joined by links of at least some capacity, nodes that depend on one switch,
+// and the parts into which the network falls without its hubs.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace forestcoll {
 template <class Capacity>
 class SetSeeds {
  public:
-  // With `orbits`, sets that are sent to each other share their slack; `supplies` are those of all roots all the same.
+  // With `orbits`, sets that are mapped to each other share their slack; `supplies` are still those of all roots.
   SetSeeds(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
            const std::vector<Capacity>& supplies, const Orbits* orbits = nullptr)
       : network_(network), supplies_(supplies), orbits_(orbits), cluster_(index(network.nodes())),
@@ -48,7 +48,7 @@ class SetSeeds {
   }
 
  private:
-  // What a cluster was added as.
+  // The number under which a cluster was added.
   struct Pair {
     SetIndex set, complement;
   };
@@ -90,7 +90,7 @@ class SetSeeds {
     }
   }
 
-  // What falls apart when the switches of some number of neighbours are taken away, alone or with all larger ones.
+  // The parts that remain without the switches that have a certain number of neighbours, alone or with all larger ones.
   void part_at_hubs(TightSets<Capacity>& sets) {
     std::set<std::size_t, std::greater<>> sizes;
     for (NodeIndex node = 0; node < network_.nodes(); ++node) {
@@ -139,8 +139,8 @@ class SetSeeds {
     share_slack(sets, &Pair::complement);
   }
 
-  // Sets that shifts send to each other pay from one purse: that of the first, which all elements of the group that
-  // keep it in place use alike.
+  // Sets that shifts map to each other share one slack: that of the first set, which all elements of the group that
+  // keep it in place use equally.
   void share_slack(TightSets<Capacity>& sets, SetIndex Pair::* which) {
     std::vector<std::size_t> orbit;
     std::vector<bool> seen(set_of_.size());
@@ -193,13 +193,13 @@ class SetSeeds {
   static std::size_t index(NodeIndex node) { return static_cast<std::size_t>(node); }
 
   const Network<Capacity>& network_;
-  const std::vector<Capacity>& supplies_;  // of each node, the trees rooted there
+  const std::vector<Capacity>& supplies_;  // for each node, the number of trees rooted there
   const Orbits* orbits_;
   Capacity total_ = 0;
   std::vector<NodeIndex> cluster_;
   std::vector<char> is_terminal_;
   std::size_t terminals_ = 0;
-  std::vector<Pair> set_of_;  // of each cluster by its first node, as the sets were added
+  std::vector<Pair> set_of_;  // for each cluster by its first node, the numbers of its sets
 };
 
 }  // namespace forestcoll

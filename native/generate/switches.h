@@ -1,15 +1,15 @@
 // Switch removal by edge splitting (ForestColl §5.3, appendix E.2, Algorithm 3).
 //
-// Every unit of capacity that enters a switch w from u is paired with one that leaves it to t and becomes capacity of
-// a logical link u -> t, never more at once than gamma, the greatest amount that keeps k trees from every compute node
-// possible (Theorem 6). Cost: a switch with d neighbours takes about d splits (d * d where links are spread), each
-// split one flow question per compute node, most of which end after a few arcs.
+// Every unit of capacity that enters a switch w from u is paired with one that leaves it to t, and becomes capacity of
+// a logical link u -> t. At most gamma is moved at once: the greatest amount that keeps k trees from every compute node
+// possible (Theorem 6). Cost: a switch with d neighbours takes about d splits (d * d if links are spread), and each
+// split takes one flow question for each compute node, most of which end after a few arcs.
 //
-// Invariant: every compute node can receive k from each. Switches must take in as much as they give out or more;
-// compute nodes need not: the theorem of Bang-Jensen, Frank and Jackson that Theorem 4 quotes asks balance of w only,
-// if the unbalanced nodes are connected enough among each other, and arcs of capacity N * k from every compute node
-// back to the source, which no cut between source and compute node feels, make them so. An arc from a switch to the
-// source, as wide as what it takes in beyond what it gives out, balances the switch likewise.
+// Invariant: every compute node can receive k from each. The capacity into a switch must be at least the capacity out
+// of it. Compute nodes need not be balanced: the theorem of Bang-Jensen, Frank and Jackson, which Theorem 4 quotes,
+// requires balance of w only, if the unbalanced nodes are sufficiently connected among each other. Arcs of capacity
+// N * k from every compute node back to the source ensure this; no cut between source and compute node contains them.
+// In the same way, an arc from a switch to the source, with the excess of its incoming capacity, balances the switch.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +25,15 @@ namespace forestcoll {
 
 template <class Capacity>
 struct LogicalNetwork {
-  Network<Capacity> network;            // arcs between compute nodes only have capacity
-  std::vector<Stock<Capacity>> stocks;  // of each arc, the paths behind its capacity
+  Network<Capacity> network;            // only arcs between compute nodes have capacity
+  std::vector<Stock<Capacity>> stocks;  // for each arc, the paths behind its capacity
   PathTable paths;
 };
 
 template <class Capacity>
 class SwitchRemoval {
  public:
-  // `supplies` says of each node how many trees it is the root of.
+  // `supplies` gives, for each node, the number of trees that it is the root of.
   SwitchRemoval(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
                 const std::vector<Capacity>& supplies)
       : result_{network, {}, {}}, terminals_(terminals), inflow_(result_.network),
@@ -83,10 +83,10 @@ class SwitchRemoval {
     const auto order = breadth_first(result_.network, w, [&](NodeIndex node) { return is_terminal(node); });
     const std::vector<ArcIndex> ingress = open_arcs(result_.network.in(w));
     const std::vector<ArcIndex> egress = open_arcs(result_.network.out(w));
-    // First spread each link over several partners, for low trees; then whatever pairs are left; and only then let a
-    // unit return to where it came from, which loses it.
+    // First spread each link over several partners, for low trees. Then use all remaining pairs. Only then may a unit
+    // return to its origin, where it is lost.
     for (const Pass pass : {Pass::spread, Pass::rest, Pass::back}) {
-      if (ingress.empty()) break;  // then there is no egress, or the switch is refused below
+      if (ingress.empty()) break;  // then there is no egress, or an error is thrown below
       for (std::size_t place = 0; place < egress.size(); ++place) {
         split_egress(egress[place], ingress, first_partner(place, ingress.size()), pass, order, observer);
       }
@@ -97,7 +97,7 @@ class SwitchRemoval {
     for (const ArcIndex arc : ingress) drop(arc);
   }
 
-  // What a switch took in beyond what it gives out leads nowhere.
+  // Incoming capacity of a switch beyond its outgoing capacity leads nowhere.
   void drop(ArcIndex arc) {
     result_.network.add_capacity(arc, -result_.network.capacity(arc));
     result_.stocks[static_cast<std::size_t>(arc)].clear();
@@ -114,7 +114,7 @@ class SwitchRemoval {
   }
 
   // Where the search for partners of the egress link at `place` begins: a different place for each, so that the first
-  // pairs take whole links; the stride scatters neighbours over the network, which keeps logical distances short.
+  // pairs take whole links. The stride spreads neighbours over the network, which keeps logical distances short.
   static std::size_t first_partner(std::size_t place, std::size_t degree) {
     std::size_t stride = degree * 5 / 8 + 1;
     while (std::gcd(stride, degree) != 1) ++stride;
@@ -144,8 +144,8 @@ class SwitchRemoval {
     return capacity / partners + (capacity % partners != 0);
   }
 
-  // The unrolled form of Theorem 6. Its first network asks about cuts with u, t outside the fed side and w inside, its
-  // second about those with u, t inside and w outside; "infinite" arcs are unlimited supplies and further sinks.
+  // The expanded form of Theorem 6. Its first network tests cuts with u, t outside the fed side and w inside, its
+  // second one those with u, t inside and w outside; "infinite" arcs are unlimited supplies and additional sinks.
   Capacity split_capacity(NodeIndex u, NodeIndex w, NodeIndex t, Capacity amount, const std::vector<NodeIndex>& order,
                           Observer& observer) {
     inflow_.limit_all();

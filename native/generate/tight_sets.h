@@ -1,9 +1,10 @@
-// Sets of nodes that trees may enter only so often.
+// Sets of nodes that trees may enter only a limited number of times.
 //
-// For a set X with a compute node, slack(X) = B-(X) - (trees whose root is outside X) must not fall below 0: each of
-// those trees enters X at least once. A tree of multiplicity m that enters X beyond that, or although its root is
-// inside, costs m of slack. Growing trees that respect the sets with little slack seldom end in a dead end. Which sets
-// are kept never decides what is right, only what is tried first: completion checks against all sets.
+// For a set X with a compute node, slack(X) = B-(X) - (trees whose root is outside X) must not fall below 0, because
+// each of those trees enters X at least once. Each further entry of a tree of multiplicity m, and each entry of a tree
+// whose root is inside, costs m of slack. Growing trees that respect the sets with little slack rarely end without a
+// possible step. The choice of sets does not affect correctness, only the order of attempts: completion checks all
+// sets.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +18,8 @@ namespace forestcoll {
 
 using SetIndex = std::int32_t;
 
-// How near at hand it is to enter a set once only. Before trees spend slack, they spare the tight sets; if that does
-// not do, clusters as well (nodes near each other), first those that have no more than four times what they need.
+// How careful trees are to enter a set only once. Before trees spend slack, they spare the tight sets. If that is not
+// enough, they also spare clusters (nodes near each other), first those with at most four times the slack they need.
 enum class Care : char { kTight, kCluster, kAmpleCluster, kNone };
 
 template <class Capacity>
@@ -28,26 +29,26 @@ class TightSets {
       : network_(network), entered_(static_cast<std::size_t>(network.arcs())), entered_tight_(entered_.size()) {}
 
   SetIndex size() const { return static_cast<SetIndex>(members_.size()); }
-  // The sets that the arc leads into and that trees heed.
+  // The sets that the arc leads into and that trees respect.
   const std::vector<SetIndex>& entered(ArcIndex arc) const {
     return (heeds_all_ ? entered_ : entered_tight_)[static_cast<std::size_t>(arc)];
   }
   bool contains(SetIndex set, NodeIndex node) const {
     return members_[static_cast<std::size_t>(set)][static_cast<std::size_t>(node)];
   }
-  Capacity slack(SetIndex set) const { return slack_[purse(set)]; }
-  // How much of the slack a tree may take: before trees `spend`, only where there is plenty.
+  Capacity slack(SetIndex set) const { return slack_[account(set)]; }
+  // How much of the slack a tree may take: before trees `spend`, only from sets with plenty.
   Capacity spare(SetIndex set, bool spend) const {
     return spend || care_[static_cast<std::size_t>(set)] > care_taken_ ? slack(set) : 0;
   }
-  // The sets up to this care are spared from now on.
+  // From now on the sets up to this care are spared.
   void take_care(Care care) { care_taken_ = care; }
-  // From now on trees heed all sets, not only tight ones, which is quicker.
+  // From now on trees respect all sets, not only the tight ones, which is faster.
   void heed_all() { heeds_all_ = true; }
-  void pay(SetIndex set, Capacity amount) { slack_[purse(set)] -= amount; }
+  void pay(SetIndex set, Capacity amount) { slack_[account(set)] -= amount; }
 
-  // Keeps the set given by `members`, which has `slack` before any tree has grown. Its number, or kNoSet if it is kept
-  // already or there are too many. `entering` are the arcs into it.
+  // Keeps the set given by `members`, whose slack before any tree has grown is `slack`. Returns its number, or kNoSet
+  // if it is known already or there are too many sets. `entering` are the arcs into it.
   SetIndex add(const std::vector<bool>& members, const std::vector<ArcIndex>& entering, Capacity slack, Care care) {
     if (size() >= kMostSets || !known_.insert(members).second) return kNoSet;
     const SetIndex set = size();
@@ -55,7 +56,7 @@ class TightSets {
     start_.push_back(slack);
     slack_.push_back(slack);
     care_.push_back(care);
-    purse_.push_back(set);
+    account_.push_back(set);
     for (const ArcIndex arc : entering) {
       entered_[static_cast<std::size_t>(arc)].push_back(set);
       if (care == Care::kTight) entered_tight_[static_cast<std::size_t>(arc)].push_back(set);
@@ -75,20 +76,20 @@ class TightSets {
     return found;
   }
 
-  // The set has its slack in common with another: what one pays, both have paid.
+  // Makes the set share its slack with another: a payment of one is a payment of both.
   void share_slack(SetIndex set, SetIndex other, Capacity slack) {
-    purse_[static_cast<std::size_t>(set)] = other;
+    account_[static_cast<std::size_t>(set)] = other;
     start_[static_cast<std::size_t>(other)] = slack_[static_cast<std::size_t>(other)] = slack;
   }
 
   // No tree has grown yet.
   void start_over() { slack_ = start_; }
 
-  // What all sets have left, to come back to.
+  // The slack of all sets, which can be restored later.
   const std::vector<Capacity>& slacks() const { return slack_; }
   void set_slacks(const std::vector<Capacity>& slacks) { slack_ = slacks; }
 
-  // Makes every slack what the arcs into the set have left, before any tree is counted.
+  // Sets every slack to the capacity left on the arcs into the set, before any tree is counted.
   void count_arcs() {
     std::fill(slack_.begin(), slack_.end(), 0);
     for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
@@ -101,7 +102,7 @@ class TightSets {
   static constexpr SetIndex kNoSet = -1;
 
  private:
-  std::size_t purse(SetIndex set) const { return static_cast<std::size_t>(purse_[static_cast<std::size_t>(set)]); }
+  std::size_t account(SetIndex set) const { return static_cast<std::size_t>(account_[static_cast<std::size_t>(set)]); }
 
   static constexpr SetIndex kMostSets = 1 << 15;
 
@@ -109,10 +110,10 @@ class TightSets {
   std::vector<std::vector<bool>> members_;
   std::vector<Capacity> start_, slack_;
   std::vector<Care> care_;
-  std::vector<SetIndex> purse_;  // of each set, the one whose slack it pays from: itself, or one that shares it
+  std::vector<SetIndex> account_;  // for each set, the set whose slack it pays from: itself, or one that shares it
   Care care_taken_ = Care::kTight;
   bool heeds_all_ = false;
-  std::vector<std::vector<SetIndex>> entered_, entered_tight_;  // of each arc, the sets that it leads into
+  std::vector<std::vector<SetIndex>> entered_, entered_tight_;  // for each arc, the sets that it leads into
   std::unordered_set<std::vector<bool>> known_;
 };
 

@@ -1,7 +1,7 @@
-"""The three ways in which something can go wrong, kept apart.
+"""The three kinds of errors, kept apart.
 
-`InputError` is for the caller to fix, `NoSolutionError` is the network's answer, and `InternalError` is our own
-defect: it never reaches a user because of what they typed.
+`InputError`: the caller must fix the input. `NoSolutionError`: the input is valid, but the network allows no solution.
+`InternalError`: a defect in forestcoll; no input of a user may cause one.
 """
 
 import json
@@ -23,11 +23,11 @@ class ForestcollError(Exception):
 
 
 class InputError(ForestcollError):
-    """The input is bad: the text says where, what, the value, and how to fix it."""
+    """The input is bad: the text says where, what is wrong, the value, and how to fix it."""
 
 
 class NoSolutionError(ForestcollError):
-    """The input is well formed, but what was asked cannot be had on it; the text says why."""
+    """The input is valid, but the request has no solution on this network; the text says why."""
 
 
 class InternalError(ForestcollError):
@@ -69,7 +69,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """Return how a message shows a value that somebody wrote: as it stands in JSON, text in quotes, never too long."""
+    """Return `value` as a message shows it: in JSON notation, text in quotes, cut where it is too long."""
     return repr(_cut(value)) if isinstance(value, str) else _cut(_spelled(value))
 
 
@@ -82,7 +82,7 @@ def _spelled(value: object) -> str:
         return json.dumps(value)
     if isinstance(text := getattr(value, "text", None), str):  # a JSON number that remembers how it was written
         return text
-    if isinstance(value, int) and value.bit_length() > 4 * _MOST_SHOWN:  # Python does not print the longest
+    if isinstance(value, int) and value.bit_length() > 4 * _MOST_SHOWN:  # Python refuses to print the longest ones
         return f"an integer of about {value.bit_length() * 30103 // 100000 + 1} digits"
     if isinstance(value, list | dict):
         return json.dumps(value, default=repr, skipkeys=True)

@@ -1,7 +1,7 @@
 """Exact numbers at the boundary: what a file or a caller wrote becomes a `Fraction`, never a binary float.
 
-Invariant: nothing that passes through here is rounded, and nothing is expanded before its size is known to be small
-(an exponent of a billion is refused, not computed).
+Invariant: no number is rounded, and no number is expanded before its size is known to be small (an exponent of a
+billion is refused, not computed).
 """
 
 import json
@@ -16,10 +16,10 @@ MAX_DIGITS = 60
 """The most decimal digits that the numerator and the denominator of a bandwidth or a latency may have, each."""
 
 MAX_RESULT_DIGITS = 4000
-"""The same of a result, which sums and products of bandwidths make longer. Python reads at most 4300 digits."""
+"""The same limit for results; sums and products of bandwidths are longer. Python reads at most 4300 digits."""
 
 MAX_TREES_DIGITS = 100
-"""The most digits of a number of trees that is asked for: with more, results would outgrow `MAX_RESULT_DIGITS`."""
+"""The most digits of a requested number of trees: with more, results would be longer than `MAX_RESULT_DIGITS`."""
 
 _DIGITS = re.compile(r"[0-9]+")
 _INTEGER_RATIO = re.compile(r"([+-]?[0-9]+)(?:/([0-9]+))?")
@@ -27,13 +27,13 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?"
 
 
 class WrittenFloat(float):
-    """A JSON number with a point or an exponent that remembers the text it was written as."""
+    """A JSON number with a decimal point or an exponent that remembers the text it was written as."""
 
     __slots__ = ("text",)
     text: str
 
     def __new__(cls, text: str) -> Self:
-        """Keep `text`, the characters of the number, beside its nearest float."""
+        """Keep `text`, the characters of the number, in addition to its nearest float."""
         number = super().__new__(cls, text)
         number.text = text
         return number
@@ -42,22 +42,22 @@ class WrittenFloat(float):
 def to_fraction(value: object, *, digits: int = MAX_DIGITS) -> Fraction:
     """Return `value` exactly.
 
-    Takes an integer, a `Fraction`, a `Decimal`, a string (`"25"`, `"25/3"`, `"0.1"`, `"1.5e3"`) or a float, which
-    is read as the shortest decimal that names it: 0.1 is 1/10. numpy's integers and floats are taken alike.
+    Takes an integer, a `Fraction`, a `Decimal`, a string (`"25"`, `"25/3"`, `"0.1"`, `"1.5e3"`) or a float. A float is
+    read as the shortest decimal that denotes it: 0.1 is 1/10. Integers and floats of numpy are accepted too.
 
     Raises:
-        ValueError: the text says what is wrong with the value (not a number, not finite, more than `digits` digits,
-            which are at most `MAX_RESULT_DIGITS`, a zero denominator).
+        ValueError: the text says what is wrong with the value: not a number, not finite, a zero denominator, or more
+            than `digits` digits. `digits` is at most `MAX_RESULT_DIGITS`.
     """
     if isinstance(value, bool):
         raise ValueError("is not a number")
     if isinstance(value, WrittenFloat):
         return _parse(value.text, digits)
     if isinstance(value, Rational):
-        exact = Fraction(int(value.numerator), int(value.denominator))  # numpy's would overflow
+        exact = Fraction(int(value.numerator), int(value.denominator))  # integers of numpy would overflow
         return _bounded(exact, digits)
     if isinstance(value, (Real, Decimal)):
-        # math.isfinite would take a Decimal for infinite that is only too large for a float
+        # math.isfinite would call a Decimal infinite that is only too large for a float
         if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
             raise ValueError("is not finite")
         return _parse(str(value), digits)
@@ -67,7 +67,7 @@ def to_fraction(value: object, *, digits: int = MAX_DIGITS) -> Fraction:
 
 
 def _parse(text: str, digits: int) -> Fraction:
-    longest = min(4 * digits, MAX_RESULT_DIGITS)  # of an integer in the text, before it is reduced
+    longest = min(4 * digits, MAX_RESULT_DIGITS)  # limit for an integer in the text, before the fraction is reduced
     if len(text) > 2 * longest + 2 or any(len(each) > longest for each in _DIGITS.findall(text)):
         raise _too_long(digits)
     if ratio := _INTEGER_RATIO.fullmatch(text):
@@ -95,10 +95,10 @@ def _too_long(digits: int) -> ValueError:
 
 
 def json_text(document: object, *, indent: int | None = None) -> str:
-    """Return `json.dumps(document)`, with each `WrittenFloat` in it as it was written, digit for digit.
+    """Return `json.dumps(document)`; each `WrittenFloat` in it is written with the digits it was read with.
 
     Raises:
-        TypeError: it holds what JSON does not.
+        TypeError: `document` contains a value that JSON cannot represent.
     """
     text = json.dumps(document, indent=indent)
     if not _holds_written_float(document):
@@ -120,7 +120,7 @@ def _holds_written_float(value: object) -> bool:
 
 
 def _marked(value: object, mark: str, floats: list[str]) -> object:
-    """Return `value` with a text in place of each `WrittenFloat`: `mark` and the place of its own text in `floats`."""
+    """Return `value` with each `WrittenFloat` replaced by the text `mark` plus the index of its digits in `floats`."""
     if isinstance(value, WrittenFloat):
         floats.append(value.text)
         return f"{mark}{len(floats) - 1}"
@@ -132,5 +132,5 @@ def _marked(value: object, mark: str, floats: list[str]) -> object:
 
 
 def plain_number(number: Fraction) -> int | str:
-    """Return `number` as the simplest JSON value that is read back exactly: an integer, else `"p/q"`."""
+    """Return `number` as the simplest JSON value that is read back exactly: an integer if possible, else `"p/q"`."""
     return number.numerator if number.denominator == 1 else str(number)

@@ -1,9 +1,9 @@
-"""The one module that touches the file system: bounded reading, whole-or-nothing writing, gzip by name.
+"""The one module that touches the file system: reading with a size limit, atomic writing, gzip by file name.
 
-The path `-`, `STANDARD_STREAM`, is standard input or standard output; a file of that name is `./-`, made absolute.
+The path `-`, `STANDARD_STREAM`, is standard input or standard output. To name a file that is called `-`, write `./-`.
 
-Files are untrusted: their size is bounded before they are parsed, and the parser's own limits (depth, digits) come
-back as an `InputError` that names the file.
+Files are untrusted. Their size is limited before they are parsed, and the limits of the parser (depth, digits) are
+reported as an `InputError` that names the file.
 """
 
 import contextlib
@@ -26,10 +26,10 @@ MAX_BYTES = 2 * 2**30
 """The largest document that is read, in bytes after decompression (2 GiB): a schedule of thousands of nodes."""
 
 MAX_TOPOLOGY_BYTES = 256 * 2**20
-"""The largest topology that is read (256 MiB), some three million links."""
+"""The largest topology that is read (256 MiB): about three million links."""
 
 STANDARD_STREAM = Path("-")
-"""Where it is read: standard input; where it is written: standard output."""
+"""Standard input when a path is read, standard output when it is written."""
 
 _PIECE_BYTES = 2**20
 
@@ -40,7 +40,7 @@ def is_standard_stream(path: Path | None) -> bool:
 
 
 def path_of(text: str) -> Path:
-    """Return the path that `text` names; `pathlib` alone would take `./-` for `STANDARD_STREAM`."""
+    """Return the path that `text` names; `./-` is made absolute, because `pathlib` shortens it to `-`."""
     path = Path(text)
     return path.absolute() if path == STANDARD_STREAM and text != "-" else path
 
@@ -48,7 +48,7 @@ def path_of(text: str) -> Path:
 def read_document(path: Path, *, limit: int = MAX_BYTES) -> dict[str, object]:
     """Return the JSON object in the file at `path` (gzip if its name ends in `.gz`), of at most `limit` bytes.
 
-    Numbers with a point or an exponent come back as `WrittenFloat`, so that they can be read exactly.
+    Numbers with a decimal point or an exponent are returned as `WrittenFloat`, so that no digit is lost.
 
     Raises:
         InputError: the file is missing, a directory, unreadable, too large, or not one JSON object.
@@ -60,17 +60,17 @@ def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
     """Return the JSON object in `data`, the content of the file at `path`, as `read_document` does.
 
     Raises:
-        InputError: it is not one JSON object in UTF-8.
+        InputError: `data` is not one JSON object in UTF-8.
     """
     text = _decoded(data, path)
     try:
         document = json.loads(text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{path}: not valid JSON: {error.msg} at {where}; mend the file there") from None
+        raise InputError(f"{path}: not valid JSON: {error.msg} at {where}; fix the file there") from None
     except RecursionError:
-        raise InputError(f"{path}: JSON nested too deeply; a forestcoll file needs six levels at most") from None
-    except ValueError:  # what is left is an integer that Python does not read
+        raise InputError(f"{path}: JSON nested too deeply; a forestcoll file needs at most six levels") from None
+    except ValueError:  # the remaining cause: an integer with more digits than Python reads
         raise InputError(f"{path}: holds a number of thousands of digits; write shorter numbers") from None
     if not isinstance(document, dict):
         raise InputError(f"{path}: holds a JSON {_json_type(document)}; expected an object, {{...}}")
@@ -90,7 +90,7 @@ def _decoded(data: bytes | bytearray, path: Path) -> str:
 
 
 def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
-    """Return the content of the file at `path`, decompressed if its name ends in `.gz`; at most `limit` bytes.
+    """Return the content of the file at `path`, decompressed if its name ends in `.gz`, of at most `limit` bytes.
 
     Raises:
         InputError: the file is missing, a directory, unreadable, or larger than `limit`.
@@ -103,7 +103,7 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the name") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error}); its name says .gz") from None
+        raise InputError(f"{path}: not a whole gzip file ({error}); the name ends in .gz") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL byte in the name
@@ -114,7 +114,7 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
 
 
 def _bounded_content(file: IO[bytes], limit: int) -> bytearray:
-    """Return what `file` holds, or more than `limit` bytes of it; to ask for all at once would take that memory."""
+    """Return what `file` contains, or a little more than `limit` bytes; one large read would allocate all of it."""
     data = bytearray()
     while len(data) <= limit and (piece := file.read(_PIECE_BYTES)):
         data += piece
@@ -122,7 +122,7 @@ def _bounded_content(file: IO[bytes], limit: int) -> bytearray:
 
 
 def system_text(path: str) -> str | None:
-    """Return the text of a small file in which the system says something of itself; None if it does not."""
+    """Return the text of a small file of the operating system, such as one in /proc; None if it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -141,10 +141,10 @@ def write_bytes(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 def write_text(path: Path, chunks: Iterable[str]) -> None:
-    """Write the text in `chunks` to `path`, whole or not at all; gzip if its name ends in `.gz`.
+    """Write the text in `chunks` to `path`, completely or not at all; gzip if its name ends in `.gz`.
 
-    The text goes to a temporary file beside `path`, which then takes its place in one step; whatever stood there
-    before stays until then. A device or a pipe is written straight to, and so is `STANDARD_STREAM`.
+    The text is written to a temporary file in the same folder, which then replaces `path` in one step. Until then the
+    old file stays unchanged. Devices, pipes and `STANDARD_STREAM` are written directly.
 
     Raises:
         InputError: the file cannot be written (no such folder, no permission, a full disk).
@@ -164,7 +164,7 @@ def _write(path: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
     try:
         if target.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
-        # asked of `path`, as /dev/stdout may lead to a pipe, which has no name of its own
+        # check `path`, not `target`: /dev/stdout may lead to a pipe, which has no name of its own
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
             with path.open("wb") as device:
                 _write_chunks(device, chunks, compress=False)
@@ -193,7 +193,7 @@ def _replace(target: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
 
 
 def _mode_for(target: Path) -> int:
-    """Return the permissions of the file that is replaced, or those that a new file gets."""
+    """Return the permissions of the file that is replaced, or those of a new file."""
     if target.exists():
         return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)
@@ -205,7 +205,7 @@ def _write_chunks(file: IO[bytes], chunks: Iterable[str] | Iterable[bytes], *, c
     if not compress:
         _encode(file, chunks)
         return
-    # No name and no time in the header: the same schedule gives the same bytes.
+    # The header has no name and no time, so that the same schedule gives the same bytes.
     with (
         gzip.GzipFile(filename="", mode="wb", compresslevel=4, fileobj=file, mtime=0) as packed,
         io.BufferedWriter(cast("io.RawIOBase", packed), 2**20) as buffered,

@@ -90,7 +90,7 @@ def test_what_does_not_fit_is_told(schedule: Path, tmp_path: Path) -> None:
     complaint = run_command("export", schedule, "--to", "mscclpp-json", "--protocol", "LL128", "-o", out).complaint()
     assert "no protocol LL128" in complaint
     complaint = run_command("export", schedule, "--to", "msccl-xml", "--blocks", 1, "-o", out).complaint()
-    assert "no program fits MSCCL's XML for microsoft" in complaint
+    assert "no program fits MSCCL XML for microsoft" in complaint
     assert not out.exists()
 
 
@@ -137,9 +137,9 @@ def test_an_existing_file_stays_when_the_export_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "is neither MSCCL's XML nor an execution plan"),
-        ("hello", "is neither MSCCL's XML nor an execution plan"),
-        ("{}", 'is no execution plan of MSCCL++: it has no "gpus"'),
+        ("", "is neither MSCCL XML nor an execution plan"),
+        ("hello", "is neither MSCCL XML nor an execution plan"),
+        ("{}", 'is not an execution plan of MSCCL++: it has no "gpus"'),
         ('{"format": "forestcoll.schedule/1"}', "`forestcoll verify` judges schedules"),
         ("{", "not valid JSON"),
         ('{"gpus": ' + "[" * 100_000, "JSON nested too deeply"),
@@ -178,7 +178,7 @@ def test_a_file_that_would_take_all_memory_is_refused(schedule: Path, tmp_path: 
     out = tmp_path / "x.xml"
     run_command("export", schedule, "--to", "msccl-xml", "--dialect", "azure", "-o", out)
     out.write_text(re.sub(f'{name}="[0-9]+"', f'{name}="{10**17}"', out.read_text()))
-    assert "chunks in all buffers; up to" in run_command("check-program", out).complaint()
+    assert "chunks in all buffers; at most" in run_command("check-program", out).complaint()
 
 
 def test_a_dialect_must_load_the_file(schedule: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Problems for the cores, made from random networks, and what a forest must hold to be right."""
+"""Problems for the cores, made from random networks, and checks that a forest is right."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -54,14 +54,14 @@ def problem_of(
 
 @st.composite
 def weighted(draw: st.DrawFn, among: st.SearchStrategy[Topology]) -> Scaled:
-    """A network, as the generator hands it to a core, whose nodes hold equal shards or not, or all data is at one."""
+    """A network as the generator passes it to a core; shards are equal, unequal, or all at one node."""
     topology = draw(among)
     one = st.sampled_from(topology.compute).map(lambda node: {node: Fraction(1)})
     return scaled(topology, draw(st.one_of(st.none(), shards_for(topology), one)))
 
 
 def scaled(topology: Topology, shards: dict[int, Fraction] | None = None) -> Scaled:
-    """Return the network as the generator hands it to a core."""
+    """Return the network as the generator passes it to a core."""
     best = optimum(topology, shards=shards)
     arcs = [(link.source, link.target) for link in topology.links]
     capacities = dict(zip(arcs, best.forests[0].tree_capacities(), strict=True))

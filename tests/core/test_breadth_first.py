@@ -1,4 +1,4 @@
-"""Breadth-first broadcasts of all cores: nothing is missing, all is in time, and no node can be served faster."""
+"""Breadth-first broadcasts of all cores: complete, in time, and as fast as possible for every node."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -123,7 +123,7 @@ def _assert_whole(parts: list[tuple[Fraction, Fraction]], is_own: bool) -> None:
     assert ends[-1] == 1
 
 
-def test_what_cannot_be_is_refused(core: Core) -> None:
+def test_an_unreachable_node_is_refused(core: Core) -> None:
     problem = core.Problem(3, [0, 1], [1, 0], [1, 1], [0, 1, 2])
     with pytest.raises(ValueError, match="cannot reach"):
         core.broadcast_breadth_first(problem, 1, [0, 0], 0)

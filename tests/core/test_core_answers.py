@@ -1,4 +1,4 @@
-"""The three cores give the same answers, and these are what the definitions say."""
+"""The three cores give the same answers, which agree with the definitions."""
 
 from fractions import Fraction
 from itertools import product
@@ -39,7 +39,7 @@ def test_feeds(network: Scaled, factor: Fraction, added: int) -> None:
     )
 
 
-def ways(network: Scaled, capacities: dict[tuple[int, int], int]) -> list[tuple[int, int, int]]:
+def two_hop_paths(network: Scaled, capacities: dict[tuple[int, int], int]) -> list[tuple[int, int, int]]:
     switches = set(range(network.nodes)) - set(network.terminals)
     present = [arc for arc, capacity in capacities.items() if capacity]
     return [(u, w, t) for (u, w), (other, t) in product(present, present) if w == other and w in switches]
@@ -47,9 +47,9 @@ def ways(network: Scaled, capacities: dict[tuple[int, int], int]) -> list[tuple[
 
 @examples(150)
 @given(weighted(networks(most=7).filter(lambda topology: topology.switches)))
-def test_split_capacity_of_every_way(network: Scaled) -> None:
+def test_split_capacity_of_every_path(network: Scaled) -> None:
     capacities = dict(network.capacities)
-    for u, w, t in ways(network, capacities):
+    for u, w, t in two_hop_paths(network, capacities):
         amount = min(capacities[u, w], capacities[w, t])
         expected = most_split(
             network.nodes, capacities, network.terminals, network.supplies, way=(u, w, t), amount=amount
@@ -64,7 +64,7 @@ def test_split_capacity_of_every_way(network: Scaled) -> None:
 def test_split_capacity_while_switches_are_split_off(network: Scaled, data: st.DataObject) -> None:
     capacities = dict(network.capacities)
     for _ in range(6):
-        if not (possible := ways(network, capacities)):
+        if not (possible := two_hop_paths(network, capacities)):
             break
         u, w, t = data.draw(st.sampled_from(possible))
         wanted = data.draw(st.integers(0, min(capacities[u, w], capacities[w, t])))
@@ -84,7 +84,7 @@ def test_split_capacity_while_switches_are_split_off(network: Scaled, data: st.D
 def check_state(
     network: Scaled, left: dict[tuple[int, int], int], others: list[int], tree: set[int], copies: int
 ) -> None:
-    """Check that all trees to come are still possible (condition 2 of ForestColl's appendix E.3)."""
+    """Check that all remaining trees are still possible (condition 2 of ForestColl's appendix E.3)."""
     for inside in subsets(range(network.nodes)):
         if len(inside) < network.nodes:
             needed = sum(others[node] for node in inside) + (copies if tree <= inside else 0)

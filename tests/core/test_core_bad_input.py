@@ -1,4 +1,4 @@
-"""The native cores answer bad input with an exception: they never crash, and never give a wrong number."""
+"""The native cores raise an exception for bad input; they never crash or return a wrong number."""
 
 from typing import Any
 
@@ -78,7 +78,7 @@ def test_tree_capacity_of_arcs_that_do_not_exist(native: Core) -> None:
 
 
 @pytest.mark.parametrize("arcs", [{(0, 1): 1, (1, 0): 1, (2, 0): 1}, {(0, 1): 1, (1, 0): 1, (0, 2): 1, (2, 0): 2}])
-def test_a_switch_that_gives_out_more_than_it_takes_in(native: Core, arcs: dict[Arc, int]) -> None:
+def test_a_switch_with_more_egress_than_ingress_capacity(native: Core, arcs: dict[Arc, int]) -> None:
     with pytest.raises(RuntimeError, match="could not be split off"):
         native.remove_switches(problem_of(native, 3, arcs, [0, 1]), 1)
 
@@ -183,7 +183,7 @@ def test_base_trees_of_a_symmetry(name: str) -> None:
     core = cores()[name]
     routed, counters = core.grow_base_trees(core.Problem(**(TRIANGLE | {"capacities": [2, 2, 2]})), 1, **ROTATION)
     if name == "reference":
-        assert counters["missing"] == 1  # it has no fast way
+        assert counters["missing"] == 1  # it does not grow base trees
     else:
         assert counters["missing"] == 0
         assert routed[0] == [0]

@@ -1,4 +1,4 @@
-"""Long work reports how far it is, can be stopped by the one who listens, and by Ctrl-C."""
+"""Long work reports its progress, and can be stopped by the progress callback and by Ctrl-C."""
 
 import signal
 import threading
@@ -41,7 +41,7 @@ def test_the_reference_reports_each_part() -> None:
 
 
 @pytest.mark.parametrize("name", ["narrow", "wide"])
-def test_native_work_reports_and_the_listener_may_stop_it(name: str) -> None:
+def test_native_work_reports_and_the_callback_may_stop_it(name: str) -> None:
     heard: list[tuple[int, int]] = []
 
     def listen(done: int, total: int) -> None:
@@ -73,7 +73,7 @@ def test_ctrl_c_stops_native_work_at_once() -> None:
         signal.raise_signal(signal.SIGINT)
 
     timer = threading.Timer(0.3, interrupt)
-    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 (how often the work fits into the time does not matter)
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 (the number of repetitions does not matter)
         timer.start()
         while True:
             core.remove_switches(problem, network.supply)

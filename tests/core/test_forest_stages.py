@@ -1,4 +1,4 @@
-"""Switch removal, packing and routing, on every core: what each stage promises, checked by plain counting."""
+"""Switch removal, packing and routing, on every core: the guarantees of each stage, checked by counting."""
 
 from collections import Counter
 from itertools import pairwise
@@ -65,16 +65,16 @@ def check_routed(network: Scaled, routed: RoutedTrees) -> None:
 def most_batches(network: Scaled, capacities: dict[Arc, int]) -> int:
     """Return a bound that holds however large capacities are.
 
-    A batch ends when an arc or a root is used up, or when a further cut is so tight that no tree may enter it as often
-    as this one did. There are as many independent such events as arcs and roots, and each cut meets at most
-    log2(number of nodes) of them before it is tight.
+    A batch ends when an arc or a root is used up, or when another cut becomes so tight that no tree may enter it as
+    often as this one did. The number of independent events of the first kind is the number of arcs and roots, and each
+    cut meets at most log2(number of nodes) of them before it is tight.
     """
     terminals = len(network.terminals)
     return (len(capacities) + terminals) * terminals.bit_length()
 
 
 @pytest.mark.parametrize("name", list(cores()))
-def test_every_stage_keeps_its_promise(name: str) -> None:
+def test_every_stage_keeps_its_guarantees(name: str) -> None:
     @examples(COUNT[name])
     @given(weighted(networks()))
     def check(network: Scaled) -> None:
@@ -135,13 +135,13 @@ SKEWED = Scaled(
 )
 
 
-def test_what_growing_leaves_over_is_proven(core: Core) -> None:
+def test_trees_that_cannot_be_grown_are_packed(core: Core) -> None:
     problem = SKEWED.on(core)
     routed, _ = core.grow_trees(problem, SKEWED.supply)
     check_routed(SKEWED, routed)
 
 
-def test_links_without_capacity_are_as_good_as_none(core: Core) -> None:
+def test_links_without_capacity_change_nothing(core: Core) -> None:
     around = {(0, 2): 1, (2, 1): 1, (1, 2): 1, (2, 0): 1}
     network = Scaled(nodes=3, capacities={(0, 1): 0, **around, (1, 0): 0}, terminals=(0, 1), supply=1)
     check_stages(core, network)

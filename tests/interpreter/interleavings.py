@@ -1,8 +1,8 @@
 """An oracle for small programs over FIFO channels: tries every order in which instructions can be done, on numbers.
 
-It shares nothing with the interpreter: memory is a tuple of sets with counts, an instruction is done at one stroke, and
-all orders are gone through. So it sees less than the interpreter judges (two blocks at work at the same instant), but
-what it finds wrong is wrong.
+It shares nothing with the interpreter: memory is a tuple of sets with counts, instructions are atomic, and all orders
+are tried. So it finds fewer faults than the interpreter (none between two blocks that work at the same time), but every
+fault that it finds is real.
 """
 
 from collections import Counter
@@ -13,20 +13,20 @@ from forestcoll.program import Buffer, Instruction, Message, Program, Span, Task
 Sum: TypeAlias = tuple[tuple[tuple[int, int], int], ...]
 """How often each (rank, chunk) is in a sum."""
 State: TypeAlias = tuple[tuple[int, ...], tuple[Sum | None, ...], tuple[tuple[Sum, ...], ...]]
-"""How far each block is, what each cell holds, and what is on its way over each channel."""
+"""The progress of each block, the content of each cell, and the messages on their way over each channel."""
 
 WRONG: State = ((), (), ())
-"""The state after something was read that nobody had written."""
+"""The state after a read of a cell that nobody had written."""
 
 MOST_STATES = 2_000
 
 
-class TooManyOrders(Exception):  # noqa: N818 (not an error: the example is left out)
-    """There are more states than one wants to look at."""
+class TooManyOrders(Exception):  # noqa: N818 (not an error: the example is skipped)
+    """There are too many states to visit."""
 
 
 def goes_right_in_every_order(program: Program) -> bool:
-    """Whether every order comes to the end with the right data."""
+    """Return whether every order ends with the right data."""
     blocks = [(rank, block) for rank, each in enumerate(program.ranks) for block in range(len(each.blocks))]
     first: State = ((0,) * len(blocks), _inputs(program), ((),) * len(program.channels))
     seen, waiting = {first}, [first]

@@ -1,4 +1,4 @@
-"""Ways to break a program, each a list of broken ones."""
+"""Mutations that break a program; each yields broken programs."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -54,7 +54,7 @@ def _shifted(program: Program, span: Span) -> Span | None:
 
 
 def wrong_buffer(program: Program) -> Iterator[Program]:
-    """What is sent is read from the output, or what is received is written to scratch."""
+    """A sent chunk is read from the output, or a received chunk is written to scratch."""
 
     def change(_: int, each: Instruction) -> Iterator[Instruction]:
         for number, place in enumerate(each.targets):
@@ -86,7 +86,7 @@ def wrong_channel(program: Program) -> Iterator[Program]:
 
 
 def missing_dependency(program: Program) -> Iterator[Program]:
-    """An instruction does not wait for one of what it has to wait for."""
+    """An instruction lacks one of its dependencies."""
 
     def change(_: int, each: Instruction) -> Iterator[Instruction]:
         for number in range(len(each.after)):
@@ -108,7 +108,7 @@ def dropped_step(program: Program) -> Iterator[Program]:
 
 
 def swapped_steps(program: Program) -> Iterator[Program]:
-    """Two instructions in a row that use the same channel the same way change places."""
+    """Two consecutive instructions that use the same channel in the same direction change places."""
     for rank, each in enumerate(program.ranks):
         for block, listed in enumerate(each.blocks):
             for number in range(len(listed.instructions) - 1):

@@ -1,4 +1,4 @@
-"""Small programs, written out by hand, that tests take as they are or break."""
+"""Small programs, written by hand, that tests use unchanged or break."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,7 +37,7 @@ def scratch(rank: int, offset: int, count: int = 1, *, packets: bool = False) ->
 
 
 def move(sources: object, targets: object, **more: Any) -> Instruction:
-    """An instruction that moves data; a single place need not stand in a tuple."""
+    """An instruction that moves data; a single place needs no tuple."""
     return Instruction(sources=_places(sources), targets=_places(targets), **more)
 
 
@@ -100,7 +100,7 @@ def sum_up(**more: Any) -> Program:
 
 
 def put(kind: ChannelKind = MEMORY, **more: Any) -> Program:
-    """A broadcast from rank 0 to rank 1, which says that it has started and waits for the signal that all is there."""
+    """A broadcast from rank 0 to rank 1, which signals its start and then waits for the signal after the data."""
     channels = (Channel(kind, 0, 1), Channel(kind, 1, 0))
     flush = [Instruction(flushes=(0,))] if kind is PORT else []
     blocks = [

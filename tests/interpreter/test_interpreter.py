@@ -55,7 +55,7 @@ def changed(base: Program, place: tuple[int, int, int], **values: Any) -> Progra
 
 
 def fault(broken: Program) -> Fault:
-    """The fault of a program, the same in two runs."""
+    """The fault of a program, which must be the same in two runs."""
     found, again = check(broken).fault, check(broken).fault
     assert found is not None
     assert found == again
@@ -99,7 +99,7 @@ def test_a_contribution_that_is_added_twice_is_wrong() -> None:
     assert "with rank 2 more than once" in fault(broken).message
 
 
-def test_chunks_that_do_not_belong_together_never_become_right() -> None:
+def test_a_sum_of_different_chunks_never_becomes_right() -> None:
     blocks = [[[move([inp(0, 0, 2), inp(0, 0, 2)], scratch(0, 0, 2)), move(scratch(0, 0, 2), out(0, 0, 2))]]]
     found = fault(program(Task.REDUCE, blocks, (), sizes=(2, 2, 2), chunks=2, root=0))
     assert "with all ranks more than once" in found.message
@@ -145,7 +145,7 @@ def in_one_block(count: int, slots: int | None) -> Program:
     return program(Task.ALLGATHER, blocks, PAIR, sizes=sizes, chunks=2 * count, shards=(count, count), slots=slots)
 
 
-def test_both_ranks_may_send_first_if_the_channels_hold_it() -> None:
+def test_both_ranks_may_send_first_if_the_channels_have_enough_slots() -> None:
     assert check(in_one_block(2, 2)).ok
     assert check(in_one_block(9, None)).ok
     found = fault(in_one_block(3, 2))
@@ -153,7 +153,7 @@ def test_both_ranks_may_send_first_if_the_channels_hold_it() -> None:
     assert "rank 1, block 0, step 0 waits for rank 0 to receive what it has sent there" in found.message
 
 
-def test_who_waits_for_whom_is_told_of_a_deadlock() -> None:
+def test_a_deadlock_reports_who_waits_for_whom() -> None:
     base = exchange()
     first = with_instruction(base, (0, 0, 1), replace(base.ranks[0].blocks[0].instructions[1], after=after(1, 0)))
     second = with_instruction(first, (1, 0, 1), replace(base.ranks[1].blocks[0].instructions[1], after=after(1, 0)))
@@ -173,7 +173,7 @@ def test_an_instruction_that_waits_for_itself_is_a_deadlock() -> None:
     assert "which is itself" in found.message
 
 
-def test_memory_that_nothing_was_written_to_must_not_be_read() -> None:
+def test_unwritten_memory_must_not_be_read() -> None:
     found = fault(with_instruction(relay(), (0, 0, 1), move(scratch(0, 0, 2), Message(0, 2))))
     assert found.rule == "span-outside"
     broken = with_instruction(put(), (0, 0, 3), move(scratch(0, 0), out(0, 0)))
@@ -198,7 +198,7 @@ def test_a_put_must_be_waited_for() -> None:
     assert (found.rule, found.place) == ("after-end", "rank 0, block 0, step 1")
 
 
-def test_a_relaxed_signal_does_not_say_that_data_is_there() -> None:
+def test_a_relaxed_signal_does_not_order_data() -> None:
     base = changed(put(), (0, 0, 2), relaxed=True)
     assert fault(base).rule == "after-end"
     reading = with_block(base, 1, 0, (*base.ranks[1].blocks[0].instructions, move(out(1, 0), scratch(1, 0))))
@@ -220,7 +220,7 @@ def test_a_signal_must_come_after_the_put_by_all_threads() -> None:
 
 
 def test_the_helper_of_a_port_may_read_late() -> None:
-    """What it was handed may be overwritten only after a flush, or after somebody has answered."""
+    """The source of a put may be overwritten only after a flush, or after the other rank has answered."""
     base = put(PORT)
     assert check(base).ok
     spoil = move(scratch(0, 0), inp(0, 0))
@@ -233,7 +233,7 @@ def test_the_helper_of_a_port_may_read_late() -> None:
     assert (found.rule, found.place) == ("race", "rank 0, block 0, step 5")
 
 
-def test_a_signal_over_a_port_comes_after_what_was_handed_before() -> None:
+def test_a_signal_over_a_port_comes_after_earlier_puts() -> None:
     base = put(PORT)
     listed = base.ranks[0].blocks[0].instructions
     swapped = with_block(base, 0, 0, (listed[0], listed[2], listed[1], *listed[3:]))
@@ -265,7 +265,7 @@ def semaphore_program(start: int, *, acquires: int = 1) -> Program:
     return program(Task.BROADCAST, listed, (), sizes=(1, 1, 1), chunks=1, root=0, semaphores=(start,))
 
 
-def test_a_semaphore_orders_who_acquires_after_who_released() -> None:
+def test_a_semaphore_orders_acquire_after_release() -> None:
     assert check(semaphore_program(0)).ok
     assert check(semaphore_program(1, acquires=2)).ok
     assert fault(semaphore_program(1)).rule in {"race", "unwritten-read"}
@@ -283,7 +283,7 @@ def packets_program(*more: Instruction) -> Program:
     return program(Task.BROADCAST, blocks, channels, sizes=(1, 1, 1), chunks=1, root=0)
 
 
-def test_packets_say_themselves_that_they_are_there() -> None:
+def test_packets_need_no_signal() -> None:
     assert check(packets_program()).ok
     other = move([inp(0, 0), inp(0, 0)], scratch(1, 0, packets=True), channel=0)
     assert fault(packets_program(other)).rule == "packet-twice"
@@ -320,7 +320,7 @@ def test_two_blocks_at_one_end_of_a_channel_are_refused() -> None:
     assert fault(broken).rule == "channel-shared"
 
 
-def test_an_alltoall_and_a_sendrecv_are_judged_too() -> None:
+def test_an_alltoall_and_a_sendrecv_are_checked_too() -> None:
     blocks = [
         [[move(inp(rank, rank), out(rank, rank)), move(inp(rank, 1 - rank), Message(rank, 1)),
           move(Message(1 - rank, 1), out(rank, 1 - rank))]]
@@ -333,7 +333,7 @@ def test_an_alltoall_and_a_sendrecv_are_judged_too() -> None:
     assert check(program(Task.SEND_RECEIVE, blocks, PAIR, sizes=(1, 1, 0), chunks=1)).ok
 
 
-def test_a_block_and_a_step_go_by_the_ids_of_the_file_they_were_read_from() -> None:
+def test_messages_use_the_ids_of_blocks_and_steps_in_the_file() -> None:
     base = relay()
     renamed = changed(base, (1, 1, 0), after=(), step=7)
     ranks = list(renamed.ranks)

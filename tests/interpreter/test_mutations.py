@@ -1,4 +1,4 @@
-"""Every broken program is found, with the same verdict each time; and an oracle that tries all orders agrees."""
+"""Every broken program is found, with the same verdict each time, and an oracle that tries all orders agrees."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -31,7 +31,7 @@ def lowered(spec: str, collective: Collective, **options: Any) -> Program:
 
 
 def spread(broken: Iterator[Program], count: int) -> list[Program]:
-    """Some of many, from all over."""
+    """Return `count` of the broken programs, evenly spaced."""
     listed = list(broken)
     return list(islice(listed, 0, None, max(1, len(listed) // count)))[:count]
 
@@ -61,7 +61,7 @@ SMALL = ("complete:nodes=2", "ring:nodes=3", "complete:nodes=3", "dgx-a100:boxes
     st.integers(0, 10**6),
     st.sampled_from([1, 2, None]),
 )
-def test_what_passes_goes_right_in_every_order(
+def test_programs_that_pass_are_right_in_every_order(
     spec: str, collective: Collective, mutate: Callable[[Program], Iterator[Program]], place: int, slots: int | None
 ) -> None:
     program = replace(lowered(spec, collective, placement=Placement.OUT_OF_PLACE), slots=slots)

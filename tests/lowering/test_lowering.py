@@ -59,7 +59,7 @@ def test_a_block_has_one_peer_to_receive_from_and_one_to_send_to() -> None:
                 assert len(used) <= 1
 
 
-def test_what_does_not_fit_as_it_is_keeps_its_greatest_trees_and_says_what_that_costs() -> None:
+def test_a_schedule_that_does_not_fit_keeps_its_greatest_trees_and_states_the_loss() -> None:
     schedule = schedule_of("mi250:boxes=2,gpus=8")
     tight = Limits(name="tight", steps_of_rank=60, blocks=64, count=71, waits=1)
     lowering = lowered(schedule, tight)
@@ -69,7 +69,7 @@ def test_what_does_not_fit_as_it_is_keeps_its_greatest_trees_and_says_what_that_
     assert excess_of(lowering.program, tight) is None
 
 
-def test_what_cannot_fit_is_said_with_the_figure_and_the_rank() -> None:
+def test_a_schedule_that_cannot_fit_is_refused_with_the_limit_and_the_rank() -> None:
     schedule = schedule_of("dgx-a100:boxes=1")
     with pytest.raises(NoSolutionError, match=r"no program fits tiny, not even .*: it needs 7 thread blocks"):
         lower(schedule, Options(placement=Placement.IN_PLACE), Limits(name="tiny", blocks=3))
@@ -77,7 +77,7 @@ def test_what_cannot_fit_is_said_with_the_figure_and_the_rank() -> None:
         lower(schedule, Options(), Limits(name="short", steps_of_rank=4))
 
 
-def test_a_budget_of_blocks_is_kept() -> None:
+def test_a_limit_of_blocks_is_kept() -> None:
     schedule = schedule_of("mi250:boxes=1")
     sizes = [blocks(lowered(schedule, blocks=budget).program) for budget in (64, 24, 12)]
     assert sizes == sorted(sizes, reverse=True)
@@ -103,7 +103,7 @@ def test_rounding_keeps_the_sum_and_is_never_off_by_a_chunk() -> None:
 
 
 @pytest.mark.parametrize("style", Style)
-def test_pieces_follow_each_other_and_instances_stand_side_by_side(style: Style) -> None:
+def test_pieces_follow_each_other_and_instances_run_in_parallel(style: Style) -> None:
     schedule = schedule_of("ring:nodes=3")
     plain, pieces, instances = (
         lowered(schedule, style=style, placement=Placement.OUT_OF_PLACE, pieces=pieces, instances=instances)
@@ -123,7 +123,7 @@ def test_in_place_a_root_copies_nothing() -> None:
         assert (program.in_place, program.out_of_place) == (placement != "out-of-place", placement != "in-place")
 
 
-def test_sums_need_scratch_only_where_a_rank_has_no_room_of_its_own() -> None:
+def test_sums_need_scratch_only_if_the_output_has_no_space() -> None:
     for collective, needs in ((Collective.ALLREDUCE, False), (Collective.REDUCE_SCATTER, True)):
         program = lowered(schedule_of("torus:dims=3x3", collective)).program
         used = {place.buffer for *_, each in program.instructions() for place in each.places if isinstance(place, Span)}
@@ -136,7 +136,7 @@ def test_the_same_schedule_gives_the_same_program() -> None:
 
 
 @pytest.mark.parametrize("style", Style)
-def test_those_that_take_part_have_a_program(style: Style) -> None:
+def test_participating_ranks_have_a_program(style: Style) -> None:
     topology = without_relays(build_topology("dgx-a100:boxes=2,gpus=3"), "0-1,3-4")
     for collective in (Collective.ALLGATHER, Collective.ALLREDUCE):
         schedule = generate(topology, collective=collective, ranks="0-1,3-4")
@@ -153,13 +153,13 @@ def test_trees_over_idle_nodes_have_no_program() -> None:
 
 @pytest.mark.parametrize("value", [0, -1, True, 1.5])
 @pytest.mark.parametrize("name", ["chunks", "pieces", "channels", "instances", "blocks"])
-def test_knobs_are_positive_integers(name: str, value: object) -> None:
+def test_options_are_positive_integers(name: str, value: object) -> None:
     knobs: dict[str, Any] = {name: value}
     with pytest.raises(InputError, match=name):
         Options(**knobs)
 
 
-def test_knobs_with_names_take_their_text() -> None:
+def test_options_with_names_accept_their_text() -> None:
     knobs: dict[str, Any] = {"style": "one-sided", "placement": "in-place", "protocol": "LL"}
     assert (Options(**knobs).style, Options(**knobs).placement) == (Style.ONE_SIDED, Placement.IN_PLACE)
     with pytest.raises(InputError, match="placement is 'beside'; it must be one of 'in-place'"):

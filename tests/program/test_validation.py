@@ -1,4 +1,4 @@
-"""Each rule of form, broken in a program that is right otherwise."""
+"""Each rule of form, broken in a program that keeps all others."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -111,7 +111,7 @@ def test_a_fault_names_rank_block_and_step() -> None:
 
 
 def looped(change: Callable[[Instruction], Instruction]) -> Program:
-    """A loop of three rounds that copy one chunk each, the last of which was changed."""
+    """A loop of three rounds that copy one chunk each; the last round is changed."""
     rounds = [Instruction(sources=(replace(IN, offset=i),), targets=(replace(OUT, offset=i),)) for i in range(3)]
     rounds[-1] = change(rounds[-1])
     base = program(chunks=3)
@@ -119,7 +119,7 @@ def looped(change: Callable[[Instruction], Instruction]) -> Program:
     return replace(base, ranks=ranks)
 
 
-def test_a_loop_says_what_its_instructions_are() -> None:
+def test_a_loop_must_agree_with_its_instructions() -> None:
     assert first_malformed(looped(lambda each: each)) is None
     found = first_malformed(looped(lambda each: replace(each, sources=(IN,))))
     assert found is not None

@@ -1,4 +1,4 @@
-"""Small programs in the runtimes' formats, written for these tests, and schedules to export."""
+"""Small programs in the formats of the runtimes, and schedules to export."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ outofplace="1" minBytes="0" maxBytes="1048576">
   </gpu>
 </algo>
 """
-"""A reduce-scatter of two ranks with a nop, dependencies and both ways to add, right for Azure's executor and RCCL."""
+"""A reduce-scatter of two ranks with a nop, dependencies both kinds of sums, right for Azure's executor and RCCL."""
 
 
 def local(buffer: str, index: int, size: int = 1) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def loop_plan() -> dict[str, Any]:
 
 
 def switch_plan() -> dict[str, Any]:
-    """An allreduce in place of two ranks by a switch, each letting it add up one half."""
+    """An allreduce in place of two ranks by a switch that adds up one half for each rank."""
     document = plan() | {"name": "switch", "collective": "allreduce"}
     for rank, gpu in enumerate(document["gpus"]):
         gpu |= {"input_chunks": 2, "remote_buffers": []}

@@ -1,4 +1,4 @@
-"""Files that were right and were changed in one place: each is found, with its place, and the same each time."""
+"""Right files that were changed in one place: each fault is found, with its place, and the same each time."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ def _numbers(pattern: str, change: Callable[[int], int]) -> Mutation:
 
 
 def _swapped_lines(first: str, second: str) -> Mutation:
-    """Return a mutation that swaps two lines in a row that hold these texts, all but the numbers that count steps."""
+    """Return a mutation that swaps two consecutive lines with these texts, except the numbers of the steps."""
 
     def mutate(text: str) -> Iterator[str]:
         lines = text.splitlines(keepends=True)
@@ -102,7 +102,7 @@ CASES = [
 
 
 def spread(mutants: Iterator[str], count: int) -> list[str]:
-    """Return some of many, from all over."""
+    """Return `count` of the mutants, evenly spaced."""
     listed = list(mutants)
     return list(islice(listed, 0, None, max(1, len(listed) // count)))[:count]
 

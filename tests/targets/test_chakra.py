@@ -1,4 +1,4 @@
-"""Chakra's traces: what is read, refused, and written, and what does not fit together."""
+"""Traces of Chakra: reading, refusing and writing files, and traces that do not fit together."""
 
 import sys
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_traces_that_fit_together_have_no_fault() -> None:
         ("deadlock", changed(0, 0, after=(1,)), (0, 0)),
     ],
 )
-def test_what_does_not_fit_together_is_named(rule: str, traces: tuple[Trace, ...], place: tuple[int, int]) -> None:
+def test_traces_that_disagree_are_reported(rule: str, traces: tuple[Trace, ...], place: tuple[int, int]) -> None:
     fault = chakra.traces_fault(traces)
     assert fault is not None
     assert (fault.rule, (fault.rank, fault.step)) == (rule, place)
@@ -77,15 +77,15 @@ def test_what_does_not_fit_together_is_named(rule: str, traces: tuple[Trace, ...
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        (b"\xff" * 6, "at byte 0 stands no length"),
+        (b"\xff" * 6, "there is no length at byte 0"),
         (b"\x7fshort", "a piece of 127 bytes is announced"),
-        (b"\x02\xff\xff", "header is not as Chakra's schema has it"),
+        (b"\x02\xff\xff", "header does not follow the schema of Chakra"),
         (b"\x00\x02\x18\x07", "node 0 has type 7; a collective has 4, 5, 6"),
         (b"\x00\x02\x18\x05", 'node 0 has no "comm_size"'),
         (b"<algo/>", "is announced"),
     ],
 )
-def test_what_is_no_trace_is_refused(data: bytes, complaint: str) -> None:
+def test_a_file_that_is_not_a_trace_is_refused(data: bytes, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         chakra.parse_trace(data, rank=0, where="t.et")
 

@@ -1,4 +1,4 @@
-"""What is exported, byte for byte: `tests/golden/` holds it. Written anew by `python tests/targets/test_golden.py`."""
+"""Exported files, byte for byte, as in `tests/golden/`. `python tests/targets/test_golden.py` writes them again."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""MSCCL's XML: what is read, refused, and written, and the rules of its runtimes, each broken in turn."""
+"""MSCCL XML: reading, refusing and writing files, and the rules of its runtimes, each broken by a test."""
 
 from pathlib import Path
 
@@ -41,13 +41,13 @@ def test_right_files_keep_all_rules_and_run(text: str) -> None:
 
 @pytest.mark.parametrize("text", [ALGORITHM, REDUCTION])
 @pytest.mark.parametrize("dialect", ["azure", "rccl"])
-def test_a_file_that_goes_through_a_program_says_the_same(text: str, dialect: str) -> None:
+def test_a_file_converted_to_a_program_and_back_is_equal(text: str, dialect: str) -> None:
     program = msccl_xml.to_program(parsed(text))
     again = msccl_xml.from_program(program, DIALECTS[dialect])
     assert msccl_xml.to_program(again).ranks == program.ranks
 
 
-def test_what_no_text_of_the_file_says_is_refused_with_its_line() -> None:
+def test_malformed_text_is_refused_with_its_line() -> None:
     for old, new, complaint in (
         ("<algo", "<!DOCTYPE algo [<!ENTITY a 'b'>]><algo", "document type"),
         ('cnt="1"', 'cnt="one"', r"line 4: <step> has cnt 'one'; expected an integer"),
@@ -57,7 +57,7 @@ def test_what_no_text_of_the_file_says_is_refused_with_its_line() -> None:
         ('type="s"', 'type="sr"', "expected one of s, r, rcs"),
         ('hasdep="0"', 'hasdep="2"', "expected 0 or 1"),
         ("<tb", "<block", "unknown element <block>"),
-        ("    <tb", "    <gpu", "<gpu> stands inside <gpu>; it belongs inside <algo>"),
+        ("    <tb", "    <gpu", "<gpu> is inside <gpu>; it belongs inside <algo>"),
         ('ngpus="2" ', "", 'line 1: <algo> has no "ngpus"'),
         ("</algo>", "", "not valid XML"),
         ("  <gpu", " text <gpu", "text 'text' outside a tag"),
@@ -67,14 +67,14 @@ def test_what_no_text_of_the_file_says_is_refused_with_its_line() -> None:
             parsed(changed(old, new))
 
 
-def test_a_billion_laughs_are_not_heard() -> None:
+def test_nested_entities_are_refused() -> None:
     entities = "".join(f"<!ENTITY a{i} '{f'&a{i - 1};' * 10}'>" for i in range(1, 20))
     with pytest.raises(InputError, match="document type"):
         parsed(f"<!DOCTYPE algo [<!ENTITY a0 'ha'>{entities}]><algo name='&a19;'/>")
 
 
 def test_elements_cannot_be_nested_deeply() -> None:
-    with pytest.raises(InputError, match="stands inside"):
+    with pytest.raises(InputError, match="is inside <algo>"):
         parsed("<algo name='' proto='' coll='' nchannels='1' nchunksperloop='1' ngpus='1'>" + "<algo>" * 10**5)
 
 
@@ -188,7 +188,7 @@ def test_the_root_is_the_rank_that_receives_nothing() -> None:
         msccl_xml.to_program(parsed(ALGORITHM), root=0)
 
 
-def test_messages_take_one_slot_where_the_greatest_size_lets_them() -> None:
+def test_messages_take_one_slot_if_the_greatest_size_allows_it() -> None:
     small = parsed(REDUCTION)
     assert msccl_xml.to_program(small).slots == 8
     assert msccl_xml.to_program(small).slot_chunks == 1  # 1 MiB in two chunks; a slot of LL holds 32 KiB
@@ -197,7 +197,7 @@ def test_messages_take_one_slot_where_the_greatest_size_lets_them() -> None:
     assert msccl_xml.to_program(parsed(ALGORITHM)).slot_chunks == 1
 
 
-def test_what_the_format_has_no_words_for_is_refused() -> None:
+def test_a_program_that_the_format_cannot_express_is_refused() -> None:
     program = lower(schedule("ring:nodes=3"), Options(placement=Placement.OUT_OF_PLACE)).program
     with pytest.raises(InputError, match="there is no dialect 'amd'"):
         msccl_xml.dialect_named("amd")

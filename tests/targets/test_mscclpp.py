@@ -1,4 +1,4 @@
-"""MSCCL++'s plans: what is read, refused, and written, and the rules of its executor, each broken in turn."""
+"""MSCCL++ plans: reading, refusing and writing files, and the rules of the executor, each broken by a test."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def test_what_is_written_is_read_back(make: Callable[[], dict[str, Any]]) -> Non
 
 
 @pytest.mark.parametrize("make", [plan, packet_plan, switch_plan])
-def test_a_plan_that_goes_through_a_program_does_the_same(make: Callable[[], dict[str, Any]]) -> None:
+def test_a_plan_converted_to_a_program_and_back_does_the_same(make: Callable[[], dict[str, Any]]) -> None:
     program = mscclpp.to_program(parsed(make()))
     again = mscclpp.to_program(mscclpp.from_program(program))
     for rank, other in zip(program.ranks, again.ranks, strict=True):
@@ -109,7 +109,7 @@ def test_a_pipeline_in_a_pipeline_is_refused() -> None:
     document = loop_plan()
     pipeline = operations(document)[3]
     pipeline["ops"].append(dict(pipeline, ops=[]))
-    with pytest.raises(InputError, match="pipeline stands within a pipeline"):
+    with pytest.raises(InputError, match="a pipeline inside a pipeline"):
         parsed(document)
 
 
@@ -243,7 +243,7 @@ def test_rounds_of_pipelines_are_in_the_ratio_of_their_units() -> None:
     assert check(mscclpp.to_program(parsed(document))).ok
 
 
-def test_remarks_tell_what_the_executor_does_otherwise() -> None:
+def test_remarks_say_where_the_executor_deviates_from_the_plan() -> None:
     document = plan()
     document["gpus"][0]["input_chunks"] = document["gpus"][1]["input_chunks"] = 0
     operations(document).append({"name": "flush", "channel_ids": [0], "channel_type": "port"})
@@ -277,7 +277,7 @@ def test_the_snippet_is_python_that_names_the_plan() -> None:
         export(schedule("ring:nodes=3"), "msccl-xml").snippet("ring.xml")
 
 
-def test_a_plan_is_for_messages_whose_places_fit_into_32_bits() -> None:
+def test_a_plan_is_for_messages_whose_offsets_fit_into_32_bits() -> None:
     found = parsed(json.loads(export(schedule("ring:nodes=3", Collective.ALLREDUCE), "mscclpp-json").text))
     chunks = max(max(gpu.output_chunks, gpu.scratch_chunks) for gpu in found.gpus)
     assert found.most_bytes == (2**32 - 1) // chunks * found.gpus[0].input_chunks

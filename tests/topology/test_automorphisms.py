@@ -17,7 +17,7 @@ from forestcoll.topology.automorphisms.basis import basis
 from forestcoll.topology.automorphisms.graph import graph_of
 from forestcoll.topology.automorphisms.group import Gathering, Generator, common, is_free, power
 from forestcoll.topology.automorphisms.proof import prove
-from forestcoll.topology.automorphisms.refinement import Purse
+from forestcoll.topology.automorphisms.refinement import Budget
 from forestcoll.topology.automorphisms.search import group_of
 from forestcoll.topology.registry import build_topology, builders
 
@@ -305,7 +305,7 @@ def test_the_same_topology_gives_the_same_shifts() -> None:
 @pytest.mark.parametrize("spec", ["mi250:boxes=3", "torus:dims=4x5", "rail-only:boxes=3,gpus=5", "dragonfly"])
 def test_a_search_that_runs_out_of_work_ends_with_what_it_has(spec: str, work: int) -> None:
     topology = renumbered(build_topology(spec), 4)
-    found = group_of(graph_of(topology), Purse(work))
+    found = group_of(graph_of(topology), Budget(work))
     assert_valid(topology, Symmetry(tuple(Shift(each.order, each.image.astype(np.int32)) for each in found)))
 
 
@@ -342,20 +342,20 @@ def test_whatever_is_found_in_a_random_network_is_a_group_of_symmetries(topology
 @pytest.mark.parametrize(
     ("order", "image", "what"),
     [
-        (4, [0, 0, 1, 2], "no permutation"),
+        (4, [0, 0, 1, 2], "not a permutation"),
         (2, [1, 0, 2, 3], "keep the links"),
-        (2, [1, 2, 3, 0], "of its order"),
+        (2, [1, 2, 3, 0], "stated order"),
         (8, [1, 2, 3, 0], "leaves a compute node"),
         (2, [0, 3, 2, 1], "leaves a compute node"),
     ],
 )
-def test_a_wrong_group_is_not_let_through(order: int, image: list[int], what: str) -> None:
+def test_a_wrong_group_is_refused(order: int, image: list[int], what: str) -> None:
     wrong = Symmetry((Shift(order, np.array(image, dtype=np.int32)),))
     with pytest.raises(InternalError, match=what):
         prove(graph_of(build_topology("ring:nodes=4")), wrong)
 
 
-def test_shifts_that_do_not_commute_are_not_let_through() -> None:
+def test_shifts_that_do_not_commute_are_refused() -> None:
     turn, mirror = [1, 2, 3, 0], [1, 0, 3, 2]
     wrong = Symmetry(tuple(Shift(order, np.array(image, dtype=np.int32)) for order, image in ((4, turn), (2, mirror))))
     with pytest.raises(InternalError, match="commute"):

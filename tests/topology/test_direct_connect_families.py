@@ -142,7 +142,7 @@ def test_a_generalized_kautz_graph_is_within_one_hop_of_the_least_diameter(degre
 
 
 def test_a_generalized_kautz_graph_needs_more_nodes_than_its_degree() -> None:
-    with pytest.raises(InputError, match="nodes is 4; with degree 4 it is 5 at least"):
+    with pytest.raises(InputError, match="nodes is 4; with degree 4 it must be at least 5"):
         build_topology("generalized-kautz:degree=4,nodes=4")
 
 
@@ -216,7 +216,7 @@ def test_a_twisted_torus_has_a_smaller_diameter_than_the_torus(spec: str, diamet
     [
         ("twisted-torus:dims=8", "has one dimension, and nothing to twist"),
         ("twisted-torus:dims=2x8", "a dimension has 2 nodes"),
-        ("twisted-torus:dims=4x8,twist=8", "twist is 8; with 8 nodes along the last dimension it is less than that"),
+        ("twisted-torus:dims=4x8,twist=8", "twist is 8; with 8 nodes along the last dimension it must be less"),
     ],
 )
 def test_a_twist_that_cannot_be_is_refused(spec: str, message: str) -> None:

@@ -189,7 +189,10 @@ def test_a_bandwidth_of_a_builder_may_have_a_unit() -> None:
         ("circulant:offsets=0", "circulant: offsets is '0'; expected integers of 1 or more joined by '+'"),
         ("circulant:offsets=3;4", "circulant: offsets is '3;4'; expected"),
         ("circulant:offsets=" + "+".join(["1"] * 1025), "circulant: offsets is '1+1"),
-        ("circulant:nodes=8,offsets=5", "circulant:nodes=8,offsets=5: offset 5 is too large; with 8 nodes it is 4"),
+        (
+            "circulant:nodes=8,offsets=5",
+            "circulant:nodes=8,offsets=5: offset 5 is too large; with 8 nodes it must be at most 4",
+        ),
         ("circulant:nodes=8,offsets=8,one_way=true", "circulant:nodes=8,offsets=8,one_way=true: offset 8 is too large"),
         ("circulant:offsets=3+3", "circulant:nodes=16,offsets=3+3: an offset is given twice"),
         ("circulant:nodes=8,offsets=2+4", "circulant:nodes=8,offsets=2+4: nodes and offsets are all multiples of 2"),

@@ -1,7 +1,7 @@
-"""The flow algorithms: one interface, three implementations that give the same answers.
+"""The flow algorithms: one interface and three implementations that give the same answers.
 
-`narrow` and `wide` are the native core with 64-bit and 128-bit integers; `reference` is plain Python, which has no
-widest integer. `core_for` picks the first that is wide enough, so no answer is ever wrong for want of bits.
+`narrow` and `wide` are the native core with 64-bit and 128-bit integers. `reference` is plain Python, whose integers
+have no limit. `core_for` selects the first implementation that is wide enough, so no result overflows.
 """
 
 from forestcoll.core.interface import AnyProblem, Core, LogicalNetwork, RoutedTrees, StepTransfers, TreeBatches

@@ -1,4 +1,4 @@
-"""What every core offers. Networks have integer capacities; terminals are the compute nodes."""
+"""The interface that every core implements. Networks have integer capacities; terminals are the compute nodes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
@@ -7,15 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 ReportProgress: TypeAlias = Callable[[int, int], None] | None
-"""Called now and then with how much is done, of how much; may raise to stop the work."""
+"""Called from time to time with (done, total); may raise to stop the work."""
 
 
 class AnyProblem(Protocol):
-    """A network with its terminals; made by `Core.Problem`, opaque outside its core."""
+    """A network with its terminals; made by `Core.Problem`, and opaque outside its core."""
 
 
 class LogicalNetwork(Protocol):
-    """A network whose switches are split off, and the paths behind its logical arcs."""
+    """A network after all switches were removed, with the paths behind its logical arcs."""
 
     def arcs(self) -> tuple[list[int], list[int], list[int]]:
         """Return tails, heads and capacities of the arcs that have capacity."""
@@ -25,7 +25,7 @@ class TreeBatches(Protocol):
     """Spanning trees over logical arcs, each with its multiplicity."""
 
     def lists(self, logical: LogicalNetwork) -> tuple[list[int], list[int], list[int], list[int]]:
-        """Return roots, multiplicities, and tails and heads of all tree edges, N - 1 a tree."""
+        """Return roots, multiplicities, and tails and heads of all tree edges, N - 1 edges for each tree."""
 
 
 class RoutedTrees(NamedTuple):
@@ -34,8 +34,8 @@ class RoutedTrees(NamedTuple):
     Attributes:
         roots: the root of each tree.
         multiplicities: how many copies of each tree there are.
-        paths: the path numbers of all trees, N - 1 a tree, each path after the one that leads to its first node.
-        path_starts: where each path begins in `path_nodes`, and one past the last.
+        paths: the path numbers of all trees, N - 1 for each tree; a path follows the path that reaches its first node.
+        path_starts: where each path begins in `path_nodes`, and one past the end of the last path.
         path_nodes: the nodes of all paths.
     """
 
@@ -47,17 +47,17 @@ class RoutedTrees(NamedTuple):
 
 
 class StepTransfers(NamedTuple):
-    """Parts of shards that cross links, a column each; steps count from 0, in no order.
+    """Parts of shards that cross links, as columns; steps count from 0, and rows are in no particular order.
 
     Attributes:
         steps: the step of each transfer.
-        shards: the node whose shard it sends a part of.
+        shards: the node whose shard the transfer sends a part of.
         sources: the node that sends.
         targets: the node that receives.
-        lows: the place of the point where the part begins.
-        highs: the place of the point where it ends.
-        numerators: of the points, distinct fractions of a shard in lowest terms.
-        denominators: likewise.
+        lows: the index of the point where the part begins.
+        highs: the index of the point where the part ends.
+        numerators: numerators of the points, which are distinct fractions of a shard in lowest terms.
+        denominators: denominators of the points.
     """
 
     steps: npt.NDArray[np.int32]
@@ -73,7 +73,7 @@ class StepTransfers(NamedTuple):
 class Core(Protocol):
     """The flow algorithms, in one width of integers."""
 
-    def Problem(  # noqa: N802, PLR0913, PLR0917 (it makes a Problem, of all that there is to it)
+    def Problem(  # noqa: N802, PLR0913, PLR0917 (it constructs a Problem from all its parts)
         self,
         nodes: int,
         tails: Sequence[int],
@@ -82,40 +82,41 @@ class Core(Protocol):
         terminals: Sequence[int],
         weights: Sequence[int] = (),
     ) -> AnyProblem:
-        """Return the network with these arcs; `terminals` rise.
+        """Return the network with these arcs; `terminals` must rise.
 
-        `weights` say of each terminal how much of the data it holds, 0 or more, with at least one above 0; all hold 1
-        unless they are given. What is called `supply` below is that of a terminal of weight 1.
+        `weights` gives, for each terminal, how much of the data it holds: 0 or more, and at least one above 0. Without
+        `weights` all terminals hold 1. In the other methods, `supply` is that of a terminal of weight 1.
         """
 
     def bottleneck(self, problem: AnyProblem, progress: ReportProgress = None) -> tuple[int, int, list[int]]:
-        """Return weight inside, exit capacity and nodes of a cut S that maximises their ratio (§4).
+        """Return weight inside, exit capacity and nodes of a cut S with the greatest ratio of the two (§4).
 
-        S misses at least one terminal. Every terminal must be reachable from every other.
+        S lacks at least one terminal. Every terminal must be reachable from every other.
         """
 
     def feeds(self, problem: AnyProblem, supply: int, progress: ReportProgress = None) -> bool:
         """Return whether every terminal can receive `supply` times its weight from each terminal (Theorem 3)."""
 
     def split_capacity(self, problem: AnyProblem, supply: int, way: tuple[int, int, int], amount: int) -> int:
-        """Return how much of the way u -> w -> t can become u -> t, at most `amount` (Theorem 6).
+        """Return how much capacity of the path u -> w -> t (`way`) can become u -> t, at most `amount` (Theorem 6).
 
-        `feeds` stays true for it and becomes false beyond it, unless `amount` was the limit.
+        `feeds` stays true up to the result and becomes false above it, unless the result is `amount`.
         """
 
     def tree_capacity(self, problem: AnyProblem, remaining: Sequence[int], arc: int, multiplicity: int) -> int:
-        """Return how many of a tree's copies can take `arc` so that all other trees stay possible (Theorem 10).
+        """Return how many copies of a tree can take `arc` while all other trees stay possible (Theorem 10).
 
-        Capacities are those left beside the tree; `remaining[v]` counts the other trees still to come from v.
+        Capacities are those that the tree leaves; `remaining[v]` counts the other trees from v that are still to be
+        made.
         """
 
     def remove_switches(self, problem: AnyProblem, supply: int, progress: ReportProgress = None) -> LogicalNetwork:
-        """Return the network with every switch split off, `feeds` staying true (Algorithm 3)."""
+        """Return the network with every switch removed while `feeds` stays true (Algorithm 3)."""
 
     def pack_trees(
         self, problem: AnyProblem, logical: LogicalNetwork, supply: int, progress: ReportProgress = None
     ) -> tuple[TreeBatches, Mapping[str, int]]:
-        """Return `supply` spanning trees, times its weight, from every terminal (Algorithm 4), and counters."""
+        """Return, for every terminal, `supply` times its weight spanning trees (Algorithm 4), and counters."""
 
     def route_trees(
         self, problem: AnyProblem, logical: LogicalNetwork, batches: TreeBatches, progress: ReportProgress = None
@@ -125,10 +126,10 @@ class Core(Protocol):
     def grow_trees(
         self, problem: AnyProblem, supply: int, progress: ReportProgress = None, *, prove: bool = True
     ) -> tuple[RoutedTrees, Mapping[str, int]]:
-        """Return `supply` spanning trees, times its weight, from every terminal, grown optimistically, and counters.
+        """Return, for every terminal, `supply` times its weight spanning trees, grown optimistically, and counters.
 
-        Trees that cannot be grown are packed by the proven way, or are missing where `prove` is false: then
-        `counters["missing"]` counts them.
+        Trees that cannot be grown are packed as `pack_trees` does. Where `prove` is false they are left out instead,
+        and `counters["missing"]` counts them.
         """
 
     def grow_base_trees(  # noqa: PLR0913, PLR0917 (a symmetry is three values)
@@ -140,13 +141,14 @@ class Core(Protocol):
         order: int,
         progress: ReportProgress = None,
     ) -> tuple[RoutedTrees, Mapping[str, int]]:
-        """Return `supply` spanning trees from one terminal of each orbit, whose images use no arc too much.
+        """Return `supply` spanning trees from one terminal of each orbit; together their images respect all capacities.
 
-        `images` says of each shift where it sends each node, `arc_orbits` of each arc which one of its orbit stands
-        for all, and `order` how large the group is. `counters["missing"]` counts the roots whose trees are missing.
+        `images` gives, for each shift, the image of each node. `arc_orbits` gives, for each arc, the arc that
+        represents its orbit. `order` is the number of elements of the group. `counters["missing"]` counts the roots
+        without trees.
         """
 
-    def broadcast_breadth_first(  # noqa: PLR0913, PLR0917 (the network, three forms of the problem, and who receives)
+    def broadcast_breadth_first(  # noqa: PLR0913, PLR0917 (network, three variants of the problem, receivers)
         self,
         problem: AnyProblem,
         demand: int,
@@ -158,18 +160,19 @@ class Core(Protocol):
         """Return the columns of `StepTransfers` by which every node broadcasts its shard breadth first (BFB, §6).
 
         A capacity is a rate: a shard takes latency + `demand` / rate over an arc. If `chunks` is not 0, parts are whole
-        multiples of 1/`chunks` of a shard. Each node's greatest time over its arcs is least at every step. All nodes
-        are terminals and reach each other. With `targets` only what these receive is returned.
+        multiples of 1/`chunks` of a shard. At every step, the longest time of any arc into a node is minimal. All nodes
+        are terminals and reach each other. If `targets` is not empty, only what these nodes receive is returned.
         """
 
     def spread_all_to_all(
         self, problem: AnyProblem, rounds: int, gap: float, progress: ReportProgress = None
     ) -> tuple[int, list[int], list[int]]:
-        """Return a flow that sends as many units from each terminal to each other, nearly as fast as can be (A.5).
+        """Return a nearly optimal flow that sends the same number of units between all pairs of terminals (A.5).
 
-        That is: how many units, how many of all of them cross each arc, and lengths of the arcs, 0 or more, that bound
-        any flow from above. Ends after so many `rounds`, or when the bound is at most 1 + `gap` times what is reached.
+        Returns the number of units for each pair, the load of each arc, and lengths of the arcs, 0 or more, that prove
+        an upper bound for every flow. Stops after `rounds` rounds, or when the bound is at most 1 + `gap` times the
+        result.
         """
 
     def distance_sum(self, problem: AnyProblem, lengths: Sequence[int], progress: ReportProgress = None) -> int:
-        """Return the distances between all ordered pairs of terminals, added up; lengths of arcs are 0 or more."""
+        """Return the sum of the distances between all ordered pairs of terminals; lengths of arcs are 0 or more."""

@@ -1,4 +1,4 @@
-"""Picks the core whose integers are wide enough, before anything is computed."""
+"""Selects the core whose integers are wide enough, before anything is computed."""
 
 from types import MappingProxyType
 from typing import cast
@@ -7,12 +7,12 @@ from forestcoll._native import narrow, wide
 from forestcoll.core import reference
 from forestcoll.core.interface import Core
 
-# One bit is the sign's, the other two leave room for sums of a few terms that are each within the bound.
+# One bit is the sign. The other two allow sums of a few terms that are each within the bound.
 _WIDTHS: tuple[tuple[str, int], ...] = (("narrow", 64 - 3), ("wide", 128 - 3))
 
 
 def cores() -> MappingProxyType[str, Core]:
-    """Return all cores by name, narrowest first; tests hold each against the others."""
+    """Return all cores by name, narrowest first; tests compare their results."""
     named = {
         "narrow": cast("Core", narrow),
         "wide": cast("Core", wide),

@@ -1,1 +1,1 @@
-"""Linear programs made exact: HiGHS proposes a basis, and the basis is solved in fractions."""
+"""Exact solutions of linear programs: HiGHS proposes a basis in floating point, which is then solved in fractions."""

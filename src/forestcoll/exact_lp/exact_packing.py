@@ -1,8 +1,8 @@
-"""Exact optima of small packing programs, for where floating point cannot tell one basis from the next.
+"""Exact optima of small packing programs, for cases where floating point cannot compare two bases.
 
-Maximise the sum of columns x >= 0 under A x <= 1, all entries of A being 0 or more. The simplex method in whole
-numbers (Edmonds' integral pivoting: after each pivot all entries are minors of A, so divisions leave no rest), with
-Bland's rule wherever a pivot gains nothing, so that it ends.
+Maximise the sum of columns x >= 0 under A x <= 1, where all entries of A are 0 or more. The method is the simplex
+method in integers (Edmonds' integral pivoting: after each pivot all entries are minors of A, so every division is
+exact). Bland's rule is used while pivots gain nothing, so that the method ends.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ Tableau = npt.NDArray[np.object_]
 
 
 def packing_optimum(columns: Sequence[Mapping[int, Fraction]], rows: int) -> tuple[list[Fraction], list[Fraction]]:
-    """Return the optimal x, and the optimal prices of rows: y >= 0 with y A >= 1 and the sum of y that of x.
+    """Return the optimal x and the optimal row prices y: y >= 0 with y A >= 1, where y and x have the same sum.
 
     Args:
-        columns: of each column its entries above 0, by row; each has one at least.
+        columns: for each column, its entries above 0 by row; each column has at least one.
         rows: how many rows there are.
     """
     scales = [lcm(*(column[row].denominator for column in columns if row in column)) for row in range(rows)]
@@ -40,7 +40,7 @@ def packing_optimum(columns: Sequence[Mapping[int, Fraction]], rows: int) -> tup
 
 
 def _start(columns: Sequence[Mapping[int, Fraction]], scales: Sequence[int]) -> Tableau:
-    """Return the rows in whole numbers with their slacks and right sides, and minus the objective below."""
+    """Return the rows in integers with their slacks and right sides; the last row is minus the objective."""
     rows, count = len(scales), len(columns)
     tableau = np.zeros((rows + 1, count + rows + 1), dtype=object)
     for place, column in enumerate(columns):
@@ -54,7 +54,7 @@ def _start(columns: Sequence[Mapping[int, Fraction]], scales: Sequence[int]) -> 
 
 
 def _entering(reduced: Tableau, *, first: bool) -> int | None:
-    """Return the column that gains most, or the first that gains, or None."""
+    """Return the column that gains most (with `first`, the first column that gains), or None."""
     gaining = np.flatnonzero(reduced < 0)
     if not len(gaining):
         return None
@@ -62,13 +62,13 @@ def _entering(reduced: Tableau, *, first: bool) -> int | None:
 
 
 def _leaving(tableau: Tableau, basis: Sequence[int], entering: int) -> int:
-    """Return the row that limits the entering column; of equal ones that of the first column of the basis."""
+    """Return the row that limits the entering column; ties go to the row whose basis column comes first."""
     candidates = [row for row in range(len(basis)) if tableau[row, entering] > 0]
     return min(candidates, key=lambda row: (Fraction(tableau[row, -1], tableau[row, entering]), basis[row]))
 
 
 def _pivot(tableau: Tableau, row: int, column: int, denominator: int) -> int:
-    """Turn the tableau to the new basis, and return its denominator."""
+    """Change the tableau to the new basis, and return its denominator."""
     pivot = tableau[row, column]
     others = np.arange(len(tableau)) != row
     tableau[others] = (tableau[others] * pivot - np.outer(tableau[others, column], tableau[row])) // denominator

@@ -1,11 +1,11 @@
 """Small linear programs in fractions, by the simplex method: for numbers too far apart for floating point.
 
-Maximise an objective over columns of 0 or more under rows of `linear_program`. A row that is no equation gets a slack
-column, and one that the origin breaks, or that is an equation, an artificial one. Artificial columns are driven out
-first, then the objective is raised. The column that helps most enters or, after so many steps that the method may be
-going round in a circle, the first that helps: with the first row that stops it leaving, this ends (R. G. Bland, 1977).
+Maximise an objective over columns of 0 or more under rows of `linear_program`. An inequality row gets a slack column.
+A row that the origin violates, and every equation, gets an artificial column. Artificial columns are removed first,
+then the objective is raised. The column with the largest gain enters. After many steps the method may be cycling; from
+then on Bland's rule applies (R. G. Bland, 1977): the first column that gains enters, with the first row that limits it.
 
-Cost: a pass over all cells of the tableau a step, in fractions; so only for programs of few cells.
+Cost: each step visits all cells of the tableau, in fractions, so the method is only for programs with few cells.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Protocol
 
 MOST_CELLS = 30_000
-"""The most cells of a tableau: a step over them takes a few hundredths of a second."""
+"""The most cells of a tableau; at this size a step takes a few hundredths of a second."""
 
 _STEPS_BEFORE_BLAND = 200
 _MOST_STEPS = 5000
@@ -25,23 +25,23 @@ Cells = list[Fraction]
 
 
 class Condition(Protocol):
-    """What `linear_program.Row` holds."""
+    """The fields of `linear_program.Row` that this module needs."""
 
     @property
     def coefficients(self) -> Mapping[int, int]:
-        """Of columns."""
+        """The coefficient of each column in the row."""
 
     @property
     def lower(self) -> int | None:
-        """The least that their sum may be."""
+        """The smallest allowed sum, None for no limit."""
 
     @property
     def upper(self) -> int | None:
-        """The most that their sum may be."""
+        """The largest allowed sum, None for no limit."""
 
 
 def solved(objective: Sequence[int], rows: Sequence[Condition]) -> Solved | None:
-    """Return an optimal solution and its dual, or None if the program is too large, or has none."""
+    """Return an optimal solution and its dual, or None if the program is too large or has no optimum."""
     if len(rows) * (len(objective) + 2 * len(rows)) > MOST_CELLS:
         return None
     if any(row.upper is None or row.lower not in {None, row.upper} for row in rows):
@@ -51,7 +51,7 @@ def solved(objective: Sequence[int], rows: Sequence[Condition]) -> Solved | None
 
 
 class _Tableau:
-    """Rows of cells, the right side last. Columns: those of the program, slack ones, artificial ones."""
+    """Rows of cells; the last cell is the right side. Columns: those of the program, slack, artificial."""
 
     def __init__(self, objective: Sequence[int], rows: Sequence[Condition]) -> None:
         self._columns, self._objective = len(objective), objective
@@ -103,7 +103,7 @@ class _Tableau:
         return values, prices
 
     def _gains(self, worth: Mapping[int, Fraction]) -> Cells:
-        """Return of each column what a unit more of it would add to the objective."""
+        """Return, for each column, what one more unit of it would add to the objective."""
         width = len(self._body[0]) if self._body else self._columns + 1
         gains = [worth.get(column, Fraction(0)) for column in range(width)]
         for cells, column in zip(self._body, self._basis, strict=True):
@@ -112,7 +112,7 @@ class _Tableau:
         return gains
 
     def _raise(self, worth: Mapping[int, Fraction]) -> bool:
-        """Raise what columns are `worth` until nothing helps, and return whether that came."""
+        """Maximise the objective in which each column counts as `worth`; return whether a maximum was found."""
         gains = self._gains(worth)
         for step in range(_MOST_STEPS):
             helpful = [column for column in range(self._first_artificial) if gains[column] > 0]
@@ -148,7 +148,7 @@ class _Tableau:
                 ]
 
     def _drive_out(self) -> None:
-        """Take artificial columns out of the basis; a row of which that cannot be done says nothing more."""
+        """Take artificial columns out of the basis. Where that is impossible, the row is redundant."""
         for place, column in enumerate(self._basis):
             if column >= self._first_artificial:
                 cells = self._body[place]

@@ -1,12 +1,12 @@
 """Exact solutions of square systems of linear equations with integer coefficients, by Dixon's p-adic lifting.
 
-A matrix A is inverted modulo a prime p once. Then the digits of the solution of A z = r to the base p follow one after
-the other: the next digit is A^-1 r mod p, and r becomes (r - A digit) / p, which is a whole number again. As soon as
-there are digits enough, each component is the one fraction of small numerator and denominator that they stand for
-(Wang's rational reconstruction), and A z = r is tested in integers, so no bound on the digits is needed or trusted.
+A matrix A is inverted once, modulo a prime p. Then the digits of the solution of A z = r in base p are computed one
+after the other: the next digit is A^-1 r mod p, and r becomes (r - A digit) / p, which is an integer again. Once there
+are enough digits, each component is the only fraction with small numerator and denominator that has these digits
+(Wang's rational reconstruction). Then A z = r is tested in integers, so no bound on the digits is needed or trusted.
 
-Cost: n^3 operations on machine words for the inverse, n^2 a digit. J. D. Dixon, *Exact solution of linear equations
-using p-adic expansions*, 1982.
+Cost: n^3 operations on machine words for the inverse, n^2 for each digit. Reference: J. D. Dixon, *Exact solution of
+linear equations using p-adic expansions*, 1982.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ import numpy.typing as npt
 Matrix = npt.NDArray[np.int64]
 
 _PRIMES = (1048573, 1048571, 1048559)
-"""Below 2^20, so that sums of some thousand products of two residues fit into 53 bits and 64."""
+"""Below 2^20, so that sums of some thousand products of two residues fit into 53 bits, and so into 64."""
 
 LONGEST_FAST = 2**30
-"""The greatest coefficient that machine words are wide enough for; matrices of longer ones hold Python's integers."""
+"""The greatest coefficient that fits machine words; matrices with larger ones hold Python integers."""
 
 _MOST_DIGITS = 1024
 
@@ -32,7 +32,7 @@ def solve_both_ways(
 ) -> tuple[list[Fraction], list[Fraction]] | None:
     """Return z with matrix z = right and y with y matrix = below; None if the matrix has no inverse modulo a prime.
 
-    Coefficients above `LONGEST_FAST` must stand in a matrix of objects.
+    Matrices with coefficients above `LONGEST_FAST` must have dtype object.
     """
     if len(matrix) == 0:
         return [], []
@@ -47,7 +47,7 @@ def solve_both_ways(
 
 
 def _inverse(matrix: Matrix, prime: int) -> Matrix | None:
-    """Return the inverse modulo `prime` by Gauss and Jordan, or None."""
+    """Return the inverse modulo `prime` by Gauss-Jordan elimination, or None."""
     size = len(matrix)
     work = np.concatenate([matrix, np.eye(size, dtype=np.int64)], axis=1)
     for column in range(size):
@@ -87,13 +87,13 @@ def _lift(matrix: Matrix, inverse: Matrix, right: Sequence[int], prime: int) -> 
 
 
 def _times(matrix: Matrix, vector: Matrix, prime: int) -> Matrix:
-    """Return matrix times vector modulo `prime`: exact in 64 bits, as there are fewer than 2^23 columns."""
+    """Return matrix times vector modulo `prime`; exact in 64 bits, because there are fewer than 2^23 columns."""
     product: Matrix = (matrix @ vector) % prime
     return product
 
 
 def _fractions(residues: Sequence[int], modulus: int) -> list[Fraction] | None:
-    """Return the fractions that the residues stand for, tried over the denominators found so far first."""
+    """Return the fractions that the residues represent; denominators found so far are tried first."""
     bound = isqrt(modulus // 2)
     common = 1
     found = []
@@ -114,7 +114,7 @@ def _fractions(residues: Sequence[int], modulus: int) -> list[Fraction] | None:
 
 
 def _reconstructed(residue: int, modulus: int, bound: int) -> Fraction | None:
-    """Return the fraction of numerator and denominator up to `bound` that is `residue` modulo `modulus`, or None."""
+    """Return the fraction that is `residue` modulo `modulus`, numerator and denominator at most `bound`, or None."""
     before, after = (modulus, 0), (residue, 1)
     while after[0] > bound:
         quotient = before[0] // after[0]

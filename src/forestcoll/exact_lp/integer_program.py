@@ -1,8 +1,8 @@
 """Mixed-integer programs, solved by HiGHS in floating point: for searches whose answers are checked afterwards.
 
-What comes out is a suggestion of whole numbers and a bound that holds as far as floating point does. HiGHS runs on one
-thread and stops after a number of nodes of its search tree, not after a time, so that the same program has the same
-answer on every machine.
+The result is a proposal of integers and a bound that is as reliable as floating point is. HiGHS runs on one thread
+and stops after a number of nodes of its search tree, not after a time, so that the same program has the same answer on
+every machine.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ class IntegerSolution:
     """What HiGHS found.
 
     Attributes:
-        values: of each column its value; None if no solution was found.
+        values: the value of each column; None if no solution was found.
         bound: no solution has a smaller objective.
-        complete: whether the search came to its end, so that the solution is optimal.
+        complete: whether the search ran to its end, so that the solution is optimal.
     """
 
     values: npt.NDArray[np.float64] | None
@@ -29,10 +29,10 @@ class IntegerSolution:
 
 
 class IntegerProgram:
-    """Minimise a sum over columns between bounds, some of them whole, under rows that may grow in number."""
+    """Minimise a sum over bounded columns, some of them integers, under rows; rows can be added at any time."""
 
     def __init__(self) -> None:
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy leaves it without types
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no type annotations
         self._highs.setOptionValue("log_to_console", False)  # noqa: FBT003 (HiGHS takes no keywords)
         self._highs.setOptionValue("threads", 1)
         self._highs.setOptionValue("parallel", "off")
@@ -56,7 +56,7 @@ class IntegerProgram:
         self._highs.addRow(lower, upper, len(columns), np.array(columns, dtype=np.int32), values)
 
     def solve(self, most_nodes: int) -> IntegerSolution:
-        """Return what a search of at most `most_nodes` nodes finds: nothing, where numbers are too far apart for it."""
+        """Return the best result of `most_nodes` nodes; no solution if the numbers are too far apart for HiGHS."""
         self._highs.setOptionValue("mip_max_nodes", most_nodes)
         self._highs.run()
         info = self._highs.getInfo()

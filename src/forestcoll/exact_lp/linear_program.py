@@ -1,8 +1,8 @@
-"""Linear programs: maximise over columns of 0 or more. HiGHS solves them in floating point, exact numbers come after.
+"""Linear programs: maximise over columns of 0 or more. HiGHS solves them in floating point; exact numbers follow.
 
-What a solution says is a guess until someone has checked it in fractions; it says besides which rows are tight and
-which columns are in use (the basis), from which `exact_system` computes the exact solution. Rows can be added to a
-program that was solved, and the next solution starts from the last one: cutting planes (Dantzig, Fulkerson, Johnson).
+A solution is a guess until it is checked in fractions. It also says which rows are tight and which columns are in the
+basis; from these `exact_system` computes the exact solution. Rows can be added to a program that was solved, and the
+next solution starts from the last one: the cutting-plane method (Dantzig, Fulkerson, Johnson).
 
 HiGHS runs on one thread, so that the same program has the same solution.
 """
@@ -21,12 +21,12 @@ from forestcoll.exact_lp.exact_system import LONGEST_FAST, solve_both_ways
 Floats = npt.NDArray[np.float64]
 
 MOST_EXACT_COLUMNS = 3000
-"""The most columns in use of a basis that is solved exactly: its cost grows with their cube, and these take minutes."""
+"""The most columns of a basis that is solved exactly. The cost grows with their cube; this many take minutes."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A condition on columns: `lower` <= the sum of coefficient times column <= `upper`, None standing for no end."""
+    """A condition on columns: `lower` <= the sum of coefficient times column <= `upper`; None means no limit."""
 
     coefficients: Mapping[int, int]
     lower: int | None
@@ -38,10 +38,10 @@ class Solution:
     """What HiGHS found.
 
     Attributes:
-        values: of each column its value.
-        prices: of each row what one more unit of its right side would be worth.
-        used: the columns that are in the basis.
-        tight: the rows that are not, and so hold with equality.
+        values: the value of each column.
+        prices: for each row, what one more unit of its right side would add to the objective.
+        used: the columns in the basis.
+        tight: the rows that are not in the basis, and so hold with equality.
     """
 
     values: Floats
@@ -51,9 +51,9 @@ class Solution:
 
 
 class LinearProgram:
-    """Maximise `objective` times columns under rows that may grow in number.
+    """Maximise `objective` times columns under rows; rows can be added at any time.
 
-    Right sides and `scale`, by which they are divided in floating point only, are integers of any length.
+    Right sides are integers of any size. They are divided by `scale`, also any integer, in floating point only.
     """
 
     def __init__(self, objective: list[int], *, scale: int = 1) -> None:
@@ -63,7 +63,7 @@ class LinearProgram:
         self._shrinks: list[int] = []
         import highspy  # here, as most runs of the command line need no linear program
 
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy leaves it without types
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no type annotations
         self._highs.setOptionValue("log_to_console", False)  # noqa: FBT003 (HiGHS takes no keywords)
         self._highs.setOptionValue("threads", 1)
         self._highs.setOptionValue("parallel", "off")
@@ -79,7 +79,7 @@ class LinearProgram:
         self.rows.append(row)
         columns = sorted(row.coefficients)
         longest = max(map(abs, row.coefficients.values()), default=0)
-        shrink = longest if longest > LONGEST_FAST else 1  # HiGHS takes numbers of 20 digits for infinite
+        shrink = longest if longest > LONGEST_FAST else 1  # HiGHS treats numbers of 20 digits as infinite
         self._shrinks.append(shrink)
         self._highs.addRow(
             -kHighsInf if row.lower is None else row.lower / (self.scale * shrink),
@@ -93,7 +93,7 @@ class LinearProgram:
         """Return an optimal solution.
 
         Raises:
-            InternalError: HiGHS finds none, though all programs here have one.
+            InternalError: HiGHS finds none, although every program solved here has one.
         """
         solution = self.attempt()
         if solution is None:
@@ -103,7 +103,7 @@ class LinearProgram:
         return solution
 
     def attempt(self) -> Solution | None:
-        """Return an optimal solution, or None where floating point finds none: numbers may be too far apart for it."""
+        """Return an optimal solution, or None if floating point finds none because the numbers are too far apart."""
         from highspy import HighsBasisStatus, HighsModelStatus
 
         self._highs.run()
@@ -119,9 +119,9 @@ class LinearProgram:
         )
 
     def exact(self, solution: Solution) -> tuple[list[Fraction], list[Fraction]] | None:
-        """Return the exact values of all columns and prices of all rows that the basis of `solution` stands for.
+        """Return the exact values of all columns and the exact prices of all rows for the basis of `solution`.
 
-        None where the basis is too large or is not one. Whether they are feasible is for the caller to check.
+        Returns None if the basis is too large or singular. The caller must check whether the values are feasible.
         """
         used, tight = solution.used, solution.tight
         if len(used) != len(tight) or len(used) > MOST_EXACT_COLUMNS:
@@ -139,16 +139,16 @@ class LinearProgram:
         return _spread(solved[0], used, len(self.objective)), _spread(solved[1], tight, len(self.rows))
 
     def exact_alone(self) -> tuple[list[Fraction], list[Fraction]] | None:
-        """Return the same of an optimal solution that is found without floating point; None for all but small programs.
+        """Return exact values and prices of an optimum, found without floating point; None if the program is not small.
 
-        This is slow: for programs whose numbers are too far apart for `exact`.
+        This is slow. Use it for programs whose numbers are too far apart for `exact`.
         """
         return solved(self.objective, self.rows)
 
     def proves(self, values: list[Fraction], prices: list[Fraction]) -> bool:
-        """Return whether columns and prices prove each other optimal: both feasible, and of one objective.
+        """Return whether columns and prices prove each other optimal: both feasible, with the same objective.
 
-        A row's price is above 0 where its upper end holds it, below 0 where its lower end does.
+        The price of a row is above 0 if its upper limit is tight, below 0 if its lower limit is.
         """
         reduced = [Fraction(each) for each in self.objective]
         reached = Fraction(0)
@@ -167,7 +167,7 @@ class LinearProgram:
         return min(values) >= 0 and max(reduced) <= 0 and objective == reached
 
     def _has_long_coefficients(self, rows: tuple[int, ...]) -> bool:
-        """Return whether sums of products with them could outgrow 64 bits."""
+        """Return whether sums of products with coefficients of `rows` could exceed 64 bits."""
         return any(abs(each) > LONGEST_FAST for row in rows for each in self.rows[row].coefficients.values())
 
 
@@ -176,7 +176,7 @@ _NO_VALUES = np.array([], dtype=np.float64)
 
 
 def _side(row: Row, price: float) -> int:
-    """Return the right side that a tight row is tight at."""
+    """Return the right side at which the row is tight."""
     if row.upper is None or (row.lower is not None and price < 0):
         return row.lower or 0
     return row.upper

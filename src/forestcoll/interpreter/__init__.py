@@ -1,4 +1,4 @@
-"""The interpreter: runs a program, and proves it right or names its first fault."""
+"""The interpreter: runs a program on symbolic data, and proves that it is right or reports its first fault."""
 
 from forestcoll.interpreter.checking import Verdict, check
 

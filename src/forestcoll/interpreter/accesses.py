@@ -1,8 +1,8 @@
-"""Who read and wrote each cell last, and whether that is before who does now.
+"""The last read and write of each cell, and whether they are ordered before the present access.
 
-Of each cell the last write is kept, and the reads since; a read that is before a later one need not be kept. An access
+The last write of each cell is kept, and the reads since. A read that is before a later read need not be kept. An access
 that is not ordered after the last write, or a write that is not ordered after every read since, is a race: in some run
-the two come the other way round.
+the two happen in the opposite order.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ NOBODY = -1
 
 
 class Accesses:
-    """The last accesses of all cells; in the beginning the start of each rank has written all of its own."""
+    """The last accesses of all cells; at first, the start of each rank counts as the write of all its cells."""
 
     def __init__(self, clocks: Clocks, ranks_of_cells: npt.NDArray[np.int64]) -> None:
         self._clocks = clocks
@@ -25,11 +25,11 @@ class Accesses:
         self._more: dict[int, dict[int, int]] = {}
 
     def reads(self, actor: int, cells: slice) -> tuple[int, int, int] | None:
-        """Note that `actor` reads `cells` now; return a cell and who wrote it when, if that is not before, or None."""
+        """Record that `actor` reads `cells`; return (cell, writer, tick) of a write that is not before it, or None."""
         if (cell := self._unordered(actor, cells, self.writers, self.written)) is not None:
             return cell, int(self.writers[cell]), int(self.written[cell])
         row, tick = self._clocks.rows[actor], self._clocks.ticks[actor]
-        if cells.stop - cells.start == 1:  # the most frequent case, without arrays ten times as fast
+        if cells.stop - cells.start == 1:  # the most frequent case; without arrays it is ten times as fast
             self._reads_one(actor, cells.start, row, tick)
             return None
         readers = self.readers[cells]
@@ -49,10 +49,10 @@ class Accesses:
         self.read[cell] = tick
 
     def writes(self, actor: int, cells: slice) -> tuple[int, int, int, bool] | None:
-        """Note that `actor` writes `cells` now.
+        """Record that `actor` writes `cells`.
 
         Returns:
-            A cell, who wrote or read it when, and whether it was read, if that is not before; else None.
+            None if all earlier accesses are before it; else the cell, the other actor, its tick, and whether it read.
         """
         if (cell := self._unordered(actor, cells, self.writers, self.written)) is not None:
             return cell, int(self.writers[cell]), int(self.written[cell]), False
@@ -66,14 +66,14 @@ class Accesses:
         return None
 
     def takes_over(self, actor: int, cells: slice) -> None:
-        """Note that what `cells` hold is there as soon as `actor` has done its present instruction."""
+        """Record that the content of `cells` is present as soon as `actor` completes its present instruction."""
         self.writers[cells] = actor
         self.written[cells] = self._clocks.ticks[actor]
 
     def _unordered(
         self, actor: int, cells: slice, actors: npt.NDArray[np.int32], ticks: npt.NDArray[np.int32]
     ) -> int | None:
-        """Return the first of `cells` whose last access is neither before nor by the present instruction."""
+        """Return the first of `cells` whose last access is neither before nor part of the present instruction."""
         row = self._clocks.rows[actor]
         if cells.stop - cells.start == 1:
             one, tick = int(actors[cells.start]), int(ticks[cells.start])

@@ -1,4 +1,4 @@
-"""The judgement of a program: well formed, comes to an end in every run, and leaves the right data in every run."""
+"""Checks a program: it is well formed, and in every run it comes to its end and computes the right data."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ from forestcoll.program import Fault, Message, Program, first_malformed
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the interpreter found.
+    """The result of checking a program.
 
     Attributes:
         fault: the first fault, or None if the program is right.
-        placement: `in place` or `out of place`, if the fault is of one of them; the program may be right in the other.
+        placement: `in place` or `out of place` if the fault occurs in only one of them; the other may be right.
         instructions: how many instructions the program has.
-        messages: how many of them send a message.
+        messages: how many of the instructions send a message.
     """
 
     fault: Fault | None
@@ -27,12 +27,12 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Whether the program is right."""
+        """Return whether the program is right."""
         return self.fault is None
 
 
 def check(program: Program) -> Verdict:
-    """Return the verdict on `program`: the same each time, as nothing of it depends on the order of a run."""
+    """Return the verdict on `program`; it is always the same, because it does not depend on the order of a run."""
     listed = [each for *_, each in program.instructions()]
     sizes = len(listed), sum(any(isinstance(place, Message) for place in each.targets) for each in listed)
     if (fault := first_malformed(program)) is not None:

@@ -1,9 +1,9 @@
-"""What is before what: vector clocks over a run.
+"""The order of instructions: vector clocks over a run.
 
-Every block is an *actor* with a clock of its own, its instructions one tick each; so are the helper of each PORT
-channel and the start of each rank. An actor's row says of each actor how much of what it did is before: rows are joined
-where something is waited for. Two accesses are ordered in every run of the program, not only in this one, exactly if
-the row of the later one covers the earlier one: what joins rows is the same in every run.
+Every block is an *actor* with its own clock, on which each instruction is one tick. The helper of each PORT channel and
+the start of each rank are actors too. The row of an actor says, for each actor, how many of its ticks are before the
+present one; waiting joins rows. Two accesses are ordered in every run of the program exactly if the row of the later
+one covers the earlier one, because the same rows are joined in every run.
 """
 
 from collections.abc import Iterable
@@ -21,14 +21,14 @@ class Clocks:
     """The rows of all actors: first blocks, then helpers, then starts of ranks."""
 
     def __init__(self, program: Program, blocks: Iterable[tuple[int, int]]) -> None:
-        """Begin before the first instruction: a block knows that its own rank has started."""
+        """Start before the first instruction: a block knows that its own rank has started."""
         owners = [rank for rank, _ in blocks]
         ports = [number for number, each in enumerate(program.channels) if each.kind is ChannelKind.PORT]
         self.helpers = {number: len(owners) + place for place, number in enumerate(ports)}
         owners += [program.channels[number].source for number in ports]
         self.first_start = len(owners)
         size = self.first_start + len(program.ranks)
-        # no clock goes further than twice the longest block: what it does itself, and what it hands to a helper
+        # no clock exceeds twice the length of the longest block: its own ticks, and those of a helper
         longest = max((len(block.instructions) for rank in program.ranks for block in rank.blocks), default=0)
         self.dtype: type[np.signedinteger[Any]] = np.int16 if 2 * longest + 2 < 2**15 else np.int32
         self.rows: Row = np.zeros((self.first_start, size), dtype=self.dtype)
@@ -38,7 +38,7 @@ class Clocks:
         self._later: dict[int, Row] = {}
 
     def begin(self, actor: int, *, meets: bool) -> int:
-        """Let an actor's next instruction begin, and return its tick."""
+        """Begin the next instruction of an actor, and return its tick."""
         self.ticks[actor] += 1
         if meets:
             self.met[actor] = self.ticks[actor]
@@ -48,7 +48,7 @@ class Clocks:
         return self.ticks[actor]
 
     def join(self, actor: int, row: Row, *, at_once: bool) -> None:
-        """Let what `row` knows be before what `actor` does from now on, or from its next meeting on."""
+        """Order what `row` covers before everything that `actor` does from now on, or from its next meeting on."""
         if at_once:
             np.maximum(self.rows[actor], row, out=self.rows[actor])
         elif actor in self._later:
@@ -56,10 +56,10 @@ class Clocks:
         else:
             self._later[actor] = row.copy()
 
-    def told(self, actor: int, *, done: bool) -> Row:
-        """Return what others learn from `actor`.
+    def row_for_others(self, actor: int, *, done: bool) -> Row:
+        """Return the row that others receive from `actor`.
 
-        If `done`, what its present instruction does is before, provided that all threads are together for it.
+        With `done`, the row includes the present instruction, provided that all threads of the block meet for it.
         """
         row: Row = self.rows[actor].copy()
         if done and self.met[actor] == self.ticks[actor]:
@@ -67,9 +67,9 @@ class Clocks:
         return row
 
     def meet(self, actor: int) -> None:
-        """Let all threads of `actor` be together at the end of its present instruction."""
+        """Make all threads of `actor` meet at the end of its present instruction."""
         self.met[actor] = self.ticks[actor] + 1
 
     def start_of(self, rank: int) -> int:
-        """Return the actor that is the start of `rank`."""
+        """Return the actor that represents the start of `rank`."""
         return self.first_start + rank

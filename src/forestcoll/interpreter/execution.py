@@ -1,7 +1,7 @@
 """A run of a program on symbolic data, with the order of all accesses: finds wrong data, races and unwritten memory.
 
-One order of the instructions is enough. If no two accesses of a cell are unordered, every run does them in the same
-order and comes to the same data; and whether they are ordered is the same in every run (`clocks`).
+One order of the instructions is enough. Whether two accesses are ordered is the same in every run (`clocks`). If all
+accesses of a cell are ordered, every run does them in the same order and computes the same data.
 """
 
 from collections import deque
@@ -31,7 +31,7 @@ from forestcoll.program import (
 from forestcoll.program import Place as DataPlace
 
 
-class _Stop(Exception):  # noqa: N818 (it carries a fault, and is none of its own)
+class _Stop(Exception):  # noqa: N818 (it carries a fault; it is not an error itself)
     """The first fault of a run."""
 
     def __init__(self, fault: Fault) -> None:
@@ -40,7 +40,7 @@ class _Stop(Exception):  # noqa: N818 (it carries a fault, and is none of its ow
 
 
 def fault_of_data(run: Run) -> Fault | None:
-    """Return the first fault in what a run, which came to its end, does with data; None if there is none."""
+    """Return the first fault in the data of a run that came to its end; None if there is none."""
     execution = _Execution(run)
     try:
         for place in run.order:
@@ -53,14 +53,14 @@ def fault_of_data(run: Run) -> Fault | None:
 
 @dataclass
 class _Meeting:
-    """A barrier that blocks have come to in this turn: what they knew, and which actors they are."""
+    """A barrier that some blocks have reached in the present turn: their joined rows, and the actors."""
 
     row: Row
     actors: list[int] = field(default_factory=list)
 
 
 class _Execution:
-    """The state of a run: data, clocks, accesses, and what is on its way."""
+    """The state of a run: data, clocks, accesses, and messages and signals on their way."""
 
     def __init__(self, run: Run) -> None:
         self.run, self.program, self.memory = run, run.program, run.memory
@@ -120,7 +120,7 @@ class _Execution:
         return row
 
     def _acquire(self, actor: int, rank: int, semaphore: int, *, at_once: bool) -> None:
-        """Join the blocks that must have released before: of one block its first so many, of several only all."""
+        """Join the blocks that must have released before: with one releasing block its first ones, with several all."""
         key = rank, semaphore
         self.acquired[key] = self.acquired.get(key, 0) + 1
         needed = self.acquired[key] - self.program.ranks[rank].semaphores[semaphore]
@@ -134,11 +134,11 @@ class _Execution:
                 self.clocks.join(actor, row, at_once=at_once)
 
     def _meet(self, actor: int, rank: int, barrier: Barrier) -> None:
-        """Come to a barrier; the last to come lets all know what all knew."""
+        """Reach a barrier; the last actor to reach it gives all actors the joined row."""
         key = rank, barrier.number
-        told = self.clocks.told(actor, done=True)
-        meeting = self.meetings.setdefault(key, _Meeting(told))
-        np.maximum(meeting.row, told, out=meeting.row)
+        row = self.clocks.row_for_others(actor, done=True)
+        meeting = self.meetings.setdefault(key, _Meeting(row))
+        np.maximum(meeting.row, row, out=meeting.row)
         meeting.actors.append(actor)
         if len(meeting.actors) == barrier.blocks:
             for other in meeting.actors:
@@ -161,7 +161,7 @@ class _Execution:
             self._write(actor, target, values)
 
     def _stays(self, instruction: Instruction) -> bool:
-        """Whether the instruction copies chunks to where they are, as one may do in place: that changes nothing."""
+        """Return whether the instruction copies chunks onto themselves, as may happen in place; it changes nothing."""
         if len(instruction.sources) > 1 or len(instruction.targets) > 1:
             return False
         source, target = instruction.sources[0], instruction.targets[0]
@@ -170,10 +170,10 @@ class _Execution:
         return self.memory.of_span(source) == self.memory.of_span(target)
 
     def _hand_over(self, actor: int, channel: int) -> int:
-        """Let the helper of a PORT channel go on behind what `actor` knows, and return it."""
+        """Make the helper of a PORT channel continue after what `actor` knows, and return the helper."""
         helper = self.clocks.helpers[channel]
         self.clocks.begin(helper, meets=True)
-        self.clocks.join(helper, self.clocks.told(actor, done=False), at_once=True)
+        self.clocks.join(helper, self.clocks.row_for_others(actor, done=False), at_once=True)
         return helper
 
     def _read(self, actor: int, source: DataPlace) -> Iterator[Values]:
@@ -203,7 +203,7 @@ class _Execution:
 
     def _write(self, actor: int, target: DataPlace, values: Values) -> None:
         if isinstance(target, Message):
-            self.messages[target.channel].append((self.clocks.told(actor, done=True), values))
+            self.messages[target.channel].append((self.clocks.row_for_others(actor, done=True), values))
             return
         for span in self._spans(target):
             cells = self.memory.of_span(span)
@@ -218,7 +218,7 @@ class _Execution:
             self.switched[cells] = isinstance(target, Multicast)
 
     def _write_packets(self, actor: int, cells: slice, values: Values) -> None:
-        """Packets need no order, but two that differ may not be written to one place: a reader could see either."""
+        """Write packets, which need no order. Different packets must not go to one place: a reader could see either."""
         first = self.clocks.first_start
         held = self.data.at(cells)
         other_data = (held.patterns != values.patterns) | (held.indices != values.indices)
@@ -233,12 +233,12 @@ class _Execution:
         self.packets.append(self._sent(actor, cells))
 
     def _sent(self, actor: int, cells: slice) -> Row:
-        """Return what is before who reads packets: what each thread did before it wrote its part of them.
+        """Return the row that a reader of packets receives: what each thread did before it wrote its part of them.
 
-        All that this instruction does with these chunks is among it, and what the threads did before. It is assumed
-        that the chunks are large enough for each thread to have a part.
+        The row includes everything that this instruction does with these chunks, and what the threads did before. This
+        assumes that the chunks are large enough for each thread to have a part.
         """
-        row = self.clocks.told(actor, done=False)
+        row = self.clocks.row_for_others(actor, done=False)
         row[actor] = self.clocks.ticks[actor]
         row[self.clocks.start_of(self.memory.rank_of(cells.start))] = 1
         return row
@@ -247,18 +247,18 @@ class _Execution:
         for channel in instruction.signals:
             if self.program.channels[channel].kind is ChannelKind.PORT:
                 helper = self._hand_over(actor, channel)
-                row = self.clocks.told(helper, done=True)
+                row = self.clocks.row_for_others(helper, done=True)
             else:
-                row = self.clocks.told(actor, done=True)
+                row = self.clocks.row_for_others(actor, done=True)
             self.signals[channel].append((row, instruction.relaxed))
         for channel in instruction.flushes:
-            row = self.clocks.told(self.clocks.helpers[channel], done=True)
+            row = self.clocks.row_for_others(self.clocks.helpers[channel], done=True)
             self.clocks.join(actor, row, at_once=bool(instruction.places))
         for semaphore in instruction.releases:
-            row = self.clocks.told(actor, done=True)
+            row = self.clocks.row_for_others(actor, done=True)
             self.released.setdefault((rank, semaphore), []).append((actor, row))
         if self.place in self.needed:
-            self.kept[self.place] = self.clocks.told(actor, done=True)
+            self.kept[self.place] = self.clocks.row_for_others(actor, done=True)
 
     def _stop(self, rule: str, message: str) -> None:
         raise _Stop(fault_at(rule, message, self.program, self.place))
@@ -273,7 +273,7 @@ class _Execution:
         self._stop("race", f"{does} {name} while {other} {what} it: nothing says which comes first")
 
     def end(self) -> None:
-        """Look at what outputs hold, and whether all of it is there when each rank ends."""
+        """Check the content of the outputs, and that all of it is present when each rank ends."""
         for rank in range(len(self.program.ranks)):
             wanted = symbols.expected(self.program, rank, self.patterns)
             cells = self.memory.cells(rank, Buffer.OUTPUT, 0, len(wanted.patterns))
@@ -295,9 +295,9 @@ class _Execution:
         raise _Stop(Fault("wrong-data", message, rank))
 
     def _ends_after(self, rank: int) -> None:
-        """Stop if anything that a rank's memory gets may come after the rank has ended.
+        """Stop if a write to the memory of a rank may happen after the rank has ended.
 
-        What a switch wrote is there when a relaxed signal that was given after it comes.
+        A write by a switch is complete when the relaxed signal that was given after it arrives.
         """
         actors = [self.run.number[rank, block] for block in range(len(self.program.ranks[rank].blocks))]
         known = np.zeros(self.clocks.rows.shape[1], dtype=self.clocks.dtype)
@@ -318,7 +318,7 @@ class _Execution:
 
 
 def _needed(program: Program) -> dict[Place, int]:
-    """Return of each instruction that others depend on how many do."""
+    """Return, for each instruction that others depend on, how many depend on it."""
     needed: dict[Place, int] = {}
     for rank, _, _, instruction in program.instructions():
         for dependency in instruction.after:

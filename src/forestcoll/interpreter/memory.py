@@ -1,6 +1,6 @@
 """The memory of all ranks as one row of cells, a cell for each chunk of each buffer.
 
-Where a program is run in place, the input and the output of a rank share cells, as the task says.
+If a program is run in place, the input and the output of a rank share cells as the task says.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ class Memory:
     """Which cells belong to which buffer.
 
     Attributes:
-        program: whose memory it is.
+        program: the program that owns the memory.
         in_place: whether input and output share cells.
-        starts: of each rank, the first cell of its input, its output and its scratch.
+        starts: for each rank, the first cell of its input, its output and its scratch buffer.
         size: how many cells there are.
-        rank_starts: where the cells of each rank begin, and one past the last.
+        rank_starts: the first cell of each rank, and one past the last cell.
     """
 
     program: Program
@@ -32,7 +32,7 @@ class Memory:
 
     @staticmethod
     def of(program: Program, *, in_place: bool) -> "Memory":
-        """Lay out the buffers of `program`, whose input and output lie within each other if `in_place`."""
+        """Lay out the buffers of `program`; with `in_place`, one of input and output lies inside the other."""
         begins = list(accumulate(program.shards, initial=0))
         end, starts, rank_starts = 0, [], [0]
         for rank, each in enumerate(program.ranks):
@@ -58,11 +58,11 @@ class Memory:
         return slice(first, first + span.count)
 
     def rank_of(self, cell: int) -> int:
-        """Return the rank whose memory `cell` is."""
+        """Return the rank that owns `cell`."""
         return int(np.searchsorted(self.rank_starts, cell, side="right")) - 1
 
     def name(self, cell: int) -> str:
-        """Return what messages call `cell`: "chunk 3 of the output of rank 1"."""
+        """Return the name of `cell` in messages, such as "chunk 3 of the output buffer of rank 1"."""
         rank = self.rank_of(cell)
         starts = self.starts[rank]
         scratch = starts[Buffer.SCRATCH]

@@ -1,14 +1,15 @@
-"""How far a program comes, whatever the ranks' speeds: an order in which it can be done, or where it stops for ever.
+"""How far a program runs, independent of the speed of the ranks: an order in which it runs, or where it stops.
 
-Every instruction waits for things that, once there, stay there until it takes them, and that no other block can take
-(the program is well formed: one block at each end of a channel, one that acquires each semaphore). So what can be done
-next stays possible until it is done, and any two orders of doing things can be completed to a common one: if one order
-comes to the end, all do, and if one stops, all stop at the same instructions. One order therefore decides for all.
+Every instruction waits for things that stay present until the instruction takes them, and that no other block can take.
+(The program is well formed: each end of a channel belongs to one block, and one block acquires each semaphore.) So an
+instruction that can be done stays possible until it is done, and any two orders can be completed to a common one. If
+one order comes to the end, all do; if one stops, all stop at the same instructions. One order therefore decides for
+all.
 
-Messages move piece by piece, each as many chunks as a slot has room for, or what is left. A FIFO channel holds so many
-pieces; a sender waits for room, a receiver for pieces, and an instruction that receives and sends does both for each
-piece in turn. Where chunks are smaller than slots have room for, fewer waits are needed, so what comes to an end here
-comes to an end there.
+Messages move piece by piece. A piece has as many chunks as fit a slot, or the rest. A FIFO channel holds a limited
+number of pieces: a sender waits for a free slot, a receiver for a piece, and an instruction that receives and sends
+does both for each piece in turn. With chunks smaller than a slot fewer waits are needed, so a program that comes to its
+end here also comes to its end there.
 """
 
 from collections import deque
@@ -24,10 +25,10 @@ from forestcoll.program import Barrier, Instruction, Message, Multicast, Program
 Place: TypeAlias = tuple[int, int, int]
 """The numbers of a rank, a block and an instruction."""
 Need: TypeAlias = tuple[str, int, int, int]
-"""What a block waits for: a word, and up to three numbers, -1 where there are fewer.
+"""What a block waits for: a word, and up to three numbers, -1 for unused ones.
 
-`step` rank, block, instruction; `signal`, `chunks` or `room` channel; `semaphore` or `barrier` rank, number; `packets`
-rank.
+`step`: rank, block, instruction; `signal`, `chunks` or `room`: channel; `semaphore` or `barrier`: rank, number;
+`packets`: rank.
 """
 
 
@@ -41,17 +42,17 @@ class Channel:
 
 @dataclass
 class Run:
-    """How far a run is. Blocks are numbered through all ranks.
+    """The state of a run. Blocks are numbered over all ranks.
 
     Attributes:
-        program: what is run.
+        program: the program that is run.
         memory: the memory that it runs on.
-        blocks: of each block, the numbers of its rank and of itself there.
-        number: the other way round.
+        blocks: for each block, its rank and its number in that rank.
+        number: the inverse of `blocks`.
         lists: the instructions of each block.
-        done: how many of them are done.
-        moved: how many pieces the next one has moved already.
-        order: all that are done.
+        done: for each block, how many instructions are done.
+        moved: for each block, how many pieces its next instruction has moved already.
+        order: all instructions that are done, in order.
     """
 
     program: Program
@@ -75,12 +76,12 @@ class Run:
 
     @property
     def stuck(self) -> list[int]:
-        """The blocks that are not done."""
+        """Return the blocks that are not done."""
         return [block for block, listed in enumerate(self.lists) if self.done[block] < len(listed)]
 
 
 def run_to_the_end(program: Program, memory: Memory) -> Run:
-    """Return the state in which nothing more can be done: all is, or blocks are `stuck`."""
+    """Run until nothing more can be done, and return the state: all blocks are done, or some are `stuck`."""
     run = Run(program, memory)
     while run.ready:
         block = run.ready.popleft()
@@ -90,7 +91,7 @@ def run_to_the_end(program: Program, memory: Memory) -> Run:
 
 
 def _advance(run: Run, block: int) -> None:
-    """Do as many instructions of `block` as can be done."""
+    """Do as many instructions of `block` as possible."""
     listed = run.lists[block]
     while run.done[block] < len(listed):
         instruction = listed[run.done[block]]
@@ -133,7 +134,7 @@ def need_of(run: Run, block: int, instruction: Instruction) -> Need | None:
 
 
 def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
-    """Come to a barrier. The last to come lets all others pass; return what `block` waits for if it is not the last."""
+    """Reach a barrier. The last block to reach it releases all; return what `block` waits for if it is not the last."""
     met = run.met.setdefault((rank, barrier.number), [])
     need = ("barrier", rank, barrier.number, -1)
     if block not in met and len(met) + 1 < barrier.blocks:
@@ -148,7 +149,7 @@ def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
 
 
 def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
-    """Move as many pieces of the instruction's messages as can be moved; return what is missing, None if all moved."""
+    """Move as many pieces of the messages of an instruction as possible; return what is missing, None if all moved."""
     came = next((each for each in instruction.sources if isinstance(each, Message)), None)
     goes = next((each for each in instruction.targets if isinstance(each, Message)), None)
     pieces = -(-instruction.count // run.program.slot_chunks)

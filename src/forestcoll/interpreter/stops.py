@@ -1,34 +1,34 @@
-"""Why a program stops: which block waits for which, in words."""
+"""Why a program stops: which block waits for which, as text."""
 
 from collections.abc import Iterator
 
 from forestcoll.interpreter.progress import Need, Run, need_of
 from forestcoll.program import Channel, Fault, Instruction, Message, Multicast, Span, fault_at, instruction_name
 
-_MOST_TOLD = 6
+_MOST_SHOWN = 6
 
 
 def stop_of(run: Run) -> Fault | None:
-    """Return the fault of a run that came to a stop before its end, or None."""
+    """Return the fault of a run that stopped before its end, or None."""
     if not run.stuck:
         return None
     chain, closed = _chain(run, run.stuck[0])
     first = chain[closed] if closed is not None else chain[-1]
-    told = chain[closed:] if closed is not None else chain[-1:]
-    words = [f"{_name(run, block)} waits for {_words(run, block)}" for block in told[1:_MOST_TOLD]]
+    shown = chain[closed:] if closed is not None else chain[-1:]
+    words = [f"{_name(run, block)} waits for {_words(run, block)}" for block in shown[1:_MOST_SHOWN]]
     rank, number = run.blocks[first]
     place = rank, number, run.done[first]
     message = f"waits for {_words(run, first)}"
     if closed is None:
         return fault_at("waits-forever", f"{message}, which never comes", run.program, place)
-    more = f"; {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    more = f"; {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
     others = "; ".join(words)
     story = f"{message}; {others}{more}; and so on in a circle" if words else f"{message}, which is itself"
     return fault_at("deadlock", story, run.program, place)
 
 
 def _chain(run: Run, start: int) -> tuple[list[int], int | None]:
-    """Follow who waits for whom from block `start`; return the blocks, and where the chain closes if it does."""
+    """Follow who waits for whom from block `start`; return the blocks, and where the chain closes, if it does."""
     chain = [start]
     while (after := _holder(run, chain[-1])) is not None:
         if after in chain:
@@ -54,7 +54,7 @@ def _need(run: Run, block: int) -> Need:
 
 
 def _holder(run: Run, block: int) -> int | None:
-    """Return the stuck block that would have to give what `block` waits for, or None if none would."""
+    """Return the stuck block that must act before `block` can continue, or None if no block would."""
     kind, one, two, _ = _need(run, block)
     if kind == "step":
         return run.number[one, two]
@@ -88,24 +88,24 @@ def _name(run: Run, block: int) -> str:
 
 
 def _words(run: Run, block: int) -> str:
-    """Return in words what a stuck block waits for."""
+    """Return a text that says what a stuck block waits for."""
     kind, one, two, three = _need(run, block)
     if kind == "step":
         return instruction_name(run.program, one, two, three)
     if kind in {"signal", "chunks", "room"}:
         channel = run.program.channels[one]
-        told = {
+        named = {
             "signal": f"a signal from rank {channel.source}",
             "chunks": f"a message from rank {channel.source}",
             "room": f"rank {channel.target} to receive what it has sent there",
         }
-        return f"{told[kind]} ({channel.kind} channel {channel.number})"
-    named = {"semaphore": f"semaphore {two}", "barrier": f"barrier {two}", "packets": "packets"}
-    return named[kind]
+        return f"{named[kind]} ({channel.kind} channel {channel.number})"
+    others = {"semaphore": f"semaphore {two}", "barrier": f"barrier {two}", "packets": "packets"}
+    return others[kind]
 
 
 def matching_faults(run: Run) -> Iterator[Fault]:
-    """Yield what differs between the two ends of a channel: numbers and sizes of messages, numbers of signals."""
+    """Yield differences between the ends of a channel: numbers and sizes of messages, numbers of signals."""
     sent: dict[int, list[tuple[int, tuple[int, int, int]]]] = {}
     received: dict[int, list[tuple[int, tuple[int, int, int]]]] = {}
     for rank, block, place, instruction in run.program.instructions():

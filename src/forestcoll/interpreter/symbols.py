@@ -1,9 +1,9 @@
-"""What chunks hold, exactly: formal sums of the ranks' contributions.
+"""The exact content of chunks: formal sums of the contributions of ranks.
 
-Chunk i of the data, as rank r contributes it, is an atom (r, i). A cell holds a sum of atoms. All sums that can still
-become a right result have atoms of one i, each rank's once: so a value is a pair of the number of a *pattern*, which
-ranks take part, and of i. A sum that holds a rank twice, or chunks of different i, can never become right again, as
-nothing is ever taken away; such values keep only what a message needs.
+The contribution of rank r to chunk i of the data is an atom (r, i). A cell holds a sum of atoms. A sum that can still
+become a right result has atoms of only one i, and at most one of each rank. So a value is a pair: the number of a
+*pattern*, which says which ranks take part, and i. A sum that contains a rank twice, or chunks of different i, can
+never become right again, because nothing is ever subtracted; such values keep only what a message needs.
 """
 
 import numpy as np
@@ -16,18 +16,18 @@ IndexArray = npt.NDArray[np.int64]
 NOTHING = 0
 """The pattern of a cell that nothing was written to."""
 MIXED = 1
-"""The pattern of a sum of chunks that do not belong together."""
+"""The pattern of a sum of different chunks."""
 
 
 class Patterns:
-    """Sets of ranks, with how often each is in a sum (0, 1, or 2 for more), by number: equal ones have one number."""
+    """Sets of ranks, with how often each is in a sum (0, 1, or 2 for more), by number; equal sets have one number."""
 
     def __init__(self, ranks: int) -> None:
         self._ranks = ranks
         self._counts: list[npt.NDArray[np.uint8]] = []
         self._numbers: dict[bytes, int] = {}
         self._sums: dict[tuple[int, int], int] = {}
-        for pattern in (NOTHING, MIXED):  # neither is the pattern of any set
+        for pattern in (NOTHING, MIXED):  # reserved: neither is the pattern of a set
             counts = np.full(ranks, 3 + pattern, dtype=np.uint8)
             self._number(counts)
 
@@ -39,7 +39,7 @@ class Patterns:
         return self._numbers[key]
 
     def of(self, *ranks: int) -> int:
-        """Return the pattern of a sum of what these ranks contribute."""
+        """Return the pattern of a sum of the contributions of these ranks."""
         counts = np.zeros(self._ranks, dtype=np.uint8)
         counts[list(ranks)] = 1
         return self._number(counts)
@@ -59,7 +59,7 @@ class Patterns:
         return self._sums[key]
 
     def name(self, pattern: int, index: int) -> str:
-        """Return in words what a cell with this value holds."""
+        """Return a text that says what a cell with this value holds."""
         if pattern == NOTHING:
             return "nothing"
         if pattern == MIXED:
@@ -86,7 +86,7 @@ def _listed(ranks: npt.NDArray[np.int64]) -> str:
 
 
 class Values:
-    """Values of a row of cells: a pattern and the number of a chunk of the data each."""
+    """The values of a range of cells: for each, a pattern and the number of a chunk of the data."""
 
     __slots__ = ("indices", "patterns")
 
@@ -104,7 +104,7 @@ class Values:
         return Values(self.patterns[cells].copy(), self.indices[cells].copy())
 
     def hold_nothing(self) -> bool:
-        """Whether there is a cell among them that nothing was written to."""
+        """Return whether nothing was written to one of the cells."""
         if len(self.patterns) == 1:
             return bool(self.patterns[0] == NOTHING)
         return bool((self.patterns == NOTHING).any())
@@ -116,7 +116,7 @@ class Values:
 
 
 def added(patterns: Patterns, one: Values, two: Values) -> Values:
-    """Return the sums of two rows of values, cell by cell."""
+    """Return the sums of two ranges of values, cell by cell."""
     first, second = int(one.patterns[0]), int(two.patterns[0])
     if len(one.patterns) == 1:
         found = patterns.sum(first, second) if one.indices[0] == two.indices[0] else MIXED
@@ -131,7 +131,7 @@ def added(patterns: Patterns, one: Values, two: Values) -> Values:
 
 
 def initial(program: Program, rank: int, patterns: Patterns) -> Values:
-    """Return what the input of `rank` holds in the beginning, as far as the task is about it."""
+    """Return the content of the input of `rank` at the start, for the chunks that the task uses."""
     count = data_chunks(program, rank)[0]
     if program.task in {Task.CUSTOM, Task.SEND_RECEIVE}:
         count = max(count, program.ranks[rank].input_chunks)
@@ -140,7 +140,7 @@ def initial(program: Program, rank: int, patterns: Patterns) -> Values:
 
 
 def expected(program: Program, rank: int, patterns: Patterns) -> Values:
-    """Return what the output of `rank` must hold in the end, as far as the task is about it."""
+    """Return the content that the output of `rank` must have at the end, for the chunks that the task uses."""
     count = data_chunks(program, rank)[1]
     task, ranks = program.task, len(program.ranks)
     indices = np.arange(count)

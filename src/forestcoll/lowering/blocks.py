@@ -1,8 +1,8 @@
 """Which thread block of a rank does what: each end of each FIFO channel belongs to one block.
 
-A block has at most one peer to receive from and one to send to, on one channel number. Where a chain passes through a
-rank, both ends belong to one block. The rest have blocks of their own or, to save blocks, are put two and two together,
-one that receives and one that sends on the same channel number; the order of the chains keeps that from deadlocks.
+A block has at most one peer to receive from and one to send to, on one channel number. If a chain passes through a
+rank, both ends belong to one block. The other ends have separate blocks or, to save blocks, are combined in pairs: one
+end that receives and one that sends on the same channel number. The order of the chains prevents deadlocks then.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,9 +27,9 @@ class BlockTable:
     """The blocks of all ranks.
 
     Attributes:
-        counts: of each rank, how many blocks it has.
-        numbers: of each end, the number of its block.
-        local: of each rank that copies for itself, the block that does.
+        counts: for each rank, how many blocks it has.
+        numbers: for each end, the number of its block.
+        local: for each rank that copies its own data, the block that copies.
     """
 
     counts: tuple[int, ...]
@@ -38,9 +38,9 @@ class BlockTable:
 
 
 def block_table(chains: Sequence[Chain], ranks: int, copiers: Sequence[int], *, together: bool) -> BlockTable:
-    """Return the blocks that `chains` need, and at each of `copiers` one that copies.
+    """Return the blocks that `chains` need, and a block that copies at each of `copiers`.
 
-    Those that need not be apart are put `together`: ends that are left with each other, the copies with block 0.
+    With `together`, ends and copies that need no block of their own are combined: ends in pairs, copies with block 0.
     """
     mates = _mates(chains)
     ends = sorted(mates)
@@ -63,7 +63,7 @@ def block_table(chains: Sequence[Chain], ranks: int, copiers: Sequence[int], *, 
 
 
 def _mates(chains: Sequence[Chain]) -> dict[End, End | None]:
-    """Return all ends, each with the other one of its block where a chain passes through both."""
+    """Return all ends. An end is mapped to the other end of its block if a chain passes through both, else to None."""
     mates: dict[End, End | None] = {}
     for chain in chains:
         ends = [
@@ -79,7 +79,7 @@ def _mates(chains: Sequence[Chain]) -> dict[End, End | None]:
 
 
 def _pair(ends: Sequence[End], mates: dict[End, End | None]) -> None:
-    """Put ends without a mate together, in their order, one that receives and one that sends at a time."""
+    """Combine ends without a mate in their order, one end that receives with one that sends."""
     waiting: dict[tuple[int, int, bool], list[End]] = {}
     for end in ends:
         if mates[end] is not None:

@@ -1,7 +1,8 @@
-"""Cells: ranges of the data that one tree gathers, one spreads, or both, whole from root to leaves.
+"""Cells: ranges of the data that one tree reduces, one tree broadcasts, or both, as a whole.
 
-Of an allreduce the two forests cut a root's part in different places; cut at all of them, what is reduced as a whole is
-broadcast as a whole. A rank can then do both for a cell in one block, so that no block waits for another.
+The two forests of an allreduce cut the part of a root in different places. If it is cut at all these places, each range
+is reduced as a whole and broadcast as a whole. A rank can then do both for a cell in one block, so that no block waits
+for another.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,16 +25,16 @@ class Cell:
     """A range of the data and its trees.
 
     Attributes:
-        root: the rank that the trees are rooted at.
-        offset: the first chunk, of all data.
+        root: the rank that is the root of the trees.
+        offset: the first chunk, counted in all data.
         count: how many chunks one round moves.
-        rounds: how many rounds there are, each on the chunks behind those of the one before.
-        sums: of each rank, those that send it sums; empty if nothing is reduced.
-        spreads: of each rank, those that it sends results to; empty if nothing is broadcast.
-        stores: of each rank, those that it sends results to which a switch reaches at once.
-        adds: of each rank, those that send it sums which a switch can add up.
+        rounds: how many rounds there are; each moves the chunks that follow those of the previous round.
+        sums: for each rank, the ranks that send it sums; empty if nothing is reduced.
+        spreads: for each rank, the ranks that it sends results to; empty if nothing is broadcast.
+        stores: for each rank, the ranks that it sends results to and that a switch reaches at once.
+        adds: for each rank, the ranks that send it sums that a switch can add up.
         turn: the number of the tree among those of its root.
-        instance: which of the programs side by side it belongs to.
+        instance: the parallel copy of the program that it belongs to.
     """
 
     root: int
@@ -49,17 +50,17 @@ class Cell:
 
     @cached_property
     def sums_go_to(self) -> Mapping[int, int]:
-        """Of each rank but the root, the rank that it sends sums to."""
+        """Return, for each rank except the root, the rank that it sends sums to."""
         return _parents(self.sums)
 
     @cached_property
     def results_come_from(self) -> Mapping[int, int]:
-        """Of each rank but the root, the rank that sends it results."""
+        """Return, for each rank except the root, the rank that sends it results."""
         return _parents(self.spreads)
 
     @cached_property
     def at_once(self) -> tuple[int, ...]:
-        """All ranks, the root first, if a switch can add up what all have and give all the result; else empty."""
+        """Return all ranks, root first, if a switch can add up the data of all and send all the result; else empty."""
         star = (self.root, *self.spreads.get(self.root, ()))
         whole = set(star[1:])
         added = {rank: [set(fan) for fan in fans] for rank, fans in self.adds.items()}
@@ -69,7 +70,7 @@ class Cell:
 
     @cached_property
     def ranks(self) -> frozenset[int]:
-        """All ranks that have something to do."""
+        """Return all ranks that take part."""
         return frozenset((self.root, *self.sums_go_to, *self.results_come_from))
 
 
@@ -78,7 +79,7 @@ def _parents(tree: Children) -> Mapping[int, int]:
 
 
 def cells_of(flows: Sequence[Flow], rounds: int) -> tuple[Cell, ...]:
-    """Return the cells of `flows`, which are in `rounds` pieces each, in an order that is the same for all ranks."""
+    """Return the cells of `flows`, which have `rounds` pieces each, in an order that is the same for all ranks."""
     whole = [flow for flow in flows if flow.piece == 0]
     bounds: dict[int, set[int]] = {}
     for flow in whole:

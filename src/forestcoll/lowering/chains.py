@@ -1,15 +1,15 @@
 """Chains: paths through trees along which data passes from rank to rank without a stop.
 
-Over FIFO channels a block can receive a chunk, keep it or add its own to it, and send it on in one instruction. It has
-one peer to receive from and one to send to, so on each channel a rank *joins* a neighbour that sends to it with one
-that it sends to, at most one each. A tree falls apart into chains: a chain runs on through a rank where the two
-neighbours are joined there, and ends or begins there otherwise.
+Over FIFO channels, one instruction of a block can receive a chunk, keep it or add its own to it, and send it on. The
+block has one peer to receive from and one to send to. So on each channel a rank *joins* pairs of neighbours, one that
+sends to it and one that it sends to; a neighbour is in at most one pair. A tree is split into chains: a chain continues
+through a rank if the two neighbours are joined there, and begins or ends there otherwise.
 
-**Order.** Every chain has a place in one order over all chains, and every block does what it has to do in that order.
-Where a chain starts from what another one brings (or, reducing, adds to what another one takes up), that other one
-comes first. So no program deadlocks, however few slots its channels have: of the chains that are not done, take the
-first. All that it depends on comes before it and is done; each block on its way has done all that comes before, so its
-next instruction is this chain's, and the chunks can move along it from the first rank to the last.
+**Order.** There is one order over all chains, and every block does its work in that order. If a chain starts from the
+data of another chain (or, when reducing, adds to data that another chain takes up), the other chain comes first. So no
+program deadlocks, however few slots its channels have. Proof: take the first chain that is not done. All chains that it
+depends on come before it and are done. Each block on its path has done everything that comes before, so its next
+instruction belongs to this chain, and the chunks can move along the chain from the first rank to the last.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from forestcoll.collective import PhaseOp
 from forestcoll.lowering.flows import Flow
 
 Joints: TypeAlias = Mapping[tuple[int, int], Mapping[int, int]]
-"""Of a rank and a channel number: of a neighbour that sends, the neighbour that it is joined with."""
+"""For a rank, a channel number and a neighbour that sends: the neighbour that it is joined with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class Chain:
     """One path of a flow.
 
     Attributes:
-        flow: what goes along it.
+        flow: the flow that moves along it.
         channel: the number of the channel that all its hops use.
-        path: the ranks in the order in which data flows, two or more.
-        depth: how far the end that is nearer the root is from the root, in edges.
+        path: the ranks in the order in which data moves, two or more.
+        depth: how many edges lie between the root and the end of the chain that is nearer to it.
     """
 
     flow: Flow
@@ -41,14 +41,14 @@ class Chain:
 
     @property
     def key(self) -> tuple[int, ...]:
-        """The chain's place in the order: see the module's docstring."""
+        """Return the position of the chain in the order: see the docstring of the module."""
         flow = self.flow
         level = self.depth if flow.op is PhaseOp.BROADCAST else -self.depth
         return flow.piece, flow.phase, level, flow.turn, flow.root, flow.offset
 
 
 def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> tuple[Chain, ...]:
-    """Return all chains of `flows`, which use the channels of these numbers, in their order."""
+    """Return all chains of `flows` in order; `channels` are the numbers of the channels of the flows."""
     joints = _joints(flows, channels)
     chains = [
         Chain(flow, channel, path, depth)
@@ -59,7 +59,7 @@ def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> tuple[Chain, ..
 
 
 def hops_of(flows: Sequence[Flow], channel: Callable[[Flow, int], int]) -> tuple[Chain, ...]:
-    """Return every edge of `flows` as a chain, by the `channel` of the flow and the edge's depth, in their order."""
+    """Return every edge of `flows` as a chain, in order; `channel` takes the flow and the depth of the edge."""
     hops = []
     for flow in flows:
         for upper, lower, depth in flow.edges():
@@ -69,7 +69,7 @@ def hops_of(flows: Sequence[Flow], channel: Callable[[Flow, int], int]) -> tuple
 
 
 def _joints(flows: Sequence[Flow], channels: Sequence[int]) -> Joints:
-    """Join at each rank and channel the neighbours between which most flows pass, the busiest pair first."""
+    """Join pairs of neighbours at each rank and channel, starting with the pair that most flows pass through."""
     passing: dict[tuple[int, int], dict[tuple[int, int], int]] = {}
     for flow, channel in zip(flows, channels, strict=True):
         for upper, middle, lower in _corners(flow):
@@ -97,7 +97,7 @@ def _matched(counts: Mapping[tuple[int, int], int]) -> Mapping[int, int]:
 
 
 def _paths(flow: Flow, channel: int, joints: Joints) -> Iterable[tuple[tuple[int, ...], int]]:
-    """Yield the chains of a flow as paths in the order in which data flows, and the depth of the end near the root."""
+    """Yield the chains of a flow as paths in the order in which data moves, with the depth of the end near the root."""
     waiting = [((flow.root, child), 0) for child in flow.children.get(flow.root, ())]
     while waiting:
         (head, second), depth = waiting.pop()
@@ -113,7 +113,7 @@ def _paths(flow: Flow, channel: int, joints: Joints) -> Iterable[tuple[tuple[int
 
 
 def _joined(flow: Flow, channel: int, joints: Joints, upper: int, middle: int) -> int | None:
-    """Return the child of `middle` that is joined there with `upper`, if there is one."""
+    """Return the child of `middle` that is joined with `upper` there, if there is one."""
     joined = joints.get((middle, channel), {})
     if flow.op is PhaseOp.BROADCAST:
         onward = joined.get(upper)

@@ -1,4 +1,4 @@
-"""Whether a program stays within the figures of its target."""
+"""Whether a program stays within the limits of its target."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from forestcoll.program.limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """What of a program does not fit.
+    """A limit of the target that a program exceeds.
 
     Attributes:
-        what: the figure, in words.
+        what: the name of the limit, in words.
         needed: what the program needs.
-        allowed: what the target takes.
-        where: the rank, and the block if it is about one; may be empty.
+        allowed: the most that the target allows.
+        where: the rank, and the block if it concerns one; may be empty.
     """
 
     what: str
@@ -29,12 +29,12 @@ class Excess:
 
 
 def nearer(one: Excess | None, other: Excess) -> Excess:
-    """Return which of two is less beyond what the target takes."""
+    """Return the one of the two that exceeds its limit by less."""
     return other if one is None or other.needed * one.allowed < one.needed * other.allowed else one
 
 
 def excess_of(program: Program, limits: Limits) -> Excess | None:
-    """Return the first figure of `limits` that `program` goes beyond, or None."""
+    """Return the first limit of `limits` that `program` exceeds, or None."""
     return next(_excesses(program, limits), None)
 
 
@@ -59,7 +59,7 @@ def _more(what: str, needed: int, allowed: int | None, where: str = "") -> Itera
 
 
 def _steps(program: Program, rank: int, block: int, limits: Limits) -> int:
-    """Return how many steps a block has, with those that only wait for one more dependency."""
+    """Return how many steps a block has, including the steps that only wait for one more dependency."""
     listed = program.ranks[rank].blocks[block].instructions
     waits = len(listed) if limits.waits is None else limits.waits
     return len(listed) + sum(max(0, len(each.after) - waits) for each in listed)

@@ -1,8 +1,8 @@
-"""Trees as the lowering sees them: which chunks go from which rank to which, switches left out.
+"""Trees without switches: which chunks go from which rank to which.
 
-A *flow* is a tree with the chunks that it carries. Its edges lead from rank to rank; a route that begins or ends on a
-switch which multicasts or aggregates is joined with those that it meets there, so that each edge again has a rank at
-both ends.
+A *flow* is a tree with the chunks that it carries. Its edges lead from rank to rank. A route that begins or ends on a
+switch that multicasts or aggregates is joined with the routes that it meets there, so that each edge has a rank at both
+ends.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,19 +17,19 @@ from forestcoll.schedule.trees.value import Tree, TreeSchedule
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Chunks that go along the edges of a tree.
+    """Chunks that move along the edges of a tree.
 
     Attributes:
-        op: from the root to all, or from all to the root.
+        op: broadcast (from the root to all) or reduce (from all to the root).
         phase: the number of the phase.
         root: the rank of the root.
-        offset: the number of the first chunk, of all data.
+        offset: the number of the first chunk, counted in all data.
         count: how many chunks.
-        children: of each rank that has any, those one step further from the root, in the order of the schedule.
-        fans: of each rank, those of its children, two or more, that one switch reaches at once: it multicasts to them,
-            or adds up what comes from them.
-        instance: which of the programs side by side it belongs to.
-        piece: which piece of the tree's part it is.
+        children: for each rank with children, the ranks one step further from the root, in the order of the schedule.
+        fans: for each rank, those of its children, two or more, that one switch reaches at once: the switch multicasts
+            to them, or adds up their data.
+        instance: the parallel copy of the program that it belongs to.
+        piece: the number of the piece of the tree's part.
         turn: the number of the tree among those of its root in the phase.
     """
 
@@ -52,7 +52,7 @@ class Flow:
                 yield replace(self, offset=self.offset + begin, count=end - begin)
 
     def edges(self) -> Iterator[tuple[int, int, int]]:
-        """Yield each edge: its end nearer the root, the other one, and how far the first is from the root."""
+        """Yield each edge: its end nearer the root, the other end, and the distance of the first end from the root."""
         waiting = [(self.root, 0)]
         while waiting:
             upper, depth = waiting.pop()
@@ -62,15 +62,15 @@ class Flow:
 
     @property
     def height(self) -> int:
-        """How many edges lead from the root to the rank that is furthest from it."""
+        """Return how many edges lead from the root to the rank that is furthest from it."""
         return max((depth + 1 for *_, depth in self.edges()), default=0)
 
 
 def flows_of(schedule: TreeSchedule, grid: Grid, options: Options, most: int | None) -> tuple[Flow, ...]:
     """Return the flows of `schedule`, which lists all trees, on `grid`; none has more than `most` chunks.
 
-    Every chunk of the grid becomes `instances` times `pieces` chunks of the program. Where there are pieces, the trees
-    of both phases of an allreduce are cut alike: what is broadcast as a piece was reduced by pieces of the same number.
+    Every chunk of the grid becomes `instances` times `pieces` chunks of the program. With pieces, the trees of both
+    phases of an allreduce are cut at the same places, so that a piece is reduced and broadcast under the same number.
     """
     flows: list[Flow] = []
     trees = list(_trees(schedule, grid))
@@ -84,7 +84,7 @@ def flows_of(schedule: TreeSchedule, grid: Grid, options: Options, most: int | N
 
 
 def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:
-    """Yield the parts of `trees` between all places where a tree of the same root begins or ends."""
+    """Yield the parts of `trees` between all places at which a tree of the same root begins or ends."""
     bounds: dict[int, set[int]] = {}
     for flow in trees:
         bounds.setdefault(flow.root, set()).update((flow.offset, flow.offset + flow.count))
@@ -96,7 +96,7 @@ def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:
 
 
 def _trees(schedule: TreeSchedule, grid: Grid) -> Iterator[Flow]:
-    """Yield each tree that carries anything; those of a root lie one behind the other, from where its part begins."""
+    """Yield each tree that carries data; the trees of a root follow each other from the first chunk of its part."""
     ranks = {node: rank for rank, node in enumerate(schedule.members)}
     paths = list(schedule.routes)
     for number, (phase, counts) in enumerate(zip(schedule.phases, grid.trees, strict=True)):
@@ -116,7 +116,7 @@ def _trees(schedule: TreeSchedule, grid: Grid) -> Iterator[Flow]:
 def _children(
     tree: Tree, op: PhaseOp, paths: list[tuple[int, ...]], ranks: Mapping[int, int]
 ) -> Mapping[int, tuple[int, ...]]:
-    """Return of each rank those that hang on it, directly or over switches that multicast or aggregate."""
+    """Return, for each rank, its children, directly or over switches that multicast or aggregate."""
     ends = [(paths[route][0], paths[route][-1]) for route in tree.routes]
     outward = ends if op is PhaseOp.BROADCAST else [(last, first) for first, last in reversed(ends)]
     above: dict[int, int] = {}
@@ -135,7 +135,7 @@ def _fans(
     children: Mapping[int, tuple[int, ...]],
     paths: list[tuple[int, ...]],
 ) -> Mapping[int, tuple[tuple[int, ...], ...]]:
-    """Return of each rank its children that one switch alone is between, if it can multicast, or add up."""
+    """Return, for each rank, its children behind a single switch, if that switch can multicast or aggregate."""
     nodes, compute = schedule.topology.nodes, schedule.members
     ranks = {node: rank for rank, node in enumerate(compute)}
     switches: dict[int, int] = {}

@@ -1,9 +1,10 @@
 """Shares as whole numbers of chunks.
 
-A schedule's shares are exact fractions of the data M; a program moves whole chunks of one size. The least number of
-chunks that makes every share whole is the common denominator of the shares. Where a runtime cannot take so many, or the
-caller wants another number, each root's part stays exact, as the task fixes it, and its trees get whole numbers of
-chunks that add up to it, each within one chunk of its share (largest remainders first). A tree may be left with none.
+The shares of a schedule are exact fractions of the data M; a program moves whole chunks of one size. The least number
+of chunks that makes every share whole is the common denominator of the shares. If a runtime cannot use that many, or
+the caller asks for another number, the part of each root stays exact, because the task fixes it. Its trees get whole
+numbers of chunks that add up to the part, each within one chunk of its share (largest remainders first). A tree may get
+none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.schedule.trees.value import TreeSchedule
 
 MAX_EXACT_CHUNKS = 2**15 - 1
-"""The most chunks that are taken unless asked for: MSCCL keeps offsets in 16 bits, and files grow with them."""
+"""The most chunks that are used by default: MSCCL stores offsets in 16 bits, and files grow with the number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,9 @@ class Grid:
     """How the data is cut.
 
     Attributes:
-        chunks: of all data.
-        parts: of each root, by its rank, how many chunks it is the root of; they lie in the order of the ranks.
-        trees: of each phase and each of its trees, in order, how many chunks the tree carries, 0 or more.
+        chunks: the number of chunks of all data.
+        parts: for each rank, how many chunks it is the root of; parts are in the order of the ranks.
+        trees: for each phase and each of its trees, in order, how many chunks the tree carries, 0 or more.
     """
 
     chunks: int
@@ -35,13 +36,13 @@ class Grid:
 
 
 def grid_for(schedule: TreeSchedule, chunks: int | None, most: int | None = None) -> Grid:
-    """Return the grid with `chunks` chunks, or with as few as make `schedule`'s shares whole, at most `most`.
+    """Return the grid with `chunks` chunks; by default the smallest one that makes all shares whole, at most `most`.
 
-    `schedule` lists all trees. Where the exact grid has more than `most` chunks, shares are rounded to the greatest
-    power of two times what the shards need.
+    `schedule` lists all trees. If the exact grid has more than `most` chunks, shares are rounded. The grid then has the
+    greatest power of two, times the number of chunks that the shards need, that is at most `most`.
 
     Raises:
-        NoSolutionError: the shards are no multiples of 1/`chunks`, or of any grid of at most `most` chunks.
+        NoSolutionError: the shards are not multiples of 1/`chunks`, or of 1/n for any n up to `most`.
     """
     unit = _unit(schedule)
     if chunks is None:
@@ -81,7 +82,7 @@ def _chosen(exact: int, unit: int, bound: int) -> int:
 
 
 def _parts(schedule: TreeSchedule, chunks: int) -> tuple[int, ...]:
-    """Return how many chunks each rank is the root of: its shard or, where the task leaves it open, about its share."""
+    """Return how many chunks each rank is the root of: its shard or, if the task leaves it open, about its share."""
     ranks = {node: rank for rank, node in enumerate(schedule.members)}
     totals = [Fraction(0)] * len(ranks)
     for tree in schedule.phases[0]:
@@ -104,7 +105,7 @@ def _of_phase(schedule: TreeSchedule, number: int, parts: Sequence[int]) -> tupl
 
 
 def rounded(shares: Sequence[Fraction], total: int) -> tuple[int, ...]:
-    """Return whole numbers that add up to `total` and are as `shares` to each other, each rounded up or down."""
+    """Return integers that add up to `total` in the proportions of `shares`, each rounded up or down."""
     whole = sum(shares, Fraction(0))
     exact = [share * total / whole for share in shares] if whole else [Fraction(0)] * len(shares)
     floors = [int(value) for value in exact]

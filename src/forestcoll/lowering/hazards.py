@@ -1,8 +1,8 @@
-"""Dependencies between the blocks of a rank, found by what their instructions read and write.
+"""Dependencies between the blocks of a rank, found from what their instructions read and write.
 
-Instructions are told in an order in which they could be done one at a time. One that reads a chunk depends on the last
-that wrote it, and one that writes a chunk on the last that wrote it and on all that read it since. Within a block the
-order is there already, and what a block has learnt to be done, from whomever, it need not wait for again.
+Instructions are added in an order in which they could be done one at a time. An instruction that reads a chunk depends
+on the last one that wrote it. An instruction that writes a chunk depends on the last one that wrote it and on all that
+read it since. Within a block the order is fixed already. A block does not wait again for what it knows to be done.
 """
 
 from bisect import bisect_left
@@ -18,14 +18,14 @@ _NOTHING: Mapping[int, int] = {}
 
 
 class Hazards:
-    """What was read and written last, cell by cell. A cell is a range of chunks that is only ever used as a whole."""
+    """The last reads and writes of each cell. A cell is a range of chunks that is always used as a whole."""
 
     def __init__(self, bounds: Iterable[int], begins: Sequence[int], *, aliased: bool) -> None:
-        """Begin with nothing read or written.
+        """Start with nothing read or written.
 
         Args:
-            bounds: between which chunks of the data a span may begin or end.
-            begins: the first chunk of the data in each rank's part.
+            bounds: the numbers of chunks of the data at which a span may begin or end.
+            begins: the first chunk of the part of each rank.
             aliased: whether input and output may be the same memory.
         """
         self._bounds = sorted(set(bounds))
@@ -36,7 +36,7 @@ class Hazards:
         self._known: dict[tuple[int, int], list[Mapping[int, int]]] = {}
 
     def cells(self, span: Span, data: int) -> list[Cell]:
-        """Return the cells of `span`, which holds chunks of the data from number `data` on."""
+        """Return the cells of `span`, which contains chunks of the data from number `data` on."""
         if span.buffer is Buffer.SCRATCH:
             return [(span.rank, Buffer.SCRATCH, span.offset)]
         first = bisect_left(self._bounds, data)
@@ -47,7 +47,7 @@ class Hazards:
     def step(
         self, rank: int, block: int, instruction: int, reads: Iterable[Cell], writes: Iterable[Cell]
     ) -> tuple[Dependency, ...]:
-        """Note what an instruction reads and writes, and return what it has to wait for, by block."""
+        """Record what an instruction reads and writes, and return what it has to wait for, by block."""
         writes = list(writes)
         needed: dict[int, int] = {}
         for cell in reads:
@@ -66,7 +66,7 @@ class Hazards:
             needed[step[0]] = max(step[1], needed.get(step[0], -1))
 
     def _fresh(self, rank: int, block: int, needed: dict[int, int]) -> tuple[Dependency, ...]:
-        """Return what of `needed` the block does not know to be done, nor will by the rest of it."""
+        """Return the steps of `needed` that the block does not know to be done; implied steps are left out."""
         known = self._known.setdefault((rank, block), [_NOTHING])
         new = {other: step for other, step in needed.items() if other != block and step > known[-1].get(other, -1)}
         learnt = {other: self._known[rank, other][step + 1] for other, step in new.items()}
@@ -79,14 +79,14 @@ class Hazards:
         return tuple(Dependency(other, new[other]) for other in fresh)
 
     def forget(self, cells: Iterable[Cell]) -> None:
-        """Forget what was done to `cells`: something else orders whatever comes after it."""
+        """Forget the accesses of `cells`, because later accesses are ordered in another way."""
         for cell in cells:
             self._written.pop(cell, None)
             self._read.pop(cell, None)
 
 
 def _joined(steps: Iterable[Mapping[int, int]]) -> Mapping[int, int]:
-    """Return of each block the greatest step that any of `steps` has of it."""
+    """Return, for each block, the greatest step in any of `steps`."""
     joined: dict[int, int] = {}
     for each in steps:
         for block, step in each.items():

@@ -1,4 +1,4 @@
-"""Where data lies: which chunks of which buffer of a rank hold a range of the data, by the collective's rules."""
+"""Where data lies: which chunks of which buffer of a rank contain a range of the data, by the rules of the task."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -30,10 +30,10 @@ class Layout:
 
     Attributes:
         task: what the program has to do.
-        chunks: of all data.
-        parts: of each rank, how many chunks it is the root of; they lie in the order of the ranks.
-        root: of a broadcast or a reduce.
-        options: what the program is to be like.
+        chunks: the number of chunks of all data.
+        parts: for each rank, how many chunks it is the root of; parts are in the order of the ranks.
+        root: the root of a broadcast or a reduce.
+        options: the options of the lowering.
     """
 
     task: Task
@@ -44,14 +44,14 @@ class Layout:
 
     @staticmethod
     def of(schedule: TreeSchedule, grid: Grid, options: Options) -> "Layout":
-        """Return the layout of the program of `schedule`, whose chunks are those of `grid`, cut further."""
+        """Return the layout of the program of `schedule`; its chunks are those of `grid`, divided further."""
         root = schedule.members.index(schedule.phases[0].roots[0]) if schedule.collective.has_root else None
         parts = tuple(part * options.scale for part in grid.parts)
         return Layout(_TASKS[schedule.collective], grid.chunks * options.scale, parts, root, options)
 
     @property
     def begins(self) -> tuple[int, ...]:
-        """Of each rank, the number of the first chunk that it is the root of."""
+        """Return, for each rank, the number of the first chunk that it is the root of."""
         return tuple(accumulate(self.parts, initial=0))[:-1]
 
     def own(self, rank: int, offset: int, count: int) -> Span:
@@ -60,12 +60,12 @@ class Layout:
         return Span(rank, Buffer.INPUT, offset - shift, count)
 
     def result(self, rank: int, offset: int, count: int) -> Span:
-        """Return where `rank` has to put chunks of the data in the end, or may put them before."""
+        """Return where the result of `rank` for chunks of the data lies; it may be written there early."""
         shift = self.begins[rank] if self.task is Task.REDUCE_SCATTER else 0
         return Span(rank, Buffer.OUTPUT, offset - shift, count)
 
     def keeps(self, rank: int, root: int) -> bool:
-        """Whether `rank` has room in its output for chunks whose root is `root`."""
+        """Return whether the output of `rank` has space for chunks whose root is `root`."""
         return rank == root or self.task in {Task.ALLGATHER, Task.ALLREDUCE, Task.BROADCAST}
 
     def sizes(self, rank: int) -> tuple[int, int]:

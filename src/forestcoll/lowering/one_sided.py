@@ -1,17 +1,17 @@
-"""Flows as programs whose blocks write into each other's memory and signal, as MSCCL++ has them.
+"""Flows as programs whose blocks write into the memory of other ranks and signal, as in MSCCL++.
 
-Each cell (`cells`) has one block number; block b of every rank does that rank's part of the cells of number b, in one
-order, as `puts` says. Blocks n of two ranks are joined by a channel of number n each way.
+Each cell (`cells`) has a block number. Block b of every rank does the part of that rank in the cells of number b, in
+one order, as `puts` describes. Blocks n of two ranks are joined by a channel of number n in each direction.
 
-**Why it is right.** What a rank reads was written by itself in the same block, or by another one whose signal it waited
-for. What it writes elsewhere nobody uses before: room for sums has one writer; of an output, the chunks of a cell are
-written by one rank, once (in an allreduce, after the root has all sums, and so after all ranks have read what they
-contribute, which may lie there). A rank begins to write into another's memory only after that one has said that it has
-begun, at the start of each block; and before it ends, it has waited for all that comes to it, and for the helpers of
-PORT channels to be done with what it handed them.
+**Why it is right.** A rank reads only data that the same block of the rank wrote, or that another rank wrote whose
+signal it waited for. Nobody uses memory before a rank writes there: space for sums has one writer, and the chunks of a
+cell in an output are written once, by one rank. (In an allreduce the root has all sums before the output is written, so
+all ranks have read their contributions, which may lie there.) A rank starts to write into the memory of another only
+after that one has signalled that it has started, at the start of each block. Before a rank ends, it has waited for all
+data that comes to it, and for the helpers of PORT channels to do the work that it gave them.
 
-**Why it ends.** Signals wait for nobody. Of all cells that are not done, take the first in the order: every block on
-its trees has done all that comes before, so from its leaves to the root and back nothing keeps it from going on.
+**Why it ends.** Giving a signal never waits. Take the first cell, in the order, that is not done. Every block on its
+trees has done everything that comes before, so nothing stops the blocks from its leaves to the root and back.
 """
 
 from collections import Counter
@@ -46,17 +46,17 @@ from forestcoll.program.limits import Limits
 def one_sided(
     name: str, layout: Layout, flows: Sequence[Flow], limits: Limits, boxes: Sequence[Hashable]
 ) -> Program | Excess:
-    """Return the program that does `flows`, or what of it does not fit.
+    """Return the program that does `flows`, or the limit that it exceeds.
 
     Args:
-        name: what the program is called.
+        name: the name of the program.
         layout: where the data lies; its pieces are the rounds of loops.
-        flows: what goes where, each in as many pieces as the layout has and no other parts.
-        limits: figures of the target; `steps` counts operations, where `nop` is one.
-        boxes: of each rank, the box that it is in: MEMORY channels lead to ranks of the same, PORT channels to others.
+        flows: what goes where; each flow has exactly the pieces of the layout.
+        limits: the limits of the target; `steps` counts operations, and `nop` is one.
+        boxes: the box of each rank: MEMORY channels join ranks of the same box, PORT channels the others.
 
     Raises:
-        NoSolutionError: packets are asked for in loops, or of a collective whose ranks have no room for sums.
+        NoSolutionError: packets are requested in loops, or for a collective whose ranks have no space for sums.
     """
     packets = layout.options.protocol is Protocol.LL
     _check_packets(layout, packets=packets)
@@ -84,7 +84,7 @@ def _check_packets(layout: Layout, *, packets: bool) -> None:
 
 
 def _placed(puts: Puts, cells: Sequence[Cell], limits: Limits) -> list[list[Cell]] | Excess:
-    """Share the cells out among blocks: in turn, each to the next block that has room for it on every rank."""
+    """Distribute the cells over blocks: in turn, each to the next block with enough space for it on every rank."""
     most = puts.layout.options.blocks or limits.blocks
     count = min(len(cells), COMFORTABLE_BLOCKS if most is None else min(most, COMFORTABLE_BLOCKS))
     rooms = [_Number(limits) for _ in range(count)]
@@ -112,11 +112,11 @@ Reached: TypeAlias = tuple[ChannelKind, int, Buffer]
 
 @dataclass(frozen=True, slots=True)
 class _Needs:
-    """What a cell takes of its blocks, rank by rank.
+    """The resources that a cell needs from its blocks, for each rank.
 
     Attributes:
         operations: how many operations.
-        peers: the ranks that it reaches or that reach it.
+        peers: the ranks that it writes to or that write to it.
         buffers: the buffers of other ranks that it writes.
     """
 
@@ -145,7 +145,7 @@ def _needs(puts: Puts, cell: Cell) -> _Needs:
 
 @dataclass
 class _Number:
-    """A block number, the cells that it has, and what these take of its blocks."""
+    """A block number, its cells, and the resources that they need from its blocks."""
 
     limits: Limits
     cells: list[Cell] = field(default_factory=list)
@@ -154,7 +154,7 @@ class _Number:
     buffers: dict[int, frozenset[Reached]] = field(default_factory=dict)
 
     def excess(self, needs: _Needs) -> Excess | None:
-        """Return what would not fit if a cell with these needs came here."""
+        """Return the limit that would be exceeded if a cell with these needs were added, or None."""
         for rank, more in needs.operations.items():
             peers = self.peers.get(rank, frozenset()) | needs.peers[rank]
             buffers = self.buffers.get(rank, frozenset()) | needs.buffers[rank]
@@ -169,7 +169,7 @@ class _Number:
         return None
 
     def add(self, cell: Cell, needs: _Needs) -> None:
-        """Let a cell come here."""
+        """Add a cell."""
         self.cells.append(cell)
         for rank, more in needs.operations.items():
             self.operations[rank] = self.operations.get(rank, 0) + more
@@ -178,12 +178,12 @@ class _Number:
 
 
 def _around(peers: int) -> int:
-    """Return how many operations the start and the end of a block take at most: signals, waits, flushes, meetings."""
+    """Return the most operations at the start and the end of a block: signals, waits, flushes, meetings."""
     return 4 * -(-peers // 8) + 3
 
 
 def _block(puts: Puts, rank: int, number: int, cells: Sequence[Cell], channels: dict[Channel, int]) -> Block:
-    """Return block `number` of a rank, and put the channels that it uses among `channels`."""
+    """Return block `number` of a rank, and add the channels that it uses to `channels`."""
 
     def channel(source: int, target: int) -> int:
         kind = puts.neighbours.kind(source, target)
@@ -211,7 +211,7 @@ def _block(puts: Puts, rank: int, number: int, cells: Sequence[Cell], channels: 
 def _greeting(
     puts: Puts, rank: int, cells: Sequence[Cell], channel: Callable[[int, int], int]
 ) -> Iterator[Instruction]:
-    """Yield what a block begins with: tell all that write here that they may, and hear it of all that it writes to."""
+    """Yield the start of a block: signal to all ranks that write here, then wait for all that it writes to."""
     writing = sorted({other for cell in cells for other in puts.writing_to(cell, rank)})
     written = sorted({other for cell in cells for other in puts.written_by(cell, rank)})
     if writing:
@@ -222,7 +222,7 @@ def _greeting(
 
 
 def _moved(instruction: Instruction, turn: int) -> Instruction:
-    """Return an instruction of round number `turn` by that of the first one."""
+    """Return the instruction of round number `turn`, given the instruction of the first round."""
     return replace(
         instruction,
         sources=tuple(_further(each, turn) for each in instruction.sources),

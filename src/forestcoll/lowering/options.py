@@ -1,4 +1,4 @@
-"""What a program is to be like: the knobs of the lowering, one frozen value."""
+"""The options of the lowering, as one frozen value."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,12 +9,12 @@ from forestcoll.program import Protocol
 
 
 class Style(StrEnum):
-    """How ranks reach each other."""
+    """How ranks exchange data."""
 
     TWO_SIDED = "two-sided"
-    """Messages over FIFO channels, as MSCCL XML has them: one block sends, another receives."""
+    """Messages over FIFO channels, as in MSCCL XML: one block sends, another receives."""
     ONE_SIDED = "one-sided"
-    """Blocks write into the memory of other ranks and signal, as MSCCL++ plans have it."""
+    """Blocks write into the memory of other ranks and signal, as in plans of MSCCL++."""
 
 
 class Placement(StrEnum):
@@ -27,19 +27,19 @@ class Placement(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The knobs.
+    """The options of the lowering.
 
     Attributes:
-        style: how ranks reach each other.
-        placement: where buffers may lie; `BOTH` costs a copy in place, where it would not be needed.
-        chunks: how many equal chunks the data M is cut into before `instances` and `pieces`; None for as few as make
-            all shares whole numbers. With fewer, shares are rounded, and what that costs is said.
-        pieces: how many pieces each tree's part is cut into, that follow each other through the tree. MSCCL cuts into
-            slices by itself.
-        channels: over how many channels the trees of a root are spread in each phase; None for as many as fit.
-        instances: how often the whole program stands side by side, each on its part of the data.
-        blocks: how many thread blocks a rank may use; None for at most `COMFORTABLE_BLOCKS` if it fits them, else as
-            many as the target takes.
+        style: how ranks exchange data.
+        placement: where buffers may lie; `BOTH` costs a copy that an in-place program would not need.
+        chunks: how many equal chunks the data M is cut into before `instances` and `pieces`; None for the least number
+            that makes all shares whole. With fewer chunks, shares are rounded, and the loss is reported.
+        pieces: how many pieces the part of each tree is cut into; they follow each other through the tree. MSCCL cuts
+            data into slices by itself.
+        channels: over how many channels the trees of a root are distributed in each phase; None for as many as fit.
+        instances: how many parallel copies of the program run, each on its part of the data.
+        blocks: how many thread blocks a rank may use; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
+            else as many as the target allows.
         protocol: how the runtime moves bytes.
     """
 
@@ -63,17 +63,17 @@ class Options:
 
     @property
     def scale(self) -> int:
-        """How many chunks of the program a chunk of the grid becomes."""
+        """Return how many chunks of the program a chunk of the grid becomes."""
         return self.instances * self.pieces
 
     @property
     def in_place(self) -> bool:
-        """Whether the program may be run in place."""
+        """Return whether the program may be run in place."""
         return self.placement != Placement.OUT_OF_PLACE
 
     @property
     def out_of_place(self) -> bool:
-        """Whether the program may be run out of place."""
+        """Return whether the program may be run out of place."""
         return self.placement != Placement.IN_PLACE
 
 
@@ -90,4 +90,4 @@ def _member(kind: type[_Name], value: str, name: str) -> _Name:
 
 
 COMFORTABLE_BLOCKS = 32
-"""Thread blocks that a rank uses unless it needs more: NCCL takes as many for itself; the rest is left to compute."""
+"""Thread blocks of a rank by default: NCCL uses as many; the others are left for computation."""

@@ -1,17 +1,18 @@
-"""Which channels flows use, and which blocks follow from it: candidates, the one to be preferred first.
+"""Which channels and blocks flows use: candidates, in order of preference.
 
-There are two ways to spread flows over blocks:
+There are two methods to distribute flows over blocks:
 
-- *Apart*: every hop is a message of its own; one block receives it, another sends it on. Hops at different depths use
-  different channels, so that a block which sends what a rank has of its own is never held up by what is yet to come.
-  Blocks do what lies at less depth first (the other way round where data is reduced). That cannot deadlock: blocks that
-  receive wait for messages alone (or for other children of the same tree), so channels are always emptied, and a block
-  that sends waits only for what is sent at less depth.
-- *Through*: ranks receive and send on in one instruction where they can, as `chains` describes. That takes half the
-  blocks and steps, but a block that waits for a message sends nothing else meanwhile.
+- *Apart*: every hop is a separate message; one block receives it, another sends it on. Hops at different depths use
+  different channels, so that a block that sends the data of its own rank never waits for data that is still to come.
+  Blocks do the work at less depth first (at greater depth first where data is reduced). This cannot deadlock: blocks
+  that receive wait only for messages (or for other children of the same tree), so channels are always emptied, and a
+  block that sends waits only for messages at less depth.
+- *Through*: ranks receive and send on in one instruction where they can, as `chains` describes. This takes half the
+  blocks and steps, but a block that waits for a message sends nothing else at that time.
 
-Preferred is apart, over as many channels as trees are high, or fewer, with a comfortable number of blocks; then
-through; then the same with as many blocks as the target takes, and over more channels, so that blocks have fewer steps.
+Apart is preferred, over as many channels as trees are high, or fewer, with a comfortable number of blocks. Next comes
+through. Then both are tried with as many blocks as the target allows, and over more channels, so that blocks have fewer
+steps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ from forestcoll.program import Task
 from forestcoll.program.limits import Limits
 
 MOST_CHANNELS = 32
-"""Over how many channels the trees of a phase are spread at most, unless more are asked for."""
+"""Over how many channels the trees of a phase are distributed at most, unless more are requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """A way to spread flows.
+    """One method to distribute flows.
 
     Attributes:
-        levels: over how many channels hops are spread by their depth; 0 means through.
-        turns: over how many, by the place of the tree among those of its root.
-        together: whether blocks that need not be apart are put together.
+        levels: over how many channels hops are distributed by their depth; 0 means through.
+        turns: over how many channels trees are distributed by their number among the trees of the root.
+        together: whether blocks that need not be separate are combined.
     """
 
     levels: int
@@ -54,7 +55,7 @@ class _Spread:
 
 
 def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Plan | Excess]:
-    """Yield plans that fit as far as one can see yet, and what does not fit of others."""
+    """Yield plans that fit as far as is known at this point, and for the other candidates the limit they exceed."""
     options = layout.options
     copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
     tried = set()
@@ -88,19 +89,19 @@ def _chains(flows: Sequence[Flow], spread: _Spread, options: Options) -> tuple[C
 
 
 def copies(layout: Layout) -> bool:
-    """Whether roots have to copy their own data to their output."""
+    """Return whether roots have to copy their own data to their output."""
     return layout.task in {Task.ALLGATHER, Task.BROADCAST} and layout.options.out_of_place
 
 
 def block_bounds(options: Options, limits: Limits) -> Sequence[int | None]:
-    """Return how many blocks a rank may have: what is comfortable first, then what the target takes."""
+    """Return bounds on the blocks of a rank: first a comfortable number, then what the target allows."""
     if options.blocks is not None:
         return [options.blocks if limits.blocks is None else min(options.blocks, limits.blocks)]
     return [min(COMFORTABLE_BLOCKS, limits.blocks or COMFORTABLE_BLOCKS), limits.blocks]
 
 
 def _spreads(flows: Sequence[Flow], options: Options, limits: Limits, *, crowded: bool) -> Iterator[_Spread]:
-    """Yield ways to spread flows, the preferred one first; `crowded` ones too if fewer steps a block are asked for."""
+    """Yield methods to distribute flows, the preferred one first; `crowded`: also those with fewer steps a block."""
     groups = options.instances * (1 + max(flow.phase for flow in flows))
     most = max(1, (MOST_CHANNELS if limits.channels is None else min(MOST_CHANNELS, limits.channels)) // groups)
     height = min(most, max(flow.height for flow in flows))
@@ -141,7 +142,7 @@ def _excess_of_rank(steps: Mapping[tuple[int, int], int], table: BlockTable, mos
 
 
 def _steps(chains: Sequence[Chain], table: BlockTable) -> dict[tuple[int, int], int]:
-    """Return how many steps each block has, without those that copy or only wait."""
+    """Return how many steps each block has, without steps that only copy or wait."""
     steps: dict[tuple[int, int], int] = {}
     for chain in chains:
         for place, rank in enumerate(chain.path):

@@ -1,16 +1,15 @@
-"""What a rank does for a cell, if ranks write into each other's memory.
+"""What a rank does for a cell, if ranks write into the memory of other ranks.
 
-- Spreading: it waits for the signal of the rank above it, puts the chunks into the outputs of those below it, and
+- Broadcasting: the rank waits for the signal of its parent, puts the chunks into the outputs of its children, and
   signals them.
-- Summing: it has room in its scratch buffer for what each rank below puts there. It waits for all of them, adds up
-  their sums and what it has itself, puts the sum into the room that it has above, and signals. The root puts it where
-  the result belongs.
+- Summing: the rank has space in its scratch buffer for the data of each child. It waits for all children, adds up their
+  sums and its own data, puts the sum into its space at the parent, and signals. The root puts the sum where the result
+  belongs.
+- If a switch reaches several of the children, one store writes to all of them and to the output of the rank itself. If
+  the switch can add up the data of all ranks and send the result to all, the root makes it do so, and signals.
 
-- Where a switch reaches several of those below, one store writes to all of them, and to the rank's own output. Where it
-  can add up what all ranks have and give all the result, the root lets it do so, and signals.
-
-With packets nobody signals: data lies in scratch beside flags, and who reads it waits for these. A sum is then also
-kept where the rank has its result later, as operations on packets want a place for it.
+With packets nobody signals: data lies in scratch next to flags, and the reader waits for the flags. A sum is then also
+written to the place of the later result, because operations on packets require a target there.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -29,12 +28,12 @@ CHANNELS_OF_OPERATION = 8
 """How many channels an operation of MSCCL++ uses."""
 
 ChannelTo: TypeAlias = Callable[[int, int], int]
-"""The place of the channel from a rank to another."""
+"""The index of the channel from a rank to another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Which ranks reach each other's memory: those of one box."""
+    """Which ranks can access each other's memory: those of the same box."""
 
     boxes: tuple[Hashable, ...]
 
@@ -43,17 +42,17 @@ class Neighbours:
         return ChannelKind.MEMORY if self.boxes[source] == self.boxes[target] else ChannelKind.PORT
 
     def port(self, source: int, target: int) -> bool:
-        """Whether a helper has to write into the other rank's memory."""
+        """Return whether a helper must write into the memory of the other rank."""
         return self.kind(source, target) is ChannelKind.PORT
 
 
 @dataclass(frozen=True)
 class Rooms:
-    """Room in the scratch buffers.
+    """Space in the scratch buffers.
 
     Attributes:
-        spans: of a rank, the first chunk of a cell and the rank that writes there, the room for the first round; that
-            for the others lies behind it.
+        spans: for a rank, the first chunk of a cell, and the rank that writes there: the space for the first round; the
+            space for the other rounds follows it.
         sizes: how much scratch each rank needs.
     """
 
@@ -62,7 +61,7 @@ class Rooms:
 
     @staticmethod
     def of(cells: Sequence[Cell], ranks: int, boxes: tuple[Hashable, ...], *, packets: bool) -> "Rooms":
-        """Return the rooms that `cells` need: for sums, with packets for all that goes from rank to rank."""
+        """Return the space that `cells` need: for sums; with packets, for all data that moves from rank to rank."""
         spans: dict[tuple[int, int, int], Span] = {}
         sizes = [0] * ranks
         for cell in cells:
@@ -75,7 +74,7 @@ class Rooms:
 
 
 def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Iterator[tuple[int, int]]:
-    """Yield pairs of a rank and who writes into its scratch buffer for `cell`: others; itself, for a helper to read."""
+    """Yield pairs of a rank and a rank that writes into its scratch buffer for `cell`; itself, for a helper to read."""
     for rank, below in cell.sums.items():
         yield from ((rank, other) for other in below)
     if not packets:
@@ -90,7 +89,7 @@ def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Itera
 
 @dataclass(frozen=True)
 class Puts:
-    """Says what ranks do, for programs of one layout."""
+    """Creates the instructions of ranks, for programs of one layout."""
 
     layout: Layout
     neighbours: Neighbours
@@ -99,7 +98,7 @@ class Puts:
 
     @property
     def packets(self) -> bool:
-        """Whether data goes in packets."""
+        """Return whether data moves in packets."""
         return self.layout.options.protocol.value == "LL"
 
     def written_by(self, cell: Cell, rank: int) -> tuple[int, ...]:
@@ -115,7 +114,7 @@ class Puts:
         return (*cell.sums.get(rank, ()), *_above(cell.results_come_from, rank))
 
     def parts(self, cell: Cell, rank: int, channel: ChannelTo) -> list[list[Instruction]]:
-        """Return what `rank` does in the first round of `cell`; the root in one part, others sum first, then spread."""
+        """Return what `rank` does in the first round of `cell`: one part for the root, else sum and spread."""
         node = (_PacketNode if self.packets else _Node)(self, cell, rank, channel)
         sums, spreads = list(node.sum_up()), list(node.spread())
         parts = [sums + spreads] if rank == cell.root else [sums, spreads]
@@ -136,7 +135,7 @@ class _Node:
     channel: ChannelTo
 
     def sum_up(self) -> Iterator[Instruction]:
-        """Yield what brings the sums of those below, and the rank's own, to the one above or to the result."""
+        """Yield the instructions that send the sum of the children's data and its own to the parent or the result."""
         if not self.cell.sums or self.cell.at_once:
             if self.cell.at_once and self.rank == self.cell.root:
                 own, result = self._multicast(self._own()), self._multicast(self._result(self.rank))
@@ -166,7 +165,7 @@ class _Node:
         yield Instruction(signals=(channel,))
 
     def spread(self) -> Iterator[Instruction]:
-        """Yield what brings the data from the one above, or of the rank's own, to those below."""
+        """Yield the instructions that send the data of the parent, or its own, to the children."""
         if not self.cell.spreads:
             return
         source, fresh = self._result(self.rank), True
@@ -182,7 +181,7 @@ class _Node:
         yield from self._puts(source, fresh=fresh)
 
     def _puts(self, source: Span, *, fresh: bool) -> Iterator[Instruction]:
-        """Yield puts to those below, other boxes first, and their signals; `fresh` data needs a meeting before."""
+        """Yield puts to the children, other boxes first, and their signals; `fresh` data needs a meeting before."""
         below = self.cell.spreads.get(self.rank, ())
         stored = [other for fan in self.cell.stores.get(self.rank, ()) for other in fan]
         for fan in self.cell.stores.get(self.rank, ()):
@@ -201,7 +200,7 @@ class _Node:
             yield Instruction(signals=tuple(self.channel(self.rank, other) for other in near))
 
     def _copy(self) -> Iterator[Instruction]:
-        """Yield what a root does with its own data that it has elsewhere than in its output."""
+        """Yield the copy of a root's own data to its output, if the data lies elsewhere."""
         layout = self.puts.layout
         if self.cell.stores.get(self.rank) and not self.puts.packets:
             return
@@ -209,7 +208,7 @@ class _Node:
             yield Instruction(sources=(self._own(),), targets=(self._result(self.rank),), meets=False)
 
     def _multicast(self, span: Span, fan: tuple[int, ...] | None = None) -> Multicast:
-        """Return the chunks of `span` on the rank and on those of `fan`, or on all that have something to do."""
+        """Return the chunks of `span` on the rank and on those of `fan`, or on all ranks that take part."""
         ranks = self.cell.at_once if fan is None else (self.rank, *fan)
         return Multicast(self.puts.group(tuple(sorted(ranks))), span.buffer, span.offset, span.count)
 
@@ -227,7 +226,7 @@ class _PacketNode(_Node):
     """A rank in the trees of a cell, with packets."""
 
     def sum_up(self) -> Iterator[Instruction]:
-        """Yield what brings the sums of those below, and the rank's own, to the one above or to the result."""
+        """Yield the instructions that send the sum of the children's data and its own to the parent or the result."""
         if not self.cell.sums:
             return
         rooms = [self._room(self.rank, other) for other in self.cell.sums.get(self.rank, ())]
@@ -248,7 +247,7 @@ class _PacketNode(_Node):
             yield Instruction(sources=(first,), targets=(room,), channel=channel, meets=False)
 
     def spread(self) -> Iterator[Instruction]:
-        """Yield what brings the data from the one above, or of the rank's own, to those below."""
+        """Yield the instructions that send the data of the parent, or its own, to the children."""
         if not self.cell.spreads:
             return
         below = self.cell.spreads.get(self.rank, ())
@@ -280,7 +279,7 @@ class _PacketNode(_Node):
 
 
 def _sum(summands: Sequence[Span], targets: tuple[Span, ...], channel: int | None) -> Iterator[Instruction]:
-    """Yield instructions that add up what may be too much for one; the last one writes all `targets`."""
+    """Yield instructions that add up spans, too many for one instruction; the last one writes all `targets`."""
     rest = list(summands)
     while len(rest) > MOST_SUMMANDS:
         yield Instruction(sources=tuple(rest[:MOST_SUMMANDS]), targets=targets[:1])
@@ -289,7 +288,7 @@ def _sum(summands: Sequence[Span], targets: tuple[Span, ...], channel: int | Non
 
 
 def operations(part: Sequence[Instruction]) -> int:
-    """Return how many operations of MSCCL++ a part takes at most: puts in a row are one, meetings are one each."""
+    """Return the most operations of MSCCL++ that a part takes: consecutive puts are one, and each meeting is one."""
     count, row = 0, 0
     for instruction in part:
         puts = len(instruction.sources) == len(instruction.targets) == 1
@@ -305,6 +304,6 @@ def operations(part: Sequence[Instruction]) -> int:
 
 
 def _mixed(part: Sequence[Instruction]) -> bool:
-    """Return whether some puts signal and others do not: then they are not one operation."""
+    """Return whether some puts signal and others do not; such puts are not one operation."""
     signalling = {bool(each.signals) for each in part if each.sources}
     return len(signalling) > 1

@@ -1,11 +1,11 @@
 """Step schedules as programs over FIFO channels.
 
-A transfer is a message from one rank to another; blocks do theirs in the order of the steps, so that what a rank sends
-at a step is there from those before. That no step waits for the one before as a whole is no fault: what a transfer
-sends depends on what came before it alone.
+A transfer is a message from one rank to another. Blocks do their transfers in the order of the steps, so that the data
+that a rank sends at a step has arrived in earlier steps. A step need not wait until the whole previous step is done,
+because a transfer depends only on the earlier transfers of its own data.
 
-The parts of a shard that transfers send begin and end where the schedule says; where data is reduced, transfers are cut
-at all these places, so that a sum is of the same chunks wherever it is made.
+The schedule says where the parts of a shard that transfers send begin and end. If data is reduced, transfers are cut at
+all these places, so that every sum is over the same chunks.
 """
 
 from bisect import bisect_left
@@ -36,7 +36,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
     """Return a program that does what `schedule` says, within `limits`; its shares are exact.
 
     Raises:
-        InputError: it is to be one-sided, or in pieces or instances, which step schedules are not lowered to.
+        InputError: the options ask for one-sided programs, pieces or instances, which step schedules do not support.
         NoSolutionError: nothing fits, or the parts of shards cannot be whole numbers of chunks.
     """
     if options.style is Style.ONE_SIDED or options.scale != 1:
@@ -61,7 +61,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
 
 
 def _grid(schedule: StepSchedule, options: Options, limits: Limits) -> Grid:
-    """Return the coarsest grid on which all parts of shards are whole, or the one that is asked for."""
+    """Return the coarsest grid on which all parts of shards are whole, or the grid that is requested."""
     compute = schedule.topology.compute
     sizes = [schedule.shard_sizes[node] for node in compute]
     points = {point for phase in schedule.phases for point in phase.transfers.points}
@@ -107,7 +107,7 @@ def _hops(schedule: StepSchedule, grid: Grid, layout: Layout, levels: int, most:
 
 
 def _cuts(schedule: StepSchedule, phase: int, ranks: dict[int, int], grid: Grid) -> dict[int, Sequence[int]]:
-    """Return of each rank where parts of its shard begin or end, as numbers of chunks."""
+    """Return, for each rank, where parts of its shard begin or end, as numbers of chunks."""
     cuts: dict[int, set[Fraction]] = {}
     for transfers in schedule.phases[phase].transfers:
         for each in transfers:
@@ -116,7 +116,7 @@ def _cuts(schedule: StepSchedule, phase: int, ranks: dict[int, int], grid: Grid)
 
 
 def _pieces(low: int, high: int, cuts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges between `low` and `high` that `cuts` make; none if they are the same."""
+    """Yield the ranges between `low` and `high` that `cuts` divide; none if `low` equals `high`."""
     inner = [cut for cut in cuts[bisect_left(cuts, low) :] if low < cut < high]
     for begin, end in zip([low, *inner], [*inner, high], strict=True):
         if begin < end:

@@ -1,15 +1,15 @@
 """Flows as programs over FIFO channels.
 
-Each hop of a chain is a message: its first rank sends, those between receive and send on in one instruction, its last
-receives. What an instruction reads from other blocks of its rank it waits for, as `hazards` finds; that there is no
-deadlock is argued in `chains`.
+Each hop of a chain is a message: the first rank sends, the ranks between receive and send on in one instruction, the
+last rank receives. An instruction waits for the data that it reads from other blocks of its rank, as `hazards` finds.
+`chains` proves that there is no deadlock.
 
-A rank that sums keeps the sum so far where its result will stand if it has room there, else in scratch, and in neither
-if a single message comes to it that it passes on.
+A rank that sums keeps the sum so far at the place of its result if it has space there, else in scratch. It keeps no sum
+if only one message comes to it, which it passes on.
 
-An allreduce broadcasts in its second phase over what the first phase read and wrote. At the root, instructions wait for
-it. At any other rank nothing needs to: whatever it did with a chunk in the first phase was done before it sent its sum
-on, the root broadcasts only what has all sums in it, and so the message that brings the result comes after.
+The second phase of an allreduce broadcasts over memory that the first phase read and wrote. At the root, instructions
+wait for the first phase. At other ranks nothing has to wait: everything that the rank did with a chunk in the first
+phase was done before it sent its sum on. The root broadcasts only complete sums, so the result arrives later.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def two_sided(
 ) -> Program:
     """Return the program that does the chains of `plan`, which are those of `flows`, on its blocks.
 
-    What roots have of their own, and copy where buffers are apart, is that of all `flows` or, if it is given, of `own`.
+    Roots copy their own data if buffers are separate: the data of all `flows` or, if it is given, of `own`.
     """
     emitter = _Emitter(layout, flows, plan.table)
     if copies(layout):
@@ -52,7 +52,7 @@ class _Emitter:
     scratch: list[int] = field(init=False)
     channels: dict[Channel, int] = field(default_factory=dict)
     sums: dict[tuple[int, int, int], Span] = field(default_factory=dict)
-    """Of a phase, the first chunk of a flow and a rank: where the sum of what has come so far lies."""
+    """For a phase, the first chunk of a flow and a rank: the place of the sum of the data that has arrived so far."""
 
     def __post_init__(self) -> None:
         bounds = {bound for flow in self.flows for bound in (flow.offset, flow.offset + flow.count)}
@@ -65,9 +65,9 @@ class _Emitter:
         return self.layout.program(name, blocks, self.scratch, self.channels)
 
     def copies(self, flows: Sequence[Flow]) -> None:
-        """Let each root copy what it broadcasts to its own output.
+        """Make each root copy the data that it broadcasts to its own output.
 
-        It reads what nobody writes and writes what nobody reads, so nothing waits for it.
+        No other instruction writes what it reads or reads what it writes, so nothing waits for it.
         """
         for flow in flows:
             own = self.layout.own(flow.root, flow.offset, flow.count)

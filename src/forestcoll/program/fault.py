@@ -1,4 +1,4 @@
-"""What is wrong with a program, and where: a value, for whoever wrote a bad program did not call us wrongly."""
+"""What is wrong with a program, and where. It is a value, not an exception, because programs come from files."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ class Fault:
     """The first broken rule, at the first place that breaks it.
 
     Attributes:
-        rule: the rule's identifier, which stays the same from version to version.
-        message: what is wrong, without the place: one line.
-        rank: the rank that it was found on, or None if it is no single one's.
-        block: the block's id there, as the file has it, or None.
-        step: the step's number in that block, as the file has it, or None.
+        rule: the identifier of the rule, which stays the same from version to version.
+        message: what is wrong, without the place; one line.
+        rank: the rank where it was found, or None if no single rank is concerned.
+        block: the id of the block in the file, or None.
+        step: the number of the step of that block in the file, or None.
     """
 
     rule: str
@@ -25,7 +25,7 @@ class Fault:
 
     @property
     def place(self) -> str:
-        """Where it is: "rank 3, block 1, step 7", or as much of it as is known; may be empty."""
+        """Return the place, such as "rank 3, block 1, step 7", as far as it is known; may be empty."""
         named = (("rank", self.rank), ("block", self.block), ("step", self.step))
         return ", ".join(f"{name} {value}" for name, value in named if value is not None)
 
@@ -40,18 +40,18 @@ def block_name(program: Program, rank: int, block: int) -> int:
 
 
 def step_name(program: Program, rank: int, block: int, instruction: int) -> int:
-    """Return the number that messages use for an instruction: that of its step in the file, or its place."""
+    """Return the number of an instruction in messages: that of its step in the file, or its index in the block."""
     step = program.ranks[rank].blocks[block].instructions[instruction].step
     return instruction if step is None else step
 
 
 def instruction_name(program: Program, rank: int, block: int, instruction: int) -> str:
-    """Return "rank 3, block 1, step 7" of an instruction."""
+    """Return the name of an instruction, such as "rank 3, block 1, step 7"."""
     names = block_name(program, rank, block), step_name(program, rank, block, instruction)
     return f"rank {rank}, block {names[0]}, step {names[1]}"
 
 
 def fault_at(rule: str, message: str, program: Program, place: tuple[int, int, int]) -> Fault:
-    """Return a fault at an instruction, given by the numbers of its rank, its block and itself."""
+    """Return a fault at the instruction with the numbers (rank, block, instruction)."""
     rank, block, _ = place
     return Fault(rule, message, rank, block_name(program, rank, block), step_name(program, *place))

@@ -1,24 +1,24 @@
-"""What a runtime can take: the figures that a program has to stay within to be loaded by it."""
+"""The limits of a runtime: a program must stay within them to be loaded."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Figures of a runtime; None where it sets none.
+    """The limits of a runtime; None where there is no limit.
 
     Attributes:
         name: the runtime, as messages name it.
         blocks: thread blocks of a rank.
         steps: instructions of a block.
         channels: different numbers of channels between the same two ranks.
-        blocks_per_channel: of one rank and one channel number, how many blocks send, and how many receive.
+        blocks_per_channel: for one rank and one channel number, how many blocks send, and how many receive.
         count: chunks that one instruction moves.
         chunks: chunks of a buffer.
-        waits: instructions of other blocks that one may depend on without an instruction of its own for each; the
-            others take a step each, which `steps` counts.
-        steps_of_rank: steps and blocks of a rank together, where a file's reader limits its elements.
-        dependency_block: the highest number of a block that another may depend on.
+        waits: how many instructions of other blocks one instruction may depend on. Further dependencies take a step
+            each, which `steps` counts.
+        steps_of_rank: steps and blocks of a rank together, if the reader of a file limits its elements.
+        dependency_block: the highest number of a block that another block may depend on.
         channels_of_block: channels of one kind that a block uses.
     """
 

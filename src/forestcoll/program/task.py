@@ -1,15 +1,15 @@
-"""What a program has to do: which chunks of which buffers hold what, before and after.
+"""What a program has to do: the content of the buffers before and after.
 
-The contribution of rank r to chunk i of the data is an *atom* (r, i). A chunk of a buffer holds a sum of atoms; in the
-beginning each chunk of an input holds one, and in the end the outputs must hold what the task says. Shards lie in the
-order of the ranks: that of rank r begins at chunk b(r), the sum of those before it.
+The contribution of rank r to chunk i of the data is an *atom* (r, i). A chunk of a buffer holds a sum of atoms. At the
+start each chunk of an input holds one atom, and at the end the outputs must hold what the task says. Shards are in the
+order of the ranks: the shard of rank r begins at chunk b(r), the sum of the shards before it.
 """
 
 from enum import StrEnum
 
 
 class Task(StrEnum):
-    """A collective as a program does it, with n ranks and M of `chunks` chunks.
+    """The collective of a program with n ranks and total data M of `chunks` chunks.
 
     | task | input of rank r | output of rank r | in place |
     | --- | --- | --- | --- |
@@ -34,15 +34,15 @@ class Task(StrEnum):
 
     @property
     def has_shards(self) -> bool:
-        """Whether each rank has a part of the data."""
+        """Return whether each rank has a part of the data."""
         return self in {Task.ALLGATHER, Task.REDUCE_SCATTER, Task.ALL_TO_ALL}
 
     @property
     def has_root(self) -> bool:
-        """Whether one rank has all data in the beginning or in the end."""
+        """Return whether one rank has all data at the start or at the end."""
         return self in {Task.BROADCAST, Task.REDUCE}
 
     @property
     def reduces(self) -> bool:
-        """Whether contributions of different ranks are added up."""
+        """Return whether contributions of different ranks are added up."""
         return self in {Task.REDUCE_SCATTER, Task.ALLREDUCE, Task.REDUCE}

@@ -1,6 +1,6 @@
-"""Whether a program is well formed: every number in it names something, and every instruction is one that can be done.
+"""Whether a program is well formed: every number in it names something, and every instruction can be done.
 
-Whether it does the right thing is for the interpreter to say, which relies on all of this.
+Whether it computes the right data is checked by the interpreter, which relies on these rules.
 """
 
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def _of_program(program: Program) -> Complaints:
         yield "channel-twice", "two channels have the same kind, ranks and number; number them differently"
     for number, group in enumerate(program.groups):
         if len(set(group)) < len(group) or not group or not all(0 <= rank < len(program.ranks) for rank in group):
-            yield "group-ranks", f"group {number} is of ranks {list(group)}; they must be there, each once"
+            yield "group-ranks", f"group {number} has ranks {list(group)}; they must be different ranks of the program"
 
 
 def _of_task(program: Program) -> Complaints:
@@ -129,7 +129,7 @@ def _of_rank(program: Program, number: int, rank: Rank) -> Complaints:
 
 
 def data_chunks(program: Program, rank: int) -> tuple[int, int]:
-    """Return how many chunks of its input and of its output the task is about, on this rank."""
+    """Return how many chunks of the input and of the output of this rank the task uses."""
     task, whole = program.task, program.chunks
     at_root = whole if rank == program.root else 0
     shard = program.shards[rank] if program.shards else 0
@@ -182,7 +182,7 @@ def _of_place(program: Program, rank: int, instruction: Instruction, place: Plac
 def _of_message(program: Program, rank: int, message: Message, *, receives: bool) -> Complaints:
     channel = _channel(program, message.channel)
     if channel is None or channel.kind is not ChannelKind.FIFO:
-        yield "channel-unknown", f"it uses channel {message.channel} for a message; that is no FIFO channel"
+        yield "channel-unknown", f"it uses channel {message.channel} for a message; that is not a FIFO channel"
         return
     end = channel.target if receives else channel.source
     if end != rank:
@@ -258,10 +258,10 @@ def _of_signals(program: Program, rank: int, instruction: Instruction) -> Compla
     for number in instruction.waits + instruction.signals + instruction.flushes:
         channel = _channel(program, number)
         if channel is None or channel.kind is ChannelKind.FIFO:
-            yield "channel-unknown", f"it uses channel {number} for signals; that is no MEMORY or PORT channel"
+            yield "channel-unknown", f"it uses channel {number} for signals; that is not a MEMORY or PORT channel"
             continue
         if number in instruction.flushes and channel.kind is not ChannelKind.PORT:
-            yield "flush-needless", f"it flushes channel {number}, which is no PORT channel"
+            yield "flush-needless", f"it flushes channel {number}, which is not a PORT channel"
         ends = [channel.source] * (number in instruction.signals + instruction.flushes)
         ends += [channel.target] * (number in instruction.waits)
         if any(end != rank for end in ends):
@@ -284,7 +284,7 @@ def _channel(program: Program, number: int) -> Channel | None:
 
 
 def _of_channel_ends(program: Program) -> Iterator[Fault]:
-    """Find channels that two blocks use at the same end: which of them comes first would be chance."""
+    """Find channels that two blocks use at the same end; the order of the two blocks would be random."""
     users: dict[tuple[int, str], int] = {}
     for rank, block, place, instruction in program.instructions():
         for end in _ends(program, instruction):
@@ -323,7 +323,7 @@ def _of_loops(block: Block) -> Complaints:
 
 
 def looped(block: Block, loop: Loop, place: int) -> Instruction:
-    """Return what instruction number `place` of a loop, counted from its first, must be by the loop's first round."""
+    """Return what instruction number `place` of a loop, counted from its first, must be, given its first round."""
     turn, within = divmod(place, loop.length)
     first = block.instructions[loop.first : loop.first + loop.length]
     instruction = first[within]

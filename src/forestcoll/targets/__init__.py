@@ -1,1 +1,1 @@
-"""The formats of programs that runtimes load: each is read into a value, judged, read as a program, and written."""
+"""The formats of programs that runtimes load: each is read, checked, turned into a program, and written."""

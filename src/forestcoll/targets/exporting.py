@@ -40,7 +40,7 @@ class Export:
 
     Attributes:
         target: its format.
-        dialect: of MSCCL's XML, the runtime that it is for; else None.
+        dialect: for MSCCL XML, the runtime that it is for; else None.
         lowering: the program, and what became of the schedule on the way.
         text: the file, of a format that has one.
         traces: the trace of each rank, of Chakra.
@@ -89,7 +89,7 @@ def export(
     Args:
         schedule: what to write, of any kind that has programs; it must be right, as `verify` finds it.
         target: the format.
-        dialect: of MSCCL's XML, the runtime that loads the file.
+        dialect: for MSCCL XML, the runtime that loads the file.
         size: of traces, the data M in bytes.
         options: knobs of the lowering; its style follows from the format.
 

@@ -1,4 +1,4 @@
-"""Judges a file that anyone wrote for a runtime: by the rules of its format, then by running it on data."""
+"""Checks a file for a runtime, from any source: by the rules of its format, then by running it on symbolic data."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,29 +13,29 @@ from forestcoll.program import Fault, Program
 from forestcoll.targets import msccl_xml, mscclpp
 
 MAX_CHUNKS = 2**27
-"""The most chunks of all buffers of a program that is run: they take some gigabytes."""
+"""The most chunks in all buffers of a program that is run; they take some gigabytes of memory."""
 
 MAX_BLOCKS = 30_000
-"""The most thread blocks of a program that is run, likewise."""
+"""The most thread blocks of a program that is run; they take some gigabytes of memory."""
 
 _TRACE = re.compile(r"(.+)\.[0-9]+\.et\Z")
 
 MAX_BYTES = 512 * 2**20
-"""The largest file that is read (512 MiB), some two million steps."""
+"""The largest file that is read (512 MiB): about two million steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was found out about a file.
+    """The result of checking a file.
 
     Attributes:
-        format: its format, `msccl-xml`, `mscclpp-json` or `chakra`.
-        collective: what it does.
-        ranks: of how many ranks.
+        format: its format: `msccl-xml`, `mscclpp-json` or `chakra`.
+        collective: the collective.
+        ranks: the number of ranks.
         fault: the first fault, or None if the file is right.
-        placement: `in place` or `out of place`, where the fault is one of data in this case only.
-        loads: of each runtime, why it does not load the file, or None if it does.
-        remarks: what a runtime does otherwise than the file says.
+        placement: `in place` or `out of place` if the data is wrong only in this case.
+        loads: for each runtime, why it does not load the file, or None if it does.
+        remarks: where a runtime does not do what the file says.
         instructions: how many instructions the program has.
     """
 
@@ -50,16 +50,16 @@ class Judgement:
 
 
 def judge_file(path: Path, *, dialect: str | None = None, root: int | None = None) -> Judgement:
-    """Return the judgement of the MSCCL XML or the MSCCL++ plan at `path`.
+    """Check the MSCCL XML, MSCCL++ plan or Chakra traces at `path`, and return the judgement.
 
     Args:
-        path: the file; what it holds says which format it has. `PREFIX.0.et`, or that of another rank, stands for the
+        path: the file; the format follows from its content. `PREFIX.0.et`, or the file of another rank, stands for the
             traces of all ranks.
-        dialect: of MSCCL's XML, the runtime that must load it; without it, one of them must.
-        root: of a broadcast or a reduce, the rank that is its root, where the file leaves that open.
+        dialect: for MSCCL XML, the runtime that must load the file; without it, at least one runtime must load it.
+        root: the root rank of a broadcast or a reduce, if the file does not determine it.
 
     Raises:
-        InputError: the file cannot be read, is in neither format, or its root cannot be told.
+        InputError: the file cannot be read, has none of these formats, or its root is unknown.
     """
     if (match := _TRACE.match(path.name)) is not None:
         if dialect is not None or root is not None:
@@ -71,13 +71,13 @@ def judge_file(path: Path, *, dialect: str | None = None, root: int | None = Non
         return _judge_xml(data, path, dialect, root)
     if start.startswith(b"{"):
         if dialect is not None:
-            raise InputError(f"{path}: is no MSCCL XML, which alone has dialects; leave the dialect out")
+            raise InputError(f"{path}: is not MSCCL XML, and only MSCCL XML has dialects; leave the dialect out")
         return _judge_plan(data, path, root)
-    raise InputError(f"{path}: is neither MSCCL's XML nor an execution plan of MSCCL++ in JSON")
+    raise InputError(f"{path}: is neither MSCCL XML nor an execution plan of MSCCL++ in JSON")
 
 
 def _judge_traces(prefix: Path) -> Judgement:
-    """Return whether the traces of all ranks fit together; which data goes where they do not say."""
+    """Return whether the traces of all ranks fit together; traces do not say which data they move."""
     from forestcoll.targets import chakra
 
     traces = chakra.read_traces(prefix)
@@ -101,7 +101,7 @@ def _judge_xml(data: bytearray, path: Path, dialect: str | None, root: int | Non
 
 
 def _refused_by_all(refusals: Mapping[str, Fault | None]) -> Fault | None:
-    """Return why the first runtime refuses a file, if all do."""
+    """Return why the first runtime refuses the file if all runtimes refuse it, else None."""
     faults = list(refusals.values())
     return None if None in faults else faults[0]
 
@@ -113,7 +113,7 @@ def _judge_plan(data: bytearray, path: Path, root: int | None) -> Judgement:
         kind = (
             f"has format {form!r}; `forestcoll verify` judges schedules" if isinstance(form, str) else 'has no "gpus"'
         )
-        raise InputError(f"{path}: is no execution plan of MSCCL++: it {kind}")
+        raise InputError(f"{path}: is not an execution plan of MSCCL++: it {kind}")
     plan = mscclpp.plan_from_document(document, where=str(path))
     fault = mscclpp.plan_fault(plan)
     loads = MappingProxyType({"mscclpp 0.9": None if fault is None else str(fault)})
@@ -125,7 +125,7 @@ def _judge_plan(data: bytearray, path: Path, root: int | None) -> Judgement:
 
 
 def _named(path: Path, read: Callable[[], Program]) -> Program:
-    """Return what `read` does; its complaints name the file."""
+    """Return the result of `read`; the name of the file is added to its error messages."""
     try:
         return read()
     except InputError as error:
@@ -133,7 +133,7 @@ def _named(path: Path, read: Callable[[], Program]) -> Program:
 
 
 def _run(path: Path, program: Program, found: Judgement, remarks: tuple[str, ...] = ()) -> Judgement:
-    """Return the judgement with what running the program shows; a fault of the format stays the first."""
+    """Return the judgement after running the program; a fault of the format found before is kept."""
     _check_size(path, program)
     verdict = check(program)
     fault = found.fault or verdict.fault
@@ -144,14 +144,14 @@ def _run(path: Path, program: Program, found: Judgement, remarks: tuple[str, ...
 
 
 def _check_size(path: Path, program: Program) -> None:
-    """Do nothing if a program can be run in some gigabytes.
+    """Do nothing if running the program takes at most some gigabytes of memory.
 
     Raises:
-        InputError: its numbers of chunks or of blocks are too great.
+        InputError: it has too many chunks or blocks.
     """
     cells = sum(rank.input_chunks + rank.output_chunks + rank.scratch_chunks for rank in program.ranks)
     cells += 2 * program.chunks * len(program.ranks)
     blocks = sum(len(rank.blocks) for rank in program.ranks)
     for count, most, what in ((cells, MAX_CHUNKS, "chunks in all buffers"), (blocks, MAX_BLOCKS, "thread blocks")):
         if count > most:
-            raise InputError(f"{path}: has {count} {what}; up to {most} can be run")
+            raise InputError(f"{path}: has {count} {what}; at most {most} can be run")

@@ -1,4 +1,4 @@
-"""Finds the root of a broadcast or a reduce, which the runtimes' formats do not name."""
+"""Finds the root of a broadcast or a reduce, which the file formats of the runtimes do not name."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,10 +8,10 @@ from forestcoll.program import Instruction, Message, Multicast, Program, Task
 
 
 def with_root(program: Program, root: int | None) -> Program:
-    """Return `program` with its root: `root`, else the rank that gets nothing (broadcast) or gives nothing (reduce).
+    """Return `program` with its root: `root`, or the rank that receives nothing (broadcast) or sends nothing (reduce).
 
     Raises:
-        InputError: the task has no root and one is given, the rank is not there, or it cannot be told.
+        InputError: a root is given but the task has none, the rank does not exist, or the root cannot be determined.
     """
     if not program.task.has_root:
         if root is not None:
@@ -29,13 +29,13 @@ def _only_root(program: Program) -> int:
     still = [rank for rank in range(len(program.ranks)) if rank not in moving]
     if len(still) != 1:
         does = "get nothing" if program.task is Task.BROADCAST else "give nothing"
-        why = f"{len(still)} ranks {does}, so the root of this {program.task.value} cannot be told"
+        why = f"{len(still)} ranks {does}, so the root of this {program.task.value} is unknown"
         raise InputError(f"{program.name}: {why}; give its rank (--root)")
     return still[0]
 
 
 def _flows(program: Program) -> Iterator[tuple[int, int]]:
-    """Yield pairs of ranks between which data goes: from the first to the second."""
+    """Yield pairs of ranks between which data moves: (source, target)."""
     for rank, _, _, instruction in program.instructions():
         yield from ((other, rank) for other in _others(program, rank, instruction, sources=True))
         yield from ((rank, other) for other in _others(program, rank, instruction, sources=False))

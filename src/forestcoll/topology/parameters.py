@@ -1,8 +1,8 @@
-"""The parameters of a topology builder: what kinds there are, and how a dataclass field declares one.
+"""The parameters of a topology builder: the kinds of values, and how a dataclass field declares a parameter.
 
-A kind reads a parameter's text from a spec string, writes a value back in one normal form, and says in words what it
-takes; `registry` does the rest for every builder alike. The text of a value never holds `,` or `:`, which separate
-parameters: dimensions are joined by `x`, lists by `+`.
+A kind reads a value from the text of a spec string, writes a value back in one normal form, and describes in words what
+it accepts. `registry` does the rest in the same way for every builder. The text of a value never contains `,` or `:`,
+which separate parameters: dimensions are joined by `x`, lists by `+`.
 """
 
 import re
@@ -15,10 +15,10 @@ from forestcoll.exact import MAX_DIGITS, to_fraction
 from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
 
 MAX_COMPUTE = 2**20
-"""The most compute nodes that a builder makes; also the largest integer that a parameter takes."""
+"""The most compute nodes that a builder makes; also the largest integer that a parameter accepts."""
 
 MAX_DIMENSIONS = 20
-"""The most dimensions: each has two nodes or more, and the product is at most `MAX_COMPUTE`."""
+"""The most dimensions: each has at least two nodes, and the product is at most `MAX_COMPUTE`."""
 
 MAX_LISTED = 1024
 """The most integers in a list."""
@@ -28,17 +28,17 @@ _DIGITS = re.compile(r"[0-9]{1,18}")
 
 
 class Kind(Protocol):
-    """What values a parameter takes."""
+    """The values that a parameter accepts."""
 
     @property
     def form(self) -> str:
-        """What the kind takes, in words that can follow `expected`."""
+        """What the kind accepts, in words that can follow `expected`."""
 
     def parse(self, text: str) -> object:
-        """Return the value that `text` writes, or raise `ValueError`."""
+        """Return the value that `text` denotes, or raise `ValueError`."""
 
     def write(self, value: object) -> str:
-        """Return the one text by which `value` is written in a topology's name."""
+        """Return the text by which `value` is written in the name of a topology."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Integers:
-    """Several integers, each in `item`, joined by `separator`; at most `most` of them."""
+    """Several integers, each as in `item`, joined by `separator`; at most `most` of them."""
 
     form: str
     separator: str
@@ -133,15 +133,15 @@ class Integers:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a builder, as it is listed and as a spec string's value is checked against it.
+    """A parameter of a builder: what the listing shows, and how a value in a spec string is checked.
 
     Attributes:
         name: the key in a spec string.
-        kind: the values that it takes.
-        default: its value where a spec leaves it out.
-        default_text: the default as it is listed.
+        kind: the values that it accepts.
+        default: its value if a spec does not give one.
+        default_text: the default as the listing shows it.
         meaning: what it sets, in one line, with the unit.
-        is_size: whether the name of a topology always states it, even at its default.
+        is_size: whether the name of a topology always states it, even if it has its default.
     """
 
     name: str
@@ -172,7 +172,7 @@ def integer(
 
 
 def derived_integer(default_text: str, meaning: str, *, minimum: int) -> Mapping[str, object]:
-    """Return the metadata of a field that is an integer, or None for what `default_text` says follows from others."""
+    """Return the metadata of a field that is an integer, or None for the value that `default_text` describes."""
     return _metadata(_Declared(Integer(minimum, MAX_COMPUTE), meaning, default_text=default_text))
 
 

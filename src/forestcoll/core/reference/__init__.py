@@ -1,4 +1,4 @@
-"""The core in plain Python: each piece as the paper states it, kept simple, for tests and for unbounded integers."""
+"""The core in plain Python: each algorithm as the paper states it, kept simple; for tests and unbounded integers."""
 
 from forestcoll.core.reference.all_to_all import distance_sum, spread_all_to_all
 from forestcoll.core.reference.bottleneck import bottleneck, feeds

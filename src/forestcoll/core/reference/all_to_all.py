@@ -1,4 +1,4 @@
-"""All-to-all by trees of shortest paths (A.5), each round by lengths that grow with what the rounds before used."""
+"""All-to-all by shortest-path trees (A.5); the lengths grow with how much of each arc the earlier rounds used."""
 
 import heapq
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from forestcoll.core.reference.network import Problem
 def spread_all_to_all(
     problem: Problem, rounds: int, gap: float, progress: ReportProgress = None
 ) -> tuple[int, list[int], list[int]]:
-    """See `Core.spread_all_to_all`; all rounds are done, whatever the gap."""
+    """See `Core.spread_all_to_all`. This version does all rounds and ignores the gap."""
     del gap
     loads = [0] * len(problem.tails)
     lengths = [max(problem.capacities) // capacity for capacity in problem.capacities]
@@ -22,7 +22,7 @@ def spread_all_to_all(
             for node in reversed(order[1:]):
                 loads[arc_to[node]] += beyond[node]
                 beyond[problem.tails[arc_to[node]]] += beyond[node]
-        # a length grows with the square of how much of its capacity an arc needs
+        # a length grows with the square of the load of the arc relative to its capacity
         needed = [load * max(problem.capacities) // each for load, each in zip(loads, problem.capacities, strict=True)]
         lengths = [1 + each**2 for each in needed]
         if progress is not None:

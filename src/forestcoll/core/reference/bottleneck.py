@@ -1,4 +1,4 @@
-"""The throughput bottleneck cut by Newton's method on cuts; one whole max-flow per terminal and ratio (§4, §5.2)."""
+"""The throughput bottleneck cut by Newton's method on cuts: one max-flow for each terminal and ratio (§4, §5.2)."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Breadth-first broadcast (BFB, §6.1): one balancing flow for every node and step, each shard by itself."""
+"""Breadth-first broadcast (BFB, §6.1): one balancing flow for each node and step; every shard is separate."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,10 +57,10 @@ def _distances_to(target: int, entering: Sequence[Mapping[int, object]]) -> list
 def balanced_parts(
     bringers: Mapping[int, Sequence[int]], links: Mapping[int, tuple[Fraction, int]], chunks: int
 ) -> Iterator[tuple[int, int, Fraction, Fraction]]:
-    """Yield parts of shards as (shard, bringer, low, high) that arrive within the least time (LP (1), (13), (14)).
+    """Yield parts of shards as (shard, bringer, low, high) that arrive in the least time (LP (1), (13), (14)).
 
-    `bringers` says of each shard who can bring it, `links` of each bringer how many shards its link brings in a unit of
-    time, and its latency.
+    `bringers` lists, for each shard, the nodes that can send it. `links` gives, for each bringer, the rate of its link
+    in shards per unit of time, and its latency.
     """
     time = _least_time(list(bringers.values()), links, chunks)
     while (slow := _unserved(bringers, links, chunks, time)[1]) is not None:
@@ -83,7 +83,7 @@ def _brought(link: tuple[Fraction, int], time: Fraction, chunks: int) -> Fractio
 
 
 def _least_time(bringers: Sequence[Sequence[int]], links: Mapping[int, tuple[Fraction, int]], chunks: int) -> Fraction:
-    """Return the least time in which the links that bring any of these shards, taken together, bring as many."""
+    """Return the least time in which the links that bring any of these shards can together bring all of them."""
     chosen = sorted((links[node] for node in {node for nodes in bringers for node in nodes}), key=lambda link: link[1])
     rates, work, time = Fraction(0), Fraction(len(bringers)), None
     for rate, latency in chosen:
@@ -101,7 +101,7 @@ def _least_time(bringers: Sequence[Sequence[int]], links: Mapping[int, tuple[Fra
 def _unserved(
     bringers: Mapping[int, Sequence[int]], links: Mapping[int, tuple[Fraction, int]], chunks: int, time: Fraction
 ) -> tuple[dict[tuple[int, int], Fraction], set[int] | None]:
-    """Return the flow from shards over links within `time`, and shards whose links are too slow, or None."""
+    """Return the flow from shards over links within `time`, and the shards whose links are too slow, or None."""
     capacities = {node: _brought(link, time, chunks) for node, link in links.items()}
     unit = chunks or np.lcm.reduce([each.denominator for each in capacities.values()], dtype=object)
     node_of = {("shard", shard): place + 2 for place, shard in enumerate(bringers)}
@@ -109,7 +109,7 @@ def _unserved(
     arcs: dict[Arc, int] = {}
     for shard, nodes in bringers.items():
         arcs[0, node_of["shard", shard]] = int(unit)
-        # never full, so that the minimum cut holds all links of the shards in it
+        # more than any flow, so that the minimum cut contains all links of its shards
         arcs |= {(node_of["shard", shard], node_of["link", node]): int(unit) + 1 for node in nodes}
     arcs |= {(node_of["link", node], 1): int(capacity * unit) for node, capacity in capacities.items()}
     flow, source_side = max_flow_over(arcs, 0, 1)

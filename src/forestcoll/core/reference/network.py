@@ -1,4 +1,4 @@
-"""A capacitated network and its max-flow by shortest augmenting paths (Edmonds and Karp): O(V E^2), any integers."""
+"""A network with capacities, and max-flow by shortest augmenting paths (Edmonds and Karp): O(V E^2), any integers."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ class Problem:
     weights: Sequence[int] = ()
 
     def supplies(self, supply: int) -> dict[int, int]:
-        """Return what each terminal supplies: `supply` times its weight, which is 1 if no weights are given."""
+        """Return the supply of each terminal: `supply` times its weight, which is 1 if no weights are given."""
         weights = self.weights or [1] * len(self.terminals)
         return {terminal: supply * weight for terminal, weight in zip(self.terminals, weights, strict=True)}
 
@@ -34,7 +34,7 @@ class Problem:
 
 
 def with_arcs(capacities: Capacities, added: Iterable[tuple[int, int, int]]) -> Capacities:
-    """Return `capacities` with further (tail, head, capacity); capacities between the same nodes add up."""
+    """Return `capacities` with the arcs (tail, head, capacity) added; capacities between the same nodes add up."""
     result = dict(capacities)
     for tail, head, capacity in added:
         result[tail, head] = result.get((tail, head), 0) + capacity

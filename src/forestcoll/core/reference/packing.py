@@ -1,7 +1,7 @@
-"""Packing spanning trees edge by edge, each by the mu of Theorem 10 (Algorithm 4).
+"""Packing spanning trees edge by edge, each checked by the mu of Theorem 10 (Algorithm 4).
 
-Of a batch only the copies that took every edge are kept; the others go back to being lone roots, which leaves all
-trees possible, so that every other tree is a lone root whenever mu is computed.
+Only the copies of a batch that took every edge are kept. The other copies become single roots again, so all trees
+remain possible, and whenever mu is computed every other tree is a single root.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def pack_trees(
 
 
 def _grow(problem: Problem, capacities: Capacities, remaining: dict[int, int], root: int) -> tuple[list[Arc], int]:
-    """Return a tree from `root` and how many copies of it leave all other trees possible."""
+    """Return a tree from `root`, and how many copies of it leave all other trees possible."""
     multiplicity = remaining[root]
     reached = [root]
     tree: list[Arc] = []
@@ -82,7 +82,7 @@ def _grow(problem: Problem, capacities: Capacities, remaining: dict[int, int], r
 
 
 def _leaving(capacities: Capacities, reached: list[int]) -> list[Arc]:
-    """Return the arcs that lead on from `reached`, those near the root first."""
+    """Return the arcs that leave the set `reached`; those near the root come first."""
     depth = {node: place for place, node in enumerate(reached)}
     leaving = [arc for arc, left in capacities.items() if left and arc[0] in depth and arc[1] not in depth]
     return sorted(leaving, key=lambda arc: depth[arc[0]])

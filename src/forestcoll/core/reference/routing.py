@@ -42,7 +42,7 @@ def route_trees(
 def grow_trees(
     problem: Problem, supply: int, progress: ReportProgress = None, *, prove: bool = True
 ) -> tuple[RoutedTrees, dict[str, int]]:
-    """See `Core.grow_trees`. There is no optimism in plain Python: all trees are packed by the proven way."""
+    """See `Core.grow_trees`. Plain Python does not grow optimistically: all trees are packed by `pack_trees`."""
     del prove
     logical = remove_switches(problem, supply, progress)
     batches, counters = pack_trees(problem, logical, supply, progress)
@@ -57,7 +57,7 @@ def grow_base_trees(  # noqa: PLR0913, PLR0917 (a symmetry is three values)
     order: int,
     progress: ReportProgress = None,
 ) -> tuple[RoutedTrees, dict[str, int]]:
-    """See `Core.grow_base_trees`. Without optimism there are none: all are missing."""
+    """See `Core.grow_base_trees`. Plain Python does not grow base trees: all are reported as missing."""
     del supply, images, arc_orbits, progress
     nothing = np.zeros(0, dtype=np.int32)
     trees = RoutedTrees([], [], nothing, np.zeros(1, dtype=np.int32), nothing)

@@ -1,7 +1,7 @@
-"""Switch removal, as Algorithm 3 states it: every egress link of a switch against every ingress link.
+"""Switch removal as Algorithm 3 states it: every egress link of a switch is paired with every ingress link.
 
-The amounts come from Theorem 6 by whole max-flows. What stands behind a logical arc is a list of shares, each an
-amount and the physical path that it takes.
+The amounts come from Theorem 6, by complete max-flows. The stock of a logical arc is a list of shares; each share is
+an amount and the physical path that it takes.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Stock: TypeAlias = list[tuple[Path, int]]
 
 @dataclass
 class LogicalNetwork:
-    """Capacities between terminals, and the stock of paths behind each arc; see `Core.remove_switches`."""
+    """Capacities between terminals, and the stock of paths of each arc; see `Core.remove_switches`."""
 
     capacities: Capacities
     stocks: dict[Arc, Stock] = field(default_factory=dict)
@@ -67,14 +67,14 @@ def _remove(problem: Problem, logical: LogicalNetwork, supply: int, w: int) -> N
     capacities = logical.capacities
     sources = [tail for (tail, head), capacity in capacities.items() if head == w and capacity]
     for t in [head for (tail, head), capacity in capacities.items() if tail == w and capacity]:
-        for u in sorted(sources, key=lambda node: node == t):  # a unit goes back where it came from last of all
+        for u in sorted(sources, key=lambda node: node == t):  # capacity back to its origin comes last
             amount = min(capacities[u, w], capacities[w, t])
             if amount:
                 amount = _split_capacity(problem, capacities, supply, (u, w, t), amount)
                 _split(logical, u, w, t, amount)
         if capacities[w, t]:
             raise InternalError(f"switch number {w} could not be split off")
-    for u in sources:  # what it took in beyond what it gives out leads nowhere
+    for u in sources:  # ingress capacity beyond the egress capacity leads nowhere
         capacities[u, w] = 0
         logical.stocks[u, w] = []
 
@@ -94,7 +94,7 @@ def _split(logical: LogicalNetwork, u: int, w: int, t: int, amount: int) -> None
 
 
 def take(stock: Stock, amount: int, use: Callable[[Path, int], None]) -> None:
-    """Take `amount` from the end of `stock`, and call `use` with each path and how much of it."""
+    """Take `amount` from the end of `stock`; call `use` with each path and how much of it was taken."""
     while amount:
         path, available = stock.pop()
         part = min(amount, available)
@@ -105,7 +105,7 @@ def take(stock: Stock, amount: int, use: Callable[[Path, int], None]) -> None:
 
 
 def join(first: Path, second: Path) -> Path:
-    """Return the path along `first` and then `second`, without detours."""
+    """Return the path along `first` and then `second`, with detours removed."""
     nodes = list(first)
     for node in second[1:]:
         if node in nodes:

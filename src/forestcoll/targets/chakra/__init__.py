@@ -1,4 +1,4 @@
-"""Execution traces of Chakra, a file for each rank, as ASTRA-sim runs them. They need the extra `chakra`."""
+"""Execution traces of Chakra, one file for each rank, as ASTRA-sim runs them. They need the extra `chakra`."""
 
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 from forestcoll.targets.chakra.from_program import from_program

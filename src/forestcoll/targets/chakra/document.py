@@ -1,4 +1,4 @@
-"""Chakra's execution trace of a rank as a value: sends, receives and sums, and what each waits for."""
+"""The execution trace of a rank as a value: sends, receives and sums, and what each waits for."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Kind(IntEnum):
-    """What a node does, by its number in the schema; others than these have no place in a collective."""
+    """What a node does; the value is its number in the schema. Other kinds do not occur in collectives."""
 
     COMPUTE = 4
     SEND = 5
@@ -18,13 +18,13 @@ class Node(NamedTuple):
     """One node of a trace.
 
     Attributes:
-        number: `id`, its own in the trace.
-        name: what it is called.
+        number: `id`, unique in the trace.
+        name: the name of the node.
         kind: what it does.
-        after: `data_deps` and `ctrl_deps`: the nodes that must be over before.
+        after: `data_deps` and `ctrl_deps`: the nodes that must be done before.
         size: `comm_size`, in bytes.
-        peer: `comm_dst` of a send, `comm_src` of a receive; -1 of a sum.
-        tag: `comm_tag`: a receive gets what was sent to it with its tag.
+        peer: `comm_dst` of a send, `comm_src` of a receive; -1 for a sum.
+        tag: `comm_tag`: a receive gets the message that was sent to it with the same tag.
     """
 
     number: int
@@ -37,7 +37,7 @@ class Node(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """The trace of one rank: its nodes, and what the file says of itself."""
+    """The trace of one rank: its nodes, and the attributes of the file."""
 
     rank: int
     nodes: tuple[Node, ...]

@@ -1,8 +1,8 @@
-"""Says a program over FIFO channels as traces: what is sent and received when, and how much; not which data.
+"""Turns a program over FIFO channels into traces: when and how much is sent and received, but not which data.
 
-An instruction that receives and sends is a receive, a sum if it adds, and a send after them. Receives and sums of a
-block are done in order, and so are its sends; a send does not keep the block from its next receive, as FIFO channels
-hold what is sent. Every message has a tag of its own. Sums take no time.
+An instruction that receives and sends becomes a receive, a sum if it adds, and then a send. The receives and sums of a
+block are done in order, and so are its sends. A send does not delay the next receive of the block, because FIFO
+channels buffer messages. Every message has its own tag. Sums take no time.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ def from_program(program: Program, size: int) -> tuple[Trace, ...]:
     """Return the trace of each rank of `program` for data of `size` bytes.
 
     Raises:
-        InputError: the program does more than to send, receive, add and copy, or chunks are smaller than a byte.
+        InputError: the program does more than send, receive, add and copy, or chunks are smaller than a byte.
     """
     if size < program.chunks:
         raise InputError(f"{size} bytes are fewer than the {program.chunks} chunks of {program.name}; give more bytes")
@@ -34,7 +34,7 @@ def from_program(program: Program, size: int) -> tuple[Trace, ...]:
 
 
 class _Tags:
-    """The tag of each message: its number among all, channel by channel."""
+    """The tag of each message: its number among all messages, channel by channel."""
 
     def __init__(self, program: Program) -> None:
         counts = [0] * len(program.channels)
@@ -54,7 +54,7 @@ class _Tags:
 
 @dataclass
 class _Writer:
-    """The trace of one rank that is being written."""
+    """The trace of one rank while it is being written."""
 
     program: Program
     rank: int
@@ -65,7 +65,7 @@ class _Writer:
     ends: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
 
     def block(self, number: int, instructions: Sequence[Instruction]) -> None:
-        """Write the nodes of a block; dependencies on other blocks are kept apart."""
+        """Write the nodes of a block; dependencies on other blocks are resolved later."""
         data: tuple[int, ...] = ()
         sent: tuple[int, ...] = ()
         pending: tuple[Dependency, ...] = ()
@@ -104,7 +104,7 @@ class _Writer:
         return node.number
 
     def resolved(self) -> list[Node]:
-        """Return the nodes, each with what it waits for of other blocks."""
+        """Return the nodes, with their dependencies on other blocks resolved."""
         nodes = list(self.nodes)
         for number, waits in self.waits.items():
             more = [end for each in waits for end in self.ends[each.block, each.instruction]]

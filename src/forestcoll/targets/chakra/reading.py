@@ -1,4 +1,4 @@
-"""Reads traces, which anyone may have written: bounded, and with errors that name the file and the node."""
+"""Reads traces from untrusted files: with size limits, and with errors that name the file and the node."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from forestcoll.targets.chakra.schema import message
 from forestcoll.targets.chakra.writing import trace_path
 
 MAX_BYTES = 256 * 2**20
-"""The largest trace that is read (256 MiB), some three million nodes."""
+"""The largest trace that is read (256 MiB): about three million nodes."""
 
 MAX_MESSAGE_BYTES = 16 * 2**20
 """The largest node or header."""
@@ -21,10 +21,10 @@ _LARGEST_VARINT = 5
 
 
 def read_traces(prefix: Path) -> tuple[Trace, ...]:
-    """Return the traces `PREFIX.0.et`, `PREFIX.1.et` and so on, as many as there are.
+    """Return the traces `PREFIX.0.et`, `PREFIX.1.et` and so on, until a file is missing.
 
     Raises:
-        InputError: there is none, one cannot be read or is no trace, or `protobuf` is not installed.
+        InputError: there is no trace, one cannot be read or is not a trace, or `protobuf` is not installed.
     """
     traces: list[Trace] = []
     while (path := trace_path(prefix, len(traces))).exists() or not traces:
@@ -34,7 +34,7 @@ def read_traces(prefix: Path) -> tuple[Trace, ...]:
 
 
 def parse_trace(data: bytes, *, rank: int, where: str) -> Trace:
-    """Return what `data` says as the trace of `rank`, as `read_traces` does; `where` begins every error message."""
+    """Return the trace of `rank` in `data`, as `read_traces` does; `where` begins every error message."""
     pieces = _pieces(data, where)
     header = _parsed("GlobalMetadata", next(pieces, b""), f"{where}: header")
     attributes = {each.name: each.string_val for each in header.attr}
@@ -61,7 +61,7 @@ def _varint(data: bytes, place: int, where: str) -> tuple[int, int]:
         value |= (byte & 127) << 7 * count
         if byte < 128:
             return value, place + count + 1
-    raise InputError(f"{where}: not a trace of Chakra: at byte {place} stands no length")
+    raise InputError(f"{where}: not a trace of Chakra: there is no length at byte {place}")
 
 
 def _parsed(name: str, data: bytes, where: str) -> Any:
@@ -71,7 +71,7 @@ def _parsed(name: str, data: bytes, where: str) -> Any:
     try:
         return kind.FromString(data)
     except (DecodeError, ValueError):
-        raise InputError(f"{where} is not as Chakra's schema has it") from None
+        raise InputError(f"{where} does not follow the schema of Chakra") from None
 
 
 def _node(data: bytes, where: str) -> Node:

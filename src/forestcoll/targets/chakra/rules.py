@@ -1,6 +1,6 @@
-"""Whether traces fit together: every node can be done, and each receive gets what is sent to it.
+"""Whether traces fit together: every node can be done, and each receive gets the message that was sent to it.
 
-Where ASTRA-sim runs them, a node that waits for ever is not told: the simulation ends, or hangs, without it.
+ASTRA-sim does not report a node that waits forever: the simulation ends without it, or hangs.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from forestcoll.targets.chakra.document import Kind, Node, Trace
 
 
 def traces_fault(traces: Sequence[Trace]) -> Fault | None:
-    """Return the first fault of traces, where a step is the number of a node; None if they are right."""
+    """Return the first fault of the traces (`step` is the number of a node); None if they are right."""
     for trace in traces:
         for fault in _of_trace(trace, len(traces)):
             return fault
@@ -27,7 +27,7 @@ def _of_trace(trace: Trace, ranks: int) -> Iterator[Fault]:
         for other in node.after:
             if other not in numbers:
                 yield Fault(
-                    "node-unknown", f"waits for node {other}, which is not there", trace.rank, None, node.number
+                    "node-unknown", f"waits for node {other}, which does not exist", trace.rank, None, node.number
                 )
         if node.kind is not Kind.COMPUTE and (node.peer == trace.rank or not 0 <= node.peer < ranks):
             message = f"its peer is rank {node.peer}; expected another of ranks 0 to {ranks - 1}"
@@ -58,11 +58,11 @@ def _unmatched(traces: Sequence[Trace]) -> Iterator[Fault]:
 
 
 _Place: TypeAlias = tuple[int, int]
-"""The numbers of a rank and of a node of it."""
+"""The numbers of a rank and of one of its nodes."""
 
 
 def _stuck(traces: Sequence[Trace]) -> Iterator[Fault]:
-    """Yield nodes that are never done: each waits for those before it, a receive for its send too."""
+    """Yield nodes that are never done. Each node waits for those before it, and a receive also for its send."""
     wakes = _wakes(traces)
     needs = {(trace.rank, node.number): 0 for trace in traces for node in trace.nodes}
     for woken in wakes.values():
@@ -76,11 +76,11 @@ def _stuck(traces: Sequence[Trace]) -> Iterator[Fault]:
                 ready.append(place)
     for (rank, number), need in needs.items():
         if need:
-            yield Fault("deadlock", "waits for ever: what it waits for waits for it", rank, None, number)
+            yield Fault("deadlock", "waits forever: it waits for a node that waits for it", rank, None, number)
 
 
 def _wakes(traces: Sequence[Trace]) -> dict[_Place, list[_Place]]:
-    """Return of each node those that wait for it; all messages have both ends."""
+    """Return, for each node, the nodes that wait for it; all messages must have both ends."""
     wakes: dict[_Place, list[_Place]] = {}
     senders: dict[tuple[int, int, int, int], list[_Place]] = {}
     for trace in traces:

@@ -1,7 +1,7 @@
-"""The messages of Chakra's schema 0.0.4 that traces of collectives have, for the library `protobuf`.
+"""The messages of the schema 0.0.4 of Chakra that traces of collectives use, for the library `protobuf`.
 
-Only fields that are used stand here, with the numbers and types of `schema/protobuf/et_def.proto` in mlcommons/chakra
-(mlc-chakra 1.0.0 on PyPI); others are left alone when a trace is read.
+Only the fields that are used are listed, with the numbers and types of `schema/protobuf/et_def.proto` in
+mlcommons/chakra (mlc-chakra 1.0.0 on PyPI). Other fields are ignored when a trace is read.
 """
 
 from functools import cache
@@ -10,7 +10,7 @@ from typing import Any
 from forestcoll.errors import InputError
 
 SCHEMA = "1.0.2-chakra.0.0.4"
-"""What traces say of themselves."""
+"""The attributes of a trace."""
 
 _UINT64, _INT32, _INT64, _STRING, _UINT32, _MESSAGE = 4, 5, 3, 9, 13, 11
 _OPTIONAL, _REPEATED = 1, 3
@@ -36,7 +36,7 @@ _FIELDS = {
         ("attr", 10, _MESSAGE, _REPEATED),
     ),
 }
-"""Of each message its fields: name, number, type, and whether it repeats. An enumeration is an integer on the wire."""
+"""For each message, its fields: name, number, type, and whether it repeats. Enumerations are encoded as integers."""
 
 
 @cache

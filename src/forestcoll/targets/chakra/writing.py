@@ -1,4 +1,4 @@
-"""Writes traces: a header and the nodes, each after its length; the same trace gives the same bytes."""
+"""Writes traces: a header and the nodes, each preceded by its length; the same trace gives the same bytes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,18 +10,18 @@ from forestcoll.targets.chakra.schema import SCHEMA, message
 
 
 def trace_path(prefix: Path, rank: int) -> Path:
-    """Return the file of a rank's trace."""
+    """Return the file for the trace of a rank."""
     return prefix.with_name(f"{prefix.name}.{rank}.et")
 
 
 def write_traces(traces: Iterable[Trace], prefix: Path) -> None:
-    """Write each trace to `PREFIX.RANK.et`, whole or not at all. Raises `InputError` if that cannot be done."""
+    """Write each trace to `PREFIX.RANK.et`, completely or not at all. Raises `InputError` if that is impossible."""
     for trace in traces:
         write_bytes(trace_path(prefix, trace.rank), emit(trace))
 
 
 def emit(trace: Trace) -> Iterator[bytes]:
-    """Yield the bytes of the file that says `trace`, in pieces."""
+    """Yield the bytes of the file for `trace`, in pieces."""
     yield _delimited(_header(trace))
     for node in trace.nodes:
         yield _delimited(_node(node))
@@ -49,7 +49,7 @@ def _delimited(written: Any) -> bytes:
 
 
 def _varint(value: int) -> Sequence[int]:
-    """Return a number in groups of seven bits, the lowest first, each but the last with the eighth bit set."""
+    """Return a number in groups of seven bits, the lowest first; all but the last group have the eighth bit set."""
     groups = [value & 127]
     while value := value >> 7:
         groups[-1] |= 128

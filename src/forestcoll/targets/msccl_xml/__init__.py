@@ -1,4 +1,4 @@
-"""MSCCL's XML, which microsoft/msccl, Azure's executor and RCCL up to ROCm 7.12 load, each in its dialect."""
+"""MSCCL XML, which microsoft/msccl, Azure's executor and RCCL up to ROCm 7.12 load, each in its own dialect."""
 
 from forestcoll.targets.msccl_xml.dialects import DIALECTS, Dialect, DialectName, dialect_named, limits
 from forestcoll.targets.msccl_xml.document import Algorithm

@@ -1,8 +1,8 @@
-"""The runtimes that load MSCCL's XML, and how their limits and names differ.
+"""The runtimes that load MSCCL XML, and how their limits and names differ.
 
-Read in their sources: microsoft/msccl `src/graph/topo.cc`, `src/graph/xml.h`, `src/include/msccl.h` (last commit of
+From their source code: microsoft/msccl `src/graph/topo.cc`, `src/graph/xml.h`, `src/include/msccl.h` (last commit of
 2023); Azure/msccl-executor-nccl and ROCm/rccl `src/misc/msccl/msccl_parser.cc`, `src/include/msccl/msccl_struct.h`
-(2024). RCCL has had no MSCCL since ROCm 7.13. `docs/runtimes.md` says more.
+(2024). RCCL removed MSCCL in ROCm 7.13. See `docs/runtimes.md`.
 """
 
 from collections.abc import Mapping
@@ -15,37 +15,37 @@ from forestcoll.program import Task
 from forestcoll.program.limits import Limits
 
 MAX_COUNT = 71
-"""The most chunks that a step moves (`MSCCL_MAX_COUNT` is the first number that is too great)."""
+"""The most chunks that a step moves (`MSCCL_MAX_COUNT` is one more)."""
 
 MAX_BLOCKS_PER_CHANNEL = 32
 """The most blocks of a rank that send, and as many that receive, on one channel."""
 
 MAX_DEPENDED_BLOCK = 127
-"""The greatest number of a block that another can wait for: the runtimes keep it in 8 bits with a sign."""
+"""The greatest number of a block that another can wait for; the runtimes store it in 8 bits with a sign."""
 
 MAX_OFFSET = 2**15 - 1
-"""The greatest offset, likewise in 16 bits."""
+"""The greatest offset; the runtimes store it in 16 bits with a sign."""
 
 MAX_NODES = 4095
-"""The most XML elements that a rank's part may have, with `<algo>` and every `<gpu>`."""
+"""The most XML elements in the part of a rank, including `<algo>` and every `<gpu>`."""
 
 MAX_CHILDREN = 1024
-"""The most elements within one."""
+"""The most child elements of an element."""
 
 MAX_VALUE_LENGTH = 255
 """The most characters of an attribute."""
 
 MAX_FUSED = 16
-"""The most `re` steps in a row that a runtime may make one of."""
+"""The most consecutive `re` steps that a runtime may fuse into one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What a connection between two blocks holds, with a protocol.
+    """The capacity of a connection between two blocks, for a protocol.
 
     Attributes:
-        slots: how many messages: it has 8 steps, of which one takes 4 with Simple, else 1.
-        slot_bytes: how much data a message has room for, with the buffers that NCCL takes unless told otherwise.
+        slots: how many messages fit. A connection has 8 steps; a message takes 4 with Simple, and 1 otherwise.
+        slot_bytes: how much data a message can carry with the default buffers of NCCL.
     """
 
     slots: int
@@ -59,18 +59,18 @@ CONNECTIONS: Mapping[str, Connection] = MappingProxyType(
         "LL128": Connection(8, 576_000),
     }
 )
-"""What connections hold, by protocol."""
+"""The capacity of a connection for each protocol."""
 
 DEFAULT_MAX_BYTES = 2**27
-"""`maxBytes` of a file that does not say it (microsoft/msccl; the others want it)."""
+"""`maxBytes` of a file that does not state it (microsoft/msccl; the other runtimes require it)."""
 
 
 MAX_CHANNELS = 32
-"""The most channels that are used: RCCL has had 32 to 128, by version."""
+"""The most channels that are used; RCCL has had 32 to 128, depending on the version."""
 
 
 class DialectName(StrEnum):
-    """What a dialect is called on the command line."""
+    """The name of a dialect on the command line."""
 
     MICROSOFT = "microsoft"
     AZURE = "azure"
@@ -79,17 +79,17 @@ class DialectName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What one runtime takes.
+    """What one runtime accepts.
 
     Attributes:
-        name: which runtime.
-        tasks: what it calls each collective.
+        name: the runtime.
+        tasks: its name for each collective.
         steps: the most steps of a block.
         blocks: the most blocks of a rank.
         channels: how many channels there are.
         required: attributes of `<algo>` without which it ignores the file.
-        exact_chunks: whether `i_chunks` and `o_chunks` must fit `nchunksperloop`, unless they are 0.
-        one_place: whether one file is for either in place or out of place, never both.
+        exact_chunks: whether `i_chunks` and `o_chunks` must agree with `nchunksperloop`, unless they are 0.
+        one_place: whether a file is either in place or out of place, never both.
     """
 
     name: DialectName
@@ -102,15 +102,15 @@ class Dialect:
     one_place: bool
 
     def spelling(self, task: Task) -> str:
-        """Return what this dialect calls `task`.
+        """Return the name of `task` in this dialect.
 
         Raises:
-            InputError: it has no name for it.
+            InputError: the dialect has no name for it.
         """
         for name, known in self.tasks.items():
             if known is task:
                 return name
-        raise InputError(f"the {self.name.value} dialect of MSCCL's XML knows no {task.value}; it knows {self._known}")
+        raise InputError(f"the {self.name.value} dialect of MSCCL XML has no {task.value}; it has {self._known}")
 
     @property
     def _known(self) -> str:
@@ -157,10 +157,10 @@ _RCCL = Dialect(
     one_place=False,
 )
 DIALECTS: Mapping[str, Dialect] = MappingProxyType({each.name.value: each for each in (_MICROSOFT, _AZURE, _RCCL)})
-"""Every dialect by its name."""
+"""All dialects by name."""
 
 TASKS: Mapping[str, Task] = MappingProxyType(dict(_MICROSOFT.tasks) | dict(_AZURE.tasks))
-"""Every name of a collective in any dialect."""
+"""All names of collectives in any dialect."""
 
 
 def dialect_named(name: str) -> Dialect:
@@ -170,14 +170,14 @@ def dialect_named(name: str) -> Dialect:
         InputError: there is none.
     """
     if name not in DIALECTS:
-        raise InputError(f"there is no dialect {shown(name)} of MSCCL's XML; there are {', '.join(DIALECTS)}")
+        raise InputError(f"there is no dialect {shown(name)} of MSCCL XML; there are {', '.join(DIALECTS)}")
     return DIALECTS[name]
 
 
 def limits(dialect: Dialect, ranks: int) -> Limits:
-    """Return what a program for `ranks` ranks must stay within to be written in `dialect`."""
+    """Return the limits of a program for `ranks` ranks in `dialect`."""
     return Limits(
-        name=f"MSCCL's XML for {dialect.name.value}",
+        name=f"MSCCL XML for {dialect.name.value}",
         blocks=dialect.blocks,
         steps=dialect.steps,
         channels=min(dialect.channels, MAX_CHANNELS),

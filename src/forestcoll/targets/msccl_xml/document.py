@@ -1,4 +1,4 @@
-"""MSCCL's XML as a value: what a file says, attribute by attribute, whether or not a runtime would load it."""
+"""MSCCL XML as a value: the content of a file, attribute by attribute, whether or not a runtime would load it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 NOBODY = -1
-"""Stands for no peer, no dependency and no offset."""
+"""Means no peer, no dependency or no offset."""
 
 
 class StepType(StrEnum):
-    """What a step does, by the name in its `type`."""
+    """What a step does; the value is its `type` in the file."""
 
     SEND = "s"
     RECEIVE = "r"
@@ -25,22 +25,22 @@ class StepType(StrEnum):
 
     @property
     def sends(self) -> bool:
-        """Whether the block's send peer gets data."""
+        """Return whether the step sends to the send peer of the block."""
         return self in _SENDING
 
     @property
     def receives(self) -> bool:
-        """Whether data comes from the block's receive peer."""
+        """Return whether the step receives from the receive peer of the block."""
         return self in _RECEIVING
 
     @property
     def reads_source(self) -> bool:
-        """Whether `srcbuf` and `srcoff` name data that is read."""
+        """Return whether `srcbuf` and `srcoff` name data that is read."""
         return self in _READING
 
     @property
     def writes_target(self) -> bool:
-        """Whether `dstbuf` and `dstoff` name data that is written (and first read, by a local reduction)."""
+        """Return whether `dstbuf` and `dstoff` name data that is written; a local reduction reads it first."""
         return self in _WRITING
 
 
@@ -87,15 +87,15 @@ class Step(NamedTuple):
     """One step of a thread block.
 
     Attributes:
-        number: `s`, its place in the block.
+        number: `s`, its index in the block.
         type: what it does.
         source_buffer: `srcbuf`: `i`, `o` or `s`.
         source_offset: `srcoff`, in chunks; -1 if it is not used.
         target_buffer: `dstbuf`.
         target_offset: `dstoff`, in chunks; -1 if it is not used.
         chunks: `cnt`, how many chunks.
-        awaited_block: `depid`, the block whose step must be over before this one begins; -1 for none.
-        awaited_step: `deps`, that step.
+        awaited_block: `depid`, the block with the step that must be done before; -1 for none.
+        awaited_step: `deps`, the number of that step.
         awaited: `hasdep`, whether a step of another block waits for this one.
     """
 
@@ -140,12 +140,12 @@ class Algorithm:
     """One file.
 
     Attributes:
-        attributes: of `<algo>`, as they are written: `name`, `proto`, `coll` and what a dialect adds.
+        attributes: the attributes of `<algo>` as written: `name`, `proto`, `coll`, and those that a dialect adds.
         channels: `nchannels`.
-        chunks_per_loop: `nchunksperloop`: how many chunks M, the total data, is cut into.
+        chunks_per_loop: `nchunksperloop`: into how many chunks M, the total data, is cut.
         gpu_count: `ngpus`.
-        gpus: in the order of the file.
-        oddities: what a conforming XML parser takes and the runtimes' own do not, line by line.
+        gpus: the ranks, in the order of the file.
+        oddities: XML that a conforming parser accepts and the parsers of the runtimes do not, line by line.
     """
 
     attributes: Mapping[str, str]
@@ -157,17 +157,17 @@ class Algorithm:
 
     @property
     def name(self) -> str:
-        """What the file calls its algorithm."""
+        """Return the name of the algorithm."""
         return self.attributes.get("name", "")
 
     @property
     def collective(self) -> str:
-        """The name of the collective, as the file spells it."""
+        """Return the name of the collective as the file spells it."""
         return self.attributes.get("coll", "")
 
     @property
     def in_place(self) -> bool:
-        """Whether input and output are the same memory."""
+        """Return whether input and output are the same memory."""
         return self.attributes.get("inplace", "0") != "0"
 
     def steps(self) -> Iterator[tuple[Gpu, Block, Step]]:
@@ -179,5 +179,5 @@ class Algorithm:
 
 
 def frozen_attributes(attributes: Mapping[str, str]) -> Mapping[str, str]:
-    """Return `attributes` as `Algorithm` holds them."""
+    """Return `attributes` in the form that `Algorithm` stores."""
     return MappingProxyType(dict(attributes))

@@ -1,4 +1,4 @@
-"""Says a program in MSCCL's XML."""
+"""Turns a program into MSCCL XML."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,9 +24,9 @@ from forestcoll.targets.msccl_xml.document import NOBODY, Algorithm, Step, StepT
 _BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
 
 _LARGEST = 2**40
-"""`maxBytes` where a runtime wants a number: 1 TiB, more than a GPU holds."""
+"""`maxBytes` for runtimes that require a number: 1 TiB, more than a GPU holds."""
 
-_ONE_MESSAGE = {  # what is received, read locally, written locally, sent
+_ONE_MESSAGE = {  # (receives, reads locally, writes locally, sends)
     (False, True, False, True): StepType.SEND,
     (True, False, True, False): StepType.RECEIVE,
     (True, False, True, True): StepType.RECEIVE_COPY_SEND,
@@ -38,12 +38,12 @@ _ONE_MESSAGE = {  # what is received, read locally, written locally, sent
 
 
 def from_program(program: Program, dialect: Dialect) -> Algorithm:
-    """Return the algorithm that says `program` in `dialect`.
+    """Return the algorithm for `program` in `dialect`.
 
-    The limits of the dialect are not judged here: `rules.dialect_fault` does that.
+    The limits of the dialect are not checked here, but by `rules.dialect_fault`.
 
     Raises:
-        InputError: the program holds what the format has no words for; the message names rank, block and step.
+        InputError: the format cannot express the program; the message names rank, block and step.
     """
     _check_expressible(program, dialect)
     numbers = [channel.number for channel in program.channels]
@@ -70,20 +70,20 @@ def _attributes(program: Program, dialect: Dialect) -> dict[str, str]:
 
 
 def _name(text: str) -> str:
-    """Return a name as the runtimes' own scanner can read it: no quotes, no marks of XML, not too long."""
+    """Return a name that the scanners of the runtimes can read: no quotes, no XML markup, not too long."""
     plain = "".join(letter if letter.isprintable() and letter not in "<>&\"'" else "_" for letter in text)
-    return plain[: MAX_VALUE_LENGTH // 4]  # of four bytes each at most
+    return plain[: MAX_VALUE_LENGTH // 4]  # a character has at most four bytes
 
 
 def _check_expressible(program: Program, dialect: Dialect) -> None:
     if len(set(program.shards)) > 1:
         raise InputError(
-            f"MSCCL's XML has shards of one size only; this {program.task.value} has some of {min(program.shards)} "
+            f"MSCCL XML has shards of one size only; this {program.task.value} has some of {min(program.shards)} "
             f"and of {max(program.shards)} chunks"
         )
     for channel in program.channels:
         if channel.kind is not ChannelKind.FIFO:
-            raise InputError(f"MSCCL's XML has no {channel.kind.value} channels; lower the schedule for {dialect.name}")
+            raise InputError(f"MSCCL XML has no {channel.kind.value} channels; lower the schedule for {dialect.name}")
 
 
 def _gpu(program: Program, rank: int) -> document.Gpu:
@@ -99,10 +99,10 @@ def _gpu(program: Program, rank: int) -> document.Gpu:
 
 @dataclass
 class _Draft:
-    """A block that is being written: its steps, what they wait for, and which of them others wait for.
+    """A block while it is being written: its steps, what they wait for, and which of them others wait for.
 
-    An instruction may take several steps (a `nop` for each further dependency, a chain of `re`): `ends` says for each
-    instruction after which step it is done, -1 where it and all before it have none.
+    An instruction may take several steps (a `nop` for each further dependency, a chain of `re`). `ends` gives, for each
+    instruction, the step after which it is done, or -1 if neither it nor an earlier instruction has a step.
     """
 
     program: Program
@@ -118,7 +118,7 @@ class _Draft:
         return self.program.ranks[self.rank].blocks[self.number]
 
     def write(self) -> None:
-        """Write all steps, with their dependencies apart, as these are numbers of instructions still."""
+        """Write all steps; their dependencies are still numbers of instructions, and are stored separately."""
         pending: tuple[Dependency, ...] = ()
         for place, instruction in enumerate(self._source.instructions):
             pending += tuple(each for each in instruction.after if each not in pending)
@@ -130,7 +130,7 @@ class _Draft:
             self.ends.append(len(self.steps) - 1)
 
     def resolve(self, drafts: Sequence["_Draft"]) -> None:
-        """Turn dependencies into numbers of steps, and mark those steps."""
+        """Convert dependencies to numbers of steps, and mark the steps that others wait for."""
         for place, (step, waits) in enumerate(zip(self.steps, self.waits, strict=True)):
             block, awaited = NOBODY, NOBODY
             for each in waits:
@@ -151,7 +151,7 @@ class _Draft:
     marked: set[int] = field(default_factory=set)
 
     def block(self) -> document.Block:
-        """Return the block as the file has it."""
+        """Return the block for the file."""
         send, receive, channel = self._connections()
         steps = tuple(step._replace(awaited=step.number in self.marked) for step in self.final)
         return document.Block(self.number, send, receive, channel, steps)
@@ -166,7 +166,7 @@ class _Draft:
         if len(out) > 1 or len(into) > 1 or len(numbers) > 1:
             raise InputError(
                 f"rank {self.rank}, block {self.number}: sends over {len(out)} channels and receives over {len(into)}; "
-                "MSCCL's XML has one of each at most, of one number"
+                "MSCCL XML has at most one of each, of one number"
             )
         send = out[0].target if out else NOBODY
         receive = into[0].source if into else NOBODY
@@ -175,25 +175,25 @@ class _Draft:
     def _steps(self, place: int, instruction: Instruction) -> Iterator[Step]:
         if not instruction.places:
             if instruction.waits or instruction.signals or instruction.barrier or instruction.acquires:
-                raise InputError(f"{self._name(place)}: MSCCL's XML has no signals, semaphores or barriers")
+                raise InputError(f"{self._name(place)}: MSCCL XML has no signals, semaphores or barriers")
             return
         received = [each for each in instruction.sources if isinstance(each, Message)]
         read = [self._own(place, each) for each in instruction.sources if not isinstance(each, Message)]
         sent = [each for each in instruction.targets if isinstance(each, Message)]
         written = [self._own(place, each) for each in instruction.targets if not isinstance(each, Message)]
         if len(received) > 1 or len(sent) > 1 or len(written) > 1:
-            raise InputError(f"{self._name(place)}: MSCCL's XML has no step with as many sources and targets")
+            raise InputError(f"{self._name(place)}: MSCCL XML has no step with as many sources and targets")
         if not received and not sent and len(read) > 1:
             yield from _sum(read, written[0])
             return
         key = (bool(received), bool(read), bool(written), bool(sent))
         if key not in _ONE_MESSAGE or len(read) > 1:
-            raise InputError(f"{self._name(place)}: MSCCL's XML has no step with these sources and targets")
+            raise InputError(f"{self._name(place)}: MSCCL XML has no step with these sources and targets")
         yield _step(_ONE_MESSAGE[key], read[0] if read else None, written[0] if written else None, instruction.count)
 
     def _own(self, place: int, span: Place) -> Span:
         if not isinstance(span, Span) or span.rank != self.rank or span.packets:
-            raise InputError(f"{self._name(place)}: MSCCL's XML reaches a rank's own memory only, without packets")
+            raise InputError(f"{self._name(place)}: MSCCL XML reaches only a rank's own memory, without packets")
         return span
 
 
@@ -201,7 +201,7 @@ _NOP = Step(0, StepType.NOTHING, "i", NOBODY, "o", NOBODY, 0, NOBODY, NOBODY, aw
 
 
 def _sum(read: list[Span], target: Span) -> Iterator[Step]:
-    """Yield the steps that add up several spans of a rank's own memory: `re` adds to what the target holds."""
+    """Yield the steps that add up several spans of the memory of a rank: `re` adds a source to its target."""
     if target not in read:
         yield _step(StepType.COPY, read[0], target, target.count)
         read = [target, *read[1:]]
@@ -227,6 +227,6 @@ def _step(kind: StepType, source: Span | None, target: Span | None, count: int) 
 
 
 def _channels(program: Program, places: Iterator[tuple[Place, ...]]) -> list[Channel]:
-    """Return the channels of the messages among `places`, each once."""
+    """Return the channels of the messages among `places`, without repetition."""
     numbers = {each.channel for listed in places for each in listed if isinstance(each, Message)}
     return [program.channels[number] for number in sorted(numbers)]

@@ -1,8 +1,8 @@
-"""Reads MSCCL's XML, which anyone may have written: no entities, bounded size and depth, errors that name the line.
+"""Reads MSCCL XML from untrusted files: no entities, limited size and depth, errors that name the line.
 
-A file becomes an `Algorithm` if every element and attribute that the runtimes read is there and an integer where they
-want one. Whether it means anything is for `rules.py` to say. The runtimes do not use an XML parser but a small scanner
-of their own; what that would stumble over is noted in `Algorithm.oddities`.
+A file becomes an `Algorithm` if every element and attribute that the runtimes read is present, and an integer where
+they require one. Whether the file makes sense is checked by `rules.py`. The runtimes do not use an XML parser but a
+small scanner of their own. XML that this scanner cannot read is recorded in `Algorithm.oddities`.
 """
 
 import re
@@ -15,7 +15,7 @@ from forestcoll.files import read_bytes
 from forestcoll.targets.msccl_xml.document import Algorithm, Block, Gpu, Step, StepType, frozen_attributes
 
 MAX_BYTES = 512 * 2**20
-"""The largest file that is read (512 MiB), some three million steps."""
+"""The largest file that is read (512 MiB): about three million steps."""
 
 _PARENTS = {"algo": None, "gpu": "algo", "tb": "gpu", "step": "tb"}
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z")
@@ -25,23 +25,23 @@ _ODD_MARKS = ((b"='", "an attribute in single quotes"), (b"\n", _BROKEN), (b"\r"
 
 
 def read_algorithm(path: Path) -> Algorithm:
-    """Return what the MSCCL XML file at `path` says.
+    """Return the content of the MSCCL XML file at `path`.
 
     Raises:
-        InputError: it cannot be read, is no XML, has a document type, or lacks what the runtimes read; the message
-            names the line.
+        InputError: the file cannot be read, is not XML, has a document type, or lacks something that the runtimes read;
+            the message names the line.
     """
     return parse_algorithm(bytes(read_bytes(path, limit=MAX_BYTES)), where=str(path))
 
 
 def parse_algorithm(data: bytes, *, where: str) -> Algorithm:
-    """Return what the MSCCL XML in `data` says, as `read_algorithm` does; `where` begins every error message."""
+    """Return the content of the MSCCL XML in `data`, as `read_algorithm` does; `where` begins every error message."""
     reader = _Reader(where)
     return reader.read(data)
 
 
 class _Reader:
-    """Collects one file; its handlers are called by expat, in the order of the text."""
+    """Builds the value of one file; its handlers are called by expat, in the order of the text."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -65,15 +65,15 @@ class _Reader:
     def read(self, data: bytes) -> Algorithm:
         self._data = data
         try:
-            self._parser.Parse(data, True)  # noqa: FBT003 (expat's: that is all)
+            self._parser.Parse(data, True)  # noqa: FBT003 (True: no more data follows)
         except expat.ExpatError as error:
             text = expat.ErrorString(error.code)
             raise InputError(
                 f"{self._where}: not valid XML: {text} at line {error.lineno}, column {error.offset + 1}; "
-                "mend the file there"
+                "fix the file there"
             ) from None
         if self._algorithm is None:
-            raise InputError(f"{self._where}: holds no <algo>; is this MSCCL's XML?")
+            raise InputError(f"{self._where}: holds no <algo>; is this MSCCL XML?")
         channels, chunks, count = self._counts
         attributes = frozen_attributes(self._algorithm)
         return Algorithm(attributes, channels, chunks, count, tuple(self._gpus), tuple(self._oddities))
@@ -82,13 +82,13 @@ class _Reader:
         return f"{self._where}: line {self._parser.CurrentLineNumber}"
 
     def _refuse_doctype(self, *_: object) -> None:
-        raise InputError(f"{self._line()}: has a document type (<!DOCTYPE>); MSCCL's XML needs none: leave it out")
+        raise InputError(f"{self._line()}: has a document type (<!DOCTYPE>); MSCCL XML needs none: leave it out")
 
     def _declaration(self, *_: object) -> None:
         self._oddities.append("line 1 has an XML declaration")
 
     def _note_oddities(self) -> None:
-        """Note what the runtimes' own scanner would not read in the tag that begins here."""
+        """Record what the scanner of the runtimes could not read in the tag that begins here."""
         begin = self._parser.CurrentByteIndex
         end = self._data.find(b">", begin)
         for mark, what in _ODD_MARKS:
@@ -98,7 +98,7 @@ class _Reader:
 
     def _text(self, text: str) -> None:
         if text.strip():
-            raise InputError(f"{self._line()}: text {shown(text.strip())} outside a tag; take it out")
+            raise InputError(f"{self._line()}: text {shown(text.strip())} outside a tag; remove it")
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         parent = self._open[-1] if self._open else None
@@ -107,7 +107,7 @@ class _Reader:
         if _PARENTS[name] != parent:
             inside = f"inside <{parent}>" if parent else "at the top"
             home = f"inside <{_PARENTS[name]}>" if _PARENTS[name] else "at the top"
-            raise InputError(f"{self._line()}: <{name}> stands {inside}; it belongs {home}")
+            raise InputError(f"{self._line()}: <{name}> is {inside}; it belongs {home}")
         self._open.append(name)
         self._note_oddities()
         if name == "step":

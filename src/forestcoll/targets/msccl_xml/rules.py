@@ -1,8 +1,8 @@
-"""What makes MSCCL's XML loadable: the rules of the runtimes' parsers and of their kernel, as checks of our own.
+"""What makes MSCCL XML loadable: the rules of the parsers and kernels of the runtimes, as checks of our own.
 
-Two tables. `FORM` holds for every runtime: what breaks one of it is refused, or worse, runs and gives wrong data or
-hangs. `dialect_fault` tells whether one runtime loads the file. A rule may rely on those above it. What a program does
-with data is not judged here but by running it (`forestcoll.program`).
+There are two tables. `FORM` holds for every runtime: a file that breaks one of its rules is refused, or it runs and
+gives wrong data or hangs. `dialect_fault` says whether one runtime loads the file. A rule may rely on the rules before
+it. The data of a program is not checked here, but by running the program (`forestcoll.interpreter`).
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ Finder: TypeAlias = Callable[[Algorithm], Iterator[Found]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: its lasting identifier, what it says, and the function that finds its offenders."""
+    """One rule: its permanent identifier, its text, and the function that finds violations."""
 
     id: str
     statement: str
@@ -30,7 +30,7 @@ class Rule:
 
 
 def form_fault(algorithm: Algorithm) -> Fault | None:
-    """Return the first rule of `FORM` that `algorithm` breaks, at the first place; None if it keeps them all."""
+    """Return the first rule of `FORM` that `algorithm` breaks, at the first place; None if it breaks none."""
     for rule in FORM:
         for place, what in rule.find(algorithm):
             return place.fault(rule.id, what)
@@ -67,7 +67,7 @@ def _ranks(algorithm: Algorithm) -> Iterator[Found]:
         if not 0 <= gpu.rank < algorithm.gpu_count:
             yield Spot(gpu.rank), f"ngpus is {algorithm.gpu_count}; ids go from 0 to {algorithm.gpu_count - 1}"
         if gpu.rank in seen:
-            yield Spot(gpu.rank), "is there twice; each <gpu> needs an id of its own"
+            yield Spot(gpu.rank), "occurs twice; each <gpu> needs its own id"
         seen.add(gpu.rank)
     for rank in range(algorithm.gpu_count):
         if rank not in seen:
@@ -93,7 +93,7 @@ def _block_numbers(algorithm: Algorithm) -> Iterator[Found]:
         numbers = Counter(block.number for block in gpu.blocks)
         for block in gpu.blocks:
             if numbers[block.number] > 1:
-                yield Spot(gpu.rank, block.number), "is there twice; each <tb> of a <gpu> needs an id of its own"
+                yield Spot(gpu.rank, block.number), "occurs twice; each <tb> of a <gpu> needs its own id"
             if not 0 <= block.number < len(gpu.blocks):
                 expected = f"0 to {len(gpu.blocks) - 1}, without a gap"
                 yield Spot(gpu.rank, block.number), f"ids of the {len(gpu.blocks)} <tb> must be {expected}"
@@ -184,7 +184,7 @@ def _awaited(blocks: dict[int, Block], step: Step) -> str | None:
     if not other.steps[step.awaited_step].awaited:
         return f'waits for step {step.awaited_step} of block {other.number}, which does not say hasdep="1"'
     if other.steps[step.awaited_step].type is StepType.NOTHING:
-        return f"waits for step {step.awaited_step} of block {other.number}, a nop, which tells nobody that it is over"
+        return f"waits for step {step.awaited_step} of block {other.number}, a nop, which never reports that it is done"
     return None
 
 
@@ -200,9 +200,9 @@ def _idle(step: Step, following: Step | None) -> str | None:
     if step.awaited_block == NOBODY:
         return "a nop without depid makes the runtimes count steps wrongly; take it out"
     if following is None:
-        return "a nop is the last step; what it waits for belongs to the step after it"
+        return "a nop is the last step; put its dependency on the step after it"
     if following.awaited_block == NOBODY:
-        return f"a nop is followed by step {following.number} without depid; the last dependency must stand there"
+        return f"a nop is followed by step {following.number} without depid; put the last dependency there"
     return None
 
 
@@ -213,7 +213,7 @@ def _reductions(algorithm: Algorithm) -> Iterator[Found]:
 
 
 def _fused(gpu: Gpu, block: Block) -> Iterator[Found]:
-    """Yield faults of `re` steps that the runtimes do as one: same buffers and target, nothing waited for between."""
+    """Yield faults of `re` steps that the runtimes fuse: same buffers and target, no dependency between them."""
     first: Step | None = None
     length = 0
     for step in block.steps:
@@ -281,7 +281,7 @@ FORM = (
     Rule("collective-unknown", "`coll` is a collective, and `nchunksperloop` fits it.", _collective),
     Rule("protocol-unknown", "`proto` is Simple, LL or LL128.", _protocol),
     Rule("rank-numbers", "There is one `<gpu>` for each rank.", _ranks),
-    Rule("buffer-size", "`i_chunks` and `o_chunks` are within what the collective has.", _buffers),
+    Rule("buffer-size", "`i_chunks` and `o_chunks` do not exceed the buffers of the collective.", _buffers),
     Rule("block-numbers", "The blocks of a rank are numbered from 0, without a gap.", _block_numbers),
     Rule("block-peer", "A block's peers are other ranks, or -1.", _peers),
     Rule("block-channel", "A block's channel is one of `nchannels`.", _channels),
@@ -289,21 +289,19 @@ FORM = (
     Rule("step-peer", "A step that sends or receives has a peer.", _step_peers),
     Rule("step-count", f"A step moves 1 to {dialects.MAX_COUNT} chunks.", _counts),
     Rule("step-offset", "What a step reads and writes lies within its buffer.", _offsets),
-    Rule("dependency", "A dependency names a step of the rank that says `hasdep`.", _dependencies),
-    Rule("nop", "A nop has a dependency, and so has the step after it.", _nothing_steps),
-    Rule("reduction-fused", "`re` steps that the runtimes fuse have one `cnt`, and are 16 at most.", _reductions),
+    Rule("dependency", "A dependency names a step of the same rank, and that step has `hasdep`.", _dependencies),
+    Rule("nop", "A nop has a dependency, and the step after it has one too.", _nothing_steps),
+    Rule("reduction-fused", "`re` steps that the runtimes fuse have the same `cnt`, and are at most 16.", _reductions),
     Rule(
         "connection-shared", "One block of a rank sends to a peer on a channel, and one receives.", _shared_connections
     ),
-    Rule(
-        "connection-lonely", "What a block sends to has a block that receives, and the other way.", _lonely_connections
-    ),
+    Rule("connection-lonely", "Each connection has a block that sends and a block that receives.", _lonely_connections),
 )
-"""The rules of all runtimes, in the order in which they are tried."""
+"""The rules of all runtimes, in the order in which they are checked."""
 
 
 def dialect_fault(algorithm: Algorithm, dialect: Dialect) -> Fault | None:
-    """Return why the runtime of `dialect` would not load `algorithm`, which keeps `FORM`; None if it would."""
+    """Return why the runtime of `dialect` would not load `algorithm`, which must keep `FORM`; None if it would."""
     for rule, finder in _DIALECT_RULES:
         for place, what in finder(algorithm, dialect):
             return place.fault(rule, what)
@@ -312,7 +310,7 @@ def dialect_fault(algorithm: Algorithm, dialect: Dialect) -> Fault | None:
 
 def _oddities(algorithm: Algorithm, _dialect: Dialect) -> Iterator[Found]:
     for oddity in algorithm.oddities:
-        yield Spot(), f"{oddity}, which the runtime's own XML scanner does not read"
+        yield Spot(), f"{oddity}, which the XML scanner of the runtime cannot read"
     for name, value in algorithm.attributes.items():
         if len(value) > dialects.MAX_VALUE_LENGTH:
             yield Spot(), f"{name} has {len(value)} characters; the runtime takes {dialects.MAX_VALUE_LENGTH}"

@@ -1,4 +1,4 @@
-"""Says what an MSCCL algorithm does, as a program that can be run."""
+"""Turns an MSCCL algorithm into a program that can be run."""
 
 from collections.abc import Iterator
 
@@ -24,13 +24,13 @@ _BUFFERS = {"i": Buffer.INPUT, "o": Buffer.OUTPUT, "s": Buffer.SCRATCH}
 
 
 def to_program(algorithm: Algorithm, *, root: int | None = None) -> Program:
-    """Return the program that `algorithm`, which keeps the rules of `rules.FORM`, stands for.
+    """Return the program of `algorithm`, which must keep the rules of `rules.FORM`.
 
-    Instruction number i of block number b is step i of block b. The format names no root: without `root` it is the one
-    rank that receives nothing in a broadcast, or sends nothing in a reduce.
+    Instruction number i of block number b is step i of block b. The format names no root. Without `root`, the root is
+    the only rank that receives nothing in a broadcast, or sends nothing in a reduce.
 
     Raises:
-        InputError: there is no such root, or it cannot be told.
+        InputError: there is no such root, or it cannot be determined.
     """
     task = TASKS[algorithm.collective]
     channels = sorted(_connections(algorithm))
@@ -54,7 +54,7 @@ def to_program(algorithm: Algorithm, *, root: int | None = None) -> Program:
 
 
 def _slot_chunks(algorithm: Algorithm) -> int:
-    """Return how many chunks go as one message at the greatest size that the file is for; 0 stands for any size."""
+    """Return how many chunks fit one message at the greatest size that the file is for; 0 means any number."""
     most = int(algorithm.attributes.get("maxBytes", DEFAULT_MAX_BYTES))
     if not most:
         return 1
@@ -68,7 +68,7 @@ def _out_of_place(algorithm: Algorithm) -> bool:
 
 
 def _connections(algorithm: Algorithm) -> Iterator[tuple[int, int, int]]:
-    """Yield sender, receiver and channel of every connection over which something is sent or received, once each."""
+    """Yield sender, receiver and channel of every connection that is used, without repetition."""
     used = set()
     for gpu, block, step in algorithm.steps():
         if step.type.sends:

@@ -1,4 +1,4 @@
-"""Writes MSCCL's XML: the same value gives the same bytes, in the spelling that the runtimes' own scanner reads."""
+"""Writes MSCCL XML: the same value gives the same bytes, in a form that the scanners of the runtimes can read."""
 
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
@@ -6,11 +6,11 @@ from xml.sax.saxutils import escape
 from forestcoll.targets.msccl_xml.document import Algorithm, Block, Gpu, Step
 
 _ORDER = ("name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace", "outofplace")
-"""The order of `<algo>`'s first attributes; the others follow as they come."""
+"""The order of the first attributes of `<algo>`; the others follow in their given order."""
 
 
 def emit(algorithm: Algorithm) -> Iterator[str]:
-    """Yield the text of the file that says `algorithm`, in pieces."""
+    """Yield the text of the file for `algorithm`, in pieces."""
     yield f"<algo{_attributes(algorithm)}>\n"
     for gpu in algorithm.gpus:
         yield from _gpu(gpu)

@@ -1,4 +1,4 @@
-"""MSCCL++'s execution plan (schema of 0.9) as a value: what a file says, whether or not a runtime would load it."""
+"""An MSCCL++ plan (schema of 0.9) as a value: the content of a file, whether or not a runtime would load it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class OperationName(StrEnum):
-    """What an operation does, by the `name` that files use."""
+    """What an operation does; the value is its `name` in files."""
 
     NOTHING = "nop"
     BARRIER = "barrier"
@@ -42,7 +42,7 @@ class OperationName(StrEnum):
 
 
 class ChannelType(StrEnum):
-    """How a channel moves data, by the name that files use."""
+    """How a channel moves data; the value is its name in files."""
 
     MEMORY = "memory"
     PORT = "port"
@@ -51,14 +51,15 @@ class ChannelType(StrEnum):
 
 
 class Chunks(NamedTuple):
-    """Chunks that an operation reads or writes: of exactly one of three places.
+    """Chunks that an operation reads or writes, in exactly one of three places.
 
     Attributes:
         first: `index`, the first chunk.
-        size: how many.
+        size: how many chunks.
         buffer: `type`: `i`, `o` or `s` of the rank itself.
-        remote: `buffer_id`: a place in the block's list of other ranks' buffers for the operation's type of channel.
-        switch: `switch_channel_id`: a place in the block's list of switch channels.
+        remote: `buffer_id`: an index in the block's list of buffers of other ranks, for the operation's type of
+            channel.
+        switch: `switch_channel_id`: an index in the block's list of switch channels.
     """
 
     first: int
@@ -69,22 +70,22 @@ class Chunks(NamedTuple):
 
 
 class Share(NamedTuple):
-    """`tbg_info`: the block does part `part` of `parts` of the operation, beside others that do the rest."""
+    """`tbg_info`: the block does part `part` of `parts` of the operation; other blocks do the rest."""
 
     part: int
     parts: int
 
 
 class Operation(NamedTuple):
-    """One operation of a block; what its name does not ask for is empty.
+    """One operation of a block; attributes that its name does not require are empty.
 
     Attributes:
         name: what it does.
         sources: `src_buff`.
         targets: `dst_buff`.
-        channel_type: how other ranks are reached, or None.
-        channels: `channel_ids`, places in the block's list of channels of that type.
-        share: what part of it the block does; None for all.
+        channel_type: the type of channel to other ranks, or None.
+        channels: `channel_ids`, indices in the block's list of channels of that type.
+        share: the part of the operation that the block does; None for all.
         barrier: `barrier_id`.
         barrier_blocks: `num_threadblocks`, how many blocks meet at the barrier.
         semaphores: `semaphore_ids`.
@@ -108,14 +109,14 @@ class Operation(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Numbers for each type of channel: a block's channels, or the other ranks' buffers that it uses."""
+    """Numbers for each type of channel: the channels of a block, or the buffers of other ranks that it uses."""
 
     memory: tuple[int, ...] = ()
     port: tuple[int, ...] = ()
     switch: tuple[int, ...] = ()
 
     def of(self, kind: ChannelType) -> tuple[int, ...]:
-        """Return those of one type."""
+        """Return the numbers for one type."""
         return {ChannelType.MEMORY: self.memory, ChannelType.PORT: self.port, ChannelType.SWITCH: self.switch}.get(
             kind, ()
         )
@@ -138,7 +139,7 @@ class SwitchChannel(NamedTuple):
 
 
 class RemoteBuffer(NamedTuple):
-    """The buffer `i`, `o` or `s` of another rank, and by which types of channel it is reached."""
+    """The buffer `i`, `o` or `s` of another rank, and the types of channel that reach it."""
 
     rank: int
     buffer: str
@@ -150,14 +151,14 @@ class Gpu(NamedTuple):
 
     Attributes:
         rank: its number.
-        input_chunks: how many chunks its input is cut into.
-        output_chunks: and its output.
-        scratch_chunks: and its scratch buffer.
-        memory_peers: the rank that each memory channel leads to, in the order of their numbers.
-        port_peers: likewise of port channels.
-        switches: its switch channels, in the order of their numbers.
-        remote_buffers: other ranks' buffers that it uses.
-        semaphores: what each of its semaphores starts with.
+        input_chunks: into how many chunks its input is cut.
+        output_chunks: into how many chunks its output is cut.
+        scratch_chunks: into how many chunks its scratch buffer is cut.
+        memory_peers: the rank that each memory channel leads to, by channel number.
+        port_peers: the rank that each port channel leads to, by channel number.
+        switches: its switch channels, by number.
+        remote_buffers: the buffers of other ranks that it uses.
+        semaphores: the initial value of each of its semaphores.
         blocks: its thread blocks.
     """
 
@@ -177,12 +178,12 @@ class Gpu(NamedTuple):
         return {"i": self.input_chunks, "o": self.output_chunks, "s": self.scratch_chunks}[buffer]
 
     def peers(self, kind: ChannelType) -> tuple[int, ...]:
-        """Return the ranks that its channels of a type lead to."""
+        """Return the ranks that its channels of one type lead to."""
         return self.memory_peers if kind is ChannelType.MEMORY else self.port_peers
 
 
 NO_LIMIT = 2**64 - 1
-"""`max_message_size` that bounds nothing."""
+"""A `max_message_size` that means no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,17 +191,17 @@ class Plan:
     """One file.
 
     Attributes:
-        name: what the plan is called.
+        name: the name of the plan.
         collective: the collective, as MSCCL++ spells it.
         protocol: `Simple` or `LL`.
         in_place: whether input and output are the same memory.
-        reuse_resources: whether the scratch buffer is one for all sizes, used over and over.
-        double_scratch: whether every other launch uses the other half of the scratch buffer.
+        reuse_resources: whether one scratch buffer is reused for messages of all sizes.
+        double_scratch: whether consecutive launches use alternate halves of the scratch buffer.
         threads: threads of a block.
         alignment: `buffer_alignment`, in bytes.
         least_bytes: `min_message_size`.
         most_bytes: `max_message_size`.
-        gpus: in the order of the file.
+        gpus: the ranks, in the order of the file.
     """
 
     name: str
@@ -216,9 +217,10 @@ class Plan:
     most_bytes: int = NO_LIMIT
 
     def operations(self) -> Iterator[tuple[Gpu, Block, int, Operation]]:
-        """Yield every operation, those in pipelines too, with its rank, its block and its number there.
+        """Yield every operation, including those in pipelines, with its rank, its block and its number there.
 
-        Operations are numbered as the executor does: a pipeline, then those in it, then the next.
+        Operations have the numbers that the executor uses: first a pipeline, then the operations in it, then the next
+        one.
         """
         for gpu in self.gpus:
             for block in gpu.blocks:
@@ -227,7 +229,7 @@ class Plan:
 
 
 def numbered(block: Block) -> Iterator[tuple[int, Operation]]:
-    """Yield the operations of a block with their numbers, those of a pipeline after it."""
+    """Yield the operations of a block with their numbers; those of a pipeline follow it."""
     number = 0
     for operation in block.operations:
         for each in (operation, *operation.operations):

@@ -1,8 +1,8 @@
-"""Says a program whose ranks reach each other's memory as an execution plan of MSCCL++.
+"""Turns a program whose ranks access each other's memory into an execution plan of MSCCL++.
 
-Each instruction becomes an operation, with a `nop` before it where the threads of its block must meet. Instructions in
-a row that the same operation can do, such as puts of as many chunks, become one. A `Loop` of the program becomes a
-pipeline: then a chunk of the plan is as many of the program's as the loop has rounds.
+Each instruction becomes an operation, with a `nop` before it if the threads of its block must meet. Consecutive
+instructions that one operation can do, such as puts of the same number of chunks, become one. A `Loop` of the program
+becomes a pipeline; a chunk of the plan then stands for as many chunks of the program as the loop has rounds.
 """
 
 import re
@@ -40,10 +40,10 @@ from forestcoll.targets.mscclpp.document import (
 from forestcoll.targets.mscclpp.rules import MAX_CHANNELS_OF_OPERATION, TASKS
 
 UNIT_BYTES = 2**17
-"""What a round of a pipeline moves, unless it is said otherwise: 128 KiB."""
+"""The default size of the data that a round of a pipeline moves for each chunk: 128 KiB."""
 
 MAX_PLACE = 2**32 - 1
-"""The last byte of a buffer that the executor can name."""
+"""The last byte of a buffer that the executor can address."""
 
 _Item = TypeVar("_Item")
 _BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
@@ -51,12 +51,12 @@ _TYPES = {ChannelKind.MEMORY: ChannelType.MEMORY, ChannelKind.PORT: ChannelType.
 
 
 def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> Plan:
-    """Return the plan that says `program`; rounds of pipelines move `unit_bytes` for each of its chunks.
+    """Return the plan for `program`; rounds of pipelines move `unit_bytes` for each chunk of the plan.
 
-    The rules of the format are not judged here: `rules.plan_fault` does that.
+    The rules of the format are not checked here, but by `rules.plan_fault`.
 
     Raises:
-        InputError: the program holds what the format has no words for; the message names rank, block and step.
+        InputError: the format cannot express the program; the message names rank, block and step.
     """
     _check_expressible(program)
     names = {task: name for name, task in TASKS.items()}
@@ -75,9 +75,9 @@ def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> Plan:
 
 
 def _most_bytes(program: Program, gpus: Sequence[Gpu]) -> int:
-    """Return the greatest size of a message: the executor keeps places within buffers in 32 bits.
+    """Return the greatest size of a message, in bytes: the executor stores offsets within buffers in 32 bits.
 
-    Packets take twice the room, in each half of the scratch buffer.
+    Packets take twice the space, in each half of the scratch buffer.
     """
     chunks = max(max(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in gpus)
     room = MAX_PLACE // 4 if program.protocol is Protocol.LL else MAX_PLACE
@@ -102,7 +102,7 @@ def _check_expressible(program: Program) -> None:
 
 
 def _rounds(program: Program) -> int:
-    """Return how many rounds all loops have; 1 if there are none."""
+    """Return how many rounds the loops have, which must be the same for all; 1 if there are none."""
     times = {loop.times for rank in program.ranks for block in rank.blocks for loop in block.loops}
     if len(times) > 1:
         raise InputError(f"{program.name}: has loops of {sorted(times)} rounds; in a plan all have as many")
@@ -111,11 +111,11 @@ def _rounds(program: Program) -> int:
 
 @dataclass(frozen=True)
 class _Tables:
-    """The channels of each rank, as a plan numbers them.
+    """The channels of each rank, numbered as in a plan.
 
     Attributes:
-        peers: of each rank and type, the rank that each channel leads to.
-        numbers: of each rank and channel of the program that starts or ends there, the number of its channel.
+        peers: for each rank and type, the rank that each channel leads to.
+        numbers: for each rank, and each channel of the program that starts or ends there, its number on that rank.
     """
 
     peers: dict[tuple[int, ChannelType], list[int]]
@@ -123,7 +123,7 @@ class _Tables:
 
     @staticmethod
     def of(program: Program) -> "_Tables":
-        """Number the channels: those of a rank to another and back are one, in the order of their numbers."""
+        """Number the channels; the two channels between two ranks, one in each direction, get one number."""
         pairs: dict[tuple[ChannelKind, int, int, int], list[int]] = {}
         for place, channel in enumerate(program.channels):
             low, high = sorted((channel.source, channel.target))
@@ -164,7 +164,7 @@ def _gpu(program: Program, rank: int, tables: _Tables, rounds: int, unit_bytes: 
 
 @dataclass
 class _Writer:
-    """One block that is being written."""
+    """One block while it is being written."""
 
     program: Program
     rank: int
@@ -178,7 +178,7 @@ class _Writer:
     buffers: dict[ChannelType, list[int]] = field(default_factory=dict)
 
     def block(self, block: Block) -> document.Block:
-        """Return the block as the plan has it."""
+        """Return the block for the plan."""
         operations = tuple(_met(self._all(block)))
         return document.Block(self.number, self._lists(self.channels), self._lists(self.buffers), operations)
 
@@ -189,7 +189,7 @@ class _Writer:
         return Lists(memory, port, switch)
 
     def _all(self, block: Block) -> Iterator[tuple[bool, Operation]]:
-        """Yield operations, each with whether the threads meet before it."""
+        """Yield operations, each with a flag: whether the threads meet before it."""
         place = 0
         for loop in block.loops:
             yield from self._row(block.instructions[place : loop.first], place, self.rounds)
@@ -205,7 +205,7 @@ class _Writer:
         return Operation(OperationName.PIPELINE, unit_bytes=unit, pipeline_chunks=chunks, operations=operations)
 
     def _row(self, instructions: Sequence[Instruction], first: int, cut: int) -> Iterator[tuple[bool, Operation]]:
-        """Yield the operations of instructions in a row, joined where they can be; `cut` chunks of theirs make one."""
+        """Yield the operations of consecutive instructions, joined if possible; `cut` of their chunks make one."""
         pending: tuple[bool, Operation] | None = None
         for place, instruction in enumerate(instructions, first):
             for meets, operation in self._operations(place, instruction, cut):
@@ -266,17 +266,17 @@ class _Writer:
                 yield Operation(name, channel_type=kind, channels=part)
 
     def _flushes(self, channels: Sequence[int]) -> Iterator[Operation]:
-        """Yield flushes; the kernel of 0.9 counts their channels by `dst_buff`, so they have one for each."""
+        """Yield flushes with a `dst_buff` for each channel, because the kernel of 0.9 counts channels by `dst_buff`."""
         for operation in self._synchronising(OperationName.FLUSH, channels):
             yield operation._replace(targets=(Chunks(0, 1, buffer="o"),) * len(operation.channels))
 
     def _channel(self, channel: int) -> int:
-        """Return the place of a channel of the program in the block's list, where it is put if it is new."""
+        """Return the index of a channel of the program in the block's list; a new channel is added to the list."""
         kind = _TYPES[self.program.channels[channel].kind]
         return _listed(self.channels.setdefault(kind, []), self.tables.numbers[self.rank, channel])
 
     def _name(self, place: int, instruction: Instruction) -> tuple[OperationName, tuple[int, ...], tuple[int, ...]]:
-        """Return what an instruction that moves data is called, and what it signals and flushes besides."""
+        """Return the operation of an instruction that moves data, and the channels that it signals and flushes."""
         signals, flushes = instruction.signals, instruction.flushes
         for fitting in _NAMES:
             if fitting.takes(self.rank, instruction):
@@ -306,7 +306,7 @@ class _Writer:
         switch = any(isinstance(each, Multicast) for each in instruction.places)
         kind = ChannelType.SWITCH if switch else ChannelType.PORT if port else ChannelType.MEMORY if remote else None
         if kind is ChannelType.MEMORY and instruction.channel is not None:
-            self._channel(instruction.channel)  # listed, as the runtime's own plans do
+            self._channel(instruction.channel)  # listed, as in the example plans of the runtime
         return Operation(
             name,
             sources=tuple(self._chunks(place, each, kind, cut) for each in _own_first(self.rank, instruction.sources)),
@@ -330,21 +330,21 @@ class _Writer:
         return _listed(self.channels.setdefault(ChannelType.SWITCH, []), _listed(self.switches, switch))
 
     def _remote(self, rank: int, buffer: str, kind: ChannelType) -> int:
-        """Return the place of another rank's buffer in the block's list of its type."""
+        """Return the index of a buffer of another rank in the block's list for its type."""
         self.remote.setdefault((rank, buffer), set()).add(kind)
         number = list(self.remote).index((rank, buffer))
         return _listed(self.buffers.setdefault(kind, []), number)
 
 
 def _listed(items: list[_Item], item: _Item) -> int:
-    """Return the place of `item` in `items`, where it is put if it is new."""
+    """Return the index of `item` in `items`; a new item is added."""
     if item not in items:
         items.append(item)
     return items.index(item)
 
 
 def _own_first(rank: int, places: Sequence[Place]) -> list[Place]:
-    """Return `places` with the rank's own before others', plain before packets, as operations have them."""
+    """Return `places` ordered as operations require: the rank's own first, and plain data before packets."""
     return sorted(places, key=lambda each: _order(rank, each))
 
 
@@ -354,7 +354,7 @@ def _order(rank: int, place: Place) -> tuple[bool, bool]:
 
 
 def _met(operations: Iterator[tuple[bool, Operation]], *, within: bool = False) -> Iterator[Operation]:
-    """Yield operations with a `nop` before those where the threads meet; at a block's start they are together."""
+    """Yield operations, with a `nop` where the threads meet; a block starts with its threads together."""
     meeting = {OperationName.NOTHING, OperationName.BARRIER}
     together = not within
     for meets, operation in operations:
@@ -398,10 +398,10 @@ def _joined(first: Operation, second: Operation) -> Operation | None:
 
 @dataclass(frozen=True, slots=True)
 class _Fitting:
-    """What sources and targets an operation that moves data stands for.
+    """The sources and targets that an operation that moves data supports.
 
-    A letter for each, in the order that operations have: l plain and own, p packets and own, r and q the same of
-    another rank, s a switch and t packets over one; a regular expression over them.
+    Each is a regular expression over letters, in the order of the operation: l plain data of the rank itself, p packets
+    of the rank itself, r and q the same of another rank, s a switch, and t packets over a switch.
     """
 
     name: OperationName
@@ -409,7 +409,7 @@ class _Fitting:
     targets: str
 
     def takes(self, rank: int, instruction: Instruction) -> bool:
-        """Return whether the operation does what `instruction` does."""
+        """Return whether the operation can do `instruction`."""
         sides = ((self.sources, instruction.sources), (self.targets, instruction.targets))
         return all(re.fullmatch(pattern, _letters(rank, places)) for pattern, places in sides)
 

@@ -1,4 +1,4 @@
-"""What each operation of MSCCL++ needs: a table of what its kernel does (`src/core/include/execution_kernel.hpp`)."""
+"""What each operation of MSCCL++ requires: a table made from its kernel (`src/core/include/execution_kernel.hpp`)."""
 
 import re
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ _SWITCH = (ChannelType.SWITCH,)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What an operation needs.
+    """What an operation requires.
 
     Attributes:
-        sources: what `src_buff` may hold, as a regular expression over L (the rank's own), R (another's), S (a switch).
-        targets: likewise of `dst_buff`.
-        channel_types: by what other ranks may be reached; empty if none are.
+        sources: what `src_buff` may contain: a regular expression over L (the rank itself), R (another), S (a switch).
+        targets: the same for `dst_buff`.
+        channel_types: the types of channel that may reach other ranks; empty if it reaches none.
         paired: whether source number i goes to target number i.
         names_channels: whether `channel_ids` must name channels over any type of channel.
-        packet_sources: which sources are packets: of places from this one on; None for none.
-        packet_targets: likewise of targets: plain are those before.
+        packet_sources: sources from this index on are packets; None if none are.
+        packet_targets: targets from this index on are packets; None if none are.
         reduces: whether data is added up.
     """
 
@@ -39,17 +39,17 @@ class Shape:
 
     @property
     def has_packets(self) -> bool:
-        """Whether it reads or writes packets."""
+        """Return whether the operation reads or writes packets."""
         return self.packet_sources is not None or self.packet_targets is not None
 
 
 def kinds(chunks: tuple[Chunks, ...]) -> str:
-    """Return a letter for each of `chunks`, as `Shape` has them."""
+    """Return a letter for each of `chunks`, as in `Shape`."""
     return "".join("S" if each.switch is not None else "R" if each.remote is not None else "L" for each in chunks)
 
 
 def fits(pattern: str, chunks: tuple[Chunks, ...]) -> bool:
-    """Return whether `chunks` are what a pattern of `Shape` asks for."""
+    """Return whether `chunks` match a pattern of `Shape`."""
     return re.fullmatch(pattern, kinds(chunks)) is not None
 
 
@@ -90,4 +90,4 @@ SHAPES: Mapping[OperationName, Shape] = MappingProxyType(
         _NAME.GROUP_STORE_PACKETS: Shape("L", "S", _SWITCH, packet_sources=0, packet_targets=0),
     }
 )
-"""Every operation's shape."""
+"""The shape of every operation."""

@@ -1,7 +1,7 @@
-"""Reads MSCCL++'s execution plans, which anyone may have written: bounded, and with errors that name the place.
+"""Reads execution plans of MSCCL++ from untrusted files: with size limits, and with errors that name the place.
 
-A file becomes a `Plan` if all that the executor reads is there and of the right type. Whether it means anything is for
-`rules.py` to say.
+A file becomes a `Plan` if everything that the executor reads is present and has the right type. Whether the plan makes
+sense is checked by `rules.py`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ from forestcoll.targets.mscclpp.document import (
 )
 
 MAX_BYTES = 512 * 2**20
-"""The largest file that is read (512 MiB), some two million operations."""
+"""The largest file that is read (512 MiB): about two million operations."""
 
 _NAMES = {name.value: name for name in OperationName}
 _TYPES = {kind.value: kind for kind in ChannelType}
@@ -34,16 +34,17 @@ _Value = TypeVar("_Value")
 
 
 def read_plan(path: Path) -> Plan:
-    """Return what the execution plan at `path` says.
+    """Return the content of the execution plan at `path`.
 
     Raises:
-        InputError: it cannot be read, is no JSON, or lacks what the executor reads; the message names the place.
+        InputError: the file cannot be read, is not JSON, or lacks something that the executor reads; the message names
+            the place.
     """
     return plan_from_document(read_document(path, limit=MAX_BYTES), where=str(path))
 
 
 def plan_from_document(document: Mapping[str, object], *, where: str) -> Plan:
-    """Return what a JSON object says as an execution plan, as `read_plan` does; `where` begins every error message."""
+    """Return the execution plan in a JSON object, as `read_plan` does; `where` begins every error message."""
     top = _Object(document, where)
     return Plan(
         name=top.text("name"),
@@ -61,7 +62,7 @@ def plan_from_document(document: Mapping[str, object], *, where: str) -> Plan:
 
 
 class _Object:
-    """A JSON object and where it stands."""
+    """A JSON object and its place in the file."""
 
     def __init__(self, values: Mapping[str, object], where: str) -> None:
         self.values = values
@@ -165,7 +166,7 @@ def _gpu(gpu: _Object) -> Gpu:
 
 
 def _switches(channel: _Object) -> list[SwitchChannel]:
-    key = "buffer_type" if "buffer_type" in channel else "buff"  # the name of it before 0.8
+    key = "buffer_type" if "buffer_type" in channel else "buff"  # its name before 0.8
     buffer = channel.choice(key, _BUFFERS)
     return [SwitchChannel(buffer, group.counts("ranks")) for group in channel.objects("rank_groups")]
 
@@ -197,7 +198,7 @@ def _operation(operation: _Object, *, inner: bool = False) -> Operation:
     name = operation.choice("name", _NAMES)
     if name is OperationName.PIPELINE:
         if inner:
-            raise InputError(f"{operation.where}: a pipeline stands within a pipeline; the executor has no such thing")
+            raise InputError(f"{operation.where}: a pipeline inside a pipeline; the executor does not support this")
         context = operation.part("iter_context")
         return Operation(
             name,

@@ -1,8 +1,8 @@
 """What makes an execution plan of MSCCL++ loadable: the rules of its loader and its kernel, as checks of our own.
 
-Read in microsoft/mscclpp 0.9: `src/core/executor/execution_plan.cc`, `executor.cc`, `src/core/include/`
-`execution_common.hpp`, `execution_kernel.hpp`. Most of them nobody checks there: arrays are written past their ends, or
-memory. A rule may rely on those above it. What a plan does with data is not judged here but by running it.
+From the source code of microsoft/mscclpp 0.9: `src/core/executor/execution_plan.cc`, `executor.cc`, `src/core/include/`
+`execution_common.hpp`, `execution_kernel.hpp`. MSCCL++ does not check most of these rules: it writes past the ends of
+arrays or buffers. A rule may rely on the rules before it. The data of a plan is not checked here, but by running it.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,19 +25,19 @@ from forestcoll.targets.mscclpp.operations import SHAPES, fits
 from forestcoll.targets.spot import Spot
 
 MAX_OPERATIONS = 64
-"""The most operations of a block, a pipeline counted as one and those in it."""
+"""The most operations of a block; a pipeline counts as one, plus the operations in it."""
 
 MAX_CHANNELS = 16
-"""The most channels of one type that a block uses, and the most buffers of other ranks by one type."""
+"""The most channels of one type that a block uses, and the most remote buffers that it uses over one type."""
 
 MAX_CHANNELS_OF_OPERATION = 8
 """The most channels that an operation uses."""
 
 MAX_CHUNKS_OF_OPERATION = 10
-"""The most sources, and the most targets, of an operation: two of the rank's own beside one for each channel."""
+"""The most sources, and the most targets, of an operation: one for each channel, and two of the rank itself."""
 
 MAX_BARRIERS = 16
-"""How many barriers a rank has."""
+"""The number of barriers of a rank."""
 
 MAX_SEMAPHORES = 16
 """The most semaphores that an operation uses; a rank has any number."""
@@ -46,10 +46,10 @@ MAX_THREADS = 1024
 """The most threads of a block."""
 
 SIXTEEN_BYTES = 16
-"""What reductions and packets move at once: offsets are rounded down to it."""
+"""The size in bytes that reductions and packets move at once; offsets are rounded down to a multiple."""
 
 MAX_BLOCKS = 104
-"""The most blocks that are used: all must be on the GPU at once, one to a processor, and an MI250 has 104 of these."""
+"""The most blocks that are used: all must be on the GPU at once, one for each processor, and an MI250 has 104."""
 
 TASKS = {
     "allgather": Task.ALLGATHER,
@@ -60,14 +60,14 @@ TASKS = {
     "alltoall": Task.ALL_TO_ALL,
     "sendrecv": Task.SEND_RECEIVE,
 }
-"""What MSCCL++ calls collectives; others may be called anything, and nothing is known of them."""
+"""The names of collectives in MSCCL++; other names are allowed, but nothing is known about them."""
 
 Found: TypeAlias = Iterator[tuple[Spot, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: its lasting identifier, what it says, and the function that finds its offenders."""
+    """One rule: its permanent identifier, its text, and the function that finds violations."""
 
     id: str
     statement: str
@@ -75,7 +75,7 @@ class Rule:
 
 
 def plan_fault(plan: Plan) -> Fault | None:
-    """Return the first rule of `RULES` that `plan` breaks, at the first place; None if it keeps them all."""
+    """Return the first rule of `RULES` that `plan` breaks, at the first place; None if it breaks none."""
     for rule in RULES:
         for spot, what in rule.find(plan):
             return spot.fault(rule.id, what)
@@ -83,12 +83,12 @@ def plan_fault(plan: Plan) -> Fault | None:
 
 
 def limits() -> Limits:
-    """Return what a program must stay within to be written as a plan."""
+    """Return the limits of a program that is to be written as a plan."""
     return Limits(name="MSCCL++", blocks=MAX_BLOCKS, steps=MAX_OPERATIONS, channels_of_block=MAX_CHANNELS)
 
 
 def remarks(plan: Plan) -> Iterator[str]:
-    """Yield what in `plan` the executor of 0.9 does otherwise than it says, though the data may come out right."""
+    """Yield where the executor of 0.9 does not do what `plan` says, although the data may be right."""
     if any(0 in (gpu.input_chunks, gpu.output_chunks) for gpu in plan.gpus):
         yield "input_chunks or output_chunks is 0: the loader of 0.9 divides by it, and the process ends"
     if any(operation.name is OperationName.FLUSH and not operation.targets for *_, operation in plan.operations()):
@@ -111,7 +111,7 @@ def _ranks(plan: Plan) -> Found:
         yield Spot(), "has no gpus; expected one for each rank"
     for place, gpu in enumerate(plan.gpus):
         if gpu.rank != place:
-            yield Spot(gpu.rank), f"stands at place {place} of gpus; the executor takes number {place} for rank {place}"
+            yield Spot(gpu.rank), f"is at index {place} of gpus; the executor takes number {place} for rank {place}"
 
 
 def _sizes(plan: Plan) -> Found:
@@ -163,7 +163,7 @@ def _blocks(plan: Plan) -> Found:
         for place, block in enumerate(gpu.blocks):
             spot = Spot(gpu.rank, block.number)
             if block.number != place:
-                yield spot, f"stands at place {place}; the executor takes number {place} for block {place}"
+                yield spot, f"is at index {place}; the executor takes number {place} for block {place}"
             count = sum(1 for _ in numbered(block))
             if count > MAX_OPERATIONS:
                 what = f"has {count} operations; the executor takes {MAX_OPERATIONS}"
@@ -193,7 +193,7 @@ def _references(gpu: Gpu, block: Block) -> Iterator[str]:
 
 
 def _each_operation(find: "Callable[[Plan, Gpu, Block, Operation], Iterator[str]]") -> Callable[[Plan], Found]:
-    """Return a finder for plans made of one for operations."""
+    """Return a function that checks all operations of a plan with `find`."""
 
     def found(plan: Plan) -> Found:
         for gpu, block, number, operation in plan.operations():
@@ -263,15 +263,15 @@ def _ranges(plan: Plan, gpu: Gpu, block: Block, operation: Operation) -> Iterato
 
 
 def _real_size(plan: Plan, gpu: Gpu, buffer: str) -> int:
-    """Return the chunks of a buffer; in place, 0 stands for as many as the other one has."""
+    """Return the number of chunks of a buffer; in place, 0 means as many as the other buffer has."""
     size = gpu.chunks(buffer)
     return max(gpu.input_chunks, gpu.output_chunks) if not size and plan.in_place and buffer != "s" else size
 
 
 def whereabouts(gpu: Gpu, block: Block, operation: Operation, chunks: Chunks) -> tuple[int, str] | None:
-    """Return the rank and the buffer that `chunks` of an operation lie in; of a switch, the rank itself.
+    """Return the rank and the buffer that contain `chunks` of an operation; for a switch, the rank itself.
 
-    None if the block or the rank does not list what they name.
+    Returns None if the block or the rank does not list them.
     """
     if chunks.buffer is not None:
         return gpu.rank, chunks.buffer
@@ -376,38 +376,38 @@ def _pipelines(plan: Plan, _gpu: Gpu, _block: Block, operation: Operation) -> It
                 yield f"{what}; the kernel would leave some out or go past their end"
                 return
         if SHAPES[each.name].has_packets:
-            yield f"{each.name.value} stands in it; operations on packets do all at once in each round"
+            yield f"{each.name.value} is in a pipeline; an operation on packets moves all chunks in every round"
 
 
 RULES = (
     Rule("plan-top", "Protocol, threads, alignment and message sizes are what the executor takes.", _top),
     Rule("rank-numbers", "`gpus` are ranks 0, 1, ... in this order.", _ranks),
-    Rule("buffer-size", "Chunks of inputs and outputs have one size, as the collective has it.", _sizes),
-    Rule("rank-channels", "Channels, rank groups and remote buffers are of other ranks that are there.", _channels),
+    Rule("buffer-size", "All chunks of inputs and outputs have the size that the collective requires.", _sizes),
+    Rule("rank-channels", "Channels, rank groups and remote buffers name other ranks that exist.", _channels),
     Rule(
         "block-form",
-        f"Blocks are in order, with at most {MAX_OPERATIONS} operations, and use what the rank has.",
+        f"Blocks are in order, have at most {MAX_OPERATIONS} operations, and use only what the rank has.",
         _blocks,
     ),
     Rule(
         "operation-shape",
-        "An operation has the sources, targets and type of channel that its name asks for.",
+        "An operation has the sources, targets and type of channel that its name requires.",
         _each_operation(_shape),
     ),
     Rule(
         "operation-channels",
-        "The channels of an operation are ones that its block lists.",
+        "An operation uses only channels that its block lists.",
         _each_operation(_operation_channels),
     ),
     Rule("operation-range", "What an operation reads and writes lies within its buffer.", _each_operation(_ranges)),
-    Rule("operation-counts", "All that an operation reads and writes has the same size.", _each_operation(_counts)),
-    Rule("operation-handler", "An operation is one that the kernel does as it is written.", _each_operation(_handlers)),
-    Rule("packets", "Packets need the protocol LL, and a scratch buffer of their own.", _packet_plan),
-    Rule("operation-sync", "Barriers and semaphores are there.", _each_operation(_sync)),
+    Rule("operation-counts", "All spans of an operation have the same size.", _each_operation(_counts)),
+    Rule("operation-handler", "The kernel does the operation as the plan states it.", _each_operation(_handlers)),
+    Rule("packets", "Packets need the protocol LL and a separate scratch buffer.", _packet_plan),
+    Rule("operation-sync", "Barriers and semaphores exist.", _each_operation(_sync)),
     Rule(
         "pipeline",
-        "All that a pipeline moves has the size that its rounds are counted by.",
+        "Everything that a pipeline moves has the size by which its rounds are counted.",
         _each_operation(_pipelines),
     ),
 )
-"""The rules, in the order in which they are tried."""
+"""The rules, in the order in which they are checked."""

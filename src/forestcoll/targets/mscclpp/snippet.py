@@ -1,4 +1,4 @@
-"""Writes the Python code that makes MSCCL++ 0.9 use a plan: it registers the plan and selects it where it fits."""
+"""Writes Python code that makes MSCCL++ 0.9 use a plan: it registers the plan and selects it for calls that it fits."""
 
 from forestcoll.program import Program, Task
 from forestcoll.targets.mscclpp.document import Plan
@@ -51,10 +51,10 @@ def _is_in_place(request):
 
 
 def snippet(plan: Plan, program: Program, file: str) -> str:
-    """Return the Python code that registers and selects `plan`, which is kept in `file` beside it."""
+    """Return the Python code that registers and selects `plan`, which is in `file` in the same folder."""
     root = ""
     if program.task in {Task.BROADCAST, Task.REDUCE}:
-        root = f"# Requests do not tell their root: use this for root {program.root} only.\n"
+        root = f"# Requests do not name their root: use this for root {program.root} only.\n"
     return _TEMPLATE.format(
         file=file,
         collective=plan.collective,

@@ -1,9 +1,9 @@
-"""Says what an execution plan does, as a program that can be run.
+"""Turns an execution plan into a program that can be run.
 
 A chunk of the file is cut into smaller ones, so that each round of a pipeline and each part of a thread-block group has
-chunks of its own: `_Scale`. How many rounds a pipeline has depends on the size of the message, so some are taken that
-show all ways in which rounds meet: `ROUNDS` of the pipeline with the fewest, or, where the scratch buffer is used over
-and over, as many as make it begin again.
+its own chunks: `_Scale`. The number of rounds of a pipeline depends on the size of the message. So the program has a
+number of rounds that shows every possible interaction of rounds: `ROUNDS` for the shortest pipeline or, if the scratch
+buffer is reused, enough rounds to reach its start again.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,13 +36,13 @@ from forestcoll.targets.mscclpp.rules import TASKS, whereabouts
 from forestcoll.targets.roots import with_root
 
 ROUNDS = 2
-"""How many rounds of a pipeline are run: each next to another is what one round can disturb."""
+"""How many rounds of a pipeline are run: a round can affect only those next to it."""
 
 SCRATCH_BYTES = 2**26
-"""The scratch buffer of plans that reuse it (64 MiB)."""
+"""The size in bytes of the scratch buffer of plans that reuse it (64 MiB)."""
 
 _MOST_SCRATCH_ROUNDS = 64
-"""The most rounds until scratch is used again that are run."""
+"""The most rounds that are run until scratch is reused."""
 
 _MOST_ROUNDS = 256
 """The most rounds of a pipeline that are run."""
@@ -53,14 +53,14 @@ _Key = tuple[ChannelKind, int, int, int]
 
 
 def to_program(plan: Plan, *, root: int | None = None) -> Program:
-    """Return the program that `plan`, which keeps the rules of `rules.RULES`, stands for.
+    """Return the program of `plan`, which must keep the rules of `rules.RULES`.
 
-    A step of the program is an operation of the file, by its number there, which counts those of a pipeline too. The
-    format names no root: without `root` it is the one rank that gets nothing in a broadcast, or gives nothing in a
-    reduce.
+    A step of the program is an operation of the file, with its number there, which also counts those of pipelines. The
+    format names no root. Without `root`, the root is the only rank that receives nothing in a broadcast, or sends
+    nothing in a reduce.
 
     Raises:
-        InputError: there is no such root, or it cannot be told.
+        InputError: there is no such root, or it cannot be determined.
     """
     return with_root(_Reading(plan).program(), root)
 
@@ -70,10 +70,10 @@ class _Scale:
     """Into how many chunks of the program a chunk of the file is cut.
 
     Attributes:
-        rounds: of a pipeline that moves the least in a round.
-        parts: what thread-block groups part a chunk, or a round's share of it, into.
-        scratch_rounds: how many such rounds have a place of their own in a scratch chunk.
-        shortest: what the number of rounds of a pipeline is measured by: chunks per byte that give `rounds`.
+        rounds: the rounds of the pipeline with the smallest rounds.
+        parts: into how many parts thread-block groups divide a chunk, or the part of it that a round moves.
+        scratch_rounds: how many of these rounds have separate places in a scratch chunk.
+        shortest: the unit of the lengths of pipelines: the chunks per byte that give `rounds`.
     """
 
     rounds: int
@@ -86,12 +86,12 @@ class _Scale:
         return int(self.rounds * Fraction(pipeline.pipeline_chunks, pipeline.unit_bytes) / self.shortest)
 
     def of(self, buffer: str) -> int:
-        """Return how many chunks one of a buffer makes."""
+        """Return into how many chunks a chunk of a buffer is cut."""
         return self.parts * (self.scratch_rounds if buffer == "s" else self.rounds)
 
 
 def _scale(plan: Plan) -> _Scale:
-    """Return the scale of a plan: its pipelines have rounds in the ratio that they would have for any message.
+    """Return the scale of a plan; the ratios of the rounds of its pipelines are those of any message.
 
     Raises:
         InputError: pipelines are too different for that.
@@ -114,10 +114,10 @@ def _scale(plan: Plan) -> _Scale:
 
 
 def _common_rounds(lengths: set[Fraction]) -> tuple[int, Fraction]:
-    """Return into how many rounds a chunk is cut, and of which length that is the number of rounds.
+    """Return into how many rounds a chunk is cut, and the length of pipeline that has this number of rounds.
 
-    Of the lengths of pipelines, in chunks per byte of a round, numbers of rounds are multiples; all are whole, divide
-    the result, and the least is `ROUNDS` or more.
+    `lengths` are the lengths of pipelines, in chunks per byte of a round; numbers of rounds are proportional to them.
+    All numbers are integers that divide the result, and the least one is at least `ROUNDS`.
     """
     denominator = lcm(*(length.denominator for length in lengths))
     whole = [int(length * denominator) for length in lengths]
@@ -126,7 +126,7 @@ def _common_rounds(lengths: set[Fraction]) -> tuple[int, Fraction]:
 
 
 class _Reading:
-    """Turns one plan into a program: the tables of its channels and groups, and each operation."""
+    """Converts one plan into a program: the tables of its channels and groups, and each operation."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -194,27 +194,27 @@ class _Reading:
         return self._scale
 
     def channel(self, kind: ChannelType, source: int, target: int, number: int) -> int:
-        """Return the place of a channel in the program."""
+        """Return the index of a channel in the program."""
         return self._channels[_KINDS[kind], source, target, number]
 
     def any_channel(self, kind: ChannelType, source: int, target: int) -> int | None:
-        """Return the place of the first channel of a type between two ranks; None if there is none."""
+        """Return the index of the first channel of a type between two ranks; None if there is none."""
         return self._channels.get((_KINDS[kind], source, target, 0))
 
     def group(self, ranks: tuple[int, ...]) -> int:
-        """Return the place of a group in the program."""
+        """Return the index of a group in the program."""
         return self._groups[tuple(sorted(ranks))]
 
 
 class _Turn(NamedTuple):
-    """A round of a pipeline that has several."""
+    """A round of a pipeline with several rounds."""
 
     number: int
     of: int
 
 
 def _unrolled(block: document.Block, scale: _Scale) -> Iterator[tuple[int, Operation, _Turn | None]]:
-    """Yield operations with their numbers as the block does them, and in a pipeline the round."""
+    """Yield operations with their numbers in the order in which the block does them, and the round in a pipeline."""
     number = 0
     for operation in block.operations:
         if operation.name is not OperationName.PIPELINE:
@@ -229,10 +229,10 @@ def _unrolled(block: document.Block, scale: _Scale) -> Iterator[tuple[int, Opera
 
 
 def _channel_numbers(plan: Plan) -> Mapping[_Key, int]:
-    """Return the place of each one-way channel: channel number i of a rank to another, among those of its type to it.
+    """Return the index of each one-way channel; channels are numbered by type and pair of ranks.
 
-    The executor joins number i of rank a's channels to b with number i of b's to a; where one has fewer, it makes some
-    that nobody uses.
+    The executor joins channel number i from rank a to b with number i from b to a. If one rank has fewer, the executor
+    creates channels that nobody uses.
     """
     counts: dict[tuple[ChannelKind, int, int], int] = {}
     for gpu in plan.gpus:
@@ -240,7 +240,7 @@ def _channel_numbers(plan: Plan) -> Mapping[_Key, int]:
             for peer in gpu.peers(kind):
                 key = _KINDS[kind], gpu.rank, peer
                 counts[key] = counts.get(key, 0) + 1
-        for remote in gpu.remote_buffers:  # memory that is reached without a channel to signal by
+        for remote in gpu.remote_buffers:  # memory that is accessed without a channel for signals
             if ChannelType.MEMORY in remote.access:
                 counts.setdefault((ChannelKind.MEMORY, gpu.rank, remote.rank), 1)
     both = {
@@ -255,7 +255,7 @@ def _channel_numbers(plan: Plan) -> Mapping[_Key, int]:
 
 
 def _numbers_to_peers(peers: tuple[int, ...]) -> list[int]:
-    """Return of each channel its number among those that lead to the same rank."""
+    """Return, for each channel, its number among those that lead to the same rank."""
     seen: dict[int, int] = {}
     numbers = []
     for peer in peers:
@@ -275,7 +275,7 @@ class _Doing:
     turn: _Turn | None
 
     def instructions(self) -> Iterator[Instruction]:
-        """Yield what the operation does; all have its number."""
+        """Yield what the operation does; all instructions have its number."""
         operation = self.operation
         if operation.name is OperationName.ACQUIRE:
             yield Instruction(acquires=operation.semaphores)
@@ -297,7 +297,7 @@ class _Doing:
         return Instruction(signals=channels, relaxed=relaxed)
 
     def _channels(self, *, back: bool) -> Iterator[int]:
-        """Yield the program's channels of `channel_ids`: those from this rank, or back to it."""
+        """Yield the channels of the program for `channel_ids`: those from this rank or, with `back`, those to it."""
         kind = self.operation.channel_type
         if kind is None:
             return
@@ -336,7 +336,7 @@ class _Doing:
         )
 
     def _way(self, places: tuple[Place, ...]) -> int | None:
-        """Return a memory channel to the first of `places` that is another rank's; None if none is."""
+        """Return a memory channel to the first of `places` that belongs to another rank; None if none does."""
         for place in places:
             if isinstance(place, Span) and place.rank != self.gpu.rank:
                 return self.reading.any_channel(ChannelType.MEMORY, self.gpu.rank, place.rank)
@@ -344,7 +344,7 @@ class _Doing:
 
     def _place(self, chunks: Chunks, number: int, first_packet: int | None) -> Place:
         where = whereabouts(self.gpu, self.block, self.operation, chunks)
-        rank, buffer = where if where is not None else (self.gpu.rank, "s")  # the rules have seen to it
+        rank, buffer = where if where is not None else (self.gpu.rank, "s")  # the rules guarantee that it is listed
         packets = first_packet is not None and number >= first_packet
         offset, count = self._range(chunks, buffer)
         if chunks.switch is None:
@@ -353,7 +353,7 @@ class _Doing:
         return Multicast(self.reading.group(switch.ranks), _BUFFERS[buffer], offset, count, packets)
 
     def _range(self, chunks: Chunks, buffer: str) -> tuple[int, int]:
-        """Return the first of the program's chunks, and how many: all, or those of a round, or a block's share."""
+        """Return the first chunk of the program and the number of chunks: all, those of a round, or a block's share."""
         scale = self.reading.scale
         begin, count = chunks.first * scale.of(buffer), chunks.size * scale.of(buffer)
         if self.turn is not None:

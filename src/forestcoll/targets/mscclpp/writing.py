@@ -1,4 +1,4 @@
-"""Writes MSCCL++'s execution plans: the same value gives the same bytes; one line an operation."""
+"""Writes execution plans of MSCCL++: the same value gives the same bytes; one line for each operation."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from forestcoll.targets.mscclpp.operations import SHAPES
 
 
 def emit(plan: Plan) -> Iterator[str]:
-    """Yield the text of the file that says `plan`, in pieces."""
+    """Yield the text of the file for `plan`, in pieces."""
     head = {
         "name": plan.name,
         "collective": plan.collective,

@@ -1,33 +1,33 @@
-"""Which of many connected pieces of one size are copies of each other, node by node.
+"""Finds which connected pieces of the same size are copies of each other, node by node.
 
-Most come with their nodes in the same order, which is tried first. For the others a node of the first piece is
-singled out, and one of the same colour in each of the others; then colours are refined, and so on until every node of
-the first piece has a colour of its own. A piece whose colours are other ones then tries another node.
+Most copies have their nodes in the same order, which is tried first. For the others, a node of the first piece is
+singled out, and a node of the same colour in each other piece, and colours are refined. This is repeated until every
+node of the first piece has its own colour. A piece whose colours then differ tries another node.
 """
 
 import numpy as np
 
 from forestcoll.topology.automorphisms.graph import Graph, Hashes, Indices, Mask
-from forestcoll.topology.automorphisms.refinement import Purse, Refinement, class_count, singled_out
+from forestcoll.topology.automorphisms.refinement import Budget, Refinement, class_count, singled_out
 
 _MOST_ROUNDS = 512
 
 
-def aligned(graph: Graph, pieces: Indices, purse: Purse) -> list[Indices]:
-    """Return the rows of `pieces` in groups of copies: arrays of as many columns.
+def aligned(graph: Graph, pieces: Indices, budget: Budget) -> list[Indices]:
+    """Return the rows of `pieces` in groups of copies, one array for each group.
 
-    In one group, what stands in a column may take each other's place, all columns at once.
+    Within a group, the nodes of a column can be exchanged with each other if all columns are exchanged together.
 
     Args:
         graph: all pieces, without arcs between them.
         pieces: a row for each piece: its nodes, rising.
-        purse: bounds the work; pieces for which it does not suffice are in groups of their own.
+        budget: limits the work; a piece for which it does not suffice forms its own group.
     """
     groups = []
-    while len(pieces) > 1 and not purse.is_empty:
+    while len(pieces) > 1 and not budget.is_empty:
         alike = _copies(graph, pieces)
         if not alike.all():
-            pieces = _searched(graph, pieces, alike, purse)
+            pieces = _searched(graph, pieces, alike, budget)
             alike = _copies(graph, pieces)
         groups.append(pieces[alike])
         pieces = np.sort(pieces[~alike], axis=1)
@@ -35,7 +35,7 @@ def aligned(graph: Graph, pieces: Indices, purse: Purse) -> list[Indices]:
 
 
 def _copies(graph: Graph, pieces: Indices) -> Mask:
-    """Return which rows have the colours and arcs of the first, column by column."""
+    """Return which rows have the same colours and arcs as the first row, column by column."""
     count, size = pieces.shape
     part = graph.part(pieces.reshape(-1))
     alike: Mask = (part.colour.reshape(count, size) == part.colour[:size]).all(axis=1)
@@ -49,30 +49,30 @@ def _copies(graph: Graph, pieces: Indices) -> Mask:
     return alike
 
 
-def _searched(graph: Graph, pieces: Indices, alike: Mask, purse: Purse) -> Indices:
-    """Return `pieces` with the nodes of each row in an order in which it may be a copy of the first row."""
+def _searched(graph: Graph, pieces: Indices, alike: Mask, budget: Budget) -> Indices:
+    """Return `pieces` with the nodes of each row ordered so that the row may be a copy of the first row."""
     rows = np.concatenate([[0], np.flatnonzero(~alike)])
     part = graph.part(pieces[rows].reshape(-1))
-    colour = _individualised(part, len(rows), purse)
+    colour = _individualised(part, len(rows), budget)
     order = np.argsort(colour, axis=1, kind="stable")
-    back = np.argsort(order[0], kind="stable")  # so that the first row stays as it is
+    back = np.argsort(order[0], kind="stable")  # keeps the first row unchanged
     result = pieces.copy()
     result[rows] = np.take_along_axis(pieces[rows], order[:, back], axis=1)
     return result
 
 
-def _individualised(graph: Graph, count: int, purse: Purse) -> Hashes:
-    """Return colours, a row for each of `count` pieces: in the first no two are equal, if the purse sufficed."""
-    refinement = Refinement(graph, purse)
+def _individualised(graph: Graph, count: int, budget: Budget) -> Hashes:
+    """Return colours, a row for each of `count` pieces; those of the first are all different if the budget suffices."""
+    refinement = Refinement(graph, budget)
     colour, _ = refinement.settled(refinement.with_twins_ranked(graph.colour), _MOST_ROUNDS)
     mark = 0
-    while class_count(colour.reshape(count, -1)[0]) < graph.nodes // count and not purse.is_empty:
+    while class_count(colour.reshape(count, -1)[0]) < graph.nodes // count and not budget.is_empty:
         colour, mark = _step(refinement, colour, count, mark), mark + 1
     return colour.reshape(count, -1)
 
 
 def _step(refinement: Refinement, colour: Hashes, count: int, mark: int) -> Hashes:
-    """Single out a node of the smallest class of more than one of the first piece, and one in each of the others."""
+    """Single out a node of the smallest class with several nodes in the first piece, and one in each other piece."""
     values, sizes = np.unique(colour.reshape(count, -1)[0], return_counts=True)
     sizes[sizes == 1] = len(colour) + 1
     target, tries = values[np.argmin(sizes)], int(sizes.min())
@@ -91,13 +91,13 @@ def _step(refinement: Refinement, colour: Hashes, count: int, mark: int) -> Hash
 
 
 def _like_first(colour: Hashes, count: int) -> Mask:
-    """Return which pieces have the same colours as the first, in whatever order."""
+    """Return which pieces have the same colours as the first, in any order."""
     table = np.sort(colour.reshape(count, -1), axis=1)
     return np.asarray((table == table[0]).all(axis=1))
 
 
 def _nth(colour: Hashes, count: int, target: np.uint64, turn: Indices) -> Indices:
-    """Return of each piece the node of colour `target` that is number `turn` of these; the first, where it has none."""
+    """Return, for each piece, its node number `turn` of colour `target`, or its first node if it has no such node."""
     table = colour.reshape(count, -1) == target
     reached = table & (np.cumsum(table, axis=1) == turn[:, np.newaxis] + 1)
     first: Indices = np.arange(count) * table.shape[1] + np.argmax(reached, axis=1)

@@ -1,8 +1,8 @@
 """A basis of an abelian group from generators and relations: the Smith normal form of a matrix of integers.
 
-A row (a, b, ...) of the matrix says that the product of the generators to the powers a, b, ... is the identity. Rows
-may be added to each other, and columns too if the generators are changed accordingly; in the end each row names one
-generator only, and its order.
+A row (a, b, ...) of the matrix means that the product of the generators to the powers a, b, ... is the identity. Rows
+may be added to each other. Columns may be added too if the generators are changed accordingly. At the end each row
+contains only one generator, with its order.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class _Form:
         self.powers[place], self.powers[column] = self.powers[column], self.powers[place]
 
     def clear(self, place: int) -> None:
-        """Take the entry on the diagonal out of those in its row and its column, which leaves remainders."""
+        """Eliminate the other entries in the row and the column of the diagonal entry; remainders may be left."""
         pivot = self.rows[place][place]
         for row in range(place + 1, len(self.rows)):
             times = self.rows[row][place] // pivot
@@ -36,15 +36,16 @@ class _Form:
             self.powers[place] = [one + times * two for one, two in zip(self.powers[place], added, strict=True)]
 
     def remains(self, place: int) -> bool:
-        """Whether there is something left in the row or the column of `place`."""
+        """Return whether the row or the column of `place` has other entries."""
         below = range(place + 1, len(self.rows))
         return any(self.rows[each][place] or self.rows[place][each] for each in below)
 
 
 def basis(relations: list[list[int]]) -> list[tuple[int, list[int]]]:
-    """Return generators of the group with these `relations`, as many as its generators: orders and powers.
+    """Return (order, powers) of new generators of the group with these `relations`, as many as there are old ones.
 
-    Each generator is a product of powers of the old ones, and the group is the direct product of what they generate.
+    Each new generator is a product of powers of the old ones. The group is the direct product of the cyclic groups
+    that the new ones generate.
     """
     size = len(relations)
     form = _Form([list(row) for row in relations], [[int(one == two) for two in range(size)] for one in range(size)])

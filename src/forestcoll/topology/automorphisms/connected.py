@@ -1,11 +1,11 @@
-"""The group of a connected graph that does not fall apart: of a torus, say, or of boxes joined by rails.
+"""The group of a connected graph that cannot be split, such as a torus, or boxes joined by rails.
 
-Three ways are tried, the cheapest first, and each adds to what those before it found, until the group is as large as
-the sizes of the classes of compute nodes allow:
+Three methods are tried, the cheapest first. Each extends the group that the earlier ones found, until the group is as
+large as the sizes of the classes of compute nodes allow:
 
 1. the digits of the numbering (`digits`);
-2. switches of one colour are held in place, one colour after another: the rest often falls apart then;
-3. nodes are singled out, and images tried for them (`images`).
+2. the switches of one colour are fixed, for one colour after another; the rest can often be split then;
+3. nodes are singled out, and images are tried for them (`images`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,10 +17,10 @@ from forestcoll.topology.automorphisms.digits import digit_symmetries
 from forestcoll.topology.automorphisms.graph import Graph, Indices, components
 from forestcoll.topology.automorphisms.group import Gathering, Generator, steps_from
 from forestcoll.topology.automorphisms.images import ImageSearch
-from forestcoll.topology.automorphisms.refinement import Purse, singled_out
+from forestcoll.topology.automorphisms.refinement import Budget, singled_out
 
 _MOST_HELD = 8
-"""How many colours of switches are held in place in turn."""
+"""For how many colours of switches the switches are fixed."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -29,19 +29,19 @@ class ConnectedSearch:
 
     Attributes:
         graph: connected, with refined colours.
-        purse: bounds the work.
+        budget: limits the work.
         solve: finds the group of any graph.
-        bound: what the order of every group divides.
+        bound: the order of every group divides this number.
     """
 
     graph: Graph
-    purse: Purse
-    solve: Callable[[Graph, Purse], list[Generator]]
+    budget: Budget
+    solve: Callable[[Graph, Budget], list[Generator]]
     bound: int
 
     def group(self) -> list[Generator]:
         """Return commuting symmetries whose products act freely on the compute nodes."""
-        numbered = self._gathered(digit_symmetries(self.graph, self.purse))
+        numbered = self._gathered(digit_symmetries(self.graph, self.budget))
         if numbered.order == self.bound:
             return numbered.generators
         starts = [numbered.generators, *self._held()]
@@ -49,7 +49,7 @@ class ConnectedSearch:
         candidates = [self._gathered(each.image for each in [*start, *everything]) for start in starts]
         best = max(candidates, key=lambda group: group.order)
         if best.order < self.bound:
-            ImageSearch(self.graph, self.purse, best, self.bound).extend()
+            ImageSearch(self.graph, self.budget, best, self.bound).extend()
         return best.generators
 
     def _gathered(self, images: Iterable[Indices]) -> Gathering:
@@ -61,35 +61,35 @@ class ConnectedSearch:
         return group
 
     def _held(self) -> Iterator[list[Generator]]:
-        """Yield the groups that leave all switches of one colour in place, with what goes with them."""
+        """Yield the groups that fix all switches of one colour, each with the symmetries that commute with it."""
         switches = np.flatnonzero(~self.graph.compute)
         colours, sizes = np.unique(self.graph.colour[switches], return_counts=True)
         order = np.argsort(sizes, kind="stable")
         several = [colours[number] for number in order if sizes[number] > 1]
         for colour in several[:_MOST_HELD]:
-            if self.purse.is_empty:
+            if self.budget.is_empty:
                 return
             nodes = switches[self.graph.colour[switches] == colour]
             held = self.graph.coloured(singled_out(self.graph.colour, nodes, nodes + 1))
-            if inner := self.solve(held, self.purse):
+            if inner := self.solve(held, self.budget):
                 yield [*inner, *self._around(nodes, inner)]
 
     def _around(self, held: Indices, inner: Sequence[Generator]) -> list[Generator]:
-        """Return symmetries that commute with `inner`, which leaves the switches `held` in place.
+        """Return symmetries that commute with `inner`, which fixes the switches `held`.
 
-        Among the pieces that hang on these, `inner` sends one to the next. They may stand in any order, and each
-        order gives other symmetries, few of which have short cycles. So one order is chosen: pieces are numbered as
-        `inner` moves them, and keep their numbers.
+        `inner` sends each piece that hangs on these switches to the next one. The pieces can be put in any order. Each
+        order gives other symmetries, and few of them have short cycles. So one order is chosen: the pieces are numbered
+        in the order in which `inner` moves them.
         """
         number = self._numbered(held, inner)
         number = self._numbered(held, inner)
         if not number.any():
             return []
         graph = self.graph.with_arcs([each.image for each in inner])
-        return self.solve(graph.coloured(singled_out(graph.colour, np.arange(graph.nodes), number)), self.purse)
+        return self.solve(graph.coloured(singled_out(graph.colour, np.arange(graph.nodes), number)), self.budget)
 
     def _numbered(self, held: Indices, inner: Sequence[Generator]) -> Indices:
-        """Return of each node a number for how `inner` moves its piece to it from the first piece of an orbit."""
+        """Return, for each node, a number for the powers of `inner` that move the first piece of an orbit to its."""
         free = np.ones(self.graph.nodes, dtype=np.bool_)
         free[held] = False
         loose = free[self.graph.source] & free[self.graph.target]
@@ -101,7 +101,7 @@ class ConnectedSearch:
 
 
 def _lowest(piece: Indices, orbit: Indices) -> Indices:
-    """Return of each node the lowest number of a piece in its orbit."""
+    """Return, for each node, the lowest number of a piece in its orbit."""
     lowest = np.full(orbit.max() + 1, len(piece))
     np.minimum.at(lowest, orbit, piece)
     return lowest[orbit]

@@ -1,8 +1,8 @@
-"""Symmetries that can be read from how compute nodes are numbered.
+"""Symmetries that follow from the numbers of the compute nodes.
 
-Most networks are numbered in a regular way: a box after the other, a line of a torus after the other. Compute node i
-then has digits, and a symmetry turns one of them round, or reverses it; where the switches go follows. This finds
-what a network that is numbered at random does not show, but costs little.
+Most networks are numbered in a regular way: box by box, or line by line of a torus. The number of a compute node then
+has digits, and a symmetry rotates or reverses one digit; the images of the switches follow from it. This method costs
+little, but finds nothing in a network that is numbered at random.
 """
 
 from collections.abc import Iterator
@@ -12,20 +12,20 @@ import numpy as np
 from forestcoll.topology.automorphisms.graph import ArcTable, Graph, Hashes, Indices
 from forestcoll.topology.automorphisms.group import divisors
 from forestcoll.topology.automorphisms.hashing import hashes
-from forestcoll.topology.automorphisms.refinement import Purse, Refinement
+from forestcoll.topology.automorphisms.refinement import Budget, Refinement
 
 _MOST_ROUNDS = 64
 
 
-def digit_symmetries(graph: Graph, purse: Purse) -> Iterator[Indices]:
-    """Yield the symmetries of `graph` that turn round or reverse a digit of its compute nodes, long cycles first."""
+def digit_symmetries(graph: Graph, budget: Budget) -> Iterator[Indices]:
+    """Yield the symmetries of `graph` that rotate or reverse a digit of its compute nodes, long cycles first."""
     table = ArcTable(graph)
-    switches = _Switches(graph, purse)
+    switches = _Switches(graph, budget)
     compute = np.flatnonzero(graph.compute)
     colour = graph.colour[compute]
     for move in _moves(len(compute)):
-        purse.spend(len(compute) + len(graph.source) // 8)
-        if purse.is_empty:
+        budget.spend(len(compute) + len(graph.source) // 8)
+        if budget.is_empty:
             return
         if not np.array_equal(colour[move], colour):
             continue
@@ -48,12 +48,12 @@ def _moves(count: int) -> Iterator[Indices]:
 
 
 class _Switches:
-    """Tells where switches go when compute nodes move: to those whose neighbours are the images of theirs."""
+    """Finds the images of switches when compute nodes move: neighbours of an image are images of neighbours."""
 
-    def __init__(self, graph: Graph, purse: Purse) -> None:
+    def __init__(self, graph: Graph, budget: Budget) -> None:
         self._graph = graph
         self._switches = np.flatnonzero(~graph.compute)
-        self._refinement = Refinement(graph, purse)
+        self._refinement = Refinement(graph, budget)
         self._start = np.where(graph.compute, hashes(np.arange(graph.nodes)), graph.colour)
         self._near = self._refinement.rounds(self._start, 1)
         self._far, more = self._refinement.settled(self._near, _MOST_ROUNDS)
@@ -61,7 +61,7 @@ class _Switches:
         self._order = self._sorted(self._far)
 
     def place(self, image: Indices) -> bool:
-        """Fill in the places of switches in `image`, and return whether they could be found."""
+        """Fill in the images of switches in `image`, and return whether they could be found."""
         if not len(self._switches):
             return True
         compute = self._graph.compute

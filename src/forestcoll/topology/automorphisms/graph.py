@@ -1,4 +1,4 @@
-"""A topology as arrays, and the plain questions about such a graph: its pieces, and whether a map is a symmetry."""
+"""A topology as arrays, and basic questions about such a graph: its pieces, and whether a map is a symmetry."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,10 +21,10 @@ class Graph:
 
     Attributes:
         compute: which nodes are compute nodes.
-        colour: of each node; only nodes of one colour may take each other's place.
-        source: of each arc; there is at most one arc of a label from a node to another.
+        colour: of each node; only nodes of the same colour can be exchanged.
+        source: of each arc; two nodes have at most one arc with the same label and direction between them.
         target: of each arc.
-        label: of each arc; only arcs of one label may take each other's place.
+        label: of each arc; only arcs with the same label can be exchanged.
     """
 
     compute: Mask
@@ -35,7 +35,7 @@ class Graph:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """Return the number of nodes."""
         return len(self.colour)
 
     def coloured(self, colour: Hashes) -> "Graph":
@@ -79,7 +79,7 @@ def graph_of(topology: Topology) -> Graph:
 
 
 def _labels(links: Sequence[Link]) -> Indices:
-    """Return a number for each bandwidth and latency; as pairs of integers, as fractions are slow to look up."""
+    """Return a number for each pair of bandwidth and latency, compared as integers because fractions hash slowly."""
     numbers: dict[object, int] = {}
     keys = ((link.bandwidth.as_integer_ratio(), link.latency_us) for link in links)
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
@@ -90,7 +90,7 @@ def _sort(node: Node) -> tuple[bool, bool, bool]:
 
 
 def components(nodes: int, source: Indices, target: Indices) -> Indices:
-    """Return of each node the number of its connected component; components are numbered by their lowest node."""
+    """Return, for each node, the number of its connected component; components are numbered by their lowest node."""
     root = np.arange(nodes)
     while True:
         lower = root.copy()
@@ -105,7 +105,7 @@ def components(nodes: int, source: Indices, target: Indices) -> Indices:
 
 
 class ArcTable:
-    """The arcs of a graph, sorted, so that maps of its nodes can be tested against them."""
+    """The arcs of a graph, sorted, so that maps of its nodes can be tested on them."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -123,13 +123,13 @@ class ArcTable:
         return np.where(self._key[place] == key, self._label[place], -1)
 
     def is_symmetry(self, image: Indices) -> bool:
-        """Whether `image`, a permutation, keeps all colours and arcs."""
+        """Return whether `image`, a permutation, keeps all colours and arcs."""
         if not np.array_equal(self._graph.colour, self._graph.colour[image]):
             return False
         return self.keeps_arcs(image, slice(256)) and self.keeps_arcs(image, slice(256, None))
 
     def keeps_arcs(self, image: Indices, which: slice) -> bool:
-        """Whether each arc of `which`, in the table's order, goes to an arc of its label; -1 is an image not known."""
+        """Return whether each arc of `which`, in table order, maps to an arc of its label; image -1 means unknown."""
         source, target = (image[end[which]] for end in self._ends)
         known = (source >= 0) & (target >= 0)
         found = self.labels(source[known], target[known])

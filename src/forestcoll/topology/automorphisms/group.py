@@ -1,4 +1,4 @@
-"""Abelian groups of permutations that leave no compute node in place: gathered, and put together from smaller ones."""
+"""Abelian groups of permutations that move every compute node: collected, and combined from smaller groups."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from forestcoll.topology.automorphisms.graph import Indices, Mask, components
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Generator:
-    """A permutation that is the identity when it is applied `order` times."""
+    """A permutation that gives the identity when it is applied `order` times."""
 
     order: int
     image: Indices
@@ -28,7 +28,7 @@ class _Primary:
 
 
 class Gathering:
-    """A group that grows by symmetries that fit to it: they commute, and keep its action on `compute` nodes free."""
+    """A group that grows: a new symmetry must commute, and the group must keep acting freely on `compute` nodes."""
 
     def __init__(self, compute: Mask) -> None:
         self._compute = compute
@@ -37,17 +37,17 @@ class Gathering:
 
     @property
     def order(self) -> int:
-        """How many elements the group has."""
+        """Return the number of elements of the group."""
         return prod(each.order for each in self.generators)
 
     def offer(self, image: Indices) -> bool:
-        """Take in the symmetry `image`, or else the lowest power of it that fits, and return whether one did."""
+        """Add the symmetry `image`, or else the lowest power of it that fits, and return whether one was added."""
         if (generators := self.fitting(image)) is not None:
             self.generators = generators
         return generators is not None
 
     def fitting(self, image: Indices) -> list[Generator] | None:
-        """Return the group with the lowest power of `image` that commutes, adds to it and keeps it free, or None."""
+        """Return the group with the lowest power of `image` that commutes, is new and keeps the group free, or None."""
         if any(not np.array_equal(image[each.image], each.image[image]) for each in self.generators):
             return None
         order = cycle_length(image, self._first)
@@ -62,7 +62,7 @@ class Gathering:
         return None
 
     def _merged(self, added: Generator) -> list[Generator] | None:
-        """Return the group with `added`, a power of which it has already, or None if that does not act freely."""
+        """Return the group with `added`, of which it already contains a power, or None if the result is not free."""
         if not self.generators:
             return None
         number = steps_from(np.arange(len(self._compute)) == self._first, self.generators)
@@ -81,28 +81,28 @@ class Gathering:
         return [Generator(order, _product_of(generators, each)) for order, each in basis(relations)]
 
     def orbits(self) -> Indices:
-        """Return of each node the number of its orbit."""
+        """Return the number of the orbit of each node."""
         return orbits(self.generators, len(self._compute))
 
 
 def orbits(generators: Sequence[Generator], nodes: int) -> Indices:
-    """Return of each node the number of its orbit under `generators`."""
+    """Return the number of the orbit of each node under `generators`."""
     source = np.tile(np.arange(nodes), len(generators))
     target = np.concatenate([each.image for each in generators]) if generators else source
     return components(nodes, source, target)
 
 
 def is_free(generators: Sequence[Generator], compute: Mask, order: int | None = None) -> bool:
-    """Whether each orbit of commuting `generators` has `order` compute nodes: all products of powers, if None."""
+    """Return whether each orbit of commuting `generators` has `order` compute nodes; by default, one per product."""
     wanted = prod(each.order for each in generators) if order is None else order
     sizes = np.bincount(orbits(generators, len(compute))[compute])
     return bool((sizes[sizes > 0] == wanted).all())
 
 
 def steps_from(first: Mask, generators: Sequence[Generator]) -> Indices:
-    """Return of each node a number for the powers of `generators` that lead to it from one of the nodes `first`.
+    """Return, for each node, the powers of `generators` that lead to it from one of the nodes `first`, as one number.
 
-    The powers are its digits, the lowest first; -1 is a node that none leads to.
+    The powers are the digits of the number, the lowest first. The number is -1 if no powers lead to the node.
     """
     number = np.where(first, 0, -1)
     factor = 1
@@ -126,7 +126,7 @@ def _digits(number: int, sizes: Sequence[int]) -> list[int]:
 
 
 def _product_of(generators: Sequence[Generator], powers: Sequence[int]) -> Indices:
-    """Return the product of `generators`, one at least, each to its power."""
+    """Return the product of `generators` to the given powers; there is at least one generator."""
     image = np.arange(len(generators[0].image))
     for each, exponent in zip(generators, powers, strict=True):
         image = power(each.image, exponent % each.order)[image]
@@ -134,7 +134,7 @@ def _product_of(generators: Sequence[Generator], powers: Sequence[int]) -> Indic
 
 
 def cycle_length(image: Indices, start: int) -> int:
-    """Return after how many applications of `image` the node `start` is back in its place."""
+    """Return after how many applications of `image` the node `start` returns to its place."""
     images = image.tolist()
     length, node = 1, images[start]
     while node != start:
@@ -154,7 +154,7 @@ def power(image: Indices, exponent: int) -> Indices:
 
 
 def is_identity(image: Indices) -> bool:
-    """Whether `image` leaves every node in place."""
+    """Return whether `image` leaves every node in place."""
     return np.array_equal(image, np.arange(len(image)))
 
 
@@ -165,10 +165,10 @@ def divisors(number: int) -> list[int]:
 
 
 def common(groups: Sequence[Sequence[Generator]]) -> list[Generator]:
-    """Return the largest group that is a part of each of `groups`, acting on all their nodes at once, in their order.
+    """Return the largest group that is a subgroup of each of `groups`; it acts on the nodes of all, group by group.
 
-    A generator is split into ones of orders that are powers of a prime; a group then has another one as a part if,
-    prime by prime, its orders are as large, the largest with the largest and so on.
+    Generators are first split into generators of prime power order. Then a group has a subgroup with given orders if,
+    for each prime, its orders are at least as large: the largest compared with the largest, and so on.
     """
     primary = [_primary(group) for group in groups]
     primes = sorted({each.prime for each in primary[0]})
@@ -182,7 +182,7 @@ def _common_of_prime(groups: Sequence[Sequence[_Primary]]) -> list[Generator]:
 
 
 def _side_by_side(generators: Sequence[Generator]) -> Generator:
-    """Return what all `generators` do at once, each to nodes of its own, as often as makes their orders equal."""
+    """Return what all `generators` do together, each on its own nodes; powers make their orders equal first."""
     order = min(each.order for each in generators)
     images, first = [], 0
     for each in generators:
@@ -192,7 +192,7 @@ def _side_by_side(generators: Sequence[Generator]) -> Generator:
 
 
 def _product(generators: Sequence[Generator]) -> Generator:
-    """Return the product of generators of orders without a common divisor."""
+    """Return the product of generators whose orders have no common divisor."""
     image = generators[0].image
     for each in generators[1:]:
         image = each.image[image]
@@ -208,7 +208,7 @@ def _primary(group: Sequence[Generator]) -> list[_Primary]:
 
 
 def _prime_powers(number: int) -> Iterator[tuple[int, int]]:
-    """Yield each prime that divides `number`, and its highest power that does."""
+    """Yield (prime, power) for each prime that divides `number`; the power is the highest that divides it."""
     prime = 2
     while number > 1:
         part = 1

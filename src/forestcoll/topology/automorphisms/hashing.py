@@ -1,7 +1,7 @@
-"""Numbers that look drawn at random and are not: the same on every machine and in every run.
+"""Hashes: numbers that look random, but are the same on every machine and in every run.
 
-Colours of nodes are such numbers, so that the colour of a multiset is a sum. Two different things may get the same
-number, though hardly ever; nothing that is found with them is believed before it was tested exactly.
+Colours of nodes are hashes, so that the colour of a multiset is a sum. Two different things may get the same hash,
+though very rarely. So everything that is found by comparing hashes is tested exactly afterwards.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 
 def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Return of each value another one that depends on all its bits (the finaliser of SplitMix64)."""
+    """Return, for each value, another number that depends on all its bits (the finaliser of SplitMix64)."""
     values = values + _STEP
     values = (values ^ (values >> np.uint64(30))) * _FIRST
     values = (values ^ (values >> np.uint64(27))) * _SECOND

@@ -1,14 +1,14 @@
-"""Symmetries found by trying where a few nodes may go: individualisation and refinement.
+"""Symmetries found by trying images of a few nodes: individualisation and refinement.
 
-Some nodes are singled out, one after another, until refined colours tell all nodes apart. A symmetry sends these few
-nodes to others that get the same colours when they are singled out in turn, and every other node to the one of its
-colour. A map that was found so is tested, as all are.
+Nodes are singled out, one after another, until refined colours are different for all nodes. A symmetry sends the
+singled-out nodes to nodes that get the same colours when they are singled out in the same order, and sends every other
+node to the node of its colour. A map that is found in this way is tested like all others.
 
-The symmetries that make a large abelian group are translations. Such a symmetry moves all nodes of one colour alike:
-if the image of one is its neighbour, so is the image of each. So those are tried first which move a node to one
-nearby, and only those images of other nodes which agree with that; images that are no part of the map yet before
-others, so that lines are followed on and not turned back. To the graph belongs an arc from each node to its image for
-each generator found before: what is a symmetry still commutes with these.
+The symmetries that make a large abelian group are translations. A translation moves all nodes of one colour alike: if
+the image of one node is its neighbour, then so is the image of each. So images near a node are tried first, and the
+images of other nodes must agree with the first one. Nodes that are not yet part of the map are tried before others, so
+that lines are continued and not reversed. For each generator found before, the graph gets an arc from each node to its
+image, so that every symmetry of the graph commutes with these generators.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ import numpy as np
 
 from forestcoll.topology.automorphisms.graph import ArcTable, Graph, Hashes, Indices, Mask
 from forestcoll.topology.automorphisms.group import Gathering, cycle_length
-from forestcoll.topology.automorphisms.refinement import Purse, Refinement, singled_out
+from forestcoll.topology.automorphisms.refinement import Budget, Refinement, singled_out
 
 _MOST_ROUNDS = 20_000
 _LOCAL_ROUNDS = 3
-"""How many rounds are made as long as a neighbour of the first node is to be told from others."""
+"""How many refinement rounds are made while neighbours of the first node must be distinguished from other nodes."""
 _MOST_STEPS = 160
 _NEAREST = 24
 _MOST_LEAVES = 8
@@ -30,7 +30,7 @@ _MOST_LEAVES = 8
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Step:
-    """A node was singled out: which, its colour before, the rounds made after, and the sum of the colours then."""
+    """One node was singled out: the node, its old colour, the rounds made after it, and the sum of the new colours."""
 
     node: int
     colour: np.uint64
@@ -40,7 +40,7 @@ class _Step:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Base:
-    """The nodes singled out in turn, and the colours at the end."""
+    """The nodes singled out one after another, and the colours at the end."""
 
     steps: list[_Step]
     start: Hashes
@@ -50,7 +50,7 @@ class _Base:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Branch:
-    """Images were chosen for some nodes of the base: the colours then, and what to try for the next."""
+    """Images were chosen for some nodes of the base: the resulting colours, and the candidates for the next node."""
 
     colour: Hashes
     choices: Iterator[int]
@@ -59,23 +59,23 @@ class _Branch:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImageSearch:
-    """Adds to `group`, a group of symmetries of `graph`, until its order is `bound` or nothing more is found."""
+    """Extends `group`, a group of symmetries of `graph`, until its order is `bound` or nothing more is found."""
 
     graph: Graph
-    purse: Purse
+    budget: Budget
     group: Gathering
     bound: int
 
     def extend(self) -> None:
-        """Add what can be found."""
+        """Add the symmetries that can be found."""
         for alike in (True, False):
-            while self.group.order < self.bound and not self.purse.is_empty and self._grown(alike=alike):
+            while self.group.order < self.bound and not self.budget.is_empty and self._grown(alike=alike):
                 pass
 
     def _grown(self, *, alike: bool) -> bool:
-        """Add the symmetries of the longest cycles, and return whether there was one."""
+        """Add the symmetries with the longest cycles, and return whether there was one."""
         start = int(np.argmax(self.graph.compute))
-        found = _Finder(self.graph, self.purse, self.group, start, alike=alike).symmetries()
+        found = _Finder(self.graph, self.budget, self.group, start, alike=alike).symmetries()
         found.sort(key=lambda image: -cycle_length(image, start))
         taken = [self.group.offer(image) for image in found if self.group.order < self.bound]
         return any(taken)
@@ -84,25 +84,25 @@ class ImageSearch:
 class _Finder:
     """Finds symmetries of one graph that move one compute node and commute with a group."""
 
-    def __init__(self, graph: Graph, purse: Purse, group: Gathering, start: int, *, alike: bool) -> None:
+    def __init__(self, graph: Graph, budget: Budget, group: Gathering, start: int, *, alike: bool) -> None:
         self._group = group
         self._table = ArcTable(graph)
         graph = graph.with_arcs([each.image for each in group.generators])
         self._graph = graph
-        self._purse = purse
+        self._budget = budget
         self._alike = alike
-        self._refinement = Refinement(graph, purse)
+        self._refinement = Refinement(graph, budget)
         self._class = np.unique(graph.colour, return_inverse=True)[1].reshape(-1)
         self._base = self._based(start)
 
     def symmetries(self) -> list[Indices]:
-        """Return one symmetry, or none, for each node nearby that the first may go to; one node of each orbit."""
+        """Return at most one symmetry for each node nearby that the first node may move to; one node of each orbit."""
         found: list[Indices] = []
         orbits = self._group.orbits()
         first = self._base.steps[0].node
         reached = {int(orbits[first])}
         for node in self._targets(first):
-            if self._purse.is_empty or len(found) >= _NEAREST:
+            if self._budget.is_empty or len(found) >= _NEAREST:
                 break
             if int(orbits[node]) in reached:
                 continue
@@ -113,13 +113,13 @@ class _Finder:
         return found
 
     def _targets(self, first: int) -> list[int]:
-        """Return the nodes that `first` may go to, the nearest first."""
+        """Return the nodes that `first` may move to, the nearest first."""
         others = np.flatnonzero(self._graph.colour == self._graph.colour[first])
         distance = self._distances(first)[others]
         targets = others[np.argsort(distance, kind="stable")][1:]
         if self._alike:
             targets = targets[:_NEAREST]
-            if not self._class.any():  # all are of one class: some move to a neighbour, so all do
+            if not self._class.any():  # all nodes are in one class: if some move to a neighbour, all do
                 targets = targets[self._kinds(np.full_like(targets, first), targets).max(axis=0) >= 0]
         return list(targets.tolist())
 
@@ -137,7 +137,7 @@ class _Finder:
         return distance
 
     def _based(self, first: int) -> _Base:
-        """Return the nodes to single out, beginning with `first`."""
+        """Return the nodes to single out, starting with `first`."""
         start = self._refinement.rounds(self._graph.colour, 1)
         near = np.unique(
             np.concatenate(
@@ -168,7 +168,7 @@ class _Finder:
         """Yield symmetries that send the first node to `node`."""
         leaves = 0
         path = [_Branch(self._base.start, iter([node]), [])]
-        while path and leaves < _MOST_LEAVES and not self._purse.is_empty:
+        while path and leaves < _MOST_LEAVES and not self._budget.is_empty:
             branch = path[-1]
             if (image := next(branch.choices, None)) is None:
                 path.pop()
@@ -185,14 +185,14 @@ class _Finder:
                 yield found
 
     def _after(self, colour: Hashes, images: list[int]) -> Hashes:
-        """Return the colours when the last of `images` is singled out too."""
+        """Return the colours after the last of `images` is singled out too."""
         last = len(images) - 1
         return self._refinement.rounds(
             singled_out(colour, np.array(images[last:]), last), self._base.steps[last].rounds
         )
 
     def _choices(self, colour: Hashes, images: list[int]) -> list[int]:
-        """Return what may be the image of the next node of the base, the likeliest first."""
+        """Return the candidates for the image of the next node of the base, the likeliest first."""
         step = self._base.steps[len(images)]
         nodes = np.flatnonzero(colour == step.colour)
         if self._alike:
@@ -201,7 +201,7 @@ class _Finder:
         return sorted(nodes.tolist(), key=lambda node: (node in touched, node))
 
     def _moved_alike(self, node: int, candidates: Indices, images: list[int]) -> Indices:
-        """Return those `candidates` that lie to `node` as the image of the first node of its class lies to that."""
+        """Return the `candidates` joined to `node` as an earlier node of its class is joined to its image."""
         for step, image in zip(self._base.steps, images, strict=False):
             if self._class[step.node] == self._class[node]:
                 wanted = self._kinds(np.array([step.node]), np.array([image]))
@@ -211,7 +211,7 @@ class _Finder:
         return candidates
 
     def _kinds(self, source: Indices, target: Indices) -> Indices:
-        """Return the labels of the arcs there and back, a column for each pair."""
+        """Return the labels of the arcs in both directions, a column for each pair."""
         return np.array([self._table.labels(source, target), self._table.labels(target, source)])
 
     def _leaf(self, colour: Hashes) -> Indices | None:
@@ -230,7 +230,7 @@ class _Finder:
 
 
 def _ambiguous(colour: Hashes, among: Indices) -> int | None:
-    """Return a node whose colour others have too, few others but one at least; one of `among`, or None."""
+    """Return a node of `among` whose colour occurs more than once, as rarely as possible, or None."""
     _, group, counts = np.unique(colour, return_inverse=True, return_counts=True)
     sizes = counts[group.reshape(-1)][among]
     several = sizes > 1

@@ -1,8 +1,8 @@
 """The tree of pieces that a graph falls into, level by level, with equal pieces marked as copies.
 
-Pieces of one sort have their nodes in such orders that place by place they may be exchanged. So a symmetry of a sort,
-as a permutation of places, is one of each of its pieces; and the pieces of one sort within a larger one can be moved
-around.
+Pieces of one sort list their nodes in such orders that they can be exchanged place by place. So a symmetry of a sort,
+written as a permutation of places, is a symmetry of each of its pieces, and the pieces of one sort within a larger
+piece can be permuted.
 """
 
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ import numpy as np
 from forestcoll.topology.automorphisms.alignment import aligned
 from forestcoll.topology.automorphisms.graph import Graph, Indices
 from forestcoll.topology.automorphisms.hashing import mixed
-from forestcoll.topology.automorphisms.refinement import Purse
+from forestcoll.topology.automorphisms.refinement import Budget
 from forestcoll.topology.automorphisms.splitting import Level, split
 
 
@@ -24,9 +24,9 @@ class Sort:
 
     Attributes:
         nodes: how many nodes a piece has.
-        members: the numbers of the sorts that it is made of, rising, and how many of each, in the order of its
-            places; empty for one that cannot be split.
-        example: the nodes of one piece that cannot be split, in the order of the places.
+        members: for a sort that can be split: the sorts of its parts, rising, with their counts, in the order of its
+            places; otherwise empty.
+        example: for a sort that cannot be split: the nodes of one piece, in the order of the places.
     """
 
     nodes: int
@@ -36,7 +36,7 @@ class Sort:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Piece:
-    """Some nodes of a graph: of which sort they are together, and which node stands in which place."""
+    """Some nodes of a graph: the sort that they form, and which node is in which place."""
 
     sort: int
     order: Indices
@@ -47,8 +47,8 @@ class PieceTree:
     """A graph as its pieces.
 
     Attributes:
-        graph: with what arcs are left.
-        sorts: of all pieces of the tree, those that a piece is made of before its own.
+        graph: the graph with the arcs that are left after splitting.
+        sorts: of all pieces of the tree; the sorts of parts come before the sort of the whole.
         whole: all nodes.
     """
 
@@ -59,10 +59,10 @@ class PieceTree:
 
 @dataclass(slots=True)
 class _Grower:
-    """Finds the pieces from the smallest up."""
+    """Finds the pieces, starting with the smallest."""
 
     graph: Graph
-    purse: Purse
+    budget: Budget
     sorts: list[Sort] = field(default_factory=list)
     known: dict[Hashable, int] = field(default_factory=dict)
 
@@ -80,10 +80,10 @@ class _Grower:
         return pieces
 
     def _batch(self, rows: Indices) -> list[Piece]:
-        """Return the pieces with these `rows` of nodes, as many each, of the same colours."""
+        """Return the pieces with these `rows` of nodes, which have the same size and the same colours."""
         nodes = rows.shape[1]
         pieces: list[Piece] = []
-        for group in aligned(self.graph, rows, self.purse) if nodes > 1 else [rows]:
+        for group in aligned(self.graph, rows, self.budget) if nodes > 1 else [rows]:
             self.sorts.append(Sort(nodes, example=group[0]))
             pieces += [Piece(len(self.sorts) - 1, order) for order in group]
         return pieces
@@ -109,10 +109,10 @@ class _Grower:
         return Piece(sort, order)
 
 
-def tree_of(graph: Graph, purse: Purse) -> PieceTree:
-    """Return the tree of `graph`, whose colours are refined."""
+def tree_of(graph: Graph, budget: Budget) -> PieceTree:
+    """Return the tree of `graph`, whose colours must be refined."""
     simpler, levels = split(graph)
-    grower = _Grower(simpler, purse)
+    grower = _Grower(simpler, budget)
     pieces = grower.smallest(levels[-1])
     for level in reversed(levels[:-1]):
         pieces = grower.larger(level, pieces)
@@ -120,7 +120,7 @@ def tree_of(graph: Graph, purse: Purse) -> PieceTree:
 
 
 def places(sorts: Sequence[Sort], members: Sequence[tuple[int, int]]) -> list[Indices]:
-    """Return for each of `members` its places in the piece that it is in: a row for each copy."""
+    """Return, for each of `members`, its places in the piece that contains it: a row for each copy."""
     result, first = [], 0
     for sort, count in members:
         nodes = sorts[sort].nodes

@@ -1,4 +1,4 @@
-"""That a group is what it says, tested against every link: the last word of the search."""
+"""The proof that a group is what it claims, tested on every link: the last step of the search."""
 
 from math import prod
 
@@ -10,17 +10,17 @@ from forestcoll.topology.symmetry import NodeArray, Symmetry
 
 
 def prove(graph: Graph, symmetry: Symmetry) -> None:
-    """Test that the shifts are symmetries of `graph` of their orders, commute and act freely on its compute nodes.
+    """Test that the shifts are symmetries of `graph` with the stated orders, commute, and move every compute node.
 
     Raises:
-        InternalError: they are not; the text says what is wrong.
+        InternalError: a test fails; the text says which.
     """
     arcs = _arcs(graph, np.arange(graph.nodes, dtype=np.int32))
     for number, shift in enumerate(symmetry.shifts):
-        _require(_is_permutation(shift.image, graph.nodes), "a shift is no permutation")
+        _require(_is_permutation(shift.image, graph.nodes), "a shift is not a permutation")
         _require(np.array_equal(graph.colour[shift.image], graph.colour), "a shift changes the sort of a node")
         _require(np.array_equal(_arcs(graph, shift.image), arcs), "a shift does not keep the links")
-        _require(_has_order(shift.image, shift.order), "a shift is not of its order")
+        _require(_has_order(shift.image, shift.order), "a shift does not have its stated order")
         earlier = symmetry.shifts[:number]
         commutes = all(np.array_equal(shift.image[each.image], each.image[shift.image]) for each in earlier)
         _require(commutes, "two shifts do not commute")
@@ -44,7 +44,7 @@ def _arcs(graph: Graph, image: NodeArray) -> Indices:
 
 
 def _has_order(image: NodeArray, order: int) -> bool:
-    """Whether `image` is the identity after `order` times; that it is not before follows from a free action."""
+    """Return whether `order` applications of `image` are the identity; fewer are not, as the group acts freely."""
     result, square, left = np.arange(len(image)), image.astype(np.int64), order
     while left:
         if left % 2:
@@ -54,7 +54,7 @@ def _has_order(image: NodeArray, order: int) -> bool:
 
 
 def _is_free(graph: Graph, symmetry: Symmetry) -> bool:
-    """Whether each orbit has as many compute nodes as there are products: fewer mean that one leaves a node there."""
+    """Return whether each orbit has as many compute nodes as the group has elements; with fewer, one leaves a node."""
     images = [shift.image.astype(np.int64) for shift in symmetry.shifts]
     if not images:
         return True

@@ -1,8 +1,9 @@
-"""Colour refinement: nodes that differ in what they are joined to get different colours, until nothing changes.
+"""Colour refinement: nodes with different neighbourhoods get different colours, until nothing changes.
 
-A node's next colour is a hash of its own and the sum of those of its neighbours, each times a factor for the label
-and the direction of the arc between them. It does not depend on how nodes are numbered, so that equal colours after
-equally many rounds mean the same in any two graphs. A round costs the number of arcs.
+The next colour of a node is a hash of its own colour and the sum of its neighbours' colours. Each neighbour's colour is
+multiplied by a factor for the label and the direction of the arc. The result does not depend on the numbers of the
+nodes, so equal colours after the same number of rounds mean the same in any two graphs. The cost of a round is
+proportional to the number of arcs.
 """
 
 import numpy as np
@@ -11,32 +12,32 @@ from forestcoll.topology.automorphisms.graph import Graph, Hashes, Indices
 from forestcoll.topology.automorphisms.hashing import hashes, mixed
 
 _ROUND_COST = 20_000
-"""What a round costs beside its arcs and nodes, in arcs."""
+"""The fixed cost of a round in addition to its arcs and nodes, in arcs."""
 
 _TWIN_LABELS = 4
 
 
-class Purse:
-    """How much work may still be done, counted in arcs looked at; where it is empty, a search ends with what it has."""
+class Budget:
+    """The work that may still be done, counted in visited arcs; when it is empty, a search returns what it has."""
 
     def __init__(self, work: int) -> None:
         self._left = work
 
     @property
     def is_empty(self) -> bool:
-        """Whether all is spent."""
+        """Return whether nothing is left."""
         return self._left <= 0
 
     def spend(self, work: int) -> None:
-        """Take `work` out."""
+        """Subtract `work`."""
         self._left -= work
 
 
 class Refinement:
-    """Refines colours of one graph; those of the graph itself are where a caller may begin."""
+    """Refines colours of one graph; a search may start from the colours of the graph itself."""
 
-    def __init__(self, graph: Graph, purse: Purse) -> None:
-        self._purse = purse
+    def __init__(self, graph: Graph, budget: Budget) -> None:
+        self._budget = budget
         ends = np.concatenate([graph.source, graph.target])
         order = np.argsort(ends, kind="stable")
         ends = ends[order]
@@ -49,25 +50,25 @@ class Refinement:
         self._cost = len(ends) + 12 * graph.nodes + _ROUND_COST
 
     def rounds(self, colour: Hashes, count: int) -> Hashes:
-        """Return `colour` after `count` rounds, or fewer if the purse is empty."""
+        """Return `colour` after `count` rounds, or fewer if the budget is empty."""
         for _ in range(count):
-            if self._purse.is_empty:
+            if self._budget.is_empty:
                 break
             colour = self._round(colour)
         return colour
 
     def _round(self, colour: Hashes) -> Hashes:
-        self._purse.spend(self._cost)
+        self._budget.spend(self._cost)
         refined = mixed(colour)
         if len(self._starts):
             refined[self._owners] += np.add.reduceat(colour[self._neighbour] * self._factor, self._starts)
         return mixed(refined)
 
     def with_twins_ranked(self, colour: Hashes) -> Hashes:
-        """Return `colour` with other colours for nodes that could be exchanged alone, all else in place.
+        """Return `colour` with different colours for twins: nodes that can be exchanged while all others stay in place.
 
-        They are told apart by their numbers: whichever is which makes no difference. Joined twins are found for the
-        commonest labels only.
+        Twins are distinguished by their numbers; which one gets which colour makes no difference. Twins that are joined
+        to each other are found only for the most common labels.
         """
         number = hashes(np.arange(len(colour)))
         around = np.zeros_like(colour)
@@ -81,9 +82,9 @@ class Refinement:
         return colour
 
     def settled(self, colour: Hashes, at_most: int) -> tuple[Hashes, int]:
-        """Return `colour` after as many rounds as split a class, and one, but `at_most`; and how many they were."""
+        """Return `colour` after rounds until one splits no class, but at most `at_most`, and the number of rounds."""
         classes, done = class_count(colour), 0
-        while done < at_most and not self._purse.is_empty:
+        while done < at_most and not self._budget.is_empty:
             colour, done = self._round(colour), done + 1
             before, classes = classes, class_count(colour)
             if classes in (before, len(colour)):
@@ -92,19 +93,19 @@ class Refinement:
 
 
 def class_count(colour: Hashes) -> int:
-    """Return how many different colours there are."""
+    """Return the number of different colours."""
     return len(np.unique(colour))
 
 
 def singled_out(colour: Hashes, nodes: Indices, mark: int | Indices) -> Hashes:
-    """Return `colour` with other colours for `nodes`, which depend on `mark`."""
+    """Return `colour` with new colours for `nodes`, which depend on `mark`."""
     changed = colour.copy()
     changed[nodes] = mixed(colour[nodes] ^ hashes(np.atleast_1d(mark)))
     return changed
 
 
 def _ranked(colour: Hashes, around: Hashes) -> Hashes:
-    """Return `colour` with another one for the second, third, ... of the nodes that agree in it and in `around`."""
+    """Return `colour` with new colours for all but the first of the nodes that agree in it and in `around`."""
     order = np.lexsort((around, colour))
     fresh = np.ones(len(colour), dtype=np.bool_)
     fresh[1:] = (np.diff(colour[order]) != 0) | (np.diff(around[order]) != 0)

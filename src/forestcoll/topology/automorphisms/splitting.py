@@ -1,9 +1,10 @@
-"""Taking a graph apart: arcs that say nothing are left out, until what is left falls into pieces.
+"""Splitting a graph: redundant arcs are removed, until the rest falls into pieces.
 
-Where every node of one colour has an arc of the same label to every node of another (GPUs and the switch that joins
-all boxes, say), the arcs allow any permutation that keeps the colours, and the graph has the same symmetries without
-them. Where more than half of these arcs are there, those that are missing take their place. A graph then often falls
-into connected pieces, in which colours are smaller, and so on, level by level. Pieces of one sort may be permuted.
+Suppose every node of one colour has an arc of the same label to every node of another colour, such as all GPUs and the
+switch that joins all boxes. Then every permutation that keeps the colours keeps these arcs, so the graph has the same
+symmetries without them. If more than half of these arcs exist, they are replaced by the missing ones. Often the graph
+then falls into connected pieces, in which fewer nodes have the same colour, and the step is repeated, level by level.
+Pieces of one sort may be permuted.
 """
 
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ class Level:
     """How a graph falls into pieces.
 
     Attributes:
-        piece: of each node, the number of the piece that it lies in.
-        relation: of each piece, a hash of which arcs were left out or turned round to take it apart further.
+        piece: for each node, the number of its piece.
+        relation: for each piece, a hash of the arcs that were removed or complemented to split it further.
     """
 
     piece: Indices
@@ -41,7 +42,7 @@ class _Cells:
 
 
 def split(graph: Graph) -> tuple[Graph, list[Level]]:
-    """Return `graph` with what arcs are left, and its levels: first one piece, last those that cannot be split."""
+    """Return `graph` with the remaining arcs, and its levels, from one whole piece to pieces that cannot be split."""
     colour = np.unique(graph.colour, return_inverse=True)[1].reshape(-1)
     piece = np.zeros(graph.nodes, dtype=np.int64)
     levels: list[Level] = []
@@ -56,7 +57,7 @@ def split(graph: Graph) -> tuple[Graph, list[Level]]:
 
 
 def _simplified(graph: Graph, piece: Indices, cells: _Cells) -> tuple[Graph, Hashes]:
-    """Return `graph` without what most of the pairs of two cells have in common, and `Level.relation`."""
+    """Return `graph` with redundant arcs between two cells removed or complemented, and `Level.relation`."""
     tail, head = cells.of[graph.source], cells.of[graph.target]
     key = (tail * len(cells.size) + head) * (graph.label.max(initial=0) + 1) + graph.label
     _, example, group, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
@@ -64,9 +65,9 @@ def _simplified(graph: Graph, piece: Indices, cells: _Cells) -> tuple[Graph, Has
     room = cells.size[tails] * cells.size[heads] - np.where(tails == heads, cells.size[tails], 0)
     common = 2 * count > room
     kept = ~common[group.reshape(-1)]
-    turned = common & (count < room)
+    complemented = common & (count < room)
     label = graph.label[example]
-    source, target, missing = _missing(graph, cells, tails[turned], heads[turned], label[turned])
+    source, target, missing = _missing(graph, cells, tails[complemented], heads[complemented], label[complemented])
     simpler = Graph(
         graph.compute,
         graph.colour,
@@ -80,7 +81,7 @@ def _simplified(graph: Graph, piece: Indices, cells: _Cells) -> tuple[Graph, Has
 def _missing(
     graph: Graph, cells: _Cells, tails: Indices, heads: Indices, labels: Indices
 ) -> tuple[Indices, Indices, Indices]:
-    """Return the pairs from cell `tails` to cell `heads` that have no arc, of any label, and a label for each."""
+    """Return the pairs from cell `tails` to cell `heads` without any arc, and a label for each pair."""
     members = np.argsort(cells.of, kind="stable")
     first = np.cumsum(cells.size) - cells.size
     pairs = cells.size[tails] * cells.size[heads]
@@ -94,7 +95,7 @@ def _missing(
 
 
 def _relation(graph: Graph, piece: Indices, examples: Indices) -> Hashes:
-    """Return of each piece a hash of the colours and labels of the arcs `examples` in it."""
+    """Return, for each piece, a hash of the colours and labels of the arcs `examples` in it."""
     relation = np.zeros(piece.max() + 1, dtype=np.uint64)
     source, target = graph.source[examples], graph.target[examples]
     ends = mixed(graph.colour[source]) + graph.colour[target]

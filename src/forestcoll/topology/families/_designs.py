@@ -26,9 +26,9 @@ def projective_plane(field: int) -> Lines:
 
 
 def affine_plane_without_a_class() -> Lines:
-    """Return the lines of the affine plane AG(2, 4) but for the parallel class of vertical ones.
+    """Return the lines of the affine plane AG(2, 4) without the parallel class of the vertical ones.
 
-    Points are (x, y) over the field of 4 elements, whose sum is the bitwise exclusive or; the lines are y = a*x + b.
+    Points are (x, y) over the field of 4 elements, in which addition is bitwise exclusive or; lines are y = a*x + b.
     """
     return [
         frozenset(4 * x + (_times_in_four(slope, x) ^ height) for x in range(4))
@@ -46,7 +46,8 @@ def symplectic_quadrangle(field: int) -> Lines:
 def split_cayley_hexagon(field: int) -> Lines:
     """Return the lines of the split Cayley hexagon H(field), a generalized hexagon GH(field, field).
 
-    Its points are those of the quadric x0*x4 + x1*x5 + x2*x6 = x3^2 in PG(6, field); its lines are the lines of the
+    Its points are the points of the quadric x0*x4 + x1*x5 + x2*x6 = x3^2 in PG(6, field); its lines are the lines of
+    the
     quadric whose Grassmann coordinates satisfy p12 = p34, p54 = p32, p20 = p35, p65 = p30, p01 = p36, p46 = p31
     (H. Van Maldeghem, Generalized Polygons, 2.4.13).
     """

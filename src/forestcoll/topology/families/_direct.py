@@ -9,14 +9,14 @@ from forestcoll.topology.registry import Recipe, Size
 
 
 class ArcRecipe(Recipe):
-    """A direct network that is given by its arcs: one-way links between compute nodes numbered from 0.
+    """A direct network given by its arcs: one-way links between compute nodes numbered from 0.
 
-    Arcs may be parallel, whose bandwidths add up, and may be loops. A loop is a port without use: the file format has
-    no loops, so `fill` leaves them out, and the node has less bandwidth than its fellows.
+    Arcs may be parallel, and their bandwidths add up. Arcs may be loops. A loop is an unused port: the file format has
+    no loops, so `fill` leaves them out, and the node has less bandwidth than the others.
     """
 
     bandwidth: Fraction
-    """Of each arc."""
+    """The bandwidth of each arc."""
 
     @abstractmethod
     def order(self) -> int:
@@ -24,11 +24,11 @@ class ArcRecipe(Recipe):
 
     @abstractmethod
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """Yield each arc as (source, target), parallel arcs and loops too."""
+        """Yield each arc as (source, target), including parallel arcs and loops."""
 
     @abstractmethod
     def degree_of_arcs(self) -> int:
-        """Return how many arcs leave each node, and enter it, loops counted."""
+        """Return how many arcs leave and enter each node, including loops."""
 
     def loops(self) -> int:
         """Return how many arcs are loops."""
@@ -59,9 +59,9 @@ def add_pairs(network: TopologyBuilder, pairs: Iterable[tuple[int, int]], bandwi
 
 
 def grid_pairs(sizes: Sequence[int], *, wrap: bool) -> Iterator[tuple[int, int]]:
-    """Yield the neighbours in a grid once each: nodes are numbered in row-major order, the last dimension fastest.
+    """Yield each pair of neighbours in a grid once; nodes are numbered in row-major order, the last dimension fastest.
 
-    With `wrap` each line of the grid closes to a ring; a line of two nodes has its one link all the same.
+    With `wrap`, each line of the grid closes to a ring; a line of two nodes still has only one link.
     """
     stride = 1
     total = _product(sizes)

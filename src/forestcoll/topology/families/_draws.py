@@ -1,14 +1,14 @@
 """Random numbers that are the same for the same seed on every machine and in every version of Python: SplitMix64.
 
-G. L. Steele, D. Lea and C. H. Flood, *Fast splittable pseudorandom number generators*, 2014. A builder that draws is
-no exception to "the same input gives the same bytes": its seed is one of its parameters.
+G. L. Steele, D. Lea and C. H. Flood, *Fast splittable pseudorandom number generators*, 2014. The same input must give
+the same bytes for every builder, so the seed of a random one is a parameter.
 """
 
 _MASK = 2**64 - 1
 
 
 class Draws:
-    """A sequence of draws, told by its seed."""
+    """A sequence of random numbers, determined by its seed."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed & _MASK
@@ -23,7 +23,7 @@ class Draws:
     def integer(self, lowest: int, highest: int) -> int:
         """Return an integer from `lowest` to `highest`, all equally likely."""
         count = highest - lowest + 1
-        beyond = (2**64 // count) * count  # draws from here on would favour some
+        beyond = (2**64 // count) * count  # larger numbers would make some results more likely
         while (drawn := self._next()) >= beyond:
             continue
         return lowest + drawn % count

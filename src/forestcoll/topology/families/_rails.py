@@ -10,10 +10,10 @@ from forestcoll.topology.registry import Recipe, Size
 
 @dataclass(frozen=True)
 class Rails(Recipe):
-    """Boxes joined by rails, and by nothing else."""
+    """Boxes joined only by rails."""
 
     boxes: int = field(default=4, metadata=integer("boxes", minimum=2, is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box, and rails", minimum=2, is_size=True))
+    gpus: int = field(default=8, metadata=integer("GPUs of each box, and number of rails", minimum=2, is_size=True))
     scale_up_bandwidth: Fraction = field(
         default=Fraction(1), metadata=link_bandwidth("between a GPU and its box's switch, each way")
     )

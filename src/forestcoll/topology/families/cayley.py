@@ -1,9 +1,9 @@
-"""Cayley graphs of metacyclic groups: networks that look alike from every node, of low diameter, at nearly any size.
+"""Cayley graphs of metacyclic groups: vertex-transitive networks of low diameter, at nearly any size.
 
-The group is a cycle of `outer` elements on which a cycle of `inner` elements acts: pairs (a, b) with
-(a, b) * (c, d) = (a + ratio^b * c, b + d), a modulo `outer` and b modulo `inner`, where ratio^inner = 1 modulo `outer`.
-The pair (a, b) is node a * inner + b. Node x has a link to x * g for every generator g, one way; with the inverse of
-each generator among them, links lead both ways. With inner = 1 it is a directed circulant graph.
+The elements of the group are pairs (a, b), with a modulo `outer` and b modulo `inner`. The product is
+(a, b) * (c, d) = (a + ratio^b * c, b + d), where ratio^inner = 1 modulo `outer`. The pair (a, b) is node a * inner + b.
+Node x has a one-way link to x * g for every generator g. If the inverse of each generator is a generator too, the
+network has links in both directions. With inner = 1 it is a directed circulant graph.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from forestcoll.topology.registry import topology_builder
 
 @dataclass(frozen=True)
 class Metacyclic:
-    """The group of pairs (a, b): `outer` times `inner` elements, the pair (a, b) numbered a * inner + b."""
+    """The group of pairs (a, b) with `outer` times `inner` elements; the pair (a, b) has the number a * inner + b."""
 
     outer: int
     inner: int
@@ -25,12 +25,12 @@ class Metacyclic:
 
     @property
     def order(self) -> int:
-        """How many elements there are."""
+        """Return the number of elements."""
         return self.outer * self.inner
 
     @property
     def is_group(self) -> bool:
-        """Whether the ratio's power by `inner` is 1, without which the product is not associative."""
+        """Return whether ratio^inner is 1 modulo `outer`; otherwise the product is not associative."""
         return pow(self.ratio, self.inner, self.outer) == 1 % self.outer
 
     def product(self, one: int, other: int) -> int:
@@ -41,7 +41,7 @@ class Metacyclic:
         return turned % self.outer * self.inner + (second + fourth) % self.inner
 
     def inverse(self, element: int) -> int:
-        """Return the element whose product with `element` is 0, the neutral one."""
+        """Return the inverse of `element`: their product is 0, the neutral element."""
         first, second = divmod(element, self.inner)
         back = -second % self.inner
         return -first * pow(self.ratio, back, self.outer) % self.outer * self.inner + back
@@ -49,16 +49,18 @@ class Metacyclic:
 
 @topology_builder(
     "cayley",
-    summary="Cayley graph of a metacyclic group: alike from every node, of low diameter",
-    source="a unit by definition; find-topology chooses generators",
+    summary="Cayley graph of a metacyclic group: vertex-transitive, of low diameter",
+    source="unit bandwidth; find-topology chooses generators",
 )
 @dataclass(frozen=True)
 class Cayley(ArcRecipe):
-    """The defaults make 32 nodes that three steps serve at the best bandwidth: neither can be less at degree 4."""
+    """The defaults make 32 nodes with a bandwidth-optimal allgather of three steps; degree 4 allows no fewer steps."""
 
     outer: int = field(default=16, metadata=integer("elements of the outer cycle", minimum=2, is_size=True))
-    inner: int = field(default=2, metadata=integer("elements of the inner cycle, which turns the outer", is_size=True))
-    ratio: int = field(default=7, metadata=integer("what one turn multiplies by; ratio^inner = 1", is_size=True))
+    inner: int = field(
+        default=2, metadata=integer("elements of the inner cycle, which acts on the outer", is_size=True)
+    )
+    ratio: int = field(default=7, metadata=integer("factor of one inner step; ratio^inner = 1 mod outer", is_size=True))
     generators: tuple[int, ...] = field(default=(27, 28, 25, 23), metadata=integers("numbers of the generators"))
     bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
 
@@ -69,7 +71,7 @@ class Cayley(ArcRecipe):
                 f"ratio^inner is {pow(self.ratio, self.inner, self.outer)} modulo outer; choose ratio so that it is 1"
             )
         if max(self.generators) >= self.order():
-            return f"generator {max(self.generators)} is too large; with {self.order()} nodes it is less than that"
+            return f"generator {max(self.generators)} is too large; with {self.order()} nodes it must be less than that"
         if len(set(self.generators)) < len(self.generators):
             return "a generator is given twice; give each once"
         return None

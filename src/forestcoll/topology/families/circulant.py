@@ -10,10 +10,10 @@ from forestcoll.topology.parameters import flag, integer, integers, link_bandwid
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
-@topology_builder("circulant", summary="circulant graph, both ways or one way", source="a unit by definition")
+@topology_builder("circulant", summary="circulant graph, bidirectional or one-way", source="unit bandwidth")
 @dataclass(frozen=True)
 class Circulant(Recipe):
-    """An offset of half the nodes joins two opposite nodes by one full-duplex link, not two."""
+    """A circulant graph. An offset of half the nodes joins two opposite nodes by one full-duplex link, not two."""
 
     nodes: int = field(default=16, metadata=integer("compute nodes", minimum=2, is_size=True))
     offsets: tuple[int, ...] = field(default=(3, 4), metadata=integers("steps around the circle that a link spans"))
@@ -24,11 +24,11 @@ class Circulant(Recipe):
         """As `Recipe.problem`."""
         most = self.nodes - 1 if self.one_way else self.nodes // 2
         if max(self.offsets) > most:
-            return f"offset {max(self.offsets)} is too large; with {self.nodes} nodes it is {most} at most"
+            return f"offset {max(self.offsets)} is too large; with {self.nodes} nodes it must be at most {most}"
         if len(set(self.offsets)) < len(self.offsets):
             return "an offset is given twice; give each once"
         if (common := gcd(self.nodes, *self.offsets)) > 1:
-            return f"nodes and offsets are all multiples of {common}, so the network falls apart; add another offset"
+            return f"nodes and offsets are all multiples of {common}, so the network is disconnected; add an offset"
         return None
 
     def size(self) -> Size:

@@ -1,4 +1,4 @@
-"""The complete graph: a link between every two nodes."""
+"""The complete graph: a link between any two nodes."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,10 +10,10 @@ from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
-@topology_builder("complete", summary="complete graph: every two nodes joined", source="a unit by definition")
+@topology_builder("complete", summary="complete graph: any two nodes are joined", source="unit bandwidth")
 @dataclass(frozen=True)
 class Complete(Recipe):
-    """Every two nodes joined."""
+    """A network in which any two nodes are joined."""
 
     nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
     bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))

@@ -13,11 +13,11 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 @topology_builder(
     "complete-bipartite",
     summary="complete bipartite graph: every left node joined to every right node",
-    source="a unit by definition",
+    source="unit bandwidth",
 )
 @dataclass(frozen=True)
 class CompleteBipartite(Recipe):
-    """The left nodes come first."""
+    """A complete bipartite graph; the left nodes come first."""
 
     left: int = field(default=4, metadata=integer("compute nodes on the left", is_size=True))
     right: int = field(default=4, metadata=integer("compute nodes on the right", is_size=True))

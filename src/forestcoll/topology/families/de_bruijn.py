@@ -1,7 +1,7 @@
 """The de Bruijn graph DBJ(degree, length): words of `length` digits, each joined to the words that it shifts into.
 
-Word x of digits 0..degree-1, read as a number, has arcs to degree*x + a modulo degree^length for every digit a. Words
-of one repeated digit have a loop, a port without use, so `modified-de-bruijn` rewires them.
+A word, read as a number x in base `degree`, has arcs to degree*x + a modulo degree^length for every digit a. A word
+that repeats one digit has a loop, which is an unused port; `modified-de-bruijn` rewires the loops.
 """
 
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ def shifts(degree: int, nodes: int) -> Iterator[tuple[int, int]]:
 
 @topology_builder(
     "de-bruijn",
-    summary="de Bruijn graph: degree^length nodes, one way, the fewest hops but for a loop at `degree` nodes",
-    source="a unit by definition; N. G. de Bruijn, A combinatorial problem (1946)",
+    summary="de Bruijn graph: degree^length nodes, one-way links, low diameter; `degree` nodes have a loop",
+    source="unit bandwidth; N. G. de Bruijn, A combinatorial problem (1946)",
 )
 @dataclass(frozen=True)
 class DeBruijn(ArcRecipe):
-    """The word is the node's number in base `degree`; loops are left out."""
+    """A de Bruijn graph. The word of a node is its number in base `degree`; loops are left out."""
 
     degree: int = field(default=2, metadata=integer("digits, and arcs that leave a node", minimum=2, is_size=True))
     length: int = field(default=3, metadata=integer("digits of a word", maximum=MAX_DIMENSIONS, is_size=True))
@@ -43,7 +43,7 @@ class DeBruijn(ArcRecipe):
         return self.degree
 
     def loops(self) -> int:
-        """As `ArcRecipe.loops`: one at each word of a repeated digit."""
+        """As `ArcRecipe.loops`: one for each word that repeats one digit."""
         return self.degree
 
     def arcs(self) -> Iterator[tuple[int, int]]:

@@ -1,9 +1,9 @@
-"""The diamond: 8 nodes of degree 2, one way, of the least diameter, with a bandwidth-optimal allgather of three steps.
+"""The diamond: 8 nodes of degree 2, one-way links, least diameter, a bandwidth-optimal allgather of three steps.
 
-The paper draws its diamond (Figure 19) without listing the links. This one was found by search among the graphs of 8
-nodes and degree 2: diameter 3, the least; isomorphic to its own transpose; and of those with such a schedule the one
-of the least mean distance, 53/28 hops. `forestcoll.design` holds the schedule, which is not breadth first: a
-breadth-first one cannot load its links alike.
+The paper draws its diamond (Figure 19), but does not list the links. This graph was found by a search among the graphs
+of 8 nodes and degree 2. Its diameter is 3, the least, and it is isomorphic to its own transpose. Among such graphs with
+a bandwidth-optimal allgather it has the least mean distance, 53/28 hops. `forestcoll.design` contains the schedule.
+The schedule is not breadth first, because a breadth-first one cannot load all links equally.
 """
 
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ _TARGETS = ((1, 4), (6, 7), (3, 7), (1, 5), (3, 6), (0, 2), (0, 2), (4, 5))
 
 @topology_builder(
     "diamond",
-    summary="diamond: 8 nodes of degree 2, one way, of the least diameter",
-    source="a unit by definition; L. Zhao et al., Efficient Direct-Connect Topologies (NSDI 2025), Table 9",
+    summary="diamond: 8 nodes of degree 2, one-way links, least diameter",
+    source="unit bandwidth; L. Zhao et al., Efficient Direct-Connect Topologies (NSDI 2025), Table 9",
 )
 @dataclass(frozen=True)
 class Diamond(ArcRecipe):
-    """Always 8 nodes."""
+    """The diamond, which always has 8 nodes."""
 
     bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
 

@@ -1,6 +1,6 @@
 """The directed circulant graph of degree + 2 nodes: node i has links to i+1, i+2, ... i+degree.
 
-Every node lacks a link to the one before it only, so all data is there after two steps, with every link loaded alike.
+Every node lacks only the link to its predecessor, so an allgather takes two steps and loads all links equally.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from forestcoll.topology.registry import topology_builder
 
 @topology_builder(
     "directed-circulant",
-    summary="directed circulant graph of degree + 2 nodes: each sends to all but the one before it",
-    source="a unit by definition",
+    summary="directed circulant graph of degree + 2 nodes: each sends to all others except its predecessor",
+    source="unit bandwidth",
 )
 @dataclass(frozen=True)
 class DirectedCirculant(ArcRecipe):
-    """The same as `circulant` with these offsets, one way."""
+    """The same network as a one-way `circulant` with the offsets 1 to `degree`."""
 
     degree: int = field(default=4, metadata=integer("links that leave a node", maximum=MAX_COMPUTE - 2, is_size=True))
     bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))

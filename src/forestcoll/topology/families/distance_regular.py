@@ -1,8 +1,8 @@
 """The distance-regular graphs of degree 4 that Table 8 of the direct-connect paper lists, by their number of nodes.
 
-In a distance-regular graph the number of nodes at distance i of one node and j of another depends on the distance of
-the two only, which is why a breadth-first broadcast loads all its links alike. Each graph is made from its definition:
-subsets, finite geometries (`_designs`), and line graphs of their incidence graphs.
+In a distance-regular graph, take two nodes: how many nodes have distance i from the one and j from the other depends
+only on the distance of the two. That is why a breadth-first broadcast loads all links equally. Each graph is made from
+its definition: subsets, finite geometries (`_designs`), and line graphs of their incidence graphs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ def _octahedron() -> Pairs:
 
 
 def _paley_nine() -> Pairs:
-    """Return the Hamming graph H(2, 3), which the Paley graph of 9 nodes is."""
+    """Return the Hamming graph H(2, 3), which equals the Paley graph of 9 nodes."""
     return [
         (one, other) for one, other in combinations(range(9), 2) if (one // 3 == other // 3) != (one % 3 == other % 3)
     ]
@@ -97,20 +97,20 @@ def _disjoint_subsets(ground: int, size: int) -> Pairs:
 
 
 def _line_graph(edges: Pairs) -> Pairs:
-    """Return the pairs of edges, by their places in the list, that share an end."""
+    """Return the pairs of edges that share an end, by their positions in the list."""
     return [pair for pair in combinations(range(len(edges)), 2) if set(edges[pair[0]]) & set(edges[pair[1]])]
 
 
 GRAPHS: Mapping[int, tuple[str, Callable[[], Pairs]]] = {
     6: ("octahedron J(4,2)", _octahedron),
     9: ("Paley graph P9, the Hamming graph H(2,3)", _paley_nine),
-    10: ("K5,5 less a perfect matching", _bipartite_without_matching),
+    10: ("K5,5 without a perfect matching", _bipartite_without_matching),
     14: ("distance-3 graph of the Heawood graph", _points_off_lines_of_fano),
     15: ("line graph of the Petersen graph", _line_graph_of_petersen),
     16: ("4-cube, the Hamming graph H(4,2)", _four_cube),
     21: ("line graph of the Heawood graph", _line_graph_of_heawood),
     26: ("incidence graph of PG(2,3)", _incidence_of_plane_of_order_three),
-    32: ("incidence graph of AG(2,4) less a parallel class", _incidence_of_affine_plane),
+    32: ("incidence graph of AG(2,4) without a parallel class", _incidence_of_affine_plane),
     35: ("odd graph O4", _odd_graph),
     45: ("line graph of Tutte's 8-cage", _line_graph_of_eight_cage),
     70: ("doubled odd graph D(O4)", _doubled_odd_graph),
@@ -118,17 +118,17 @@ GRAPHS: Mapping[int, tuple[str, Callable[[], Pairs]]] = {
     189: ("line graph of Tutte's 12-cage", _line_graph_of_twelve_cage),
     728: ("incidence graph of GH(3,3)", _incidence_of_hexagon),
 }
-"""By number of nodes: what the graph is called, and what yields its pairs of neighbours."""
+"""For each number of nodes: the name of the graph, and the function that yields its pairs of neighbours."""
 
 
 @topology_builder(
     "distance-regular",
     summary="distance-regular graph of degree 4, nodes: 6, 9, 10, 14, 15, 16, 21, 26, 32, 35, 45, 70, 80, 189, 728",
-    source="a unit by definition; L. Zhao et al., Efficient Direct-Connect Topologies (NSDI 2025), Table 8",
+    source="unit bandwidth; L. Zhao et al., Efficient Direct-Connect Topologies (NSDI 2025), Table 8",
 )
 @dataclass(frozen=True)
 class DistanceRegular(ArcRecipe):
-    """The number of nodes says which graph."""
+    """A distance-regular graph, selected by its number of nodes."""
 
     nodes: int = field(default=32, metadata=integer("compute nodes", minimum=6, maximum=728, is_size=True))
     bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))

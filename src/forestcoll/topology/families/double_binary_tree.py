@@ -1,7 +1,7 @@
 """Two binary trees over the same nodes, each node a leaf of at least one (Sanders, Speck and Träff, 2009).
 
-The first tree is numbered in order, so that every other node has no children, from node 0 on. The second is the first
-moved on by one node, so that no node has children in both.
+The first tree is numbered in order, so that every second node, from node 0 on, has no children. The second tree is the
+first one shifted by one node, so that no node has children in both.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
-@topology_builder("double-binary-tree", summary="two binary trees over the same nodes", source="a unit by definition")
+@topology_builder("double-binary-tree", summary="two binary trees over the same nodes", source="unit bandwidth")
 @dataclass(frozen=True)
 class DoubleBinaryTree(Recipe):
     """The two trees of the double-binary-tree algorithm; an edge of both has twice the bandwidth."""
@@ -33,7 +33,7 @@ class DoubleBinaryTree(Recipe):
             network.add_duplex(one, other, trees * self.bandwidth)
 
     def _edges(self) -> list[tuple[tuple[int, int], int]]:
-        """Return the edges of the trees, and how many of the two have each."""
+        """Return the edges of the trees, and whether each is in one tree or in both (1 or 2)."""
         edges = Counter(
             (min(node, parent), max(node, parent))
             for parents in double_tree(self.nodes)
@@ -44,7 +44,7 @@ class DoubleBinaryTree(Recipe):
 
 
 def double_tree(nodes: int) -> tuple[list[int | None], list[int | None]]:
-    """Return of both trees the parent of each node, None for the root."""
+    """Return, for both trees, the parent of each node, None for the root."""
     first = _in_order(nodes)
     second: list[int | None] = [None] * nodes
     for place, parent in enumerate(first):
@@ -53,7 +53,7 @@ def double_tree(nodes: int) -> tuple[list[int | None], list[int | None]]:
 
 
 def _in_order(nodes: int) -> list[int | None]:
-    """Return the parent of each node in a binary tree, numbered in order, whose left subtrees are full."""
+    """Return the parent of each node in a binary tree that is numbered in order and whose left subtrees are full."""
     parents: list[int | None] = [None] * nodes
     parts: list[tuple[int, int, int | None]] = [(0, nodes, None)]
     while parts:

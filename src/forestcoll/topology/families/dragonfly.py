@@ -1,9 +1,9 @@
-"""The dragonfly of Kim, Dally, Scott and Abts (ISCA 2008): groups of routers, joined all to all inside and between.
+"""The dragonfly of Kim, Dally, Scott and Abts (ISCA 2008): routers joined all to all in groups, groups all to all.
 
-With p nodes and h global links a router and a routers a group, g = a*h + 1 groups are joined by one link a pair,
-which is the default. With fewer groups every pair has the same number of links, floor(a*h / (g-1)), and the rest of
-the global ports stay empty. Port k of a group leads k+1 groups on, round by round (the "palm tree" arrangement), and
-the ports in use are dealt to the routers in order, so that no router has more than h.
+A group has a routers; a router has p nodes and h global links. By default there are g = a*h + 1 groups, and each pair
+of groups has one link. With fewer groups every pair has the same number of links, floor(a*h / (g-1)), and the other
+global ports are unused. Port k of a group leads to the group k+1 positions further, modulo g, round by round (the "palm
+tree" arrangement). The used ports are distributed over the routers in order, so that no router has more than h.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 @topology_builder(
     "dragonfly",
     summary="dragonfly: groups of routers joined all to all, groups joined all to all",
-    source="a unit by definition; J. Kim et al., Technology-driven, highly-scalable dragonfly topology, ISCA 2008",
+    source="unit bandwidth; J. Kim et al., Technology-driven, highly-scalable dragonfly topology, ISCA 2008",
 )
 @dataclass(frozen=True)
 class Dragonfly(Recipe):
-    """Compute nodes are numbered from 0, router by router, group by group."""
+    """A dragonfly. Compute nodes are numbered from 0, router by router, group by group."""
 
     routers: int = field(default=4, metadata=integer("routers of each group (a)", is_size=True))
     nodes: int = field(default=2, metadata=integer("compute nodes of each router (p)", is_size=True))
@@ -53,7 +53,7 @@ class Dragonfly(Recipe):
 
     @property
     def _used(self) -> int:
-        """How many global ports of a group are in use: the same number to each other group."""
+        """How many global ports of a group are used: the same number to each other group."""
         others = self._groups - 1
         return self._ports // others * others
 
@@ -61,7 +61,7 @@ class Dragonfly(Recipe):
         """As `Recipe.problem`."""
         if self._groups > self._ports + 1:
             return (
-                f"groups is {self._groups}; with routers*global_links = {self._ports} it is {self._ports + 1} at most"
+                f"groups is {self._groups}; with routers*global_links = {self._ports} it is at most {self._ports + 1}"
             )
         return None
 
@@ -95,7 +95,8 @@ class Dragonfly(Recipe):
                 start, ahead = port - port % others, port % others + 1
                 target = (group + ahead) % self._groups
                 if group < target:
-                    # Seen from there, this group lies groups - ahead on: the same round's port for that distance.
+                    # Seen from the other group, this one is groups - ahead further: use the port of the same round
+                    # there.
                     back = start + self._groups - ahead - 1
                     yield self._router(group, port), self._router(target, back)
 

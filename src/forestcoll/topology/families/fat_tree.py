@@ -1,8 +1,8 @@
 """The fat tree of Leiserson (1985): a tree of switches, compute nodes at the leaves, links wider towards the root.
 
-A switch has `arity` children; its link upwards carries what its links downwards carry together, divided by
-`oversubscription`. A folded Clos network (leaf and spine switches) whose traffic is spread evenly over the spines
-carries exactly what the tree with one switch in their place does, so the spines of a level are one switch here.
+A switch has `arity` children. Its link upwards has the total bandwidth of its links downwards, divided by
+`oversubscription`. A folded Clos network (leaf and spine switches) with traffic spread evenly over the spines carries
+exactly what this tree does, so one switch here stands for all spines of a level.
 """
 
 from dataclasses import dataclass, field
@@ -18,11 +18,11 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 @topology_builder(
     "fat-tree",
     summary="fat tree (folded Clos): levels of switches, optionally oversubscribed",
-    source="a unit by definition; C. E. Leiserson, Fat-trees, IEEE Trans. Computers 34 (1985)",
+    source="unit bandwidth; C. E. Leiserson, Fat-trees, IEEE Trans. Computers 34 (1985)",
 )
 @dataclass(frozen=True)
 class FatTree(Recipe):
-    """Compute nodes are numbered from 0, arity to a switch of level 1; the root is the one switch of the top level."""
+    """A fat tree. Compute nodes are numbered from 0, `arity` to each switch of level 1; the root is the top switch."""
 
     levels: int = field(default=2, metadata=integer("levels of switches", maximum=MAX_DIMENSIONS, is_size=True))
     arity: int = field(

@@ -1,9 +1,8 @@
 """The generalized Kautz graph of Imase and Itoh (1983): a low-diameter one-way graph of any size and degree.
 
-Node x has arcs to -degree*x - a modulo nodes for a = 1..degree. Its diameter is at most one above the least that any
-graph of this size and degree could have (Theorem 21 of the paper that the project calls direct-connect). With
-degree^length * (degree + 1) nodes it is the Kautz graph. Unless nodes is a multiple of degree + 1, a few nodes have a
-loop, a port without use.
+Node x has arcs to -degree*x - a modulo nodes for a = 1..degree. Its diameter is at most one above the least possible
+one for its size and degree (Theorem 21 of the direct-connect paper). With degree^length * (degree + 1) nodes it is the
+Kautz graph. Unless nodes is a multiple of degree + 1, a few nodes have a loop, which is an unused port.
 """
 
 from collections.abc import Iterator
@@ -18,12 +17,12 @@ from forestcoll.topology.registry import topology_builder
 
 @topology_builder(
     "generalized-kautz",
-    summary="generalized Kautz graph: one way, of any size, a diameter within one of the least",
-    source="a unit by definition; M. Imase, M. Itoh, A design for directed graphs with minimum diameter (1983)",
+    summary="generalized Kautz graph: one-way links, any size, diameter at most one above the least",
+    source="unit bandwidth; M. Imase, M. Itoh, A design for directed graphs with minimum diameter (1983)",
 )
 @dataclass(frozen=True)
 class GeneralizedKautz(ArcRecipe):
-    """Loops are left out; arcs that coincide, which small sizes have, add up."""
+    """A generalized Kautz graph. Loops are left out; the bandwidths of parallel arcs, in small graphs, add up."""
 
     degree: int = field(default=4, metadata=integer("arcs that leave a node", is_size=True))
     nodes: int = field(default=16, metadata=integer("compute nodes", minimum=2, is_size=True))
@@ -32,7 +31,7 @@ class GeneralizedKautz(ArcRecipe):
     def problem(self) -> str | None:
         """As `Recipe.problem`."""
         if self.nodes <= self.degree:
-            return f"nodes is {self.nodes}; with degree {self.degree} it is {self.degree + 1} at least"
+            return f"nodes is {self.nodes}; with degree {self.degree} it must be at least {self.degree + 1}"
         return None
 
     def order(self) -> int:
@@ -44,7 +43,7 @@ class GeneralizedKautz(ArcRecipe):
         return self.degree
 
     def loops(self) -> int:
-        """As `ArcRecipe.loops`: solutions of (degree + 1) * x = -a modulo nodes."""
+        """As `ArcRecipe.loops`: the number of solutions of (degree + 1) * x = -a modulo nodes."""
         common = gcd(self.degree + 1, self.nodes)
         return common * (self.degree // common)
 

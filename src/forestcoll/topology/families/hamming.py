@@ -1,4 +1,4 @@
-"""The Hamming graph H(dim, base): nodes are words of `dim` digits in `base`, joined where one digit differs."""
+"""The Hamming graph H(dim, base): nodes are words of `dim` digits in `base`; they are joined if one digit differs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,11 +11,13 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
 @topology_builder(
-    "hamming", summary="Hamming graph H(dim, base): base^dim nodes, also known as HyperX", source="a unit by definition"
+    "hamming",
+    summary="Hamming graph H(dim, base): base^dim nodes, also known as HyperX",
+    source="unit bandwidth",
 )
 @dataclass(frozen=True)
 class Hamming(Recipe):
-    """Nodes base^dim, of degree dim * (base - 1); base 2 is the hypercube, dim 1 the complete graph."""
+    """A Hamming graph of base^dim nodes and degree dim * (base - 1); base 2: hypercube, dim 1: complete graph."""
 
     dim: int = field(default=2, metadata=integer("digits", maximum=MAX_DIMENSIONS, is_size=True))
     base: int = field(default=4, metadata=integer("values of a digit", minimum=2, is_size=True))

@@ -1,4 +1,4 @@
-"""The hypercube: nodes are numbers of `dim` bits, joined where one bit differs."""
+"""The hypercube: nodes are numbers of `dim` bits, joined if exactly one bit differs."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -9,7 +9,7 @@ from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, link_bandwid
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
-@topology_builder("hypercube", summary="hypercube of 2^dim nodes", source="a unit by definition")
+@topology_builder("hypercube", summary="hypercube of 2^dim nodes", source="unit bandwidth")
 @dataclass(frozen=True)
 class Hypercube(Recipe):
     """2^dim nodes of degree `dim`."""

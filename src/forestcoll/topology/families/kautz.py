@@ -1,7 +1,7 @@
-"""The Kautz graph K(degree, length): the complete graph, its line graph, the line graph of that, `length` times.
+"""The Kautz graph K(degree, length): made from the complete graph of degree + 1 nodes by repeated line graphs.
 
 It has degree^length * (degree + 1) nodes, no loops, and the least diameter that a one-way graph of its size and degree
-can have. Built by the rule of the generalized Kautz graph, which for these sizes is the same graph.
+can have. It is built by the rule of the generalized Kautz graph, which gives the same graph for these sizes.
 """
 
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ from forestcoll.topology.registry import topology_builder
 
 @topology_builder(
     "kautz",
-    summary="Kautz graph: degree^length * (degree + 1) nodes, one way, of the least diameter",
-    source="a unit by definition; W. H. Kautz, Bounds on directed (d, k) graphs (1968)",
+    summary="Kautz graph: degree^length * (degree + 1) nodes, one-way links, least diameter",
+    source="unit bandwidth; W. H. Kautz, Bounds on directed (d, k) graphs (1968)",
 )
 @dataclass(frozen=True)
 class Kautz(ArcRecipe):
-    """Its diameter is length + 1."""
+    """A Kautz graph; its diameter is length + 1."""
 
     degree: int = field(default=2, metadata=integer("arcs that leave a node", minimum=2, is_size=True))
     length: int = field(default=2, metadata=integer("line graphs taken", maximum=MAX_DIMENSIONS, is_size=True))

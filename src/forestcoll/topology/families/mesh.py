@@ -1,4 +1,4 @@
-"""The mesh: a grid in which each line ends at its two ends."""
+"""The mesh: a grid without wrap-around links."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -9,7 +9,7 @@ from forestcoll.topology.parameters import dimensions, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
-@topology_builder("mesh", summary="mesh (grid without wrap-around) of any dimensions", source="a unit by definition")
+@topology_builder("mesh", summary="mesh (grid without wrap-around) of any dimensions", source="unit bandwidth")
 @dataclass(frozen=True)
 class Mesh(Recipe):
     """A mesh of one dimension is a path."""

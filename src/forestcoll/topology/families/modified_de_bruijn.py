@@ -1,9 +1,9 @@
 """The modified de Bruijn graph: loops and 2-cycles of the de Bruijn graph rewired into one long cycle.
 
-The de Bruijn graph wastes the ports of its loops. Taking out its loops and its pairs of opposite arcs leaves their
-nodes with a port too few each way, or more, and a cycle through these nodes fills them. The paper (Figure 20, Table 9)
-shows one such cycle and names four sizes; the cycles here are those of the least mean distance for which a
-bandwidth-optimal schedule of as many steps as the paper's was found: `forestcoll.design` holds it.
+The loops of the de Bruijn graph waste ports. When its loops and its pairs of opposite arcs are removed, their nodes
+have free ports, and a cycle through these nodes uses them. The paper (Figure 20, Table 9) shows one such cycle and
+lists four sizes. The cycles here have the least mean distance among those for which a bandwidth-optimal schedule with
+as many steps as in the paper was found; `forestcoll.design` contains the schedules.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,17 +22,17 @@ _CYCLES: Mapping[tuple[int, int], tuple[int, ...]] = {
     (3, 2): (0, 5, 2, 4, 1, 7, 6, 3, 8),
     (4, 2): (0, 12, 3, 8, 7, 1, 4, 6, 13, 9, 11, 10, 14, 15, 2, 5),
 }
-"""By degree and length: the nodes of the cycle that replaces loops and 2-cycles, in its order."""
+"""For each degree and length: the nodes of the cycle that replaces loops and 2-cycles, in order."""
 
 
 @topology_builder(
     "modified-de-bruijn",
     summary="de Bruijn graph with loops and 2-cycles rewired to one cycle: degree and length 2,3 2,4 3,2 or 4,2",
-    source="a unit by definition; L. Zhao et al., Efficient Direct-Connect Topologies (NSDI 2025), Table 9",
+    source="unit bandwidth; L. Zhao et al., Efficient Direct-Connect Topologies (NSDI 2025), Table 9",
 )
 @dataclass(frozen=True)
 class ModifiedDeBruijn(ArcRecipe):
-    """Every node has `degree` links out and in, and no link is parallel to another."""
+    """A modified de Bruijn graph: every node has `degree` links out and in, and no links are parallel."""
 
     degree: int = field(default=2, metadata=integer("links that leave a node", minimum=2, maximum=4, is_size=True))
     length: int = field(default=4, metadata=integer("digits of a word", minimum=2, maximum=4, is_size=True))

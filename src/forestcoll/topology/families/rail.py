@@ -1,7 +1,7 @@
 """The rail-optimised network: GPU i of every box on rail switch i, and the rails joined by a spine.
 
-A rail switch's link to the spine carries what its GPUs' links carry together, divided by `oversubscription`; as in
-`fat-tree`, one switch stands for all the switches of the spine.
+The link of a rail switch to the spine has the total bandwidth of the links to its GPUs, divided by `oversubscription`.
+As in `fat-tree`, one switch stands for all switches of the spine.
 """
 
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ from forestcoll.topology.registry import Size, topology_builder
 @topology_builder(
     "rail",
     summary="rail-optimised network: boxes with a scale-up switch, a switch for each rail, a spine",
-    source="a unit by definition; W. Wang et al., Rail-only (arXiv:2307.12169), which describes both",
+    source="unit bandwidth; W. Wang et al., Rail-only (arXiv:2307.12169), which describes both",
 )
 @dataclass(frozen=True)
 class Rail(Rails):
-    """Boxes joined by rails, rails joined by a spine."""
+    """Boxes joined by rails, and rails joined by a spine."""
 
     oversubscription: Fraction = field(
         default=Fraction(1), metadata=positive("bandwidth down divided by bandwidth up, of each rail switch")

@@ -1,4 +1,4 @@
-"""The rail-only network: GPU i of every box on rail switch i, and nothing that joins the rails but the boxes."""
+"""The rail-only network: GPU i of every box on rail switch i; only the boxes join the rails."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from forestcoll.topology.registry import topology_builder
 @topology_builder(
     "rail-only",
     summary="rail-only network: boxes with a scale-up switch, a switch for each rail, no spine",
-    source="a unit by definition; W. Wang et al., Rail-only (arXiv:2307.12169)",
+    source="unit bandwidth; W. Wang et al., Rail-only (arXiv:2307.12169)",
 )
 @dataclass(frozen=True)
 class RailOnly(Rails):

@@ -9,15 +9,15 @@ from forestcoll.topology.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
-@topology_builder("ring", summary="ring, both ways or one way", source="a unit by definition")
+@topology_builder("ring", summary="ring, bidirectional or one-way", source="unit bandwidth")
 @dataclass(frozen=True)
 class Ring(Recipe):
-    """A ring of two nodes has one full-duplex link."""
+    """A ring. A ring of two nodes has one full-duplex link."""
 
     nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
     bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
     one_way: bool = field(default=False, metadata=flag("each node sends to the next only"))
-    parallel: int = field(default=1, metadata=integer("links side by side, whose bandwidths add up", maximum=1024))
+    parallel: int = field(default=1, metadata=integer("parallel links, whose bandwidths add up", maximum=1024))
 
     def size(self) -> Size:
         """As `Recipe.size`."""

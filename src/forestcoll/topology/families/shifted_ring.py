@@ -1,4 +1,4 @@
-"""Two rings both ways over the same nodes, the second with another stride (TopoOpt's shifted rings at degree 4)."""
+"""Two bidirectional rings over the same nodes, with different strides (the shifted rings of TopoOpt at degree 4)."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,12 +10,12 @@ from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
-@topology_builder("shifted-ring", summary="two rings both ways, with different strides", source="a unit by definition")
+@topology_builder("shifted-ring", summary="two bidirectional rings, different strides", source="unit bandwidth")
 @dataclass(frozen=True)
 class ShiftedRing(Recipe):
-    """The second stride is the greatest below half the nodes that has no common divisor with their number.
+    """The second stride is the greatest one below half the number of nodes that has no common divisor with it.
 
-    Where that is 1 the two rings are the same, and every link has twice the bandwidth.
+    If that stride is 1, the two rings are the same, and every link has twice the bandwidth.
     """
 
     nodes: int = field(default=8, metadata=integer("compute nodes", minimum=3, is_size=True))
@@ -34,5 +34,5 @@ class ShiftedRing(Recipe):
 
 
 def second_stride(nodes: int) -> int:
-    """Return the greatest stride below `nodes` / 2 that passes all nodes."""
+    """Return the greatest stride below `nodes` / 2 that visits all nodes."""
     return next(stride for stride in range((nodes - 1) // 2, 0, -1) if gcd(stride, nodes) == 1)

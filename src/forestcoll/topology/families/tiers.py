@@ -1,10 +1,11 @@
-"""A random platform in the spirit of Tiers: a wide area, metropolitan areas that hang on it, local ones on those.
+"""A random platform similar to those of Tiers: a wide area network, metropolitan networks on it, local ones on those.
 
-M. Doar, *A better model for generating test networks*, Globecom 1996, which the series of broadcasts were tried on
-(INRIA RR-4871, §7). As there, the nodes of each wide or metropolitan network lie at random places of a square, joined
-by a shortest spanning tree and by some more links between the nearest that are not joined yet; a local network is a
-star around its first node; and networks of a level are joined to random nodes of the level above. Simpler than there:
-numbers of nodes are fixed, and the start-up of a link is the time that light in glass takes, 5 us a kilometre.
+M. Doar, *A better model for generating test networks*, Globecom 1996; the series of broadcasts were tested on such
+platforms (INRIA RR-4871, §7). As in Tiers, the nodes of a wide or metropolitan network are at random places of a
+square. They are joined by a shortest spanning tree, and by more links between the nearest nodes that are not joined
+yet. A local network is a star around its first node. Networks of a level are joined to random nodes of the level above.
+Unlike in Tiers, the numbers of nodes are fixed, and the start-up of a link is the time of light in glass, 5 us a
+kilometre.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from forestcoll.topology.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 _WIDE, _METROPOLITAN, _LOCAL = 2000, 50, 1
-"""Sides of the squares, in kilometres; a local network is all in one place."""
+"""Sides of the squares in kilometres; all nodes of a local network are at the same place."""
 
 _MICROSECONDS = 5
 
@@ -27,7 +28,7 @@ Place = tuple[int, int]
 
 
 class _Wire(NamedTuple):
-    """A full-duplex link: its ends, which level it is of, and how long it is in kilometres."""
+    """A full-duplex link: its ends, its level, and its length in kilometres."""
 
     one: int
     other: int
@@ -38,11 +39,11 @@ class _Wire(NamedTuple):
 @topology_builder(
     "tiers",
     summary="random one-port platform: wide, metropolitan and local networks",
-    source="in the spirit of M. Doar, A better model for generating test networks, Globecom 1996",
+    source="similar to M. Doar, A better model for generating test networks, Globecom 1996",
 )
 @dataclass(frozen=True)
 class Tiers(Recipe):
-    """Nodes are numbered from 0: the wide network, then the metropolitan ones, then the local ones."""
+    """A random platform. Nodes are numbered from 0: the wide network, then the metropolitan ones, then the local."""
 
     port_model: ClassVar[str | None] = "one-port"
 
@@ -53,19 +54,17 @@ class Tiers(Recipe):
         default=2, metadata=integer("local networks of each metropolitan one", minimum=0, is_size=True)
     )
     local: int = field(default=4, metadata=integer("nodes of each local network", is_size=True))
-    seed: int = field(
-        default=1, metadata=integer("what is drawn: another number, another platform", minimum=0, is_size=True)
-    )
+    seed: int = field(default=1, metadata=integer("seed of the random numbers", minimum=0, is_size=True))
     redundancy: int = field(
         default=2, metadata=integer("links of wide and metropolitan networks beyond a tree", minimum=0)
     )
-    wide_bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of wide links at most, each way"))
+    wide_bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of wide links, each way, at most"))
     metropolitan_bandwidth: Fraction = field(
-        default=Fraction(5), metadata=link_bandwidth("of metropolitan links at most")
+        default=Fraction(5), metadata=link_bandwidth("of metropolitan links, at most")
     )
-    local_bandwidth: Fraction = field(default=Fraction(10), metadata=link_bandwidth("of local links at most"))
+    local_bandwidth: Fraction = field(default=Fraction(10), metadata=link_bandwidth("of local links, at most"))
     slowest: int = field(
-        default=20, metadata=integer("what a link has of that at least, in percent, where 100 is all", maximum=100)
+        default=20, metadata=integer("least bandwidth of a link, in percent of the most of its level", maximum=100)
     )
     routers: bool = field(default=False, metadata=flag("nodes of wide and metropolitan networks are switches"))
 
@@ -117,7 +116,7 @@ class Tiers(Recipe):
 
 
 def _size(nodes: int, redundancy: int) -> int:
-    """Return how many links a network of so many nodes has."""
+    """Return how many links a network of `nodes` nodes has."""
     return min(nodes - 1 + redundancy, nodes * (nodes - 1) // 2)
 
 
@@ -126,7 +125,7 @@ def _one_of(nodes: Sequence[int], draws: Draws) -> int:
 
 
 def _meshed(nodes: Sequence[int], level: str, side: int, redundancy: int, draws: Draws) -> Iterator[_Wire]:
-    """Yield the links of a network: a shortest spanning tree (Prim), then the shortest of those left over."""
+    """Yield the links of a network: a shortest spanning tree (Prim), then the shortest of the remaining links."""
     places = [(draws.integer(0, side), draws.integer(0, side)) for _ in nodes]
     joined = {0}
     tree = set()

@@ -9,10 +9,10 @@ from forestcoll.topology.parameters import dimensions, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 
-@topology_builder("torus", summary="torus of any dimensions", source="a unit by definition")
+@topology_builder("torus", summary="torus of any dimensions", source="unit bandwidth")
 @dataclass(frozen=True)
 class Torus(Recipe):
-    """A dimension of size 2 has one link between its two nodes, not two."""
+    """A torus. A dimension of size 2 has one link between its two nodes, not two."""
 
     dims: tuple[int, ...] = field(default=(4, 4, 4), metadata=dimensions("nodes along each dimension"))
     bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))

@@ -1,6 +1,7 @@
 """The twisted hypercube of Esfahanian, Ni and Sagan (1991): a hypercube with two links of one 4-cycle exchanged.
 
-The links 0-1 and 2-3 become the diagonals 0-3 and 1-2. Nodes and degree stay, and the diameter falls by one.
+The links 0-1 and 2-3 become the diagonals 0-3 and 1-2. The number of nodes and the degree stay; the diameter is one
+less.
 """
 
 from collections.abc import Iterator
@@ -17,11 +18,11 @@ _EXCHANGED = {(0, 1): (0, 3), (2, 3): (1, 2)}
 @topology_builder(
     "twisted-hypercube",
     summary="hypercube of 2^dim nodes with two links exchanged, which makes the diameter dim - 1",
-    source="a unit by definition; A.-H. Esfahanian et al., The twisted N-cube, IEEE Trans. Computers 40 (1991)",
+    source="unit bandwidth; A.-H. Esfahanian et al., The twisted N-cube, IEEE Trans. Computers 40 (1991)",
 )
 @dataclass(frozen=True)
 class TwistedHypercube(ArcRecipe):
-    """2^dim nodes of degree `dim`."""
+    """A twisted hypercube of 2^dim nodes of degree `dim`."""
 
     dim: int = field(default=3, metadata=integer("dimensions", minimum=3, maximum=MAX_DIMENSIONS, is_size=True))
     bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))

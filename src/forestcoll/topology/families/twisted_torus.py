@@ -1,7 +1,7 @@
 """The twisted torus: a torus whose wrap-around links in the short dimensions also shift along the long one.
 
-With a twist of half the long dimension this is the rectangular twisted torus of Cámara et al., n x 2n in two
-dimensions, and n x n x 2n in three, which a TPU v4 pod offers: the same links, a smaller diameter.
+With a twist of half the long dimension it is the rectangular twisted torus of Cámara et al.: n x 2n in two dimensions,
+and n x n x 2n in three, which a TPU v4 pod offers. It has as many links as a torus and a smaller diameter.
 """
 
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ from forestcoll.topology.registry import topology_builder
 
 @topology_builder(
     "twisted-torus",
-    summary="twisted torus: wrapping round a dimension shifts along the last one, by half its size",
-    source="a unit by definition; J. M. Cámara et al., Twisted torus topologies, IEEE TPDS 21 (2010)",
+    summary="twisted torus: wrap-around links also shift along the last dimension, by half its size",
+    source="unit bandwidth; J. M. Cámara et al., Twisted torus topologies, IEEE TPDS 21 (2010)",
 )
 @dataclass(frozen=True)
 class TwistedTorus(ArcRecipe):
-    """Nodes are numbered in row-major order; the last dimension is the long one, and wraps round without a shift."""
+    """A twisted torus. Nodes are numbered in row-major order; the last, long dimension wraps around without a shift."""
 
     dims: tuple[int, ...] = field(default=(4, 8), metadata=dimensions("nodes along each dimension, the long one last"))
     twist: int | None = field(default=None, metadata=derived_integer("half the last", "shift of a wrap", minimum=1))
@@ -34,7 +34,7 @@ class TwistedTorus(ArcRecipe):
         if min(self.dims) < 3:
             return "a dimension has 2 nodes, which a wrap joins twice; make each 3 or more"
         if self._shift() >= self.dims[-1]:
-            return f"twist is {self.twist}; with {self.dims[-1]} nodes along the last dimension it is less than that"
+            return f"twist is {self.twist}; with {self.dims[-1]} nodes along the last dimension it must be less"
         return None
 
     def order(self) -> int:

@@ -1,14 +1,14 @@
 """What machines share: ids, GPUs in boxes, a switch in each box, a switch that joins the boxes.
 
-All links are full duplex, so every node sends as fast as it receives. Boxes are joined by one switch called `ib`:
-a non-blocking fabric, whatever it is made of. One box alone has nothing of what leads out of it.
+All links are full duplex, so every node sends as fast as it receives. One switch called `ib` joins the boxes; it stands
+for a non-blocking fabric of any kind. A single box has no links to the outside.
 """
 
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.parameters import flag, link_bandwidth
+from forestcoll.topology.parameters import flag
 from forestcoll.topology.registry import Recipe, Size
 
 FABRIC = "ib"
@@ -30,7 +30,7 @@ def add_gpus(network: TopologyBuilder, boxes: int, gpus: int) -> None:
 def add_box_switches(
     network: TopologyBuilder, boxes: int, gpus: int, bandwidth: Fraction, *, in_network: bool = False
 ) -> None:
-    """Give each box an NVSwitch that joins its GPUs at `bandwidth` each; `in_network`: it multicasts and adds up."""
+    """Add to each box an NVSwitch with links of `bandwidth` to its GPUs; `in_network`: it multicasts and aggregates."""
     for box in range(boxes):
         switch = network.add_switch(f"b{box}/nvswitch", multicast=in_network, aggregation=in_network, box=box)
         for gpu in range(gpus):
@@ -38,7 +38,7 @@ def add_box_switches(
 
 
 def join_boxes(network: TopologyBuilder, boxes: int, gpus: int, bandwidth: Fraction) -> None:
-    """Join two boxes or more by a switch, to which every GPU has a link of `bandwidth`."""
+    """Join two or more boxes by a switch, to which every GPU has a link of `bandwidth`."""
     if boxes == 1:
         return
     network.add_switch(FABRIC)
@@ -50,9 +50,10 @@ def join_boxes(network: TopologyBuilder, boxes: int, gpus: int, bandwidth: Fract
 def join_boxes_by_pairs(
     network: TopologyBuilder, boxes: int, gpus: int, pcie_bandwidth: Fraction, nic_bandwidth: Fraction
 ) -> None:
-    """Join two boxes or more by a switch that every two GPUs share a NIC to, behind a PCIe switch.
+    """Join two or more boxes by a switch; every two GPUs share a NIC, which is behind a PCIe switch.
 
-    A GPU's link to the PCIe switch is `pcie_bandwidth`; the NIC is the PCIe switch's link of `nic_bandwidth`.
+    The link of a GPU to its PCIe switch has `pcie_bandwidth`. The link of the PCIe switch to the switch that joins the
+    boxes stands for the NIC and has `nic_bandwidth`.
     """
     if boxes == 1:
         return
@@ -77,13 +78,13 @@ def direct_links(boxes: int, gpus: int) -> int:
 
 @dataclass(frozen=True)
 class NvlinkBoxes(Recipe):
-    """Boxes whose GPUs have an NVSwitch, which may multicast and add up, and a NIC each; a machine sets the numbers."""
+    """Boxes with an NVSwitch, which may multicast and aggregate, and a NIC for each GPU; a machine sets the numbers."""
 
     boxes: int
     gpus: int
     nvswitch_bandwidth: Fraction
     ib_bandwidth: Fraction = field(default=Fraction(50), metadata=link_bandwidth("GB/s each way of a NIC"))
-    nvls: bool = field(default=False, metadata=flag("the NVSwitch multicasts and adds up"))
+    nvls: bool = field(default=False, metadata=flag("the NVSwitch multicasts and aggregates"))
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -1,10 +1,11 @@
 """NVIDIA DGX-1 with V100: eight GPUs in a hybrid cube mesh of NVLinks, four 100 Gb/s NICs.
 
-A V100 has six second-generation NVLinks of 25 GB/s each way. Sixteen pairs of GPUs are joined: the twelve edges of a
-cube and the diagonals of two of its faces; eight pairs, which form one ring, by two links. They are numbered as
-`nvidia-smi topo -m` numbers them.
-Between boxes, GPUs 2i and 2i+1 share NIC i (EDR InfiniBand, 12.5 GB/s each way) behind a PCIe switch, which each
-reaches by PCIe 3.0 x16: 8 GT/s on 16 lanes or 16 GB/s each way before encoding. PCIe is left out of a single box.
+A V100 has six second-generation NVLinks of 25 GB/s each way. Sixteen pairs of GPUs are joined: along the twelve edges
+of a cube and the diagonals of two of its faces. Eight of these pairs, which form one ring, have two links. GPUs have
+the numbers that `nvidia-smi topo -m` prints.
+
+Between boxes, GPUs 2i and 2i+1 share NIC i (EDR InfiniBand, 12.5 GB/s each way) behind a PCIe switch. Each GPU reaches
+the PCIe switch by PCIe 3.0 x16: 8 GT/s on 16 lanes, or 16 GB/s each way before encoding. A single box has no PCIe.
 """
 
 from dataclasses import dataclass, field

@@ -1,9 +1,9 @@
 """NVIDIA DGX A100: eight GPUs on an NVSwitch, one 200 Gb/s NIC a GPU.
 
-An A100 has twelve third-generation NVLinks, 600 GB/s both ways together, so 300 GB/s each way; a ConnectX-6 NIC at
-200 Gb/s carries 25 GB/s each way. These are the numbers of Figure 1 of the ForestColl paper, which leaves PCIe
-switches and NICs out. `nics=true` puts them in as its testbed has them: every two GPUs reach two NICs through a PCIe
-switch whose ports are PCIe 4.0 x16, 16 GT/s on 16 lanes or 32 GB/s each way before encoding.
+An A100 has twelve third-generation NVLinks, 600 GB/s in both directions together, so 300 GB/s each way. A ConnectX-6
+NIC at 200 Gb/s carries 25 GB/s each way. These are the numbers of Figure 1 of the ForestColl paper, which does not show
+PCIe switches and NICs. `nics=true` adds them as in the testbed of the paper: every two GPUs reach two NICs through a
+PCIe switch, whose ports are PCIe 4.0 x16: 16 GT/s on 16 lanes, or 32 GB/s each way before encoding.
 """
 
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class DgxA100(Recipe):
     ib_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of a NIC"))
     nics: bool = field(
         default=False,
-        metadata=flag("put in the PCIe switches and NICs between GPUs and InfiniBand (two boxes or more)"),
+        metadata=flag("add the PCIe switches and NICs between GPUs and InfiniBand (two boxes or more)"),
     )
     pcie_bandwidth: Fraction = field(
         default=Fraction(32), metadata=link_bandwidth("GB/s each way of a PCIe switch's port, with nics=true")
@@ -48,7 +48,7 @@ class DgxA100(Recipe):
     def size(self) -> Size:
         """As `Recipe.size`."""
         compute = self.boxes * self.gpus
-        # With NICs a GPU has, for its link to the fabric, one to the PCIe switch and a NIC with two.
+        # With NICs, the link of a GPU to the fabric becomes a link to the PCIe switch and a NIC with two links.
         outside = direct_links(self.boxes, self.gpus) * (3 if self.nics else 1)
         return Size(compute, 2 * compute + outside)
 

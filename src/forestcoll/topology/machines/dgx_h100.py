@@ -1,8 +1,8 @@
 """NVIDIA DGX H100: eight GPUs on an NVSwitch, one 400 Gb/s NIC a GPU.
 
-An H100 has eighteen fourth-generation NVLinks, 900 GB/s both ways together, so 450 GB/s each way; a ConnectX-7 NIC at
-400 Gb/s carries 50 GB/s each way. The ForestColl paper's H100 testbed has the same numbers. The third-generation
-NVSwitch can multicast and add up (NVLink SHARP, "NVLS"), which `nvls=true` states of it.
+An H100 has eighteen fourth-generation NVLinks, 900 GB/s in both directions together, so 450 GB/s each way. A ConnectX-7
+NIC at 400 Gb/s carries 50 GB/s each way. The H100 testbed of the ForestColl paper has the same numbers. The
+third-generation NVSwitch can multicast and aggregate (NVLink SHARP, "NVLS"); `nvls=true` uses this.
 """
 
 from dataclasses import dataclass, field

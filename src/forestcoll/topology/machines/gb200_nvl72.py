@@ -1,9 +1,9 @@
 """NVIDIA GB200 NVL72: a rack of 72 GPUs in one NVLink domain, one 400 Gb/s NIC a GPU.
 
-A Blackwell GPU has eighteen fifth-generation NVLinks, 1.8 TB/s both ways together, so 900 GB/s each way; the nine
-NVLink switch trays of a rack are one switch here. A compute tray has four GPUs and four ConnectX-7 NICs, so 400 Gb/s
-or 50 GB/s each way a GPU between racks. The switches can multicast and add up (NVLink SHARP), which `nvls=true`
-states.
+A Blackwell GPU has eighteen fifth-generation NVLinks, 1.8 TB/s in both directions together, so 900 GB/s each way. One
+switch here stands for the nine NVLink switch trays of a rack. A compute tray has four GPUs and four ConnectX-7 NICs, so
+each GPU has 400 Gb/s, or 50 GB/s each way, between racks. The switches can multicast and aggregate (NVLink SHARP);
+`nvls=true` uses this.
 """
 
 from dataclasses import dataclass, field
@@ -28,4 +28,4 @@ class Gb200Nvl72(NvlinkBoxes):
     nvswitch_bandwidth: Fraction = field(
         default=Fraction(900), metadata=link_bandwidth("GB/s each way between a GPU and the NVLink switches")
     )
-    nvls: bool = field(default=False, metadata=flag("the NVLink switches multicast and add up"))
+    nvls: bool = field(default=False, metadata=flag("the NVLink switches multicast and aggregate"))

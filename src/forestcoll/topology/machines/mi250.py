@@ -1,8 +1,8 @@
 """AMD MI250: sixteen GPUs (dies) a box on direct Infinity Fabric links, InfiniBand between boxes.
 
-An Infinity Fabric link runs at 25 GT/s on 16 lanes: 50 GB/s each way. A box has eight cards of two dies; the four
-links within a card and the links between cards are those of the ForestColl paper's testbed (Figure 9a), whose NICs
-give a GPU 16 GB/s each way. The paper's 8+8 setting is `gpus=8`.
+An Infinity Fabric link runs at 25 GT/s on 16 lanes: 50 GB/s each way. A box has eight cards of two dies. The four links
+within a card and the links between cards are those of the testbed of the ForestColl paper (Figure 9a), whose NICs give
+each GPU 16 GB/s each way. The 8+8 setting of the paper is `gpus=8`.
 """
 
 from dataclasses import dataclass, field

@@ -1,7 +1,8 @@
-"""AMD MI300X: eight GPUs, each with an Infinity Fabric link to each other one, and a 400 Gb/s NIC a GPU.
+"""AMD MI300X: eight GPUs, each with an Infinity Fabric link to every other, and a 400 Gb/s NIC for each GPU.
 
-A GPU has seven links to its peers, each 16 lanes at 32 Gb/s: 64 GB/s each way, the 128 GB/s both ways together that
-AMD publishes. Platforms usually pair each GPU with a 400 Gb/s NIC, 50 GB/s each way; set `ib_bandwidth` for others.
+A GPU has seven links to the others, each with 16 lanes at 32 Gb/s: 64 GB/s each way, which is the 128 GB/s in both
+directions together that AMD publishes. Platforms usually have a 400 Gb/s NIC for each GPU, 50 GB/s each way; set
+`ib_bandwidth` for others.
 """
 
 from dataclasses import dataclass, field
