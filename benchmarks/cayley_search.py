@@ -15,7 +15,7 @@ from math import gcd
 
 import numpy as np
 
-from forestcoll.design.measure import Cost, alike_cost, least_factor, moore_steps
+from forestcoll.design.measure import Cost, cayley_cost, least_factor, moore_steps
 from forestcoll.topology.families.cayley import Metacyclic
 
 _SETS_PER_GROUP = 40
@@ -81,8 +81,8 @@ def keep(frontier: dict[Cost, tuple[Metacyclic, list[int]]], group: Metacyclic, 
     """Add the graph to the frontier if neither it nor its transpose is dominated."""
     onward = multiplied(group, generators)
     back = multiplied(group, [group.inverse(element) for element in generators])
-    cost = alike_cost(onward, back)
-    if cost is None or dominated(cost, frontier) or alike_cost(back, onward) != cost:
+    cost = cayley_cost(onward, back)
+    if cost is None or dominated(cost, frontier) or cayley_cost(back, onward) != cost:
         return
     for other in [each for each in frontier if dominated(each, [cost])]:
         del frontier[other]
