@@ -1,9 +1,10 @@
-"""The best directed acyclic graph (§3.1.3): the order of the nodes in which SSBPDAG has the greatest optimum.
+"""The best directed acyclic graph (§3.1.3): the order of the nodes for which SSBPDAG has the greatest optimum.
 
-Which order is best is a search: a mixed-integer program with a place for each node where the platform is small and has
-no switches. Beyond that, orders are taken from the best tree, so that no DAG found is worse than that, and from what
-the optimum sends over each link (few of it should lead backwards; Eades, Lin and Smyth 1993), and improved by moving
-one node at a time. Every order's throughput is exact; the optimum of the series bounds them all.
+On a small platform without switches the best order is found by a mixed-integer program with a position for each node.
+On other platforms a local search improves start orders by moving one node at a time. One start order comes from the
+best tree, so the DAG is never worse than that tree. Another one comes from the flow of the optimum: little of it should
+lead backwards (Eades, Lin and Smyth 1993). The throughput of each order is exact. The optimum of the series is an upper
+bound for all orders.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from forestcoll.exact_lp.integer_program import IntegerProgram
 from forestcoll.oneport.best_tree import BestTree
-from forestcoll.oneport.dag import DagOptimum, dag_optimum, dag_program, forward_ways
+from forestcoll.oneport.dag import DagOptimum, dag_optimum, dag_program, forward_commodities
 from forestcoll.oneport.logical import logical_arcs
 from forestcoll.oneport.optimum import SteadyOptimum
 from forestcoll.oneport.platform import Platform
@@ -22,24 +23,25 @@ from forestcoll.progress import SILENT, Progress
 if TYPE_CHECKING:
     from forestcoll.proof.prices import Port
 
-MOST_SEARCHED_LINKS = 48
-"""The most links of a platform that the integer program is asked about."""
+MAX_SEARCHED_LINKS = 48
+"""The maximum number of links of a platform for the integer program."""
 
-_MOST_NODES = 2000
-_MOST_WORK = 2_000_000
-"""Square of the links, times orders that local search may try."""
+_MAX_NODES = 2000
+_MAX_WORK = 2_000_000
+"""The limit on local search: the square of the number of links times the number of orders."""
 
 _CLOSE = 1e-7
 
 
 @dataclass(frozen=True)
 class BestDag:
-    """A DAG, and how good it is.
+    """The best DAG that was found, and a bound on all DAGs.
 
     Attributes:
-        dag: its order, exact throughput, rates and trees.
-        bound: no DAG has more throughput.
-        optimal: whether it is known to be the best: it reaches `bound`, or the integer program's search was complete.
+        dag: the order, the exact throughput, the rates and the trees.
+        bound: an upper bound on the throughput of any DAG.
+        optimal: whether the DAG is known to be the best: it reaches `bound`, or the integer program was solved
+            completely.
     """
 
     dag: DagOptimum
@@ -48,26 +50,26 @@ class BestDag:
 
     @property
     def throughput(self) -> Fraction:
-        """Messages in a unit of time."""
+        """Messages per unit of time."""
         return self.dag.throughput
 
 
 def best_dag(best: SteadyOptimum, tree: BestTree, progress: Progress = SILENT) -> BestDag:
-    """Return the best DAG on the platform of `best`, or a good one that is no worse than `tree`, and a bound."""
+    """Return the best DAG on the platform of `best` with a bound, or a good DAG that is not worse than `tree`."""
     platform = best.platform
-    progress.begin("searching the best DAG")
+    progress.begin("searching for the best DAG")
     found = max((dag_optimum(platform, order) for order in _orders(best, tree)), key=lambda each: each.throughput)
     complete = False
     if found.throughput < best.throughput:
         found = _moved(platform, found, best.throughput, progress)
-    searched = not platform.topology.switches and len(platform.topology.links) <= MOST_SEARCHED_LINKS
+    searched = not platform.topology.switches and len(platform.topology.links) <= MAX_SEARCHED_LINKS
     if found.throughput < best.throughput and searched:
         found, complete = _searched(best, found)
     return BestDag(found, best.throughput, optimal=complete or found.throughput == best.throughput)
 
 
 def _orders(best: SteadyOptimum, tree: BestTree) -> Iterator[tuple[int, ...]]:
-    """Yield orders to begin with: that of the tree, of mean depths, and one that little leads backwards in."""
+    """Yield start orders: the order of the tree, the order by mean depth, and an order with little backward flow."""
     platform = best.platform
     after = _after(platform)
     yield _fed(platform, after, [route[-1] for route in tree.tree.routes])
@@ -80,7 +82,7 @@ def _orders(best: SteadyOptimum, tree: BestTree) -> Iterator[tuple[int, ...]]:
 
 
 def _after(platform: Platform) -> dict[int, set[int]]:
-    """Return of each compute node those that it reaches without another on the way."""
+    """Return, for each compute node, the compute nodes that it reaches by a link or through switches only."""
     after: dict[int, set[int]] = {node: set() for node in platform.topology.compute}
     for tail, head in logical_arcs(platform, platform.costs).arcs:
         after[tail].add(head)
@@ -88,7 +90,7 @@ def _after(platform: Platform) -> dict[int, set[int]]:
 
 
 def _fed(platform: Platform, after: Mapping[int, set[int]], wish: Sequence[int]) -> tuple[int, ...]:
-    """Return the compute nodes in the order of `wish`, each put off until a node before reaches it."""
+    """Return the compute nodes in the order of `wish`, with each node moved behind the first node that reaches it."""
     rank = {node: place for place, node in reversed(list(enumerate(wish)))}
     order, waiting = [platform.source], set(after[platform.source])
     placed = {platform.source}
@@ -101,7 +103,10 @@ def _fed(platform: Platform, after: Mapping[int, set[int]], wish: Sequence[int])
 
 
 def _forward(best: SteadyOptimum) -> list[int]:
-    """Return an order by which little of what the optimum sends leads backwards: most surplus of sending first."""
+    """Return an order in which little of the optimum's flow leads backwards: the node with the largest surplus first.
+
+    The surplus of a node is the amount that it sends minus the amount that it receives.
+    """
     sent: dict[tuple[int, int], Fraction] = {}
     for tree in best.trees:
         for route in tree.routes:
@@ -122,8 +127,8 @@ def _forward(best: SteadyOptimum) -> list[int]:
 
 
 def _moved(platform: Platform, found: DagOptimum, enough: Fraction, progress: Progress) -> DagOptimum:
-    """Return the best of local search: a node at a time goes to another place, while that helps."""
-    tries = _MOST_WORK // len(platform.topology.links) ** 2
+    """Return the result of local search: move one node to another position as long as that increases the throughput."""
+    tries = _MAX_WORK // len(platform.topology.links) ** 2
     done = 0
     improved = True
     while improved and found.throughput < enough:
@@ -142,7 +147,7 @@ def _moved(platform: Platform, found: DagOptimum, enough: Fraction, progress: Pr
 
 
 def _neighbours(platform: Platform, order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield the orders in which one node has another place and that let all nodes receive."""
+    """Yield the orders that differ in the position of one node and in which all nodes can receive."""
     seen, after = {order}, _after(platform)
     for place in range(1, len(order)):
         rest = (*order[:place], *order[place + 1 :])
@@ -155,15 +160,15 @@ def _neighbours(platform: Platform, order: tuple[int, ...]) -> Iterator[tuple[in
 
 
 def _guess(platform: Platform, order: tuple[int, ...]) -> float:
-    """Return about what throughput an order has."""
-    solution = dag_program(platform, forward_ways(platform, order)).attempt()
+    """Return the approximate throughput of an order."""
+    solution = dag_program(platform, forward_commodities(platform, order)).attempt()
     return 0.0 if solution is None else float(solution.values[0]) / float(min(platform.costs))
 
 
 def _searched(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]:
-    """Return the best DAG that the integer program finds, and whether there is no better one."""
+    """Return the best DAG that the integer program finds, and whether it is proven to be the best."""
     search = _Search(best, known)
-    solution = search.program.solve(_MOST_NODES)
+    solution = search.program.solve(_MAX_NODES)
     if solution.values is None:
         return known, False
     places = [float(solution.values[column]) for column in search.places]
@@ -175,9 +180,9 @@ def _searched(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]
 
 
 class _Search:
-    """The integer program: throughput, of each link its time and whether it is used, of each node its place.
+    """The integer program. Variables: the throughput, the time and the use of each link, the position of each node.
 
-    Times are in units of the time that the optimum of the series has for a message, and so is the throughput.
+    The unit of time is the time per message in the optimum of the series. The throughput has the same scale.
     """
 
     def __init__(self, best: SteadyOptimum, known: DagOptimum) -> None:
