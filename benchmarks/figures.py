@@ -1,10 +1,11 @@
-"""Draw Figures 3, 7, 15 and 18 of the direct-connect paper anew: `make figures` writes them to build/figures.
+"""Draw Figures 3, 7, 15 and 18 of the direct-connect paper: `make figures` writes them to build/figures.
 
     .venv/bin/python benchmarks/figures.py [FOLDER] [--most N]
 
-Figure 3: line graphs of Moore- and bandwidth-optimal bases. Figure 7: allreduce and all-to-all at large N, beside
-shifted rings, double binary trees and tori. Figure 15: the best network of every size for two workloads. Figure 18: the
-bandwidth of generalized Kautz graphs. It takes matplotlib (`pip install 'forestcoll[pictures]'`) and a minute or two.
+Figure 3: line graphs of Moore-optimal and bandwidth-optimal bases. Figure 7: allreduce and all-to-all at large N,
+compared with shifted rings, double binary trees and tori. Figure 15: the best network of every size for two workloads.
+Figure 18: the bandwidth of generalized Kautz graphs. The program needs matplotlib (`pip install
+'forestcoll[pictures]'`) and takes one or two minutes.
 """
 
 import argparse
@@ -34,7 +35,7 @@ def main() -> None:
     """Draw the figures."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("folder", nargs="?", type=Path, default=Path("build/figures"))
-    parser.add_argument("--most", type=int, default=1024, help="the most nodes")
+    parser.add_argument("--most", type=int, default=1024, help="maximum number of nodes")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     for name, draw in _FIGURES.items():
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 def line_graphs(figure: Figure, most: int) -> None:
-    """Draw Figure 3: steps and bandwidth of line graphs, over the number of nodes."""
+    """Draw Figure 3: steps and bandwidth of line graphs against the number of nodes."""
     steps, factors = figure.subplots(1, 2)
     for (nodes, name), colour in zip(
         ((8, "K(4,4)"), (5, "K(5)"), (6, "DirCirculant(4)"), (9, "H(2,3)")), _COLOURS, strict=False
@@ -61,11 +62,11 @@ def line_graphs(figure: Figure, most: int) -> None:
     sizes = sorted({round(2 ** (tenths / 10)) for tenths in range(25, int(10 * log2(100 * most)))})
     steps.plot(sizes, [moore_steps(size, DEGREE) for size in sizes], "k:", label="Moore bound")
     _label(steps, "nodes", "T_L (steps)", "Line graphs stay at the Moore bound", logarithmic=True)
-    _label(factors, "nodes", "T_B / least T_B", "and a constant from the best bandwidth", logarithmic=True)
+    _label(factors, "nodes", "T_B / least T_B", "and within a constant of the best bandwidth", logarithmic=True)
 
 
 def _predicted(base: Construction) -> Construction:
-    """Return the line graph's cost without making its base's network, which only loops ask for."""
+    """Return a construction with the cost of the line graph of `base`, without making the network of `base`."""
     from forestcoll.design.line_graph import line_graph_cost
 
     cost = line_graph_cost(base.cost, base.nodes)
@@ -73,7 +74,7 @@ def _predicted(base: Construction) -> Construction:
 
 
 def large_networks(figure: Figure, most: int) -> None:
-    """Draw Figure 7: allreduce and all-to-all of 2^20 bytes, over the number of nodes."""
+    """Draw Figure 7: allreduce and all-to-all of 2^20 bytes against the number of nodes."""
     allreduce, all_to_all = figure.subplots(1, 2)
     workload = Workload(Traffic.ALLREDUCE, 2**20, ALPHA, BANDWIDTH)
     published, everything = TopologyFinder(published_only=True), TopologyFinder()
@@ -91,7 +92,9 @@ def large_networks(figure: Figure, most: int) -> None:
     allreduce.plot(sizes, bound, "k:", label="bound")
     _all_to_all_curves(all_to_all, sizes, squares, everything)
     _label(allreduce, "nodes", "allreduce (us)", "Allreduce of 1 MiB, alpha 10 us, 100 Gb/s", logarithmic=False)
-    _label(all_to_all, "nodes", "all-to-all (us)", "All-to-all of 1 MiB a node, over shortest paths", logarithmic=False)
+    _label(
+        all_to_all, "nodes", "all-to-all (us)", "All-to-all of 1 MiB per node over shortest paths", logarithmic=False
+    )
     for axes in (allreduce, all_to_all):
         axes.set_yscale("log")
 
@@ -127,7 +130,7 @@ def _rate_time(wiring: Wiring, nodes: int, degree: int = DEGREE) -> float:
 
 
 def _least_rate_time(nodes: int) -> float:
-    """Return the all-to-all time that distances in the best possible one-way network allow."""
+    """Return a lower bound on the all-to-all time, from the distances in the best possible one-way network."""
     far, ring, hops, total = nodes - 1, 1, 0, 0
     while far > 0:
         ring, hops = ring * DEGREE, hops + 1
@@ -137,14 +140,14 @@ def _least_rate_time(nodes: int) -> float:
 
 
 def _tree_time(nodes: int) -> float:
-    """Return a double binary tree's time with the best number of pieces: heights of latency, and half the bandwidth."""
+    """Return the time of a double binary tree with the best number of chunks."""
     height = log2(nodes + 1)
     pieces = range(1, 400)
     return min(2 * (height + piece - 1) * (10 + 2**20 / piece / 12_500 * 2) for piece in pieces)
 
 
 def best_networks(figure: Figure, most: int) -> None:
-    """Draw Figure 15: the least allreduce time of each size, coloured by how the network is made."""
+    """Draw Figure 15: the least allreduce time of each size, with a colour for each kind of network."""
     finder, two_way = TopologyFinder(), TopologyFinder(bidirectional=True)
     for axes, (name, size) in zip(figure.subplots(1, 2), (("1 MB", 10**6), ("100 MB", 10**8)), strict=True):
         workload = Workload(Traffic.ALLREDUCE, size, ALPHA, BANDWIDTH)
@@ -194,7 +197,7 @@ def _kind(construction: Construction) -> str:
 
 
 def kautz_bandwidth(figure: Figure, most: int) -> None:
-    """Draw Figure 18: T_B of generalized Kautz graphs over the least."""
+    """Draw Figure 18: T_B of generalized Kautz graphs, divided by the least T_B."""
     axes = figure.subplots()
     for degree, colour in zip((2, 4, 8), _COLOURS, strict=False):
         sizes = range(degree + 2, most + 1, 1 if degree < 8 else max(most // 64, 1))
