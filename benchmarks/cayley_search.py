@@ -32,11 +32,11 @@ def main() -> None:
     parser.add_argument(
         "--seed", default="", help="seed text for other random graphs; the lines of several runs can be joined"
     )
-    asked = parser.parse_args()
-    first, last = map(int, asked.nodes.split(".."))
-    for nodes in range(max(first, asked.degree + 2), last + 1):
+    arguments = parser.parse_args()
+    first, last = map(int, arguments.nodes.split(".."))
+    for nodes in range(max(first, arguments.degree + 2), last + 1):
         for line in best_lines(
-            nodes, asked.degree, asked.candidates, bidirectional=asked.bidirectional, seed=asked.seed
+            nodes, arguments.degree, arguments.candidates, bidirectional=arguments.bidirectional, seed=arguments.seed
         ):
             print(line, flush=True)
 

@@ -69,25 +69,25 @@ def main() -> None:
     """Check graphs until the time is over."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--most-offsets", type=int, default=8)
+    parser.add_argument("--max-offsets", type=int, default=8)
     arguments = parser.parse_args()
     end = time.monotonic() + 60 * arguments.minutes
-    asked: Counter[tuple[int, bool]] = Counter()
+    checked: Counter[tuple[int, bool]] = Counter()
     found: list[tuple[int, Offsets]] = []
     nodes = 5
     while time.monotonic() < end:
-        for count in range(3, arguments.most_offsets + 1):
+        for count in range(3, arguments.max_offsets + 1):
             for halves in (False, True) if nodes % 2 == 0 else (False,):
                 for offsets in circulants(nodes, count, halves=halves):
-                    asked[count, halves] += 1
+                    checked[count, halves] += 1
                     if not is_optimal(nodes, offsets):
                         found.append((nodes, offsets))
                         print(f"counterexample: C({nodes}, {{{', '.join(map(str, offsets))}}})", flush=True)
                     if time.monotonic() > end:
                         break
         nodes += 1
-    print(f"all of up to {nodes - 2} nodes, and some of {nodes - 1}; {sum(asked.values())} graphs")
-    for (count, halves), number in sorted(asked.items()):
+    print(f"all circulants up to {nodes - 2} nodes, and some of {nodes - 1}; {sum(checked.values())} graphs")
+    for (count, halves), number in sorted(checked.items()):
         print(f"  {count} offsets{', one of them n/2' if halves else ''}: {number}")
     print(f"{len(found)} counterexamples, {sum(1 for n, offsets in found if 2 * offsets[-1] != n)} without n/2")
 

@@ -55,13 +55,13 @@ def rows(specs: Sequence[str], times: int, folder: Path) -> Iterator[list[str]]:
 
 def _row(spec: str, collective: Collective, runs: Sequence[Run], base: float) -> list[str]:
     seconds = statistics.median(run.seconds for run in runs)
-    said = runs[0].document
+    document = runs[0].document
     stages = [cast("dict[str, float]", run.document["seconds"]).get(PROGRAM_STAGE, 0.0) for run in runs]
     return [
         spec,
-        str(said["compute_nodes"]),
+        str(document["compute_nodes"]),
         collective.value,
-        str(said["algbw"]),
+        str(document["algbw"]),
         f"{seconds:.2f}",
         f"{seconds / base:.2f}",
         f"{statistics.median(stages):.2f}" if any(stages) else "-",
@@ -84,15 +84,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--times", type=int, default=3, help="number of runs of each case (3)")
     parser.add_argument("--quick", action="store_true", help="64 nodes only")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     print(
         f"forestcoll {version()}, Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores, "
-        f"{datetime.now(tz=UTC):%Y-%m-%d}; medians of {asked.times} runs\n"
+        f"{datetime.now(tz=UTC):%Y-%m-%d}; medians of {arguments.times} runs\n"
     )
     with tempfile.TemporaryDirectory() as name:
-        print_table(HEAD, rows(SMALL_SPECS if asked.quick else SPECS, asked.times, Path(name)))
+        print_table(HEAD, rows(SMALL_SPECS if arguments.quick else SPECS, arguments.times, Path(name)))
     print("\nThe linear program of allreduce on random networks:\n")
-    programs = PROGRAMS[:1] if asked.quick else PROGRAMS
+    programs = PROGRAMS[:1] if arguments.quick else PROGRAMS
     print_table(["network", "N", "columns", "s", "exact"], (program_row(kind, nodes) for kind, nodes in programs))
 
 

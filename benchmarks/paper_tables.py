@@ -134,7 +134,7 @@ def _table_five() -> Iterator[str]:
 def _table_eight() -> Iterator[str]:
     yield "### Table 8: distance-regular graphs of degree 4, all bandwidth-optimal"
     yield ""
-    yield "| graph | N | T_L of the paper | T_L here | least one-way | least both ways |"
+    yield "| graph | N | T_L of the paper | T_L here | least one-way | least bidirectional |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for nodes, steps in TABLE_8.items():
         (found,) = [base for base in bases(nodes, 4, published_only=True) if base.name.startswith("DistReg")]

@@ -110,17 +110,17 @@ def row_of(family: str, nodes: int, run: Run | Stopped) -> list[str]:
     """Return the table row of a case."""
     if isinstance(run, Stopped):
         return [family, str(nodes), *["-"] * (len(HEAD) - 3), run.why]
-    said = run.document
+    document = run.document
     return [
         family,
-        str(said["compute_nodes"]),
-        str(said["trees_per_root"]),
-        str(said["trees"]),
+        str(document["compute_nodes"]),
+        str(document["trees_per_root"]),
+        str(document["trees"]),
         *(f"{seconds:.3f}" for seconds in run.stage_seconds().values()),
         f"{run.seconds:.2f}",
         f"{run.peak_bytes / 1e6:.0f}",
-        f"{said['greatest_height']} / {said['mean_height']:.1f}",
-        "yes, yes" if said["optimal"] and said["verified"] else "NO",
+        f"{document['greatest_height']} / {document['mean_height']:.1f}",
+        "yes, yes" if document["optimal"] and document["verified"] else "NO",
     ]
 
 
@@ -197,19 +197,19 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=SIZES[-1], help=f"maximum number of compute nodes ({SIZES[-1]})")
     parser.add_argument("--limit", type=float, default=120.0, help="time limit of a case in seconds (120)")
     parser.add_argument("--quick", action="store_true", help="64 nodes only, and two comparisons")
-    asked = parser.parse_args()
-    largest = min(asked.largest, 64) if asked.quick else asked.largest
+    arguments = parser.parse_args()
+    largest = min(arguments.largest, 64) if arguments.quick else arguments.largest
     print(
         f"forestcoll {version()}, Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores, "
-        f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process per row, one run, limit {asked.limit:g} s\n"
+        f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process per row, one run, limit {arguments.limit:g} s\n"
     )
     with tempfile.TemporaryDirectory() as name:
-        cases = Cases([size for size in SIZES if size <= largest], asked.limit, Path(name))
+        cases = Cases([size for size in SIZES if size <= largest], arguments.limit, Path(name))
         print_table(HEAD, cases.rows())
     print("\nThe exponent of the time of all stages in N, between the two largest finished sizes:\n")
     print_table(["family", "exponent"], cases.exponents.items())
     print("\nComparison of the methods; the reference is plain Python and uses the proven method:\n")
-    print_table(COMPARISON_HEAD, map(comparison, COMPARED[:2] if asked.quick else COMPARED + COMPARED_NATIVE))
+    print_table(COMPARISON_HEAD, map(comparison, COMPARED[:2] if arguments.quick else COMPARED + COMPARED_NATIVE))
 
 
 if __name__ == "__main__":

@@ -91,17 +91,17 @@ def median_run(spec: str, folder: Path, times: int) -> Run:
 
 def row_of(run: Run) -> list[str]:
     """Return the table row of a run."""
-    said = run.document
+    document = run.document
     return [
-        str(said["topology"]),
-        str(said["compute_nodes"]),
-        str(said["trees_per_root"]),
-        str(said["trees"]),
-        f"{said['greatest_height']} / {said['mean_height']:.1f}",
+        str(document["topology"]),
+        str(document["compute_nodes"]),
+        str(document["trees_per_root"]),
+        str(document["trees"]),
+        f"{document['greatest_height']} / {document['mean_height']:.1f}",
         f"{run.seconds:.2f}",
         *(f"{seconds:.3f}" for seconds in run.stage_seconds().values()),
         f"{run.peak_bytes / 1e6:.0f}",
-        "yes" if said["optimal"] and said["verified"] else "NO",
+        "yes" if document["optimal"] and document["verified"] else "NO",
     ]
 
 

@@ -112,11 +112,15 @@ def main() -> None:
         "--limit", type=float, default=60.0, help="time limit in seconds for one method on one network (60)"
     )
     parser.add_argument("--folder", type=Path, default=Path("build/soak"), help="folder for networks with a failure")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     tally = soak(
-        seconds=asked.minutes * 60, seed=asked.seed, largest=asked.largest, limit=asked.limit, folder=asked.folder
+        seconds=arguments.minutes * 60,
+        seed=arguments.seed,
+        largest=arguments.largest,
+        limit=arguments.limit,
+        folder=arguments.folder,
     )
-    print(f"seed {asked.seed}, {asked.minutes:g} minutes, up to about {asked.largest} compute nodes")
+    print(f"seed {arguments.seed}, {arguments.minutes:g} minutes, up to about {arguments.largest} compute nodes")
     print("\n".join(tally.lines()))
     sys.exit(1 if tally.failures else 0)
 

@@ -356,7 +356,7 @@ class Bidirectional(Construction):
 
     def mirror(self) -> IntArray | None:
         """As `Construction.mirror`."""
-        return _itself(self.nodes)
+        return _identity(self.nodes)
 
     def to_document(self) -> dict[str, object]:
         """As `Construction.to_document`."""
@@ -418,7 +418,7 @@ def _product_name(factors: Sequence[Construction]) -> str:
     return "□".join(name if times == 1 else f"{name}□{times}" for name, times in runs)
 
 
-def _itself(nodes: int) -> IntArray:
+def _identity(nodes: int) -> IntArray:
     return np.arange(nodes, dtype=np.int32)
 
 

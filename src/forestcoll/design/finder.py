@@ -82,10 +82,10 @@ class TopologyFinder:
         _check_number("degree", degree, 1, MAX_PORTS)
         members = self._frontier(nodes, degree)
         if not members:
-            raise NoSolutionError(self._nothing(nodes, degree))
+            raise NoSolutionError(self._no_network_message(nodes, degree))
         return Frontier(nodes, degree, self._bidirectional, members)
 
-    def _nothing(self, nodes: int, degree: int) -> str:
+    def _no_network_message(self, nodes: int, degree: int) -> str:
         near = sorted(range(2, nodes + 9), key=lambda other: (abs(other - nodes), other))
         works = next((other for other in near if self._frontier(other, degree)), None)
         hint = f"the nearest number of nodes that works is {works}" if works else "choose another degree"

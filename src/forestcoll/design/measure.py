@@ -67,7 +67,7 @@ def breadth_first_cost(entering: IntArray) -> Cost | None:
         raise ValueError(f"degree {degree} is more than {MAX_DEGREE}")
     reached = _own_bits(nodes)
     loads: list[Fraction] = []
-    while (fresh := _fresh(reached, entering)).any():
+    while (fresh := _new_shards(reached, entering)).any():
         loads.append(_greatest_load(fresh, reached[entering] & fresh[:, None, :]))
         reached |= fresh
     if int(np.bitwise_count(reached).sum()) < nodes * nodes:
@@ -83,7 +83,7 @@ def _own_bits(nodes: int) -> npt.NDArray[np.uint64]:
     return bits
 
 
-def _fresh(reached: npt.NDArray[np.uint64], entering: IntArray) -> npt.NDArray[np.uint64]:
+def _new_shards(reached: npt.NDArray[np.uint64], entering: IntArray) -> npt.NDArray[np.uint64]:
     """Return, for each node, the shards that it lacks and that its in-neighbours have."""
     fresh = reached[entering[:, 0]].copy()
     for port in range(1, entering.shape[1]):

@@ -51,7 +51,7 @@ def schedule_of(
     """
     kind = _without_root(collective)
     progress.begin("making the schedule")
-    schedule = _made(construction, kind)
+    schedule = _build_schedule(construction, kind)
     progress.begin("verifying")
     report = verify_steps(schedule)
     if report.fault is not None:
@@ -72,7 +72,7 @@ def _without_root(collective: Collective | str) -> Collective:
     return kind
 
 
-def _made(construction: Construction, kind: Collective) -> StepSchedule:
+def _build_schedule(construction: Construction, kind: Collective) -> StepSchedule:
     topology = topology_of(construction)
     if kind is Collective.REDUCE_SCATTER:
         return _reduce_scatter(construction, topology, None)

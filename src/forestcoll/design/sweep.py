@@ -41,12 +41,12 @@ def sweep(
     Raises:
         InputError: a number is out of range.
     """
-    asked = list(questions)
-    batches = [batch for first in range(BATCHES) if (batch := asked[first::BATCHES])]
+    requested = list(questions)
+    batches = [batch for first in range(BATCHES) if (batch := requested[first::BATCHES])]
     if executor is None:
         finder = TopologyFinder(bidirectional=bidirectional, published_only=published_only)
-        for place, (nodes, degree) in enumerate(asked):
-            progress.advance(place, len(asked))
+        for place, (nodes, degree) in enumerate(requested):
+            progress.advance(place, len(requested))
             yield from _found(finder, nodes, degree)
         return
     futures = [executor.submit(answers, batch, bidirectional, published_only) for batch in batches]
@@ -56,7 +56,7 @@ def sweep(
         for document in future.result():
             frontier = frontier_of(document)
             found[frontier.nodes, frontier.degree] = frontier
-    yield from (found[question] for question in asked if question in found)
+    yield from (found[question] for question in requested if question in found)
 
 
 def answers(batch: Sequence[Question], bidirectional: bool, published_only: bool) -> list[dict[str, object]]:  # noqa: FBT001 (an executor passes positional arguments)

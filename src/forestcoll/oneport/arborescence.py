@@ -66,12 +66,12 @@ def cheapest_tree(
         levels.append(level)
         outside = [place for place in outside if label[arcs[place][0]] != label[arcs[place][1]]]
         _take_cheapest(level, arcs, outside, left, root)
-        cuts += _lower(level, nodes, arcs, outside, left)
+        cuts += _reduce_costs(level, nodes, arcs, outside, left)
         cycles = _cycles(level, arcs)
         if not cycles:
             break
-        label = _merged(label, cycles)
-    chosen = _unfolded(levels, arcs)
+        label = _contracted(label, cycles)
+    chosen = _expanded(levels, arcs)
     return CheapestTree(_in_order(chosen, arcs, nodes, root), tuple(cuts))
 
 
@@ -87,7 +87,7 @@ def _take_cheapest(
     taken.pop(label[root], None)
 
 
-def _lower(
+def _reduce_costs(
     level: _Level[Number], nodes: Sequence[int], arcs: Sequence[Arc], outside: Sequence[int], left: list[Number]
 ) -> list[tuple[Number, tuple[int, ...]]]:
     """Reduce the cost of each arc by the cost of the arc taken at its head, and return the cuts of this reduction."""
@@ -123,12 +123,12 @@ def _cycles(level: _Level[Number], arcs: Sequence[Arc]) -> list[list[int]]:
     return cycles
 
 
-def _merged(label: Sequence[int], cycles: Sequence[Sequence[int]]) -> list[int]:
+def _contracted(label: Sequence[int], cycles: Sequence[Sequence[int]]) -> list[int]:
     first = {node: cycle[0] for cycle in cycles for node in cycle}
     return [first.get(each, each) for each in label]
 
 
-def _unfolded(levels: Sequence[_Level[Number]], arcs: Sequence[Arc]) -> list[int]:
+def _expanded(levels: Sequence[_Level[Number]], arcs: Sequence[Arc]) -> list[int]:
     """Return the arcs of the tree: on each level, the node that is entered from outside drops the arc that it took."""
     chosen: list[int] = []
     for level in reversed(levels):

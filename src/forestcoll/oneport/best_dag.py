@@ -61,48 +61,48 @@ def best_dag(best: SteadyOptimum, tree: BestTree, progress: Progress = SILENT) -
     found = max((dag_optimum(platform, order) for order in _orders(best, tree)), key=lambda each: each.throughput)
     complete = False
     if found.throughput < best.throughput:
-        found = _moved(platform, found, best.throughput, progress)
+        found = _local_search(platform, found, best.throughput, progress)
     searched = not platform.topology.switches and len(platform.topology.links) <= MAX_SEARCHED_LINKS
     if found.throughput < best.throughput and searched:
-        found, complete = _searched(best, found)
+        found, complete = _integer_search(best, found)
     return BestDag(found, best.throughput, optimal=complete or found.throughput == best.throughput)
 
 
 def _orders(best: SteadyOptimum, tree: BestTree) -> Iterator[tuple[int, ...]]:
     """Yield start orders: the order of the tree, the order by mean depth, and an order with little backward flow."""
     platform = best.platform
-    after = _after(platform)
-    yield _fed(platform, after, [route[-1] for route in tree.tree.routes])
+    successors = _successors(platform)
+    yield _feasible_order(platform, successors, [route[-1] for route in tree.tree.routes])
     depth = [Fraction(0)] * len(platform.topology.nodes)
     for each in best.trees:
         for place, (_, target) in zip(each.depths, each.edges, strict=True):
             depth[target] += place * each.weight
-    yield _fed(platform, after, sorted(platform.topology.compute, key=lambda node: (depth[node], node)))
-    yield _fed(platform, after, _forward(best))
+    yield _feasible_order(platform, successors, sorted(platform.topology.compute, key=lambda node: (depth[node], node)))
+    yield _feasible_order(platform, successors, _by_surplus(best))
 
 
-def _after(platform: Platform) -> dict[int, set[int]]:
+def _successors(platform: Platform) -> dict[int, set[int]]:
     """Return, for each compute node, the compute nodes that it reaches by a link or through switches only."""
-    after: dict[int, set[int]] = {node: set() for node in platform.topology.compute}
+    successors: dict[int, set[int]] = {node: set() for node in platform.topology.compute}
     for tail, head in logical_arcs(platform, platform.costs).arcs:
-        after[tail].add(head)
-    return after
+        successors[tail].add(head)
+    return successors
 
 
-def _fed(platform: Platform, after: Mapping[int, set[int]], wish: Sequence[int]) -> tuple[int, ...]:
+def _feasible_order(platform: Platform, successors: Mapping[int, set[int]], wish: Sequence[int]) -> tuple[int, ...]:
     """Return the compute nodes in the order of `wish`, with each node moved behind the first node that reaches it."""
     rank = {node: place for place, node in reversed(list(enumerate(wish)))}
-    order, waiting = [platform.source], set(after[platform.source])
+    order, waiting = [platform.source], set(successors[platform.source])
     placed = {platform.source}
     while waiting:
         node = min(waiting, key=lambda each: (rank[each], each))
         order.append(node)
         placed.add(node)
-        waiting = (waiting | after[node]) - placed
+        waiting = (waiting | successors[node]) - placed
     return tuple(order)
 
 
-def _forward(best: SteadyOptimum) -> list[int]:
+def _by_surplus(best: SteadyOptimum) -> list[int]:
     """Return an order in which little of the optimum's flow leads backwards: the node with the largest surplus first.
 
     The surplus of a node is the amount that it sends minus the amount that it receives.
@@ -126,7 +126,7 @@ def _forward(best: SteadyOptimum) -> list[int]:
     return order
 
 
-def _moved(platform: Platform, found: DagOptimum, enough: Fraction, progress: Progress) -> DagOptimum:
+def _local_search(platform: Platform, found: DagOptimum, enough: Fraction, progress: Progress) -> DagOptimum:
     """Return the result of local search: move one node to another position as long as that increases the throughput."""
     tries = _MAX_WORK // len(platform.topology.links) ** 2
     done = 0
@@ -138,7 +138,7 @@ def _moved(platform: Platform, found: DagOptimum, enough: Fraction, progress: Pr
             if done > tries:
                 return found
             progress.advance(done, tries)
-            if _guess(platform, order) > float(found.throughput) * (1 + _CLOSE):
+            if _approximate_throughput(platform, order) > float(found.throughput) * (1 + _CLOSE):
                 better = dag_optimum(platform, order)
                 if better.throughput > found.throughput:
                     found, improved = better, True
@@ -148,24 +148,24 @@ def _moved(platform: Platform, found: DagOptimum, enough: Fraction, progress: Pr
 
 def _neighbours(platform: Platform, order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the orders that differ in the position of one node and in which all nodes can receive."""
-    seen, after = {order}, _after(platform)
+    seen, successors = {order}, _successors(platform)
     for place in range(1, len(order)):
         rest = (*order[:place], *order[place + 1 :])
         for other in range(1, len(order)):
             moved = (*rest[:other], order[place], *rest[other:])
-            candidate = _fed(platform, after, moved)
+            candidate = _feasible_order(platform, successors, moved)
             if candidate not in seen:
                 seen.add(candidate)
                 yield candidate
 
 
-def _guess(platform: Platform, order: tuple[int, ...]) -> float:
+def _approximate_throughput(platform: Platform, order: tuple[int, ...]) -> float:
     """Return the approximate throughput of an order."""
     solution = dag_program(platform, forward_commodities(platform, order)).attempt()
     return 0.0 if solution is None else float(solution.values[0]) / float(min(platform.costs))
 
 
-def _searched(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]:
+def _integer_search(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]:
     """Return the best DAG that the integer program finds, and whether it is proven to be the best."""
     search = _Search(best, known)
     solution = search.program.solve(_MAX_NODES)
@@ -173,7 +173,7 @@ def _searched(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]
         return known, False
     places = [float(solution.values[column]) for column in search.places]
     wish = sorted(range(len(places)), key=lambda node: (places[node], node))
-    order = _fed(best.platform, _after(best.platform), wish)
+    order = _feasible_order(best.platform, _successors(best.platform), wish)
     found = max(known, dag_optimum(best.platform, order), key=lambda each: each.throughput)
     reached = float(found.throughput / best.throughput)
     return found, solution.complete and -solution.bound <= reached * (1 + _CLOSE)
@@ -204,8 +204,8 @@ class _Search:
             cost = float(platform.costs[number] * best.throughput)
             program.add_row({messages: cost, use: -1.0}, upper=0.0)
             program.add_row({messages: 1.0, use: -float(nodes)}, upper=0.0)
-            after = {self.places[link.target]: 1.0, self.places[link.source]: -1.0, use: -float(nodes)}
-            program.add_row(after, lower=1.0 - nodes)
+            later = {self.places[link.target]: 1.0, self.places[link.source]: -1.0, use: -float(nodes)}
+            program.add_row(later, lower=1.0 - nodes)
             entered[link.target][messages] = 1.0
             for port in platform.ports[number]:
                 ports.setdefault(port, {})[messages] = cost

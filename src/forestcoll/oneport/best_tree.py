@@ -72,16 +72,16 @@ def best_tree(best: SteadyOptimum, progress: Progress = SILENT, *, search: bool 
     platform = best.platform
     progress.begin("searching for the best tree")
     if not platform.is_one_port and not platform.topology.switches:
-        widest = _widest(platform)
+        widest = _widest_tree(platform)
         throughput = _throughput(platform, widest)
         return BestTree(SeriesTree(throughput, widest), throughput, optimal=True)
-    found = _improved(platform, min((tree.routes for tree in best.trees), key=lambda each: _period(platform, each)))
-    grown = _improved(platform, _grown(platform))
+    found = _local_search(platform, min((tree.routes for tree in best.trees), key=lambda each: _period(platform, each)))
+    grown = _local_search(platform, _greedy_tree(platform))
     found = min(found, grown, key=lambda each: _period(platform, each))
     complete = False
     search = search and len(platform.topology.links) <= MAX_SEARCHED_LINKS
     if search and _throughput(platform, found) < best.throughput:
-        found, complete = _searched(best, found, progress)
+        found, complete = _integer_search(best, found, progress)
     throughput = _throughput(platform, found)
     return BestTree(SeriesTree(throughput, found), best.throughput, optimal=complete or throughput == best.throughput)
 
@@ -108,7 +108,7 @@ def _loads(platform: Platform, routes: Iterable[tuple[int, ...]]) -> dict[Port, 
     return loads
 
 
-def _widest(platform: Platform) -> Routes:
+def _widest_tree(platform: Platform) -> Routes:
     """Return a tree whose slowest link is as fast as possible. Each link is its own port."""
     links = sorted(range(len(platform.costs)), key=lambda link: platform.costs[link])
     leaving: dict[int, list[int]] = {}
@@ -128,7 +128,7 @@ def _widest(platform: Platform) -> Routes:
     return outwards(((parent[node], node) for node in platform.destinations), platform.source)
 
 
-def _grown(platform: Platform) -> Routes:
+def _greedy_tree(platform: Platform) -> Routes:
     """Return a tree that grows from the source, each time by the route that keeps the busiest port least busy."""
     listed = logical_arcs(platform, platform.costs)
     leaving: dict[int, list[int]] = {}
@@ -148,7 +148,7 @@ def _grown(platform: Platform) -> Routes:
         route = min(candidates, key=lambda each: (_busiest_with(platform, loads, each), each))
         routes.append(route)
         reached.append(route[-1])
-        _put(platform, loads, route, 1)
+        _add_load(platform, loads, route, 1)
     return tuple(routes)
 
 
@@ -157,26 +157,26 @@ def _busiest_with(platform: Platform, loads: dict[Port, Fraction], route: tuple[
     return max(loads.get(port, Fraction(0)) + load for port, load in added.items())
 
 
-def _put(platform: Platform, loads: dict[Port, Fraction], route: tuple[int, ...], sign: int) -> None:
+def _add_load(platform: Platform, loads: dict[Port, Fraction], route: tuple[int, ...], sign: int) -> None:
     for port, load in _loads(platform, [route]).items():
         loads[port] = loads.get(port, Fraction(0)) + sign * load
 
 
-def _improved(platform: Platform, routes: Routes) -> Routes:
+def _local_search(platform: Platform, routes: Routes) -> Routes:
     """Return the tree after local search: move a node to another parent as long as that relieves the busiest port."""
     entering: dict[int, list[tuple[int, ...]]] = {}
     for route in logical_arcs(platform, platform.costs).routes:
         entering.setdefault(route[-1], []).append(route)
     current = {route[-1]: route for route in routes}
     loads = _loads(platform, current.values())
-    while (change := _relief(platform, current, loads, entering)) is not None:
-        _put(platform, loads, current[change[-1]], -1)
-        _put(platform, loads, change, 1)
+    while (change := _replacement(platform, current, loads, entering)) is not None:
+        _add_load(platform, loads, current[change[-1]], -1)
+        _add_load(platform, loads, change, 1)
         current[change[-1]] = change
     return outwards(current.values(), platform.source)
 
 
-def _relief(
+def _replacement(
     platform: Platform,
     current: dict[int, tuple[int, ...]],
     loads: dict[Port, Fraction],
@@ -189,8 +189,8 @@ def _relief(
         if busiest not in _loads(platform, [old]):
             continue
         freed = dict(loads)
-        _put(platform, freed, old, -1)
-        below = _below(current, node)
+        _add_load(platform, freed, old, -1)
+        below = _subtree(current, node)
         choices = [route for route in entering[node] if route != old and route[0] not in below]
         better = [route for route in choices if _busiest_with(platform, freed, route) < most]
         if better:
@@ -198,7 +198,7 @@ def _relief(
     return None
 
 
-def _below(current: dict[int, tuple[int, ...]], node: int) -> set[int]:
+def _subtree(current: dict[int, tuple[int, ...]], node: int) -> set[int]:
     children: dict[int, list[int]] = {}
     for route in current.values():
         children.setdefault(route[0], []).append(route[-1])
@@ -210,7 +210,7 @@ def _below(current: dict[int, tuple[int, ...]], node: int) -> set[int]:
     return below
 
 
-def _searched(best: SteadyOptimum, known: Routes, progress: Progress) -> tuple[Routes, bool]:
+def _integer_search(best: SteadyOptimum, known: Routes, progress: Progress) -> tuple[Routes, bool]:
     """Return the best tree that the integer program finds, and whether it is proven to be the best."""
     search = _Search(best, _period(best.platform, known))
     for number in range(_MAX_SEARCHES):

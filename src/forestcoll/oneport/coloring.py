@@ -84,7 +84,7 @@ class _State:
         while queue:
             port = queue.popleft()
             for job in sorted(self._jobs[port], key=lambda each: (-self._left[each], each)):
-                across = self._across(job, port)
+                across = self._other_end(job, port)
                 if across in seen:
                     continue
                 seen.add(across)
@@ -93,7 +93,7 @@ class _State:
                 if back is None:
                     self._flip(start, across, came_by)
                     return
-                beyond = self._across(back, across)
+                beyond = self._other_end(back, across)
                 seen.add(beyond)
                 came_by[beyond] = back
                 if self._load[beyond] < self.total:
@@ -103,7 +103,7 @@ class _State:
                 queue.append(beyond)
         raise InternalError("no matching covers all tight ports")
 
-    def _across(self, job: int, port: int) -> int:
+    def _other_end(self, job: int, port: int) -> int:
         one, other = self._ends[job]
         return other if port == one else one
 
@@ -112,11 +112,11 @@ class _State:
         port = end
         while True:
             job = came_by[port]
-            before = self._across(job, port)
+            before = self._other_end(job, port)
             self._job_of[port] = self._job_of[before] = job
             if before == start:
                 return
-            port = self._across(came_by[before], before)
+            port = self._other_end(came_by[before], before)
 
     def step(self) -> int:
         """Return the time for which the matching can run."""

@@ -92,5 +92,5 @@ def compare_series(
     tree = best_tree(best, progress)
     if numbers is None:
         return SeriesComparison(best, tree, best_dag(best, tree, progress))
-    asked = dag_optimum(platform, numbers)
-    return SeriesComparison(best, tree, BestDag(asked, best.throughput, asked.throughput == best.throughput))
+    restricted = dag_optimum(platform, numbers)
+    return SeriesComparison(best, tree, BestDag(restricted, best.throughput, restricted.throughput == best.throughput))

@@ -45,11 +45,11 @@ def fewer_trees(platform: Platform, trees: tuple[SeriesTree, ...], certificate: 
     for count in range(1, min(MAX_CHOSEN, len(trees) - 1) + 1):
         chosen.append(choice.next(float(throughput)))
         if choice.busiest * throughput <= count:
-            return _weighed(chosen, throughput)
+            return _weighted(chosen, throughput)
     return trees
 
 
-def _weighed(chosen: Sequence[Routes], throughput: Fraction) -> tuple[SeriesTree, ...]:
+def _weighted(chosen: Sequence[Routes], throughput: Fraction) -> tuple[SeriesTree, ...]:
     """Return each chosen tree once, with a weight proportional to how often it was chosen."""
     counts: dict[Routes, int] = {}
     for routes in chosen:

@@ -121,14 +121,14 @@ class _Program:
         while True:
             solution, passed = self._solve_in_floats()
             rounds += passed
-            weighed = (solution and self._of_basis(solution)) or self._without_floats()
-            routes, cuts = self._exactly_cheapest(weighed.prices)
-            if not _is_enough(cuts) and routes in self._trees:
-                weighed = self._without_floats()
-                routes, cuts = self._exactly_cheapest(weighed.prices)
-            if _is_enough(cuts):
+            solved = (solution and self._solve_basis(solution)) or self._solve_with_integers()
+            routes, cuts = self._exactly_cheapest(solved.prices)
+            if not _proves_optimum(cuts) and routes in self._trees:
+                solved = self._solve_with_integers()
+                routes, cuts = self._exactly_cheapest(solved.prices)
+            if _proves_optimum(cuts):
                 self._progress.note({"linear_programs": rounds, "trees_priced": len(self._trees)})
-                return self._optimum(weighed, cuts, rounds)
+                return self._optimum(solved, cuts, rounds)
             if not self._add_tree(routes):
                 raise InternalError("a tree of the program is cheaper than the exact prices allow")
 
@@ -144,8 +144,8 @@ class _Program:
             self._progress.advance(rounds, 0)
             current = np.maximum(solution.values[: len(self._ports)], 0.0)
             reached = float(current.sum())
-            asked = current if rounds == 1 else _SMOOTHING * center + (1 - _SMOOTHING) * current
-            for prices in (asked, current):
+            smoothed = current if rounds == 1 else _SMOOTHING * center + (1 - _SMOOTHING) * current
+            for prices in (smoothed, current):
                 routes, cost = self._cheapest_at(prices)
                 if cost > 0 and prices.sum() / cost < best:
                     best, center = float(prices.sum()) / cost, prices / cost
@@ -168,7 +168,7 @@ class _Program:
 
     def _cheapest(self, of_links: Floats) -> Routes:
         listed = logical_arcs(self._platform, of_links.tolist())
-        return _routes(listed, _spanning(self._platform, listed))
+        return _routes(listed, _cheapest_tree_of(self._platform, listed))
 
     def _add_tree(self, routes: Routes) -> bool:
         """Add a tree, and a row for each of its links without a row. Return whether the tree is new."""
@@ -203,10 +203,10 @@ class _Program:
             for cost, places in zip(self._costs, self._places, strict=True)
         ]
         listed = logical_arcs(self._platform, of_links)
-        found = _spanning(self._platform, listed)
+        found = _cheapest_tree_of(self._platform, listed)
         return _routes(listed, found), tuple((Fraction(weight, whole**2), cut) for weight, cut in found.cuts)
 
-    def _of_basis(self, solution: Solution) -> "_Weighed | None":
+    def _solve_basis(self, solution: Solution) -> "_ExactSolution | None":
         """Return the exact prices of ports and rates of trees of a basis, or None if the exact rates do not fit."""
         exact = self._program.exact(solution)
         if exact is None:
@@ -220,9 +220,9 @@ class _Program:
         for routes, rate in rates.items():
             for place, time in self._times(routes).items():
                 busy[place] += rate * time
-        return _Weighed(prices, rates) if max(busy) <= 1 else None
+        return _ExactSolution(prices, rates) if max(busy) <= 1 else None
 
-    def _without_floats(self) -> "_Weighed":
+    def _solve_with_integers(self) -> "_ExactSolution":
         """Return the exact prices and rates of the best basis, computed with integers. Many ports make this slow."""
         self._progress.remark(
             f"{self._platform.topology.name}: floating point is not precise enough to find the best trees; "
@@ -230,7 +230,7 @@ class _Program:
         )
         trees = list(self._trees)
         values, prices = packing_optimum([self._times(routes) for routes in trees], len(self._ports))
-        return _Weighed(prices, {routes: value for routes, value in zip(trees, values, strict=True) if value})
+        return _ExactSolution(prices, {routes: value for routes, value in zip(trees, values, strict=True) if value})
 
     def _times(self, routes: Routes) -> dict[int, Fraction]:
         """Return the time that a message along a tree needs at each port, by the index of the port."""
@@ -241,11 +241,11 @@ class _Program:
                     times[place] = times.get(place, Fraction(0)) + self._costs[link]
         return times
 
-    def _optimum(self, weighed: "_Weighed", cuts: Cuts, rounds: int) -> SteadyOptimum:
-        prices = zip(self._ports, weighed.prices, strict=True)
+    def _optimum(self, solved: "_ExactSolution", cuts: Cuts, rounds: int) -> SteadyOptimum:
+        prices = zip(self._ports, solved.prices, strict=True)
         trees = tuple(
             SeriesTree(rate / self._unit, outwards(routes, self._platform.source))
-            for routes, rate in sorted(weighed.rates.items(), key=lambda each: (-each[1], each[0]))
+            for routes, rate in sorted(solved.rates.items(), key=lambda each: (-each[1], each[0]))
         )
         throughput = sum((tree.weight for tree in trees), Fraction(0))
         certificate = PricesProof(tuple((port, price / self._unit) for port, price in prices if price), cuts)
@@ -255,19 +255,19 @@ class _Program:
 
 
 @dataclass(frozen=True)
-class _Weighed:
+class _ExactSolution:
     """Exact prices of ports, and the positive rates of trees."""
 
     prices: list[Fraction]
     rates: dict[Routes, Fraction]
 
 
-def _is_enough(cuts: Cuts) -> bool:
+def _proves_optimum(cuts: Cuts) -> bool:
     """Return whether the cuts prove that every tree costs at least 1."""
     return sum((weight for weight, _ in cuts), Fraction(0)) >= 1
 
 
-def _spanning(platform: Platform, listed: LogicalArcs) -> CheapestTree:  # type: ignore[type-arg]
+def _cheapest_tree_of(platform: Platform, listed: LogicalArcs) -> CheapestTree:  # type: ignore[type-arg]
     return cheapest_tree(platform.topology.compute, listed.arcs, listed.costs, platform.source)
 
 

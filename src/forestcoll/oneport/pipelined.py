@@ -189,7 +189,7 @@ class Pipeline:
         forests = [_Forest(self._bytes, self._start_ups, (SeriesTree(Fraction(1), single.routes),))]
         seen = set()
         for count in range(1, MAX_PACKETS_PER_CYCLE + 1):
-            counts = _apportioned([tree.weight for tree in trees], count)
+            counts = _apportion([tree.weight for tree in trees], count)
             divisor = gcd(*counts)
             counts = tuple(each // divisor for each in counts)
             if counts not in seen:
@@ -201,7 +201,7 @@ class Pipeline:
         return forests
 
 
-def _apportioned(weights: Sequence[Fraction], count: int) -> tuple[int, ...]:
+def _apportion(weights: Sequence[Fraction], count: int) -> tuple[int, ...]:
     """Return integers that add up to `count` and are nearly proportional to `weights` (largest remainders)."""
     total = sum(weights, Fraction(0))
     quotas = [weight * count / total for weight in weights]
@@ -213,7 +213,7 @@ def _apportioned(weights: Sequence[Fraction], count: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class _Timed:
+class _TimedForest:
     """A forest with a packet size, and the total time with packets of this size."""
 
     forest: "_Forest"
@@ -221,7 +221,7 @@ class _Timed:
     makespan: Fraction
 
 
-def _speed(timed: _Timed) -> Fraction:
+def _speed(timed: _TimedForest) -> Fraction:
     return timed.makespan
 
 
@@ -265,7 +265,7 @@ class _Forest:
         """Return the length of a cycle with packets of this size."""
         return max(start_up + packet_size * byte for start_up, byte in self._ports)
 
-    def timed(self, size: int, packets: int | None) -> _Timed:
+    def timed(self, size: int, packets: int | None) -> _TimedForest:
         """Return the time of `size` bytes in `packets` packets, or in the best number of packets if None."""
         if packets is not None:
             return self._with_packets(size, -(-size // packets))
@@ -273,10 +273,10 @@ class _Forest:
         near = {max(1, -(-size // (self._packets * each))) for each in (cycles - 1, cycles, cycles + 1) if each > 0}
         return min((self._with_packets(size, each) for each in sorted(near)), key=_speed)
 
-    def _with_packets(self, size: int, packet_size: int) -> _Timed:
+    def _with_packets(self, size: int, packet_size: int) -> _TimedForest:
         packets = -(-size // packet_size)
         cycles = -(-packets // self._packets)
-        return _Timed(self, packet_size, (cycles + self._height - 1) * self.cycle(packet_size))
+        return _TimedForest(self, packet_size, (cycles + self._height - 1) * self.cycle(packet_size))
 
     def _best_cycles(self, size: int) -> int:
         """Return the number of cycles with the least makespan. The makespan is convex in the number of cycles."""

@@ -34,10 +34,10 @@ def periodic_schedule(
     Raises:
         NoSolutionError: the period has too many digits.
     """
-    works, turns = _fewest_turns(platform, trees)
-    whole = sum(turn.time for turn in turns)  # the time that the busiest port needs; the unit of time from here on
+    works, rounds = _fewest_rounds(platform, trees)
+    whole = sum(each.time for each in rounds)  # the time that the busiest port needs; the unit of time from here on
     scaled = tuple(SeriesTree(tree.weight * works.scale / whole, tree.routes) for tree in trees)
-    period = _period(platform, scaled, turns, whole)
+    period = _period(platform, scaled, rounds, whole)
     messages = sum((tree.weight for tree in scaled), Fraction(0)) * period
     if max(messages.numerator, period.numerator, period.denominator) >= 10**MAX_RESULT_DIGITS:
         raise NoSolutionError(
@@ -50,29 +50,29 @@ def periodic_schedule(
         period=period,
         messages=int(messages),
         trees=scaled,
-        rounds=tuple(Round(turn.time * period / whole, turn.transfers) for turn in turns),
+        rounds=tuple(Round(each.time * period / whole, each.transfers) for each in rounds),
         optimal_throughput=optimal,
         certificate=certificate,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _IntegerRound:
     """A round with an integer time."""
 
     time: int
     transfers: tuple[Transfer, ...]
 
 
-def _fewest_turns(platform: Platform, trees: Sequence[SeriesTree]) -> "tuple[_Work, list[_Turn]]":
+def _fewest_rounds(platform: Platform, trees: Sequence[SeriesTree]) -> "tuple[_Work, list[_IntegerRound]]":
     """Return the rounds after colouring links, or after colouring tree edges one by one if that gives fewer rounds."""
     by_link = _Work(platform, trees, by_link=True)
-    turns = by_link.turns()
+    rounds = by_link.rounds()
     if sum(len(tree.edges) for tree in trees) > MAX_EDGES_ONE_BY_ONE:
-        return by_link, turns
+        return by_link, rounds
     apart = _Work(platform, trees, by_link=False)
-    turns_apart = apart.turns()
-    return (apart, turns_apart) if len(turns_apart) < len(turns) else (by_link, turns)
+    rounds_apart = apart.rounds()
+    return (apart, rounds_apart) if len(rounds_apart) < len(rounds) else (by_link, rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,32 +118,32 @@ class _Work:
             receiver = ports.get(PortKind.RECEIVE, alone + link)
             yield Job(sender, receiver, pieces[-1].end)
 
-    def turns(self) -> list[_Turn]:
+    def rounds(self) -> list[_IntegerRound]:
         """Return the rounds: each matching is divided where one of its lanes changes to another tree."""
         begun = [0] * len(self._lanes)
         served = [0] * len(self._lanes)
-        turns = []
+        rounds = []
         for matching in self.matchings:
             left = matching.time
             while left:
                 current = {lane: self._lanes[lane][served[lane]] for lane in matching.jobs}
                 time = min(left, *(piece.end - begun[lane] for lane, piece in current.items()))
                 transfers = tuple(sorted(piece.transfer for piece in current.values()))
-                turns.append(_Turn(time, transfers))
+                rounds.append(_IntegerRound(time, transfers))
                 left -= time
                 for lane, piece in current.items():
                     begun[lane] += time
                     served[lane] += begun[lane] == piece.end
-        return turns
+        return rounds
 
 
-def _period(platform: Platform, trees: Sequence[SeriesTree], turns: Sequence[_Turn], whole: int) -> Fraction:
+def _period(platform: Platform, trees: Sequence[SeriesTree], rounds: Sequence[_IntegerRound], whole: int) -> Fraction:
     """Return the shortest period in which every uninterrupted run of a transfer carries an integer number of messages.
 
     A period of 1 has `whole` units of time.
     """
     denominator, divisor = 1, 0
-    for transfer, time in _runs(turns):
+    for transfer, time in _runs(rounds):
         cost = platform.costs[platform.numbers[trees[transfer.tree].edges[transfer.edge]]] * whole
         messages = time / cost
         denominator = lcm(denominator, messages.denominator)
@@ -151,10 +151,10 @@ def _period(platform: Platform, trees: Sequence[SeriesTree], turns: Sequence[_Tu
     return Fraction(denominator, divisor)
 
 
-def _runs(turns: Sequence[_Turn]) -> Iterator[tuple[Transfer, int]]:
+def _runs(rounds: Sequence[_IntegerRound]) -> Iterator[tuple[Transfer, int]]:
     """Yield each transfer with the length of each run of rounds that contain the transfer."""
     going: dict[Transfer, int] = {}
-    for turn in (*turns, _Turn(0, ())):
-        stays = {transfer: going.get(transfer, 0) + turn.time for transfer in turn.transfers}
+    for each in (*rounds, _IntegerRound(0, ())):
+        stays = {transfer: going.get(transfer, 0) + each.time for transfer in each.transfers}
         yield from ((transfer, time) for transfer, time in going.items() if transfer not in stays)
         going = stays
