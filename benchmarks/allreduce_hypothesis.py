@@ -1,16 +1,16 @@
-"""Is a reduce-scatter together with an allgather the best allreduce? Random networks are asked.
+"""Check on random networks whether a reduce-scatter plus an allgather is the best allreduce.
 
-ForestColl (§5.7) supposes that it is wherever all compute nodes have the same bandwidth. Each network is asked for
-three rates, all exact, so that two values are equal or they are not:
+ForestColl (§5.7) assumes that this is so if all compute nodes have the same bandwidth. Three exact rates are computed
+for each network:
 
-- one after the other: the harmonic sum of the optima of reduce-scatter and allgather;
-- equal roots: both at once over the same links, shared between them as is best;
-- variable roots: what ForestColl's appendix G allows, the optimum along trees.
+- one after the other: the harmonic sum of the optima of reduce-scatter and allgather,
+- equal roots: both at the same time over the same links, which are shared in the best way,
+- variable roots: the optimum along trees, from appendix G of ForestColl.
 
     python benchmarks/allreduce_hypothesis.py --networks 300 --largest 8
 
-prints how often a rate is strictly better than the one before, by how much at most, and the smallest such network.
-Seeds are fixed, so the table is the same on every run.
+prints how often each rate is strictly better than the previous one, the greatest ratio, and the smallest such network.
+The seeds are fixed, so every run prints the same table.
 """
 
 import argparse
@@ -30,7 +30,7 @@ BANDWIDTHS = (1, 1, 1, 2, 3, 5, 10)
 
 @dataclass
 class Gain:
-    """How often one rate is better than another, and where."""
+    """How often one rate is better than another, and on which networks."""
 
     count: int = 0
     most: Fraction = Fraction(1)
@@ -51,7 +51,7 @@ class Gain:
 
 @dataclass
 class Tally:
-    """What one kind of network has shown so far."""
+    """The results of one kind of network so far."""
 
     networks: int = 0
     unproven: int = 0
@@ -59,7 +59,7 @@ class Tally:
     rooting: Gain = field(default_factory=Gain)
 
     def add(self, topology: Topology) -> None:
-        """Ask a network for its three rates."""
+        """Compute the three rates of a network and count them."""
         self.networks += 1
         variable, equal = allreduce_optimum(topology), allreduce_optimum(topology, equal_roots=True)
         if not (variable.exact and equal.exact):
@@ -74,7 +74,7 @@ def _size(topology: Topology) -> tuple[int, int]:
 
 
 def one_after_the_other(topology: Topology) -> Fraction:
-    """Return what a reduce-scatter and an allgather over the same links reach one after the other."""
+    """Return the rate of a reduce-scatter followed by an allgather over the same links."""
     gather, scatter = optimum(topology).bound.algbw, optimum(topology.transposed()).bound.algbw
     return gather * scatter / (gather + scatter)
 
@@ -92,7 +92,7 @@ def _cycle(random: Random, nodes: int) -> list[int]:
 
 
 def equal_one_way(random: Random, nodes: int) -> Topology:
-    """Weighted one-way cycles through all nodes: as much into each node as out of it, the same for all."""
+    """Weighted one-way cycles through all nodes: incoming and outgoing bandwidths are the same for all nodes."""
     builder = _nodes(nodes)
     for _ in range(random.randint(1, 4)):
         bandwidth = random.choice(BANDWIDTHS)
@@ -102,7 +102,7 @@ def equal_one_way(random: Random, nodes: int) -> Topology:
 
 
 def equal_permutations(random: Random, nodes: int) -> Topology:
-    """A one-way cycle through all nodes and weighted permutations: shorter cycles, each node once in each."""
+    """A one-way cycle through all nodes, and weighted permutations, which are unions of shorter cycles."""
     builder = _nodes(nodes)
     for source, target in pairwise(_cycle(random, nodes)):
         builder.add_link(source, target, 1)
@@ -126,7 +126,7 @@ def equal_duplex(random: Random, nodes: int) -> Topology:
 
 
 def equal_matchings(random: Random, nodes: int) -> Topology:
-    """A cycle and weighted perfect matchings, full duplex: sparse cuts are likelier than with cycles alone."""
+    """A cycle and weighted perfect matchings, full duplex. Sparse cuts are more likely than with cycles only."""
     nodes += nodes % 2
     builder = _nodes(nodes)
     for source, target in pairwise(_cycle(random, nodes)):
@@ -140,7 +140,7 @@ def equal_matchings(random: Random, nodes: int) -> Topology:
 
 
 def equal_switched(random: Random, nodes: int) -> Topology:
-    """Nodes of one and the same port on some of a few switches, which are joined by links of any bandwidth."""
+    """Nodes with equal ports on a few switches, which are joined by links of any bandwidth."""
     builder = _nodes(nodes)
     switches = random.randint(2, 3)
     for switch in range(switches):
@@ -158,7 +158,7 @@ def equal_switched(random: Random, nodes: int) -> Topology:
 
 
 def any_duplex(random: Random, nodes: int) -> Topology:
-    """A random tree and further links, full duplex, of any bandwidths."""
+    """A random tree and more links, full duplex, with any bandwidths."""
     builder = _nodes(nodes)
     for child in range(1, nodes):
         builder.add_duplex(child, random.randrange(child), random.choice(BANDWIDTHS))
@@ -169,7 +169,7 @@ def any_duplex(random: Random, nodes: int) -> Topology:
 
 
 def any_balanced(random: Random, nodes: int) -> Topology:
-    """One-way cycles through some of the nodes, of any bandwidths: each node gives out as much as it takes in."""
+    """One-way cycles through some of the nodes, with any bandwidths. Every node is balanced."""
     builder = _nodes(nodes)
     for source, target in pairwise(_cycle(random, nodes)):
         builder.add_link(source, target, 1)
@@ -182,7 +182,7 @@ def any_balanced(random: Random, nodes: int) -> Topology:
 
 
 def any_one_way(random: Random, nodes: int) -> Topology:
-    """A one-way cycle and further one-way links, of any bandwidths."""
+    """A one-way cycle and more one-way links, with any bandwidths."""
     builder = _nodes(nodes)
     for source, target in pairwise(_cycle(random, nodes)):
         builder.add_link(source, target, random.choice(BANDWIDTHS))
@@ -206,17 +206,17 @@ KINDS: Mapping[str, Callable[[Random, int], Topology]] = MappingProxyType(
 )
 
 
-def asked(kind: str, networks: int, largest: int) -> Tally:
-    """Return what `networks` networks of a kind show, of 3 to `largest` compute nodes."""
+def results_of(kind: str, networks: int, largest: int) -> Tally:
+    """Return the results of `networks` networks of one kind, with 3 to `largest` compute nodes."""
     tally = Tally()
     for number in range(networks):
-        random = Random(f"{kind}/{number}")  # noqa: S311 (a network is no secret)
+        random = Random(f"{kind}/{number}")  # noqa: S311 (not for security)
         tally.add(KINDS[kind](random, random.randint(3, largest)))
     return tally
 
 
 def described(topology: Topology) -> str:
-    """Return a network on one line: links as source-target:bandwidth, `=` for both ways."""
+    """Return a network as one line. A one-way link is source>target:bandwidth, and `=` joins full-duplex ends."""
     links = {(link.source, link.target): link.bandwidth for link in topology.links}
     parts = []
     for (source, target), bandwidth in links.items():
@@ -230,14 +230,14 @@ def described(topology: Topology) -> str:
 def main() -> None:
     """Print the table and the smallest networks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", type=int, default=300, help="networks of each kind")
-    parser.add_argument("--largest", type=int, default=8, help="the most compute nodes")
+    parser.add_argument("--networks", type=int, default=300, help="number of networks of each kind")
+    parser.add_argument("--largest", type=int, default=8, help="maximum number of compute nodes")
     options = parser.parse_args()
     print("| kind | networks | shared links better | variable roots better still | not proven |")
     print("| --- | --- | --- | --- | --- |")
     smallest = []
     for kind in KINDS:
-        tally = asked(kind, options.networks, options.largest)
+        tally = results_of(kind, options.networks, options.largest)
         print(f"| {kind} | {tally.networks} | {tally.sharing} | {tally.rooting} | {tally.unproven} |", flush=True)
         smallest += [(kind, gain.smallest) for gain in (tally.sharing, tally.rooting) if gain.smallest is not None]
     print()

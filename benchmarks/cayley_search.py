@@ -1,11 +1,12 @@
-"""Search generators of Cayley graphs whose breadth-first broadcast is good: makes the table that the finder reads.
+"""Search for Cayley graphs with a good breadth-first broadcast. The output is a table that the finder reads.
 
     .venv/bin/python benchmarks/cayley_search.py --degree 4 --nodes 6..1024 >> found.txt
 
-For each number of nodes it draws metacyclic groups and sets of generators from a seed that the numbers give, counts the
-cost of each graph and of its transpose (`forestcoll.design.measure`), and prints what no other is better than in both
-steps and bandwidth. With `--bidirectional` every generator comes with its inverse. Numbers, not clocks, end the search,
-so that the same call prints the same lines; `src/forestcoll/design/tables/` holds what it found.
+For each number of nodes the search draws metacyclic groups and sets of generators, with a seed made from the arguments.
+It counts the cost of each graph and of its transpose (`forestcoll.design.measure`) and prints the Pareto frontier in
+steps and bandwidth. With `--bidirectional` the generators include their inverses. The search ends after a number of
+candidates, not after a time, so the same call always prints the same lines. `src/forestcoll/design/tables/` holds the
+results.
 """
 
 import argparse
@@ -15,36 +16,40 @@ from math import gcd
 
 import numpy as np
 
-from forestcoll.design.measure import Cost, alike_cost, least_factor, moore_steps
+from forestcoll.design.measure import Cost, cayley_cost, least_factor, moore_steps
 from forestcoll.topology.families.cayley import Metacyclic
 
 _SETS_PER_GROUP = 40
 
 
 def main() -> None:
-    """Print the table's lines for the sizes asked for."""
+    """Print the lines of the table for the given sizes."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--degree", type=int, default=4)
     parser.add_argument("--nodes", default="6..64", help="first..last")
-    parser.add_argument("--candidates", type=int, default=2000, help="graphs to look at for each size")
+    parser.add_argument("--candidates", type=int, default=2000, help="number of graphs to try for each size")
     parser.add_argument("--bidirectional", action="store_true")
-    parser.add_argument("--seed", default="", help="another text draws others; lines of several runs may be joined")
-    asked = parser.parse_args()
-    first, last = map(int, asked.nodes.split(".."))
-    for nodes in range(max(first, asked.degree + 2), last + 1):
-        for line in best_lines(nodes, asked.degree, asked.candidates, both_ways=asked.bidirectional, seed=asked.seed):
+    parser.add_argument(
+        "--seed", default="", help="seed text for other random graphs; the lines of several runs can be joined"
+    )
+    arguments = parser.parse_args()
+    first, last = map(int, arguments.nodes.split(".."))
+    for nodes in range(max(first, arguments.degree + 2), last + 1):
+        for line in best_lines(
+            nodes, arguments.degree, arguments.candidates, bidirectional=arguments.bidirectional, seed=arguments.seed
+        ):
             print(line, flush=True)
 
 
-def best_lines(nodes: int, degree: int, candidates: int, *, both_ways: bool, seed: str = "") -> Iterator[str]:
-    """Yield a line for each graph on the frontier: nodes, group, generators, and what its allgather costs."""
-    draw = random.Random(f"{nodes} {degree} {both_ways}{seed}")  # noqa: S311 (a search, no secret)
+def best_lines(nodes: int, degree: int, candidates: int, *, bidirectional: bool, seed: str = "") -> Iterator[str]:
+    """Yield one line per graph on the frontier: nodes, group, generators, and the cost of the allgather."""
+    draw = random.Random(f"{nodes} {degree} {bidirectional}{seed}")  # noqa: S311 (a search, no secret)
     groups = list(groups_of(nodes))
     frontier: dict[Cost, tuple[Metacyclic, list[int]]] = {}
     for _ in range(-(-candidates // _SETS_PER_GROUP)):
         group = draw.choice(groups)
         for _ in range(_SETS_PER_GROUP):
-            generators = draw_generators(draw, group, degree, both_ways=both_ways)
+            generators = draw_generators(draw, group, degree, bidirectional=bidirectional)
             if generators is None:
                 continue
             keep(frontier, group, generators)
@@ -56,7 +61,7 @@ def best_lines(nodes: int, degree: int, candidates: int, *, both_ways: bool, see
 
 
 def groups_of(nodes: int) -> Iterator[Metacyclic]:
-    """Yield the metacyclic groups of order `nodes` with an outer cycle of two elements or more."""
+    """Yield the metacyclic groups of order `nodes` with an outer cycle of two or more elements."""
     for outer in range(2, nodes + 1):
         inner = nodes // outer
         if outer * inner == nodes:
@@ -66,9 +71,12 @@ def groups_of(nodes: int) -> Iterator[Metacyclic]:
                     yield group
 
 
-def draw_generators(draw: random.Random, group: Metacyclic, degree: int, *, both_ways: bool) -> list[int] | None:
-    """Return distinct generators, with both ways closed under inverses; None where the draw gave another number."""
-    if not both_ways:
+def draw_generators(draw: random.Random, group: Metacyclic, degree: int, *, bidirectional: bool) -> list[int] | None:
+    """Return `degree` distinct generators, or None if the draw gave another number of them.
+
+    With `bidirectional` the set of generators is closed under inverses.
+    """
+    if not bidirectional:
         return draw.sample(range(1, group.order), degree)
     found: dict[int, None] = {}
     while len(found) < degree:
@@ -81,8 +89,8 @@ def keep(frontier: dict[Cost, tuple[Metacyclic, list[int]]], group: Metacyclic, 
     """Add the graph to the frontier if neither it nor its transpose is dominated."""
     onward = multiplied(group, generators)
     back = multiplied(group, [group.inverse(element) for element in generators])
-    cost = alike_cost(onward, back)
-    if cost is None or dominated(cost, frontier) or alike_cost(back, onward) != cost:
+    cost = cayley_cost(onward, back)
+    if cost is None or dominated(cost, frontier) or cayley_cost(back, onward) != cost:
         return
     for other in [each for each in frontier if dominated(each, [cost])]:
         del frontier[other]
@@ -90,7 +98,7 @@ def keep(frontier: dict[Cost, tuple[Metacyclic, list[int]]], group: Metacyclic, 
 
 
 def dominated(cost: Cost, others: object) -> bool:
-    """Return whether one of `others` is as good in both."""
+    """Return whether one of `others` is at least as good in both steps and bandwidth."""
     return any(
         other.steps <= cost.steps and other.bandwidth_factor <= cost.bandwidth_factor
         for other in others  # type: ignore[attr-defined]
@@ -98,7 +106,7 @@ def dominated(cost: Cost, others: object) -> bool:
 
 
 def multiplied(group: Metacyclic, generators: list[int]) -> np.ndarray:
-    """Return row by row the numbers x * g for every element x."""
+    """Return one row for each element x, with the numbers x * g of all generators g."""
     elements = np.arange(group.order)
     first, second = elements // group.inner, elements % group.inner
     powers = np.array([pow(group.ratio, turn, group.outer) for turn in range(group.inner)])[second]

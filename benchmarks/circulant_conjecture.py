@@ -1,11 +1,12 @@
-"""Conjecture 1 of "Efficient Direct-Connect Topologies": every circulant graph has a BFB schedule of the least T_B.
+"""Test conjecture 1 of "Efficient Direct-Connect Topologies": every circulant has a BFB schedule with the least T_B.
 
     python benchmarks/circulant_conjecture.py --minutes 10
 
-Goes through connected circulants C(n, {a1 < ... < ak}), n rising, one of each class that multiplying by a unit modulo n
-makes equal, and asks for each exactly whether the balancing flows of one node (all nodes are alike) load all its links
-the same at every step. For k <= 2 the conjecture is proven; k = 3 and more are asked here. Offsets of n/2, which join
-each node by one link instead of two, are asked as well and counted apart. Prints every counterexample.
+The program checks connected circulants C(n, {a1 < ... < ak}) in the order of n, one of each class under multiplication
+by a unit modulo n. The check is exact: the balancing flows of one node must load all its links equally at every step.
+One node is enough because all nodes are equivalent. The conjecture is proven for k <= 2, so k >= 3 is checked here.
+Circulants with the offset n/2, which gives a node one link instead of two, are checked too and counted separately. The
+program prints every counterexample.
 """
 
 import argparse
@@ -35,7 +36,7 @@ def is_optimal(nodes: int, offsets: Offsets) -> bool:
 
 
 def _total_time(sent: StepTransfers) -> Fraction:
-    """Return the greatest load of a link at each step, added up, in shards."""
+    """Return the sum over the steps of the greatest load of a link, in shards."""
     points = list(map(Fraction, sent.numerators, sent.denominators))
     parts = Counter(
         zip(sent.steps.tolist(), sent.sources.tolist(), sent.lows.tolist(), sent.highs.tolist(), strict=True)
@@ -50,7 +51,7 @@ def _total_time(sent: StepTransfers) -> Fraction:
 
 
 def circulants(nodes: int, count: int, *, halves: bool) -> Iterator[Offsets]:
-    """Yield connected circulants of so many offsets, one of each class; with n/2 among them exactly if `halves`."""
+    """Yield connected circulants with `count` offsets, one of each class; with the offset n/2 if `halves`."""
     units = [unit for unit in range(1, nodes // 2 + 1) if gcd(unit, nodes) == 1]
     below = range(1, (nodes + 1) // 2)
     half: Offsets = (nodes // 2,) if halves else ()
@@ -65,28 +66,28 @@ def _image(offsets: Offsets, unit: int, nodes: int) -> Offsets:
 
 
 def main() -> None:
-    """Ask for graph after graph until the time is over."""
+    """Check graphs until the time is over."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--most-offsets", type=int, default=8)
+    parser.add_argument("--max-offsets", type=int, default=8)
     arguments = parser.parse_args()
     end = time.monotonic() + 60 * arguments.minutes
-    asked: Counter[tuple[int, bool]] = Counter()
+    checked: Counter[tuple[int, bool]] = Counter()
     found: list[tuple[int, Offsets]] = []
     nodes = 5
     while time.monotonic() < end:
-        for count in range(3, arguments.most_offsets + 1):
+        for count in range(3, arguments.max_offsets + 1):
             for halves in (False, True) if nodes % 2 == 0 else (False,):
                 for offsets in circulants(nodes, count, halves=halves):
-                    asked[count, halves] += 1
+                    checked[count, halves] += 1
                     if not is_optimal(nodes, offsets):
                         found.append((nodes, offsets))
                         print(f"counterexample: C({nodes}, {{{', '.join(map(str, offsets))}}})", flush=True)
                     if time.monotonic() > end:
                         break
         nodes += 1
-    print(f"all of up to {nodes - 2} nodes, and some of {nodes - 1}; {sum(asked.values())} graphs")
-    for (count, halves), number in sorted(asked.items()):
+    print(f"all circulants up to {nodes - 2} nodes, and some of {nodes - 1}; {sum(checked.values())} graphs")
+    for (count, halves), number in sorted(checked.items()):
         print(f"  {count} offsets{', one of them n/2' if halves else ''}: {number}")
     print(f"{len(found)} counterexamples, {sum(1 for n, offsets in found if 2 * offsets[-1] != n)} without n/2")
 

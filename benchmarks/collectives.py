@@ -1,8 +1,9 @@
-"""Every collective beside allgather at 1,024 nodes: whole processes, medians of runs taken in turn, and their ratio.
+"""Compare the time of every collective with that of allgather at 1,024 nodes: whole processes, medians, ratios.
 
-Goal: reduce-scatter, broadcast and reduce as fast as allgather, an allreduce in at most twice the time where it is made
-of a reduce-scatter and an allgather; its linear program within a minute for 64 compute nodes without any symmetry. Each
-run is `forestcoll generate` (without a file) as a user starts it; the broadcast comes from the first compute node.
+Goal: reduce-scatter, broadcast and reduce are as fast as allgather. An allreduce takes at most twice the time if it
+consists of a reduce-scatter and an allgather. Its linear program takes less than a minute for 64 compute nodes without
+symmetry. Each run is the command `forestcoll generate` without a file. The root of the broadcast is the first compute
+node. The runs of different collectives alternate.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from forestcoll.topology.registry import load_topology
 SPECS = ("dgx-a100:boxes=128", "dgx-h100:boxes=128,nvls=true", "mi250:boxes=64", "torus:dims=32x32")
 SMALL_SPECS = ("dgx-a100:boxes=8", "torus:dims=8x8")
 PROGRAMS = (("switched", 64), ("hierarchy", 64), ("faulty-boxes", 64), ("switched", 128))
-"""Kinds of `mixed_networks`, and how many compute nodes."""
+"""Kinds of `mixed_networks`, with numbers of compute nodes."""
 
 PROGRAM_STAGE = "solving the linear program of allreduce"
 
@@ -34,14 +35,14 @@ HEAD = ["network", "N", "collective", "algbw", "whole s", "/ allgather", "progra
 
 
 def words_of(spec: str, collective: Collective) -> list[str]:
-    """Return what `generate` is asked for."""
+    """Return the arguments of `generate`."""
     topology = load_topology(spec)
     root = ["--root", str(topology.nodes[topology.compute[0]].id)] if collective.has_root else []
     return [spec, "--collective", collective.value, *root]
 
 
 def rows(specs: Sequence[str], times: int, folder: Path) -> Iterator[list[str]]:
-    """Yield a row for each network and collective; the runs of a network are taken in turn."""
+    """Yield one row per network and collective. The runs of the collectives of a network alternate."""
     for spec in specs:
         runs: dict[Collective, list[Run]] = {each: [] for each in SCHEDULED}
         for _ in range(times):
@@ -54,13 +55,13 @@ def rows(specs: Sequence[str], times: int, folder: Path) -> Iterator[list[str]]:
 
 def _row(spec: str, collective: Collective, runs: Sequence[Run], base: float) -> list[str]:
     seconds = statistics.median(run.seconds for run in runs)
-    said = runs[0].document
+    document = runs[0].document
     stages = [cast("dict[str, float]", run.document["seconds"]).get(PROGRAM_STAGE, 0.0) for run in runs]
     return [
         spec,
-        str(said["compute_nodes"]),
+        str(document["compute_nodes"]),
         collective.value,
-        str(said["algbw"]),
+        str(document["algbw"]),
         f"{seconds:.2f}",
         f"{seconds / base:.2f}",
         f"{statistics.median(stages):.2f}" if any(stages) else "-",
@@ -69,7 +70,7 @@ def _row(spec: str, collective: Collective, runs: Sequence[Run], base: float) ->
 
 
 def program_row(kind: str, nodes: int) -> list[str]:
-    """Return how long the linear program of a random network takes, and how it ends."""
+    """Return the time of the linear program of a random network, and whether its solution is exact."""
     topology = random_network(kind, "1", nodes)
     orbits = Orbits.of(topology)
     found: list[AllreduceOptimum] = []
@@ -81,17 +82,17 @@ def program_row(kind: str, nodes: int) -> list[str]:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--times", type=int, default=3, help="runs of each case (3)")
+    parser.add_argument("--times", type=int, default=3, help="number of runs of each case (3)")
     parser.add_argument("--quick", action="store_true", help="64 nodes only")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     print(
         f"forestcoll {version()}, Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores, "
-        f"{datetime.now(tz=UTC):%Y-%m-%d}; medians of {asked.times} runs\n"
+        f"{datetime.now(tz=UTC):%Y-%m-%d}; medians of {arguments.times} runs\n"
     )
     with tempfile.TemporaryDirectory() as name:
-        print_table(HEAD, rows(SMALL_SPECS if asked.quick else SPECS, asked.times, Path(name)))
+        print_table(HEAD, rows(SMALL_SPECS if arguments.quick else SPECS, arguments.times, Path(name)))
     print("\nThe linear program of allreduce on random networks:\n")
-    programs = PROGRAMS[:1] if asked.quick else PROGRAMS
+    programs = PROGRAMS[:1] if arguments.quick else PROGRAMS
     print_table(["network", "N", "columns", "s", "exact"], (program_row(kind, nodes) for kind, nodes in programs))
 
 

@@ -1,10 +1,11 @@
-"""Draw Figures 3, 7, 15 and 18 of the direct-connect paper anew: `make figures` writes them to build/figures.
+"""Draw Figures 3, 7, 15 and 18 of the direct-connect paper: `make figures` writes them to build/figures.
 
-    .venv/bin/python benchmarks/figures.py [FOLDER] [--most N]
+    .venv/bin/python benchmarks/figures.py [FOLDER] [--largest N]
 
-Figure 3: line graphs of Moore- and bandwidth-optimal bases. Figure 7: allreduce and all-to-all at large N, beside
-shifted rings, double binary trees and tori. Figure 15: the best network of every size for two workloads. Figure 18: the
-bandwidth of generalized Kautz graphs. It takes matplotlib (`pip install 'forestcoll[pictures]'`) and a minute or two.
+Figure 3: line graphs of Moore-optimal and bandwidth-optimal bases. Figure 7: allreduce and all-to-all at large N,
+compared with shifted rings, double binary trees and tori. Figure 15: the best network of every size for two workloads.
+Figure 18: the bandwidth of generalized Kautz graphs. The program needs matplotlib (`pip install
+'forestcoll[pictures]'`) and takes one or two minutes.
 """
 
 import argparse
@@ -34,53 +35,53 @@ def main() -> None:
     """Draw the figures."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("folder", nargs="?", type=Path, default=Path("build/figures"))
-    parser.add_argument("--most", type=int, default=1024, help="the most nodes")
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
+    parser.add_argument("--largest", type=int, default=1024, help="maximum number of nodes")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     for name, draw in _FIGURES.items():
         figure = Figure(figsize=(11, 4.6), layout="constrained")
-        draw(figure, asked.most)
-        figure.savefig(asked.folder / f"{name}.png", dpi=130)
-        print(asked.folder / f"{name}.png", flush=True)
+        draw(figure, arguments.largest)
+        figure.savefig(arguments.folder / f"{name}.png", dpi=130)
+        print(arguments.folder / f"{name}.png", flush=True)
 
 
-def line_graphs(figure: Figure, most: int) -> None:
-    """Draw Figure 3: steps and bandwidth of line graphs, over the number of nodes."""
+def line_graphs(figure: Figure, largest: int) -> None:
+    """Draw Figure 3: steps and bandwidth of line graphs against the number of nodes."""
     steps, factors = figure.subplots(1, 2)
     for (nodes, name), colour in zip(
         ((8, "K(4,4)"), (5, "K(5)"), (6, "DirCirculant(4)"), (9, "H(2,3)")), _COLOURS, strict=False
     ):
         (base,) = [each for each in bases(nodes, DEGREE) if each.name == name]
         grown: list[Construction] = [base]
-        while grown[-1].nodes * DEGREE <= 100 * most:
-            grown.append(LineGraph.of(grown[-1]) if grown[-1].nodes <= most else _predicted(grown[-1]))
+        while grown[-1].nodes * DEGREE <= 100 * largest:
+            grown.append(LineGraph.of(grown[-1]) if grown[-1].nodes <= largest else _predicted(grown[-1]))
         sizes = [each.nodes for each in grown]
         steps.plot(sizes, [each.cost.steps for each in grown], "o-", color=colour, label=name)
         ratios = [float(each.cost.bandwidth_factor / least_factor(each.nodes)) for each in grown]
         factors.plot(sizes, ratios, "o-", color=colour, label=name)
-    sizes = sorted({round(2 ** (tenths / 10)) for tenths in range(25, int(10 * log2(100 * most)))})
+    sizes = sorted({round(2 ** (tenths / 10)) for tenths in range(25, int(10 * log2(100 * largest)))})
     steps.plot(sizes, [moore_steps(size, DEGREE) for size in sizes], "k:", label="Moore bound")
     _label(steps, "nodes", "T_L (steps)", "Line graphs stay at the Moore bound", logarithmic=True)
-    _label(factors, "nodes", "T_B / least T_B", "and a constant from the best bandwidth", logarithmic=True)
+    _label(factors, "nodes", "T_B / least T_B", "and within a constant of the best bandwidth", logarithmic=True)
 
 
 def _predicted(base: Construction) -> Construction:
-    """Return the line graph's cost without making its base's network, which only loops ask for."""
+    """Return a construction with the cost of the line graph of `base`, without making the network of `base`."""
     from forestcoll.design.line_graph import line_graph_cost
 
     cost = line_graph_cost(base.cost, base.nodes)
     return Base(f"L({base.name})", base.nodes * base.degree, base.degree, cost, False, True, True, "")  # noqa: FBT003 (fields)
 
 
-def large_networks(figure: Figure, most: int) -> None:
-    """Draw Figure 7: allreduce and all-to-all of 2^20 bytes, over the number of nodes."""
+def large_networks(figure: Figure, largest: int) -> None:
+    """Draw Figure 7: allreduce and all-to-all of 2^20 bytes against the number of nodes."""
     allreduce, all_to_all = figure.subplots(1, 2)
     workload = Workload(Traffic.ALLREDUCE, 2**20, ALPHA, BANDWIDTH)
     published, everything = TopologyFinder(published_only=True), TopologyFinder()
-    sizes = sorted({*range(16, most + 1, max(most // 40, 1)), most})
+    sizes = sorted({*range(16, largest + 1, max(largest // 40, 1)), largest})
     allreduce.plot(sizes, [2 * (size - 1) * 10 + 2 * _whole(size) for size in sizes], label="shifted rings")
     allreduce.plot(sizes, [_tree_time(size) for size in sizes], label="double binary tree, pipelined")
-    squares = [side * side for side in range(4, isqrt(most) + 1, 2)]
+    squares = [side * side for side in range(4, isqrt(largest) + 1, 2)]
     allreduce.plot(
         squares, [2 * 2 * (isqrt(size) // 2) * 10 + 2 * _whole(size) for size in squares], label="2D torus (BFB)"
     )
@@ -91,7 +92,9 @@ def large_networks(figure: Figure, most: int) -> None:
     allreduce.plot(sizes, bound, "k:", label="bound")
     _all_to_all_curves(all_to_all, sizes, squares, everything)
     _label(allreduce, "nodes", "allreduce (us)", "Allreduce of 1 MiB, alpha 10 us, 100 Gb/s", logarithmic=False)
-    _label(all_to_all, "nodes", "all-to-all (us)", "All-to-all of 1 MiB a node, over shortest paths", logarithmic=False)
+    _label(
+        all_to_all, "nodes", "all-to-all (us)", "All-to-all of 1 MiB per node over shortest paths", logarithmic=False
+    )
     for axes in (allreduce, all_to_all):
         axes.set_yscale("log")
 
@@ -127,7 +130,7 @@ def _rate_time(wiring: Wiring, nodes: int, degree: int = DEGREE) -> float:
 
 
 def _least_rate_time(nodes: int) -> float:
-    """Return the all-to-all time that distances in the best possible one-way network allow."""
+    """Return a lower bound on the all-to-all time, from the distances in the best possible one-way network."""
     far, ring, hops, total = nodes - 1, 1, 0, 0
     while far > 0:
         ring, hops = ring * DEGREE, hops + 1
@@ -137,18 +140,18 @@ def _least_rate_time(nodes: int) -> float:
 
 
 def _tree_time(nodes: int) -> float:
-    """Return a double binary tree's time with the best number of pieces: heights of latency, and half the bandwidth."""
+    """Return the time of a double binary tree with the best number of chunks."""
     height = log2(nodes + 1)
     pieces = range(1, 400)
     return min(2 * (height + piece - 1) * (10 + 2**20 / piece / 12_500 * 2) for piece in pieces)
 
 
-def best_networks(figure: Figure, most: int) -> None:
-    """Draw Figure 15: the least allreduce time of each size, coloured by how the network is made."""
+def best_networks(figure: Figure, largest: int) -> None:
+    """Draw Figure 15: the least allreduce time of each size, with a colour for each kind of network."""
     finder, two_way = TopologyFinder(), TopologyFinder(bidirectional=True)
     for axes, (name, size) in zip(figure.subplots(1, 2), (("1 MB", 10**6), ("100 MB", 10**8)), strict=True):
         workload = Workload(Traffic.ALLREDUCE, size, ALPHA, BANDWIDTH)
-        sizes = range(8, most + 1, max(most // 256, 1))
+        sizes = range(8, largest + 1, max(largest // 256, 1))
         best = [best_for(finder.find(nodes, DEGREE).members, workload) for nodes in sizes]
         kinds = [_kind(each) for each in best]
         colours = dict(zip(dict(Counter(kinds).most_common()), _COLOURS, strict=False))
@@ -193,11 +196,11 @@ def _kind(construction: Construction) -> str:
     return "other base"
 
 
-def kautz_bandwidth(figure: Figure, most: int) -> None:
-    """Draw Figure 18: T_B of generalized Kautz graphs over the least."""
+def kautz_bandwidth(figure: Figure, largest: int) -> None:
+    """Draw Figure 18: T_B of generalized Kautz graphs, divided by the least T_B."""
     axes = figure.subplots()
     for degree, colour in zip((2, 4, 8), _COLOURS, strict=False):
-        sizes = range(degree + 2, most + 1, 1 if degree < 8 else max(most // 64, 1))
+        sizes = range(degree + 2, largest + 1, 1 if degree < 8 else max(largest // 64, 1))
         found = [next(base for base in bases(nodes, degree) if base.name.startswith("Π")) for nodes in sizes]
         ratios = [float(base.cost.bandwidth_factor / least_factor(base.nodes)) for base in found]
         axes.plot(sizes, ratios, linewidth=0.8, color=colour, label=f"degree {degree}")

@@ -1,4 +1,4 @@
-"""Measure the topology finder: one size, all sizes to 1,024 at degree 4, and schedules of what it finds.
+"""Measure the topology finder: one size, all sizes up to 1,024 at degree 4, and schedules of found networks.
 
     .venv/bin/python benchmarks/finder.py
 
@@ -13,7 +13,7 @@ from forestcoll.design.realisation import schedule_of
 
 
 def main() -> None:
-    """Print a line for each measurement."""
+    """Print one line per measurement."""
     for nodes, degree in ((64, 4), (1000, 4), (1024, 4), (1024, 8), (1000, 16)):
         measure(f"find N = {nodes}, d = {degree}", lambda: find_topologies(nodes, degree))  # noqa: B023 (called at once)
     measure("find N = 1024, d = 4, bidirectional", lambda: find_topologies(1024, 4, bidirectional=True))
@@ -30,7 +30,7 @@ def all_sizes() -> None:
 
 
 def measure(what: str, work: Callable[[], object]) -> None:
-    """Print how long `work` takes."""
+    """Print the time of `work`."""
     begun = time.perf_counter()
     work()
     print(f"{time.perf_counter() - begun:8.2f} s  {what}", flush=True)

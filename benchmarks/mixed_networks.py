@@ -1,7 +1,7 @@
-"""Seeded random networks of any size that look like real ones, for the soak test, the table of scale, and a test.
+"""Random networks of any size that resemble real ones, for the soak test, the table of scale, and a test.
 
-All links but those of `one_way` are full duplex, and a fault takes from both directions alike, so that every switch
-gives out as much as it takes in. A seed and a size make the same network everywhere.
+All links except those of `one_way` are full duplex, and a fault affects both directions equally, so every switch is
+balanced. The same seed and size give the same network on every machine.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,15 +17,18 @@ SKEWED = (1, 3, 25, 400, 10**6)
 
 
 def random_network(kind: str, seed: str, nodes: int) -> Topology:
-    """Return the network of `kind` with about `nodes` compute nodes, the same for the same arguments."""
-    random = Random(f"{kind}/{seed}/{nodes}")  # noqa: S311 (a network is no secret)
+    """Return the network of `kind` with about `nodes` compute nodes. The same arguments give the same network."""
+    random = Random(f"{kind}/{seed}/{nodes}")  # noqa: S311 (not for security)
     return KINDS[kind](random, max(4, nodes))
 
 
 def with_faults(topology: Topology, random: Random, *, broken: float, halved: float, name: str) -> Topology:
-    """Return `topology` with a share of its pairs of links broken and another halved, both ways alike.
+    """Return `topology` with a fraction of its full-duplex edges removed and another fraction halved.
 
-    A pair is only broken where both of its ends keep another one; the network must stay connected besides.
+    An edge is only removed if both of its ends keep another edge.
+
+    Raises:
+        InputError: the result is not connected.
     """
     pairs = [link for link in topology.links if link.source < link.target]
     degrees = [0] * len(topology.nodes)
@@ -48,14 +51,14 @@ def with_faults(topology: Topology, random: Random, *, broken: float, halved: fl
 
 
 def faulty_boxes(random: Random, nodes: int) -> Topology:
-    """Boxes of eight GPUs as in a DGX A100 cluster, some links broken and some halved."""
+    """Boxes of eight GPUs as in a DGX A100 cluster, with some links removed and some halved."""
     boxes = max(2, nodes // 8)
     whole = build_topology(f"dgx-a100:boxes={boxes},gpus={min(8, nodes // boxes)}")
     return with_faults(whole, random, broken=0.02, halved=0.03, name=f"A100 with faults, {boxes} boxes")
 
 
 def switched(random: Random, nodes: int) -> Topology:
-    """Compute nodes on one or two of a row of switches, which are joined at random over two levels more."""
+    """Compute nodes on one or two leaf switches each, which are joined at random over two more levels of switches."""
     builder = TopologyBuilder(f"random with switches, {nodes} nodes")
     computes = [builder.add_compute(f"node{number}") for number in range(nodes)]
     leaves = [builder.add_switch(f"leaf{number}") for number in range(max(2, nodes // 6))]
@@ -77,9 +80,10 @@ def switched(random: Random, nodes: int) -> Topology:
 
 
 def hierarchy(random: Random, nodes: int) -> Topology:
-    """Boxes in pods under a root, three levels of switches, with failed links: a box is the bottleneck, k is large.
+    """Boxes in pods under a root, with three levels of switches and failed links: a box is the bottleneck, k is large.
 
-    Links to the pods are broken, halved, or of two sorts, at least two of a box whole; links in a box are ample.
+    The links to the pods have faults or two different bandwidths. At least two links of a box have no fault. The links
+    within a box have bandwidth to spare.
     """
     per_box = min(8, max(2, nodes // 4))
     boxes = max(2, nodes // per_box)
@@ -104,7 +108,7 @@ def hierarchy(random: Random, nodes: int) -> Topology:
 
 
 def skewed(random: Random, nodes: int) -> Topology:
-    """A random tree of compute nodes and switches with as many links more, capacities far apart."""
+    """A random tree of compute nodes and switches, as many additional links, and very different capacities."""
     builder = TopologyBuilder(f"skewed, {nodes} nodes")
     names = [builder.add_compute(f"node{number}") for number in range(nodes)]
     names += [builder.add_switch(f"switch{number}") for number in range(nodes // 4)]
@@ -118,7 +122,7 @@ def skewed(random: Random, nodes: int) -> Topology:
 
 
 def one_way(random: Random, nodes: int) -> Topology:
-    """A union of closed one-way walks through compute nodes and switches: every node is balanced."""
+    """A union of closed one-way walks through compute nodes and switches. Every node is balanced."""
     builder = TopologyBuilder(f"one way, {nodes} nodes")
     computes = [builder.add_compute(f"node{number}") for number in range(nodes)]
     names = [*computes, *(builder.add_switch(f"switch{number}") for number in range(max(1, nodes // 5)))]
@@ -132,14 +136,14 @@ def one_way(random: Random, nodes: int) -> Topology:
 
 
 def faulty_grid(random: Random, nodes: int) -> Topology:
-    """A torus with some links broken and some halved."""
+    """A torus with some links removed and some halved."""
     side = max(2, round(nodes**0.5))
     whole = build_topology(f"torus:dims={side}x{max(2, nodes // side)}")
     return with_faults(whole, random, broken=0.04, halved=0.06, name=f"torus with faults, {whole.name}")
 
 
 def faulty_mesh_boxes(random: Random, nodes: int) -> Topology:
-    """Boxes of four compute nodes, each joined to the three others, on one fabric; some links broken, some halved."""
+    """Boxes of four fully connected compute nodes on one fabric, with some links removed and some halved."""
     builder = TopologyBuilder("")
     fabric = builder.add_switch("fabric")
     for box in range(max(2, nodes // 4)):
@@ -160,4 +164,4 @@ KINDS: Mapping[str, Callable[[Random, int], Topology]] = MappingProxyType({
     "faulty-grid": faulty_grid,
     "faulty-mesh-boxes": faulty_mesh_boxes,
 })  # fmt: skip
-"""Makers of random networks by name."""
+"""The functions that make random networks, by name."""

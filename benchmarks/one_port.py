@@ -1,9 +1,9 @@
-"""How long a series of broadcasts takes to solve: random one-port platforms, from a topology to a verified schedule.
+"""Measure the time to solve a series of broadcasts on random one-port platforms, up to a verified schedule.
 
     python benchmarks/one_port.py
     python benchmarks/one_port.py --quick
 
-prints a line for each platform. Seeds are fixed, so the platforms are the same on every run.
+prints one line per platform. The seeds are fixed, so the platforms are the same on every run.
 """
 
 import argparse
@@ -20,8 +20,8 @@ HARDEST = (100, 600, 99, 101)
 
 
 def platform(nodes: int, links: int, slowest: int, fastest: int, seed: int = 1) -> Topology:
-    """Return a random one-port platform of `links` one-way links, whose nodes mostly know near ones."""
-    draws = Random(seed)  # noqa: S311 (a platform, not a secret)
+    """Return a random one-port platform with `links` one-way links, most of them between near nodes."""
+    draws = Random(seed)  # noqa: S311 (not for security)
     pairs = {(draws.randrange(max(0, node - 8), node), node) for node in range(1, nodes)}
     while len(pairs) < links // 2:
         one, other = sorted(draws.sample(range(nodes), 2))
@@ -37,7 +37,7 @@ def platform(nodes: int, links: int, slowest: int, fastest: int, seed: int = 1) 
 
 
 class Stages(Progress):
-    """Takes the time of every stage."""
+    """Measure the time of every stage."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []

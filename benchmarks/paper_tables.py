@@ -1,4 +1,4 @@
-"""Print Tables 4, 5, 7 and 8 of the direct-connect paper, its figures beside ours, as they stand in docs/finder.md.
+"""Print Tables 4, 5, 7 and 8 of the direct-connect paper with the paper's and our figures, as in docs/finder.md.
 
     .venv/bin/python benchmarks/paper_tables.py [docs/finder.md]
 
@@ -67,7 +67,7 @@ TABLE_8 = {6: 2, 9: 2, 10: 3, 14: 3, 15: 3, 16: 4, 21: 3, 26: 3, 32: 4, 35: 3, 4
 
 
 def main() -> None:
-    """Print the tables, or renew them in a page that is named."""
+    """Print the tables, or update them in the given page."""
     if len(sys.argv) > 1:
         page = Path(sys.argv[1])
         page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
@@ -85,7 +85,7 @@ def page_tables() -> Iterator[str]:
 
 
 def renewed(page: str) -> str:
-    """Return the text of docs/finder.md with the tables as they are now."""
+    """Return the text of docs/finder.md with updated tables."""
     begin, end = "<!-- paper tables: begin -->\n", "\n<!-- paper tables: end -->"
     head, _, rest = page.partition(begin)
     return head + begin + "\n".join(page_tables()) + end + rest.partition(end)[2]
@@ -134,16 +134,16 @@ def _table_five() -> Iterator[str]:
 def _table_eight() -> Iterator[str]:
     yield "### Table 8: distance-regular graphs of degree 4, all bandwidth-optimal"
     yield ""
-    yield "| graph | N | T_L of the paper | T_L here | least one-way | least both ways |"
+    yield "| graph | N | T_L of the paper | T_L here | least one-way | least bidirectional |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for nodes, steps in TABLE_8.items():
         (found,) = [base for base in bases(nodes, 4, published_only=True) if base.name.startswith("DistReg")]
-        least = f"{moore_steps(nodes, 4)} | {_least_both_ways(nodes, 4)}"
+        least = f"{moore_steps(nodes, 4)} | {_least_bidirectional(nodes, 4)}"
         yield f"| {GRAPHS[nodes][0]} | {nodes} | {steps} | {found.cost.steps} | {least} |"
 
 
-def _least_both_ways(nodes: int, degree: int) -> int:
-    """Return the least diameter that the Moore bound allows where links lead both ways."""
+def _least_bidirectional(nodes: int, degree: int) -> int:
+    """Return the Moore bound on the diameter of bidirectional networks."""
     within, ring, steps = 1, degree, 0
     while within < nodes:
         within, ring, steps = within + ring, ring * (degree - 1), steps + 1

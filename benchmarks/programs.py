@@ -1,4 +1,4 @@
-"""Measures how long programs of 128 GPUs take to lower and to check, and the simulation of 1,024.
+"""Measure the time to lower and to check programs of 128 GPUs, and to simulate 1,024 GPUs.
 
 Run it on an idle machine: `.venv/bin/python benchmarks/programs.py`.
 """
@@ -20,13 +20,13 @@ _Result = TypeVar("_Result")
 
 
 def timed(work: Callable[[], _Result]) -> tuple[_Result, float]:
-    """Return what `work` returns and how many seconds it took."""
+    """Return the result of `work` and its time in seconds."""
     started = time.perf_counter()
     return work(), time.perf_counter() - started
 
 
 def main() -> None:
-    """Print a line a case."""
+    """Print one line per case."""
     print("| network | collective | style | instructions | lowering | checking |")
     print("| --- | --- | --- | --- | --- | --- |")
     for spec, collective in CASES:

@@ -1,7 +1,7 @@
-"""Simulates two DGX A100 boxes as the paper measured them (Table 3 of "ForestColl", §5.3): forest against rings.
+"""Simulate the measurements of the paper on two DGX A100 boxes (Table 3 of "ForestColl", §5.3): forest and rings.
 
-Prints, for the sizes of the table, the algbw that the simulator gives to the forest and to NCCL's rings, the ratio, and
-the published figures. Takes a second.
+For each size of the table, the program prints the simulated algbw of the forest and of NCCL's rings, the ratio, and the
+published figures. It takes about one second.
 """
 
 from dataclasses import replace
@@ -23,7 +23,7 @@ PUBLISHED = {"1M": (13.1, 3.17), "16M": (92.6, 37.6), "128M": (201.0, 152.0), "1
 
 
 def nccl_rings(boxes: int = 2, gpus: int = 8) -> TreeSchedule:
-    """Return an allgather as NCCL does it on DGX A100: rings through all boxes, each leaving a box by another card."""
+    """Return NCCL's allgather on DGX A100: rings through all boxes, each of which leaves a box over another card."""
     topology = build_topology(f"dgx-a100:boxes={boxes},gpus={gpus}")
     rings = [
         [topology.compute[box * gpus + (ring + place) % gpus] for box in range(boxes) for place in range(gpus)]
@@ -56,8 +56,8 @@ def main() -> None:
     for name, size in SIZES.items():
         one, two = (simulate(each, [size], Costs())[0].algbw for each in (forest, rings))
         published = PUBLISHED[name]
-        told = f"{published[0]:g}, {published[1]:g}, {published[0] / published[1]:.1f}"
-        print(f"| {name} | {one:.3g} | {two:.3g} | {one / two:.1f} | {told} |")
+        printed = f"{published[0]:g}, {published[1]:g}, {published[0] / published[1]:.1f}"
+        print(f"| {name} | {one:.3g} | {two:.3g} | {one / two:.1f} | {printed} |")
 
 
 if __name__ == "__main__":

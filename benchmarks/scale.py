@@ -1,9 +1,9 @@
-"""How time and memory grow with the network, family by family, up to thousands: `make bench-scale`, --quick for less.
+"""Measure time and memory for growing networks of many families: `make bench-scale`, or this file with --quick.
 
-Goal: a verified optimal schedule for 4,096 accelerators in seconds on one core. Every case is `forestcoll generate`
-as a user starts it, a process of its own, stopped at a limit; networks that no builder makes are written as topology
-files first. A family that was over the limit at one size is not tried at larger ones. A last table holds the fast way
-against the proven way and the plain Python reference, on networks that are small enough for it.
+Goal: a verified optimal schedule for 4,096 accelerators in seconds on one core. Every case is the command
+`forestcoll generate` in its own process with a time limit. Networks without a builder are first written as topology
+files. If a family exceeds the limit at one size, larger sizes are not tried. The last table compares the fast method
+with the proven method, and with the plain Python reference on networks that are small enough.
 """
 
 import argparse
@@ -34,10 +34,10 @@ from forestcoll.topology.registry import load_topology
 
 SIZES = (64, 128, 256, 1024, 4096, 16384)
 SEED = "2"
-"""Of the random networks; hierarchies have k = 65, 51, 25 and 25 with it."""
+"""The seed of the random networks. With it, hierarchies have k = 65, 51, 25 and 25."""
 
 BEYOND = 4096
-"""Only families in `SYMMETRIC` are tried with more nodes: their schedules hold base trees then."""
+"""Only the families in `SYMMETRIC` are tried with more nodes. Their schedules then have base trees."""
 
 SYMMETRIC = ("DGX A100", "MI250", "3D torus")
 
@@ -67,14 +67,14 @@ BUILT: Mapping[str, Callable[[int], str]] = {
     "dragonfly": lambda nodes: f"dragonfly:{DRAGONFLIES[nodes]}",
     "3D torus": lambda nodes: f"torus:dims={TORI[nodes]}",
 }
-"""Families that a builder makes, as what `generate` is asked for."""
+"""Families with a builder, as arguments of `generate`."""
 
 WRITTEN = {"A100 with faults": "faulty-boxes", "random with switches": "switched", "three-level hierarchy": "hierarchy"}
-"""Families that are written as files, as kinds of `mixed_networks`."""
+"""Families without a builder, as kinds of `mixed_networks`. They are written as files."""
 
 COMPARED = ("dgx-a100:boxes=2", "mi250:boxes=1", "torus:dims=3x4", "fat-tree:levels=2,arity=4")
 COMPARED_NATIVE = ("dgx-a100:boxes=16", "mi250:boxes=8", "torus:dims=4x4x8")
-"""Too large for plain Python."""
+"""Networks that are too large for plain Python."""
 
 HEAD = ["family", "N", "k", "trees", "optimum s", "trees s", "verify s", "write s", "whole s", "peak MB"]
 HEAD += ["height max / mean", "optimal: yes, verified"]
@@ -83,13 +83,13 @@ COMPARISON_HEAD = ["network", "N", "k", "fast ms", "proven ms", "reference ms", 
 
 @dataclass(frozen=True)
 class Stopped:
-    """A case without an answer: `why` says so in words."""
+    """A case without a result, with the reason `why`."""
 
     why: str
 
 
 def generate(spec: str, folder: Path, limit: float) -> Run | Stopped:
-    """Run `forestcoll generate` as a process, stopped after `limit` seconds."""
+    """Run `forestcoll generate` in a process that is stopped after `limit` seconds."""
     words = [sys.executable, "-m", "forestcoll", "generate", spec, "-o", str(folder / "schedule.json"), "--json"]
     answer = folder / "answer.json"
     began = time.perf_counter()
@@ -107,25 +107,25 @@ def generate(spec: str, folder: Path, limit: float) -> Run | Stopped:
 
 
 def row_of(family: str, nodes: int, run: Run | Stopped) -> list[str]:
-    """Return the table's row of a case."""
+    """Return the table row of a case."""
     if isinstance(run, Stopped):
         return [family, str(nodes), *["-"] * (len(HEAD) - 3), run.why]
-    said = run.document
+    document = run.document
     return [
         family,
-        str(said["compute_nodes"]),
-        str(said["trees_per_root"]),
-        str(said["trees"]),
+        str(document["compute_nodes"]),
+        str(document["trees_per_root"]),
+        str(document["trees"]),
         *(f"{seconds:.3f}" for seconds in run.stage_seconds().values()),
         f"{run.seconds:.2f}",
         f"{run.peak_bytes / 1e6:.0f}",
-        f"{said['greatest_height']} / {said['mean_height']:.1f}",
-        "yes, yes" if said["optimal"] and said["verified"] else "NO",
+        f"{document['greatest_height']} / {document['mean_height']:.1f}",
+        "yes, yes" if document["optimal"] and document["verified"] else "NO",
     ]
 
 
 def spec_of(family: str, nodes: int, folder: Path) -> str:
-    """Return what `generate` is asked for; a network that no builder makes is written to a file."""
+    """Return the topology argument of `generate`. A network without a builder is written to a file."""
     if family in BUILT:
         return BUILT[family](nodes)
     path = folder / "network.json"
@@ -134,19 +134,19 @@ def spec_of(family: str, nodes: int, folder: Path) -> str:
 
 
 def case_seconds(run: Run) -> float:
-    """Return the seconds of all stages, so without the start of Python."""
+    """Return the time of all stages in seconds. It does not include the start of Python."""
     return sum(cast("dict[str, float]", run.document["seconds"]).values())
 
 
 class Cases:
-    """Runs the cases of all families; `exponents` afterwards holds how the time of each grew at the end."""
+    """Runs the cases of all families. Afterwards `exponents` holds the growth of the time of each family."""
 
     def __init__(self, sizes: Sequence[int], limit: float, folder: Path) -> None:
         self.exponents: dict[str, str] = {}
         self._sizes, self._limit, self._folder = sizes, limit, folder
 
     def rows(self) -> Iterator[list[str]]:
-        """Yield a row a case."""
+        """Yield one row per case."""
         for family in (*BUILT, *WRITTEN):
             yield from self._family(family)
 
@@ -174,12 +174,12 @@ def _exponent(times: Sequence[tuple[int, float]]) -> str:
 
 
 def solve_fast(core: Core, best: Optimum) -> None:
-    """Find the bottleneck and the trees of `best` by the fast way."""
+    """Find the bottleneck and the trees of `best` with the fast method."""
     core.grow_trees(bottleneck_and_problem(core, best), best.trees_per_root, prove=False)
 
 
 def comparison(spec: str) -> list[str]:
-    """Return the row that holds the ways against each other."""
+    """Return the row that compares the methods."""
     best = optimum(load_topology(spec))
     fast = seconds_of(partial(solve_fast, cores()["narrow"], best))
     proven = seconds_of(partial(solve, cores()["narrow"], best))
@@ -194,22 +194,22 @@ def comparison(spec: str) -> list[str]:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--largest", type=int, default=SIZES[-1], help=f"compute nodes at most ({SIZES[-1]})")
-    parser.add_argument("--limit", type=float, default=120.0, help="seconds that a case may take (120)")
+    parser.add_argument("--largest", type=int, default=SIZES[-1], help=f"maximum number of compute nodes ({SIZES[-1]})")
+    parser.add_argument("--limit", type=float, default=120.0, help="time limit of a case in seconds (120)")
     parser.add_argument("--quick", action="store_true", help="64 nodes only, and two comparisons")
-    asked = parser.parse_args()
-    largest = min(asked.largest, 64) if asked.quick else asked.largest
+    arguments = parser.parse_args()
+    largest = min(arguments.largest, 64) if arguments.quick else arguments.largest
     print(
         f"forestcoll {version()}, Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores, "
-        f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process a row, one run, limit {asked.limit:g} s\n"
+        f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process per row, one run, limit {arguments.limit:g} s\n"
     )
     with tempfile.TemporaryDirectory() as name:
-        cases = Cases([size for size in SIZES if size <= largest], asked.limit, Path(name))
+        cases = Cases([size for size in SIZES if size <= largest], arguments.limit, Path(name))
         print_table(HEAD, cases.rows())
-    print("\nThe exponent of the stages' time in N, between the two largest sizes that ended:\n")
+    print("\nThe exponent of the time of all stages in N, between the two largest finished sizes:\n")
     print_table(["family", "exponent"], cases.exponents.items())
-    print("\nThe ways against each other; the reference is plain Python and goes the proven way:\n")
-    print_table(COMPARISON_HEAD, map(comparison, COMPARED[:2] if asked.quick else COMPARED + COMPARED_NATIVE))
+    print("\nComparison of the methods; the reference is plain Python and uses the proven method:\n")
+    print_table(COMPARISON_HEAD, map(comparison, COMPARED[:2] if arguments.quick else COMPARED + COMPARED_NATIVE))
 
 
 if __name__ == "__main__":

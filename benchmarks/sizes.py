@@ -1,8 +1,8 @@
-"""How long a verified schedule takes from a cold start, by size of network: `make bench`, or this file with --quick.
+"""Measure the time of a verified schedule from a cold start, by network size: `make bench`, or this file with --quick.
 
-Goal: a schedule for a thousand accelerators in seconds on one core, checked and written. Every run is the command
-line as a user starts it, a process of its own; a table says where the time goes. A second table holds the native core
-against the plain Python reference of the same algorithms, on networks that are small enough for it.
+Goal: a verified schedule file for a thousand accelerators in seconds on one core. Every run is the command line in its
+own process. A table shows the time of each stage. A second table compares the native core with the plain Python
+reference of the same algorithms, on networks that are small enough.
 """
 
 import argparse
@@ -40,19 +40,19 @@ LONG_SECONDS = 10.0
 """A run that takes longer is not repeated."""
 
 COLUMNS = {"reading": "read", "finding": "optimum", "verifying": "verify", "writing": "write"}
-"""Which column a stage adds to, by its first word; every other stage makes trees."""
+"""The column of each stage, by the first word of its name. All other stages count as making trees."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the command: what it said, how long the process lived, and how much memory it held at most."""
+    """One run of the command: its output, the time of the process, and its peak memory."""
 
     document: dict[str, object]
     seconds: float
     peak_bytes: int
 
     def stage_seconds(self) -> dict[str, float]:
-        """Seconds by column of the table."""
+        """The time of each table column, in seconds."""
         columns = dict.fromkeys(("optimum", "trees", "verify", "write"), 0.0)
         for stage, seconds in cast("dict[str, float]", self.document["seconds"]).items():
             column = COLUMNS.get(stage.split()[0], "trees")
@@ -62,12 +62,12 @@ class Run:
 
 
 def generate(spec: str, folder: Path) -> Run:
-    """Run `forestcoll generate` as a process, which writes a file."""
+    """Run `forestcoll generate` in a process. It writes a file."""
     return run_generate([spec, "-o", str(folder / "schedule.json")], folder)
 
 
 def run_generate(words: Sequence[str], folder: Path) -> Run:
-    """Run `forestcoll generate` with these words as a process."""
+    """Run `forestcoll generate` with these arguments in a process."""
     words = [sys.executable, "-m", "forestcoll", "generate", *words, "--json"]
     answer = folder / "answer.json"
     began = time.perf_counter()
@@ -82,7 +82,7 @@ def run_generate(words: Sequence[str], folder: Path) -> Run:
 
 
 def median_run(spec: str, folder: Path, times: int) -> Run:
-    """Return the run of median length of `times`, or the only one if it is long."""
+    """Return the run with the median time of `times` runs. A long run is not repeated."""
     runs = [generate(spec, folder)]
     while len(runs) < times and runs[0].seconds <= LONG_SECONDS:
         runs.append(generate(spec, folder))
@@ -90,18 +90,18 @@ def median_run(spec: str, folder: Path, times: int) -> Run:
 
 
 def row_of(run: Run) -> list[str]:
-    """Return the table's row of a run."""
-    said = run.document
+    """Return the table row of a run."""
+    document = run.document
     return [
-        str(said["topology"]),
-        str(said["compute_nodes"]),
-        str(said["trees_per_root"]),
-        str(said["trees"]),
-        f"{said['greatest_height']} / {said['mean_height']:.1f}",
+        str(document["topology"]),
+        str(document["compute_nodes"]),
+        str(document["trees_per_root"]),
+        str(document["trees"]),
+        f"{document['greatest_height']} / {document['mean_height']:.1f}",
         f"{run.seconds:.2f}",
         *(f"{seconds:.3f}" for seconds in run.stage_seconds().values()),
         f"{run.peak_bytes / 1e6:.0f}",
-        "yes" if said["optimal"] and said["verified"] else "NO",
+        "yes" if document["optimal"] and document["verified"] else "NO",
     ]
 
 
@@ -110,7 +110,7 @@ HEAD += ["peak MB", "optimal"]
 
 
 def seconds_of(work: Callable[[], object]) -> float:
-    """Return how long `work` takes: the median of five where it is short."""
+    """Return the time of `work` in seconds. Short work is repeated, and the median of five runs is returned."""
     measured: list[float] = []
     while len(measured) < 5 and sum(measured) < 1:
         began = time.perf_counter()
@@ -120,7 +120,7 @@ def seconds_of(work: Callable[[], object]) -> float:
 
 
 def bottleneck_and_problem(core: Core, best: Optimum) -> AnyProblem:
-    """Find the bottleneck of the network of `best` with one core, and return the problem whose trees reach it."""
+    """Find the bottleneck of the network of `best` with `core`, and return the problem whose trees reach it."""
     links = best.topology.links
     tails, heads = [link.source for link in links], [link.target for link in links]
 
@@ -132,7 +132,7 @@ def bottleneck_and_problem(core: Core, best: Optimum) -> AnyProblem:
 
 
 def solve(core: Core, best: Optimum) -> None:
-    """Find the bottleneck and the trees of `best` by the proven way, with one core."""
+    """Find the bottleneck and the trees of `best` by the proven method with `core`."""
     scaled = bottleneck_and_problem(core, best)
     logical = core.remove_switches(scaled, best.trees_per_root)
     batches, _ = core.pack_trees(scaled, logical, best.trees_per_root)
@@ -140,7 +140,7 @@ def solve(core: Core, best: Optimum) -> None:
 
 
 def comparison(spec: str) -> list[str]:
-    """Return the row that holds the cores against each other."""
+    """Return the row that compares the cores."""
     best = optimum(build_topology(spec))
     native, reference = (seconds_of(partial(solve, cores()[name], best)) for name in ("narrow", "reference"))
     return [
@@ -157,7 +157,7 @@ COMPARISON_HEAD = ["network", "N", "k", "native ms", "Python reference ms", "rat
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a Markdown table, each row as soon as it is there."""
+    """Print a Markdown table. Each row is printed as soon as it is available."""
     print(f"| {' | '.join(head)} |", flush=True)
     print(f"| {' | '.join('---' if place == 0 else '---:' for place in range(len(head)))} |", flush=True)
     for row in rows:
@@ -165,7 +165,7 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def processor() -> str:
-    """Return the processor's name where the system tells."""
+    """Return the name of the processor if the system provides it."""
     listed = Path("/proc/cpuinfo")
     lines = listed.read_text().splitlines() if listed.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -183,17 +183,17 @@ def version() -> str:
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small networks, each once")
+    parser.add_argument("--quick", action="store_true", help="small networks only, one run each")
     quick = parser.parse_args().quick
     print(
         f"forestcoll {version()}, Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores, "
-        f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process a row, "
+        f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process per row, "
         f"{'one run' if quick else 'median of three (one if long)'}\n"
     )
     with tempfile.TemporaryDirectory() as name:
         sizes, times = (QUICK_SIZES, 1) if quick else (SIZES, 3)
         print_table(HEAD, (row_of(median_run(spec, Path(name), times)) for spec in sizes))
-    print("\nThe proven way alone, in the native core and in the plain Python reference:\n")
+    print("\nThe proven method in the native core and in the plain Python reference:\n")
     print_table(COMPARISON_HEAD, map(comparison, QUICK_SMALL if quick else SMALL))
 
 

@@ -1,7 +1,7 @@
-"""Random networks for a given time, every way held against the others: `make soak`, or this file with --minutes.
+"""Compare all methods on random networks for a given time: `make soak`, or this file with --minutes.
 
-Goal: no network on which a way fails, two ways disagree, or the verifier objects. A network that does is written as
-a topology file to reproduce it with, and the exit status is 1.
+Goal: no network on which a method fails, two methods disagree, or the verifier finds a fault. A network with a failure
+is written as a topology file, to reproduce the failure, and the exit status is 1.
 """
 
 import argparse
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from methods import Comparison, DisagreementError, compare
 from mixed_networks import KINDS, random_network
-from ways import Comparison, DisagreementError, compare
 
 from forestcoll.errors import ForestcollError
 from forestcoll.topology import Topology, write_topology
@@ -24,7 +24,7 @@ SMALLEST = 8
 
 @dataclass
 class Tally:
-    """What happened so far."""
+    """The results so far."""
 
     networks: Counter[str] = field(default_factory=Counter)
     fallbacks: Counter[str] = field(default_factory=Counter)
@@ -36,7 +36,7 @@ class Tally:
     slowest_proven: tuple[float, str] = (0.0, "none")
 
     def add(self, kind: str, label: str, nodes: int, found: Comparison) -> None:
-        """Count a network on which all went well."""
+        """Count a network without a failure."""
         self.networks[kind] += 1
         self.fallbacks[kind] += found.fell_back
         self.sizes.append(nodes)
@@ -54,7 +54,7 @@ class Tally:
             f"compute nodes  {_spread(self.sizes)}",
             f"k              {_spread(self.trees)}",
             f"fallbacks      {self.fallbacks.total()} ({_by_kind(+self.fallbacks)})",
-            f"proven way     {self.unproven} times over the limit, so compared with nothing",
+            f"proven         {self.unproven} times over the limit, so not compared",
             f"slowest auto   {self.slowest[0]:.3f} s: {self.slowest[1]}",
             f"slowest proven {self.slowest_proven[0]:.3f} s: {self.slowest_proven[1]}",
             f"failures       {len(self.failures)}",
@@ -72,7 +72,7 @@ def _spread(values: list[int]) -> str:
 
 
 def write_reproducer(folder: Path, topology: Topology, number: int) -> Path:
-    """Write the network to a file of its own and return its path."""
+    """Write the network to a new file and return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"failure-{number}.json"
     write_topology(topology, path)
@@ -80,15 +80,15 @@ def write_reproducer(folder: Path, topology: Topology, number: int) -> Path:
 
 
 def soak(*, seconds: float, seed: int, largest: int, limit: float, folder: Path) -> Tally:
-    """Try networks until the time is over, at least one of each kind, and return what happened."""
+    """Try networks until the time is over, at least one of each kind, and return the results."""
     tally = Tally()
     kinds = sorted(KINDS)
     end = time.monotonic() + seconds
     number = 0
     while number < len(kinds) or time.monotonic() < end:
-        random = Random(f"{seed}/{number}")  # noqa: S311 (a network is no secret)
+        random = Random(f"{seed}/{number}")  # noqa: S311 (not for security)
         kind = kinds[number % len(kinds)]
-        # As many small networks as large ones, by powers of two.
+        # Sizes are distributed evenly over the powers of two.
         nodes = round(SMALLEST * (largest / SMALLEST) ** random.random())
         label = f"{kind}, number {number}, seed {seed}, {nodes} nodes"
         topology = random_network(kind, f"{seed}/{number}", nodes)
@@ -105,16 +105,22 @@ def soak(*, seconds: float, seed: int, largest: int, limit: float, folder: Path)
 def main() -> None:
     """Print the summary."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=10.0, help="how long (10)")
-    parser.add_argument("--seed", type=int, default=1, help="of the networks (1)")
-    parser.add_argument("--largest", type=int, default=192, help="compute nodes at most, about (192)")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds that a way may take for a network (60)")
-    parser.add_argument("--folder", type=Path, default=Path("build/soak"), help="where to write what fails")
-    asked = parser.parse_args()
-    tally = soak(
-        seconds=asked.minutes * 60, seed=asked.seed, largest=asked.largest, limit=asked.limit, folder=asked.folder
+    parser.add_argument("--minutes", type=float, default=10.0, help="duration in minutes (10)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the networks (1)")
+    parser.add_argument("--largest", type=int, default=192, help="approximate maximum number of compute nodes (192)")
+    parser.add_argument(
+        "--limit", type=float, default=60.0, help="time limit in seconds for one method on one network (60)"
     )
-    print(f"seed {asked.seed}, {asked.minutes:g} minutes, up to about {asked.largest} compute nodes")
+    parser.add_argument("--folder", type=Path, default=Path("build/soak"), help="folder for networks with a failure")
+    arguments = parser.parse_args()
+    tally = soak(
+        seconds=arguments.minutes * 60,
+        seed=arguments.seed,
+        largest=arguments.largest,
+        limit=arguments.limit,
+        folder=arguments.folder,
+    )
+    print(f"seed {arguments.seed}, {arguments.minutes:g} minutes, up to about {arguments.largest} compute nodes")
     print("\n".join(tally.lines()))
     sys.exit(1 if tally.failures else 0)
 

@@ -1,9 +1,9 @@
-"""Time and memory of breadth-first broadcast, of its verification and of its file, by network.
+"""Measure time and memory of breadth-first broadcasts, of their verification and of their files, by network.
 
     python benchmarks/steps.py [--quick]
 
-The networks are those of Table 6 of "Efficient Direct-Connect Topologies", and some whose links or nodes differ. Each
-runs in a process of its own; times are of the wall clock, on an idle machine.
+The networks are those of Table 6 of "Efficient Direct-Connect Topologies", and some with unequal links or nodes. Each
+network runs in its own process. Times are wall-clock times on an idle machine.
 """
 
 import argparse
@@ -31,7 +31,7 @@ LARGE = 2
 
 
 def main() -> None:
-    """Print a line for each network."""
+    """Print one line per network."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="leave the two largest out")
     parser.add_argument("--one", metavar="TOPOLOGY", help="measure one network in this process")

@@ -1,4 +1,4 @@
-"""How fast could an allgather be? The optimum of several machines side by side, without making a schedule."""
+"""Compare the optimal allgather bandwidth of several machines, without making schedules."""
 
 from forestcoll import load_topology, optimum
 
@@ -14,7 +14,7 @@ MACHINES = (
 
 
 def main() -> None:
-    """Print a line a machine: size, optimum, how many trees reach it, and how many nodes the bottleneck feeds."""
+    """Print one line per machine: size, optimum, number of trees per root, and the nodes behind the bottleneck."""
     print(f"{'machine':<20}{'N':>5}{'algbw':>12}{'GB/s':>10}{'k':>5}  bottleneck")
     for machine in MACHINES:
         topology = load_topology(machine)

@@ -1,7 +1,7 @@
-"""A network of one's own: a networkx graph, its optimum, a schedule that reaches it, checked and written.
+"""Describe your own network as a networkx graph, find its optimum, and write and verify a schedule that reaches it.
 
-Two hosts of four GPUs. In a host every pair of GPUs is joined directly; the first GPU of each host has a network card
-on a switch, and one of the two cards is slower.
+The network has two hosts with four GPUs each. Within a host every pair of GPUs has a direct link. The first GPU of each
+host has a network card that is connected to a switch. One of the two cards is slower.
 """
 
 import sys
@@ -14,10 +14,10 @@ from forestcoll import from_networkx, generate, optimum, read_verified, shape_of
 
 
 def network() -> nx.Graph:
-    """Return the network; an undirected edge is full duplex."""
+    """Return the network. An undirected edge is a full-duplex edge."""
     graph = nx.Graph(name="two hosts", bandwidth_unit="GB/s")
     graph.add_node("switch", kind="switch")
-    for host, card in ((0, 25), (1, "12.5")):  # a string or an integer is read exactly
+    for host, card in ((0, 25), (1, "12.5")):  # strings and integers are exact
         gpus = [f"host{host}/gpu{gpu}" for gpu in range(4)]
         graph.add_nodes_from(gpus, box=host)
         graph.add_edges_from(combinations(gpus, 2), bandwidth=50)
@@ -26,7 +26,7 @@ def network() -> nx.Graph:
 
 
 def main(path: Path) -> None:
-    """Find the optimum, write a schedule that reaches it to `path`, and check the file."""
+    """Find the optimum, write a schedule that reaches it to `path`, and verify the file."""
     topology = from_networkx(network())
     best = optimum(topology)
     trees = f"{best.trees_per_root} tree{'s' * (best.trees_per_root != 1)}"

@@ -1,4 +1,4 @@
-"""Find networks for many sizes with Dask: the same lines do on this machine or on a cluster.
+"""Find networks for many sizes with Dask, on this machine or on a cluster.
 
 pip install 'forestcoll[sweep]'
 python examples/sweep_with_dask.py

@@ -1,4 +1,4 @@
-"""Platforms of the paper, random ones, and the linear program over all cuts that small ones are held against."""
+"""Platforms of the paper, random platforms, and slow reference programs with which small platforms are compared."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -19,7 +19,7 @@ FIGURE_1: Costs = [("s", "1", 1), ("s", "2", 1), ("1", "2", 1), ("2", "1", 1), (
 
 
 def platform_of_costs(nodes: str, costs: Costs, *, switches: str = "") -> Topology:
-    """Return the one-port network in which a message takes these times over links."""
+    """Return the one-port network with these costs of links."""
     builder = TopologyBuilder("platform", port_model="one-port")
     for node in nodes:
         builder.add_compute(node)
@@ -45,7 +45,7 @@ _SKEWED = st.sampled_from([Fraction(1), Fraction(10**6), Fraction(1, 977)])
 def random_platforms(
     draw: st.DrawFn, most: int = 6, *, switches: int = 0, duplex: bool = False, skewed: bool = False
 ) -> Topology:
-    """Platforms whose node 0 reaches every compute node, or, with `duplex`, every node every other."""
+    """Draw platforms whose node 0 reaches every compute node. With `duplex`, every node reaches every other."""
     bandwidths = draw(st.sampled_from([_UNIT, _SMALL, _RATIONAL] + [_SKEWED] * skewed))
     compute = draw(st.integers(2, most))
     builder = TopologyBuilder("random", port_model=None if duplex else "one-port")
@@ -67,10 +67,10 @@ def random_platforms(
 
 
 def optimum_by_cuts(platform: Platform) -> Fraction:
-    """Return the optimum of SSB(G) as a program over all cuts: a condition for each set of nodes.
+    """Return the optimum of SSB(G) by a program over all cuts, with a constraint for each set of nodes.
 
-    By max-flow and min-cut there are flows of TP to every destination within what links carry, as the paper asks, if
-    and only if as much enters every set that misses the source and holds a compute node.
+    By max-flow and min-cut, flows of TP to every destination exist within the rates of the links if and only if at
+    least TP enters every set that contains a compute node and does not contain the source.
     """
     topology = platform.topology
     links = range(len(topology.links))
@@ -105,7 +105,7 @@ def optimum_by_cuts(platform: Platform) -> Fraction:
 
 
 def optimum_by_trees(platform: Platform) -> Fraction:
-    """Return the optimum over all trees there are, without floating point."""
+    """Return the optimum over all spanning trees, without floating point."""
     ports = {port: place for place, port in enumerate(platform.all_ports)}
     columns = []
     for routes in every_tree(platform):

@@ -123,7 +123,7 @@ def test_a_picture_of_a_period(figure_1: Path, tmp_path: Path) -> None:
         assert run_command("broadcast-series", figure_1, "--source", "s", "--picture", path).status == 0
     assert first.read_bytes() == second.read_bytes()
     complaint = run_command("broadcast-series", figure_1, "--source", "s", "--picture", "period.txt").complaint()
-    assert complaint == "period.txt: a picture's name must end in one of .png, .svg, .pdf, not '.txt'"
+    assert complaint == "period.txt: the file name must end in one of .png, .svg, .pdf, not '.txt'"
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_a_plot_over_sizes(line: Path, tmp_path: Path) -> None:
     [
         (["--source", "x", "--size", "1MB"], "line: no node 'x'; use the id of one of its nodes"),
         (["--source", "b", "--size", "1MB"], "line: source 'b' cannot reach compute node 'a'; add links on the way"),
-        (["--source", "a", "--size", "10", "--packets", 11], "11 packets; there must be 1 to 10, as many as there are"),
+        (["--source", "a", "--size", "10", "--packets", 11], "packets is 11; expected 1 to 10, at most one packet"),
     ],
 )
 def test_bad_input_is_named(line: Path, words: list[object], complaint: str) -> None:

@@ -78,7 +78,7 @@ def test_tables_pictures_and_a_trace_are_written(schedule: Path, tmp_path: Path)
         (["--sizes", "1XB"], 2, "'--sizes': '1XB'; expected a size"),
         (["--sizes", "2GB..1GB"], 2, "backwards"),
         (["--at", "0"], 2, "'--at': '0'; expected a size of 1 byte or more"),
-        (["--plot", "plot.txt"], 1, "a picture's name must end in one of .png"),
+        (["--plot", "plot.txt"], 1, "the file name must end in one of .png"),
         (["--csv", "nowhere/points.csv"], 1, "does not exist"),
     ],
 )

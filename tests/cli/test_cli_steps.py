@@ -89,4 +89,4 @@ def test_options_of_steps_are_wrong_usage_for_trees() -> None:
 
 def test_a_network_with_switches_is_refused() -> None:
     complaint = run_command("generate", "dgx-a100:boxes=1", "--method", "bfb").complaint()
-    assert "is a switch; step schedules need a direct network" in complaint
+    assert "is a switch; step schedules need a network without switches" in complaint

@@ -52,7 +52,7 @@ def test_a_picture_is_drawn(tmp_path: Path) -> None:
         (
             ("switch-base-256", "ring:nodes=4", "--picture", "x.gif"),
             1,
-            "x.gif: a picture's name must end in one of .png",
+            "x.gif: the file name must end in one of .png",
         ),
     ],
 )

@@ -1,13 +1,13 @@
 """The fast way against the proven way on larger networks: the same optimum, all verified, and hardly ever a fallback.
 
-`benchmarks/soak.py` asks the same of larger networks for as long as one likes.
+`benchmarks/soak.py` makes the same comparison on larger networks for any time.
 """
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from methods import compare
 from mixed_networks import KINDS, random_network
-from ways import compare
 
 from forestcoll.topology import Topology
 from networks import SMALL, examples, one_way_networks

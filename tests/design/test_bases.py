@@ -1,4 +1,4 @@
-"""Every row of Table 9, and the distance-regular graphs of Table 8: what the catalogue says of them is counted anew."""
+"""Every row of Table 9, and the distance-regular graphs of Table 8: the catalogue's costs are compared with counts."""
 
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ import pytest
 from forestcoll.design.bases import base_mirror, base_wiring
 from forestcoll.design.catalogue import bases
 from forestcoll.design.constructions import Base
-from forestcoll.design.measure import Cost, alike_cost, least_factor, moore_steps
+from forestcoll.design.measure import Cost, cayley_cost, least_factor, moore_steps
 from forestcoll.design.realisation import schedule_of
 from forestcoll.design.wiring import is_mirror
 from forestcoll.topology.families.cayley import Metacyclic
@@ -25,17 +25,17 @@ def named(name: str) -> Base:
     return next(base for base in every_base() if base.name == name)
 
 
-def test_costs_that_formulas_and_tables_give_are_those_that_counting_gives() -> None:
+def test_costs_by_formula_and_by_table_equal_counted_costs() -> None:
     for base in every_base():
         counted = base.wiring.breadth_first_cost()
         assert (base.wiring.nodes, base.wiring.degree) == (base.nodes, base.degree), base.name
         assert counted == base.cost or not base.is_breadth_first, base.name
-        assert base.is_both_ways == base.wiring.is_both_ways, base.name
+        assert base.is_bidirectional == base.wiring.is_bidirectional, base.name
         assert base.is_simple == base.wiring.is_simple, base.name
 
 
 TABLE_9 = [
-    # name, nodes, degree, steps, and what is so of it
+    # name, nodes, degree, steps, properties
     ("K(5)", 5, 4, 1, "moore-optimal bandwidth-optimal breadth-first simple reverse-symmetric"),
     ("K(4,4)", 8, 4, 2, "moore-optimal bandwidth-optimal breadth-first simple reverse-symmetric"),
     ("H(2,3)", 9, 4, 2, "moore-optimal bandwidth-optimal breadth-first simple reverse-symmetric"),
@@ -91,7 +91,7 @@ def test_a_generalized_kautz_graph_is_at_most_one_step_above_the_moore_bound_and
 
 
 @pytest.mark.parametrize("name", [base.name for base in every_base() if not base.is_breadth_first])
-def test_a_schedule_found_by_search_is_right_and_costs_what_the_catalogue_says(name: str) -> None:
+def test_a_schedule_found_by_search_is_correct_and_has_the_cost_of_the_catalogue(name: str) -> None:
     base = named(name)
     schedule_of(base)  # verifies, and compares the cost
     scatter = schedule_of(base, "reduce-scatter")
@@ -115,12 +115,12 @@ def cost_of_line(line: str, degree: int) -> Cost | None:
     elements = np.arange(group.order)
     onward = np.array([[group.product(int(x), g) for x in elements] for g in listed])
     back = np.array([[group.product(int(x), group.inverse(g)) for x in elements] for g in listed])
-    cost = alike_cost(onward, back)
-    assert alike_cost(back, onward) == cost, "the transpose costs something else"
+    cost = cayley_cost(onward, back)
+    assert cayley_cost(back, onward) == cost, "the transpose has another cost"
     return cost
 
 
-def test_small_lines_of_the_cayley_tables_cost_what_they_say() -> None:
+def test_small_cayley_graphs_of_the_tables_have_the_listed_costs() -> None:
     lines = [line for line in table_lines(4) if int(line.split()[0]) <= 60]
     assert len(lines) > 50
     for line in lines:
@@ -130,7 +130,7 @@ def test_small_lines_of_the_cayley_tables_cost_what_they_say() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("degree", [2, 3, 4, 6, 8])
-def test_every_line_of_a_cayley_table_costs_what_it_says(degree: int) -> None:
+def test_every_cayley_graph_of_a_table_has_the_listed_cost(degree: int) -> None:
     for line in table_lines(degree):
         steps, factor = line.split()[-2:]
         assert cost_of_line(line, degree) == Cost(int(steps), Fraction(factor)), line

@@ -1,4 +1,4 @@
-"""Each expansion's network, schedule and predicted cost: built, verified, and compared with the theorems."""
+"""The network, the schedule and the predicted cost of each expansion: built, verified, compared with the theorems."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +13,7 @@ from forestcoll.collective import Collective
 from forestcoll.design.catalogue import bases
 from forestcoll.design.constructions import (
     Base,
-    BothWays,
+    Bidirectional,
     BreadthFirst,
     CartesianPower,
     CartesianProduct,
@@ -62,12 +62,12 @@ CONSTRUCTIONS: list[Construction] = [
     CartesianProduct.of((RING4, RING8)),
     CartesianProduct.of((K3, RING4, PAIR)),
     CartesianProduct.of((base(5, 2, "BiRing(2,5)"), K22)),
-    BothWays.of(DIAMOND),
-    BothWays.of(LineGraph.of(K22)),
-    BothWays.of(CartesianPower.of(RING4, 2)),
-    BothWays.of(MOD),
+    Bidirectional.of(DIAMOND),
+    Bidirectional.of(LineGraph.of(K22)),
+    Bidirectional.of(CartesianPower.of(RING4, 2)),
+    Bidirectional.of(MOD),
     BreadthFirst.of(DegreeExpansion.of(base(5, 2, "BiRing(2,5)"), 2)),
-    BreadthFirst.of(BothWays.of(DIAMOND)),
+    BreadthFirst.of(Bidirectional.of(DIAMOND)),
     LineGraph.of(CartesianPower.of(DIAMOND, 2)),
     DegreeExpansion.of(LineGraph.of(K22), 2),
     LineGraph.of(DegreeExpansion.of(RING4, 2)),
@@ -77,7 +77,7 @@ IDS = [each.name for each in CONSTRUCTIONS]
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=IDS)
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
-def test_the_schedule_is_right_and_costs_what_the_theorems_predict(construction: Construction, collective: str) -> None:
+def test_the_schedule_is_correct_and_has_the_predicted_cost(construction: Construction, collective: str) -> None:
     schedule = schedule_of(construction, collective)
     assert verify(schedule).ok
     predicted, cost = predicted_cost(construction, collective), step_shape(schedule)
@@ -87,10 +87,10 @@ def test_the_schedule_is_right_and_costs_what_the_theorems_predict(construction:
 
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=IDS)
-def test_the_network_has_the_size_degree_and_diameter_that_it_says(construction: Construction) -> None:
+def test_the_network_has_the_stated_size_degree_and_diameter(construction: Construction) -> None:
     wiring = construction.wiring
     assert (wiring.nodes, wiring.degree) == (construction.nodes, construction.degree)
-    assert (wiring.is_simple, wiring.is_both_ways) == (construction.is_simple, construction.is_both_ways)
+    assert (wiring.is_simple, wiring.is_bidirectional) == (construction.is_simple, construction.is_bidirectional)
     assert nx.diameter(to_networkx(topology_of(construction))) == construction.diameter
     assert construction.diameter <= construction.cost.steps
     assert construction.is_breadth_first == (wiring.breadth_first_cost() == construction.cost) or (
@@ -130,13 +130,13 @@ def test_the_product_is_that_of_graph_theory() -> None:
     )
 
 
-def test_the_degree_expansion_is_the_lexicographic_product_with_nodes_apart() -> None:
+def test_the_degree_expansion_is_the_lexicographic_product_with_independent_sets() -> None:
     expected = nx.lexicographic_product(to_networkx(RING4.wiring.topology("a")), nx.empty_graph(3, nx.DiGraph))
     assert nx.is_isomorphic(to_networkx(topology_of(DegreeExpansion.of(RING4, 3))), expected)
 
 
-def test_both_ways_keeps_steps_and_bandwidth_and_doubles_the_degree() -> None:
-    both = BothWays.of(DIAMOND)
+def test_a_bidirectional_network_keeps_steps_and_bandwidth_and_doubles_the_degree() -> None:
+    both = Bidirectional.of(DIAMOND)
     assert (both.nodes, both.degree, both.cost) == (8, 4, DIAMOND.cost)
     links = {(link.source, link.target) for link in topology_of(both).links}
     assert links == {(target, source) for source, target in links}
@@ -154,17 +154,17 @@ def test_line_graphs_keep_moore_optimality_and_stay_a_constant_from_the_best_ban
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(3, 9), st.integers(2, 3), st.randoms(use_true_random=False))
-def test_expansions_of_random_regular_networks_are_right(nodes: int, degree: int, draw: object) -> None:
+def test_expansions_of_random_regular_networks_are_correct(nodes: int, degree: int, draw: object) -> None:
     wiring = random_wiring(nodes, degree, draw)
     cost = wiring.breadth_first_cost()
     if cost is None or (wiring.targets == np.arange(nodes)[:, None]).any(axis=1).all():
-        return  # falls apart, or every node wastes a port on a loop, and B is not the degree
+        return  # not strongly connected, or every node has a loop, so that B is less than the degree
     grown = RandomBase(
         name="random",
         nodes=nodes,
         degree=degree,
         cost=cost,
-        is_both_ways=False,
+        is_bidirectional=False,
         is_breadth_first=True,
         is_simple=wiring.is_simple,
         spec="",
@@ -177,7 +177,7 @@ def test_expansions_of_random_regular_networks_are_right(nodes: int, degree: int
 
 
 class RandomBase(Base):
-    """A base network that no builder makes."""
+    """A base network that is not made by a topology builder."""
 
     def mirror(self) -> None:
         return None
@@ -193,41 +193,41 @@ def random_wiring(nodes: int, degree: int, draw: object) -> Wiring:
 
 
 @pytest.mark.parametrize(("nodes", "name"), [(13, "Π(4,13)"), (17, "Π(4,17)"), (22, "Π(4,22)")])
-def test_the_reduce_scatter_of_a_line_graph_without_a_mirror_costs_what_its_bases_does(nodes: int, name: str) -> None:
+def test_the_reduce_scatter_cost_of_a_line_graph_without_a_mirror_follows_from_its_base(nodes: int, name: str) -> None:
     line = LineGraph.of(LineGraph.of(base(nodes, 4, name)))
     assert line.mirror() is None
     assert line.reduce_scatter_cost == line.wiring.transposed().breadth_first_cost()
 
 
-def test_products_of_cayley_graphs_reduce_and_gather_at_the_predicted_cost() -> None:
+def test_allreduce_on_products_of_cayley_graphs_has_the_predicted_cost() -> None:
     cayley = next(each for each in bases(33, 4) if "Cayley" in each.name and each.is_bandwidth_optimal)
     product = CartesianProduct.of((PAIR, K3, cayley))
     assert product.reduce_scatter_cost == product.wiring.transposed().breadth_first_cost()
     schedule_of(product, "allreduce")
 
 
-def test_a_prediction_that_the_schedule_misses_is_a_defect() -> None:
+def test_a_wrong_prediction_raises_an_internal_error() -> None:
     wrong = replace(base(5, 4, "K(5)"), cost=Cost(1, Fraction(3, 4)))
     with pytest.raises(InternalError, match="costs 1 steps and 4/5 M/B, not 1 and 3/4"):
         schedule_of(wrong)
 
 
 def test_a_broadcast_has_no_step_schedule() -> None:
-    with pytest.raises(InputError, match="not of a broadcast"):
+    with pytest.raises(InputError, match="a broadcast has no step schedule"):
         schedule_of(K44, "broadcast")
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("dgx-a100:boxes=2", "'b0/nvswitch' is a switch; give a network of compute nodes alone"),
+        ("dgx-a100:boxes=2", "'b0/nvswitch' is a switch; give a network without switches"),
         (
             "mesh:dims=2x3",
-            "has 3 links out and 3 in, node 0 has 2 out; expansions and the finder take regular networks",
+            "has 3 outgoing and 3 incoming links, node 0 has 2 outgoing; give every node the same number",
         ),
-        ("complete-bipartite:left=2,right=3", "expansions and the finder take regular networks"),
+        ("complete-bipartite:left=2,right=3", "expansions need a regular network"),
     ],
 )
-def test_an_irregular_network_is_refused(spec: str, message: str) -> None:
+def test_an_irregular_network_raises_an_error(spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Wiring.of_topology(build_topology(spec))

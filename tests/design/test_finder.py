@@ -1,4 +1,4 @@
-"""The finder against Tables 4, 5 and 7 of the paper, row by row, and in how it searches."""
+"""The finder's results compared with Tables 4, 5 and 7 of the paper, row by row, and tests of the search."""
 
 from fractions import Fraction
 
@@ -30,7 +30,7 @@ def rounded(factor: Fraction) -> Fraction:
 
 
 def best_within(frontier: Frontier, steps: int) -> Construction:
-    """The member of the least T_B that takes at most so many steps."""
+    """Return the member with the least T_B among those with at most `steps` steps."""
     return [member for member in frontier.members if member.cost.steps <= steps][-1]
 
 
@@ -44,14 +44,14 @@ def test_a_row_of_tables_four_and_seven_is_reached_by_the_papers_base_networks(
     assert rounded(found.cost.bandwidth_factor) <= Fraction(factor)
 
 
-def test_what_the_papers_base_networks_give_beyond_its_rows() -> None:
+def test_the_papers_base_networks_give_better_rows_than_its_table() -> None:
     assert [member.cost.steps for member in PUBLISHED.find(128, 4).members] == [4, 5, 8]  # the paper: 4, 5, 10
     assert [member.cost.steps for member in PUBLISHED.find(512, 4).members] == [5, 6, 9, 16]  # 5, 6, 11, 16
     assert [member.cost.steps for member in PUBLISHED.find(1024, 4).members] == [5, 6, 8, 11, 20]
 
 
 @pytest.mark.parametrize(("nodes", "rows"), TABLE_7.items())
-def test_cayley_graphs_are_never_worse_than_a_row_and_better_than_some(
+def test_cayley_graphs_are_never_worse_than_the_paper_and_sometimes_better(
     nodes: int, rows: list[tuple[int, str, int]]
 ) -> None:
     frontier = ALL.find(nodes, 4)
@@ -77,7 +77,7 @@ def test_a_row_of_table_five(nodes: int, steps: int) -> None:
     (member,) = find_topologies(nodes, 4, bidirectional=True, published_only=True).members
     assert member.cost.steps == steps
     assert member.is_bandwidth_optimal
-    assert member.is_both_ways
+    assert member.is_bidirectional
     allreduce = schedule_of(member, "allreduce")
     assert allreduce.steps == 2 * steps
 
@@ -85,8 +85,8 @@ def test_a_row_of_table_five(nodes: int, steps: int) -> None:
 @pytest.mark.parametrize(
     ("name", "nodes", "steps", "printed"),
     [
-        # Table 7's MCF: the rate of the best multi-commodity flow lies between what even splitting over shortest paths
-        # reaches and what distances allow.
+        # The MCF column of Table 7: the rate of the best multi-commodity flow is between the rate of even splitting
+        # over shortest paths and the bound by distances.
         ("L(K(4,4))", 32, 3, 5.71e-2),
         ("DistReg(4,32)", 32, 4, 5.26e-2),
         ("L²(K(4,4))", 128, 4, 9.89e-3),
@@ -121,11 +121,11 @@ def test_small_frontiers_are_realised_and_verified() -> None:
             for degree in (2, 4, 6):
                 for member in find_topologies(nodes, degree, bidirectional=bidirectional).members:
                     schedule_of(member, "allreduce")
-                    assert member.is_both_ways or not bidirectional
+                    assert member.is_bidirectional or not bidirectional
 
 
 class Unpruned(TopologyFinder):
-    """A finder that keeps every candidate on the way."""
+    """A finder without pruning: it keeps all intermediate candidates."""
 
     def _frontier(self, nodes: int, degree: int) -> tuple[Construction, ...]:
         if (nodes, degree) not in self._frontiers:
@@ -134,7 +134,7 @@ class Unpruned(TopologyFinder):
 
 
 @pytest.mark.parametrize("nodes", [8, 16, 24, 32])
-def test_pruning_loses_nothing_that_all_candidates_would_find(nodes: int) -> None:
+def test_pruning_does_not_change_the_result(nodes: int) -> None:
     found = [member.cost for member in TopologyFinder(published_only=True).find(nodes, 4).members]
     for member in pareto(Unpruned(published_only=True)._frontier(nodes, 4)):
         steps, factor = member.cost.steps, member.cost.bandwidth_factor
@@ -151,13 +151,13 @@ def test_pruning_loses_nothing_that_all_candidates_would_find(nodes: int) -> Non
         (True, 4, "nodes is true"),
     ],
 )
-def test_numbers_out_of_range_are_refused(nodes: int, degree: int, message: str) -> None:
+def test_numbers_out_of_range_raise_an_error(nodes: int, degree: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         find_topologies(nodes, degree)
 
 
 @pytest.mark.parametrize(("nodes", "degree", "near"), [(9, 3, 8), (4, 1, 2), (13, 5, 12)])
-def test_a_size_without_a_network_names_the_nearest_with_one(nodes: int, degree: int, near: int) -> None:
+def test_the_error_for_a_size_without_a_network_names_the_nearest_size(nodes: int, degree: int, near: int) -> None:
     message = f"no bidirectional network of {nodes} nodes .* nearest number of nodes that works is {near}"
     with pytest.raises(NoSolutionError, match=message):
         find_topologies(nodes, degree, bidirectional=True)
@@ -165,13 +165,13 @@ def test_a_size_without_a_network_names_the_nearest_with_one(nodes: int, degree:
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 5, 7, 16])
-def test_one_way_networks_are_there_for_every_size(degree: int) -> None:
+def test_one_way_networks_exist_for_every_size(degree: int) -> None:
     for nodes in (2, 3, 7, 11, 13):
         members = find_topologies(nodes, degree).members
         assert members[-1].is_bandwidth_optimal
 
 
-def test_large_degrees_are_costed_by_making_the_schedule() -> None:
+def test_costs_for_large_degrees_come_from_the_schedule() -> None:
     member = find_topologies(200, 16).members[0]
     assert (member.name, member.cost.steps) == ("Π(16,200)", 2)
     schedule_of(member)
@@ -185,13 +185,13 @@ def test_the_best_network_depends_on_the_workload() -> None:
     assert [best_for(members, each).cost.steps for each in (small, middle, large)] == [5, 6, 20]
 
 
-def test_allreduces_take_the_times_of_table_four() -> None:
+def test_allreduce_times_equal_table_four() -> None:
     workload = Workload(Traffic.ALLREDUCE, 2**20, Fraction(10), Fraction(25, 2))  # the paper's MB is 2^20 bytes
     times = [round(float(allreduce_time_us(each, workload)), 1) for each in PUBLISHED.find(1024, 4).members]
     assert times == [323.5, 291.0, 328.4, 387.8, 567.6]
 
 
-def test_an_all_to_all_of_the_rings_product_takes_the_papers_time() -> None:
+def test_the_all_to_all_time_of_a_product_of_rings_equals_the_paper() -> None:
     rings = PUBLISHED.find(1024, 4).members[-1]
     workload = Workload(Traffic.ALL_TO_ALL, 2**20, Fraction(10), Fraction(25, 2))
     assert round(all_to_all_time_us(rings, workload), 1) == 1174.4
@@ -207,6 +207,6 @@ def test_an_all_to_all_of_the_rings_product_takes_the_papers_time() -> None:
         ((1, Fraction(1), Fraction(0)), "bandwidth is '0'"),
     ],
 )
-def test_a_workload_out_of_range_is_refused(values: tuple[int, Fraction, Fraction], message: str) -> None:
+def test_a_workload_out_of_range_raises_an_error(values: tuple[int, Fraction, Fraction], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Workload(Traffic.MIX, *values)

@@ -1,4 +1,4 @@
-"""Counting what a breadth-first broadcast costs, held against the schedules themselves."""
+"""Counted costs of breadth-first broadcasts, compared with the schedules."""
 
 from fractions import Fraction
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forestcoll.design.measure import Cost, alike_cost, breadth_first_cost, least_factor, moore_steps
+from forestcoll.design.measure import Cost, breadth_first_cost, cayley_cost, least_factor, moore_steps
 from forestcoll.design.wiring import Wiring
 from forestcoll.generation.bfb import bfb
 from forestcoll.schedule.steps.shape import step_shape
@@ -15,7 +15,7 @@ from forestcoll.schedule.steps.shape import step_shape
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.integers(3, 14), st.integers(1, 5), st.randoms(use_true_random=False))
-def test_counting_gives_what_the_best_schedule_costs(nodes: int, degree: int, draw: object) -> None:
+def test_the_counted_cost_equals_the_cost_of_the_best_schedule(nodes: int, degree: int, draw: object) -> None:
     columns = []
     for _ in range(degree):
         column = list(range(nodes))
@@ -26,24 +26,24 @@ def test_counting_gives_what_the_best_schedule_costs(nodes: int, degree: int, dr
     if counted is None:
         return
     cost = step_shape(bfb(wiring.topology("random")))
-    wasted = Fraction(degree) / cost.egress  # where every node has a loop, B is less than the degree
+    wasted = Fraction(degree) / cost.egress  # if every node has a loop, B is less than the degree
     assert (counted.steps, counted.bandwidth_factor) == (cost.steps, cost.bandwidth_factor * wasted)
 
 
-def test_a_network_that_falls_apart_costs_nothing_that_can_be_said() -> None:
+def test_a_network_that_is_not_strongly_connected_has_no_cost() -> None:
     assert breadth_first_cost(np.array([[1], [0], [3], [2]])) is None
-    assert alike_cost(np.array([[1, 0, 3, 2]]), np.array([[1, 0, 3, 2]])) is None
+    assert cayley_cost(np.array([[1, 0, 3, 2]]), np.array([[1, 0, 3, 2]])) is None
 
 
 @pytest.mark.parametrize("offsets", [(3, 4), (1, 2, 5), (1, 8), (2, 7, 11, 15)])
-def test_the_view_from_one_node_is_that_from_all(offsets: tuple[int, ...]) -> None:
+def test_the_cost_counted_at_one_node_equals_the_cost_counted_at_all_nodes(offsets: tuple[int, ...]) -> None:
     numbers = np.arange(16)
     onward = np.array([(numbers + offset) % 16 for offset in offsets])
     back = np.array([(numbers - offset) % 16 for offset in offsets])
-    assert alike_cost(onward, back) == breadth_first_cost(back.T)
+    assert cayley_cost(onward, back) == breadth_first_cost(back.T)
 
 
-def test_too_large_a_degree_is_not_counted() -> None:
+def test_counting_with_too_large_a_degree_raises_an_error() -> None:
     with pytest.raises(ValueError, match="degree 11 is more than 10"):
         breadth_first_cost(np.zeros((12, 11), dtype=np.int64))
 
@@ -55,5 +55,5 @@ def test_the_moore_bound(nodes: int, degree: int, steps: int) -> None:
     assert moore_steps(nodes, degree) == steps
 
 
-def test_costs_compare_by_steps_first() -> None:
+def test_costs_are_ordered_by_steps_first() -> None:
     assert Cost(2, Fraction(9)) < Cost(3, least_factor(8)) < Cost(3, Fraction(1))

@@ -32,33 +32,33 @@ def test_the_cache_answers_without_searching(folder: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"format": "other"}', '{"format": "forestcoll.frontier/1", "members": [{}]}']
 )
-def test_a_spoiled_file_is_as_good_as_none(folder: Path, text: str) -> None:
+def test_a_damaged_cache_file_is_ignored(folder: Path, text: str) -> None:
     folder.mkdir(parents=True)
     (folder / "24-4.json").write_text(text)
     assert find_with_cache(24, 4) == find_topologies(24, 4)
     assert frontier_of(read_document(folder / "24-4.json")) == find_topologies(24, 4)
 
 
-def test_an_answer_to_another_question_is_not_believed(folder: Path) -> None:
+def test_a_cache_file_for_another_size_is_ignored(folder: Path) -> None:
     find_with_cache(24, 4)
     (folder / "24-4.json").rename(folder / "26-4.json")
     assert find_with_cache(26, 4) == find_topologies(26, 4)
 
 
-def test_a_cache_that_cannot_be_written_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_works_if_the_cache_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "forestcoll").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert find_with_cache(12, 4) == find_topologies(12, 4)
 
 
-def test_the_cache_lies_where_the_xdg_rules_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_cache_folder_follows_the_xdg_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for unset in ("", "relative/path"):
         monkeypatch.setenv("XDG_CACHE_HOME", unset)
         assert cache_folder().is_relative_to(tmp_path / ".cache" / "forestcoll" / "finder")
 
 
-def test_a_sweep_answers_in_order_whatever_does_the_work() -> None:
+def test_a_sweep_answers_in_order_with_any_executor() -> None:
     questions = questions_of(range(5, 40), [2, 4])
     here = list(sweep(questions))
     assert [(each.nodes, each.degree) for each in here] == questions
@@ -66,18 +66,18 @@ def test_a_sweep_answers_in_order_whatever_does_the_work() -> None:
         assert list(sweep(questions, executor=threads)) == here
 
 
-def test_a_sweep_over_processes_gives_the_same() -> None:
+def test_a_sweep_over_processes_gives_the_same_answers() -> None:
     questions = questions_of([8, 12, 27], [3])
     with ProcessPoolExecutor(2) as processes:
         assert list(sweep(questions, executor=processes)) == list(sweep(questions))
 
 
-def test_a_sweep_leaves_out_what_has_no_network() -> None:
+def test_a_sweep_skips_sizes_without_a_network() -> None:
     found = list(sweep(questions_of([7, 8, 9, 10], [3]), bidirectional=True))
     assert [each.nodes for each in found] == [8, 10]
 
 
-def test_a_dask_client_sweeps(tmp_path: Path) -> None:
+def test_a_sweep_works_with_a_dask_client(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(

@@ -1,4 +1,4 @@
-"""The well-known algorithms: right on their networks, as fast as is said of them, and clear about other networks."""
+"""The baselines: correct on their networks, with the published costs, and clear errors on other networks."""
 
 from fractions import Fraction
 
@@ -45,7 +45,7 @@ def test_rings_reach_the_least_bandwidth_time(name: str, method: str, nodes: int
     assert (cost.steps, cost.bandwidth_factor) == (phases * steps, phases * _best(nodes))
 
 
-def test_rings_share_by_bandwidth_and_take_any_numbering() -> None:
+def test_rings_share_data_by_bandwidth_and_accept_any_numbering() -> None:
     builder = TopologyBuilder("odd ring")
     for node in "abcde":
         builder.add_compute(node)
@@ -58,7 +58,7 @@ def test_rings_share_by_bandwidth_and_take_any_numbering() -> None:
     assert schedule.phases[0].transfers.points[1] in {Fraction(1, 4), Fraction(3, 4)}
 
 
-def test_rings_over_dimensions_of_different_sizes_wait_for_the_longest() -> None:
+def test_torus_rings_of_different_sizes_are_as_slow_as_the_longest() -> None:
     cost = _cost("torus:dims=2x3x5", "torus-rings")
     assert cost.steps == 1 + 2 + 4
     assert cost.bandwidth_factor > _best(30)
@@ -78,39 +78,39 @@ def test_a_double_binary_tree_is_a_pipeline(nodes: int, height: int, chunks: int
     assert set(cost.step_times) <= {
         Fraction(1, 2 * chunks),
         Fraction(1, 4 * chunks),
-    }  # an edge of both trees is twice as wide
+    }  # an edge of both trees has twice the bandwidth
 
 
 @pytest.mark.parametrize(
     ("name", "method", "words"),
     [
-        ("torus:dims=4x4", "ring", "its links are not rings past all 16 nodes"),
-        ("circulant:nodes=8,offsets=1+2", "ring", "its links are not rings past all 8 nodes"),
-        ("complete-bipartite:left=2,right=3", "ring", "its links are not rings past all 5 nodes"),
+        ("torus:dims=4x4", "ring", "the links are not rings through all 16 nodes"),
+        ("circulant:nodes=8,offsets=1+2", "ring", "the links are not rings through all 8 nodes"),
+        ("complete-bipartite:left=2,right=3", "ring", "the links are not rings through all 5 nodes"),
         ("ring:nodes=8", "halving-doubling", "no link from 0 to 2, partners at step 1"),
         ("ring:nodes=6", "halving-doubling", "6 nodes; recursive halving and doubling needs a power of two"),
-        ("complete:nodes=5", "torus-rings", "no torus whose nodes are numbered row by row"),
+        ("complete:nodes=5", "torus-rings", "not a torus with nodes numbered row by row"),
         ("dgx-a100:boxes=1", "ring", "is a switch"),
         ("dgx-a100:boxes=1", "torus-rings", "is a switch"),
         ("dgx-a100:boxes=1", "halving-doubling", "is a switch"),
-        ("double-binary-tree:nodes=8", "double-binary-tree", "makes an allreduce, no allgather"),
+        ("double-binary-tree:nodes=8", "double-binary-tree", "does not support allgather; choose allreduce"),
     ],
 )
-def test_other_networks_are_refused(name: str, method: str, words: str) -> None:
+def test_unsupported_networks_raise_an_error(name: str, method: str, words: str) -> None:
     with pytest.raises(InputError, match=words) as raised:
         generate_steps(build_topology(name), method=method)
     assert "\n" not in str(raised.value)
 
 
-def test_what_a_method_cannot_take_is_refused() -> None:
+def test_unsupported_arguments_raise_an_error() -> None:
     ring = build_topology("ring:nodes=8")
     with pytest.raises(InputError, match="no full-duplex link between 1 and 3, an edge of the double binary tree"):
         generate_steps(ring, Collective.ALLREDUCE, method=StepMethod.DOUBLE_BINARY_TREE)
-    with pytest.raises(InputError, match="there is no method 'best' for steps; there are 'bfb'"):
+    with pytest.raises(InputError, match="unknown step method 'best'; choose one of 'bfb'"):
         generate_steps(ring, method="best")
-    with pytest.raises(InputError, match="chunks are for 'bfb' and 'double-binary-tree'"):
+    with pytest.raises(InputError, match="chunks are only for 'bfb' and 'double-binary-tree'"):
         generate_steps(ring, method="ring", chunks=2)
-    with pytest.raises(InputError, match="a data size is for the method 'bfb'"):
+    with pytest.raises(InputError, match="a data size is only for the method 'bfb'"):
         generate_steps(ring, method="ring", data_size=2)
     with pytest.raises(InputError, match="a reduce has one root"):
         generate_steps(ring, "reduce", method="ring")

@@ -1,4 +1,4 @@
-"""Breadth-first broadcasts against what is published, a linear program, and the bounds of the paper's appendix."""
+"""Breadth-first broadcasts compared with published values, a linear program, and the bounds of the paper's appendix."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -30,7 +30,7 @@ def _right(schedule: StepSchedule) -> StepSchedule:
 
 
 def _network(name: str, nodes: int, links: list[tuple[int, int]]) -> Topology:
-    """Return the network of these one-way links of bandwidth 1, those that return to their own node left out."""
+    """Return the network of these one-way links of bandwidth 1, without links from a node to itself."""
     builder = TopologyBuilder(name)
     for node in range(nodes):
         builder.add_compute(node)
@@ -41,7 +41,7 @@ def _network(name: str, nodes: int, links: list[tuple[int, int]]) -> Topology:
 
 
 def _lexicographic(cycle: int, copies: int) -> Topology:
-    """Return the degree expansion of a ring both ways (Definition 13)."""
+    """Return the degree expansion of a bidirectional ring (Definition 13)."""
     links = [
         (node * copies + one, (node + way) % cycle * copies + other)
         for node in range(cycle)
@@ -76,7 +76,7 @@ def _kautz(degree: int, nodes: int) -> Topology:
         ("circulant:nodes=7,offsets=1,one_way=true", 6),
     ],
 )
-def test_known_graphs_need_the_least_bandwidth_time(name: str, steps: int) -> None:
+def test_known_graphs_reach_the_least_bandwidth_time(name: str, steps: int) -> None:
     topology = build_topology(name)
     cost = step_shape(_right(bfb(topology)))
     assert (cost.steps, cost.bandwidth_factor) == (steps, _best(len(topology.nodes)))
@@ -117,8 +117,8 @@ def test_circulants_of_degree_4_are_optimal() -> None:
 
 @pytest.mark.parametrize(
     ("nodes", "offsets", "least"),
-    # In C(12, {1, 3, 4, 5}) nodes 2, 6 and 10 are at distance 2 from 0, and the neighbours 4 and 8 are next to none of
-    # them: six links bring three shards, 1/2 each, where eight would have to bring 3/8 each.
+    # In C(12, {1, 3, 4, 5}) nodes 2, 6 and 10 are at distance 2 from node 0. Its neighbours 4 and 8 are adjacent to
+    # none of them. So six links bring three shards, 1/2 each. A balanced load would be 3/8 on each of the eight links.
     [(12, "1+3+4+5", Fraction(1) + Fraction(1, 2)), (15, "1+4+5", Fraction(1) + Fraction(3, 2))],
 )
 def test_conjecture_1_has_counterexamples(nodes: int, offsets: str, least: Fraction) -> None:
@@ -126,7 +126,7 @@ def test_conjecture_1_has_counterexamples(nodes: int, offsets: str, least: Fract
     cost = step_shape(_right(bfb(topology)))
     degree = 2 * len(offsets.split("+"))
     assert cost.bandwidth_factor == least * degree / nodes > _best(nodes)
-    second = _least_time(topology, _distances(topology), 0, 2)  # HiGHS says so too
+    second = _least_time(topology, _distances(topology), 0, 2)  # HiGHS gives the same value
     assert second == pytest.approx(float(cost.step_times[1] * nodes), rel=1e-9)
 
 
@@ -141,7 +141,7 @@ FEW_DIGITS = st.one_of(  # HiGHS computes in floating point
 
 @examples(60)
 @given(FEW_DIGITS)
-def test_linear_programming_finds_nothing_faster(topology: Topology) -> None:
+def test_linear_programming_finds_no_faster_schedule(topology: Topology) -> None:
     times = step_shape(bfb(topology)).step_times
     distances = _distances(topology)
     for step, time in enumerate(times, start=1):
@@ -160,7 +160,7 @@ def _distances(topology: Topology) -> list[list[int]]:
 
 
 def _least_time(topology: Topology, distances: list[list[int]], target: int, step: int) -> float:
-    """Return the optimum of LP (1), each link with its bandwidth, by HiGHS."""
+    """Return the optimum of LP (1) with the bandwidths of links, by HiGHS."""
     bandwidths = {link.source: link.bandwidth for link in topology.links if link.target == target}
     shards = [node for node in topology.compute if distances[node][target] == step]
     pairs = [(shard, node) for shard in shards for node in bandwidths if distances[shard][node] == step - 1]
@@ -185,7 +185,7 @@ def test_whole_chunks_keep_the_bound_of_theorem_20(topology: Topology, chunks: i
         assert least <= time <= least + Fraction(1, len(topology.compute) * chunks) / slowest
 
 
-def test_chunks_that_fit_lose_nothing() -> None:
+def test_a_fitting_number_of_chunks_costs_no_bandwidth() -> None:
     topology = build_topology("torus:dims=5x3")
     free = bfb(topology)
     chunks = 1
@@ -195,9 +195,9 @@ def test_chunks_that_fit_lose_nothing() -> None:
     assert step_shape(bfb(topology, chunks=1)).bandwidth_factor > step_shape(free).bandwidth_factor
 
 
-def _two_ways(slow_latency: int) -> Topology:
-    """Return a network in which node 3 hears from 0 by way of 1 or of 2; the link from 2 is late."""
-    builder = TopologyBuilder("two ways")
+def _two_paths(slow_latency: int) -> Topology:
+    """Return a network with two paths from node 0 to node 3: over node 1, and over node 2 with a higher latency."""
+    builder = TopologyBuilder("two paths")
     for node in range(4):
         builder.add_compute(node)
     for source, target in ((0, 1), (0, 2), (1, 3), (3, 0)):
@@ -208,15 +208,15 @@ def _two_ways(slow_latency: int) -> Topology:
 
 def test_links_share_a_load_by_their_latencies() -> None:
     # 4 KB: a shard of 1000 B takes 1 µs over a link of 1 GB/s. Shard 0 over 1 -> 3 and 2 -> 3: 1 + x = 1.5 + (1 - x).
-    topology = _two_ways(slow_latency=1)
+    topology = _two_paths(slow_latency=1)
     equal = bfb(topology, data_size=4000)
     assert Fraction(1, 2) in equal.phases[0].transfers.points
-    late = bfb(_two_ways(slow_latency=2), data_size=8000)  # 1 + 2x = 2 + 2(1 - x): x = 3/4
+    late = bfb(_two_paths(slow_latency=2), data_size=8000)  # 1 + 2x = 2 + 2(1 - x): x = 3/4
     assert Fraction(3, 4) in _right(late).phases[0].transfers.points
 
 
-def test_a_link_that_is_too_late_is_left_out() -> None:
-    schedule = _right(bfb(_two_ways(slow_latency=50), data_size=4000))
+def test_a_link_with_too_high_a_latency_is_not_used() -> None:
+    schedule = _right(bfb(_two_paths(slow_latency=50), data_size=4000))
     second = list(schedule.phases[0].transfers.step(1))
     assert [each.source for each in second if each.shard == 0 and each.target == 3] == [1]
 
@@ -240,9 +240,9 @@ def test_bandwidths_of_many_digits_are_exact() -> None:
     _right(bfb(builder.build()))
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_bad_arguments_raise_an_error() -> None:
     ring = build_topology("ring:nodes=4")
-    with pytest.raises(InputError, match="is a switch; step schedules need a direct network"):
+    with pytest.raises(InputError, match="is a switch; step schedules need a network without switches"):
         bfb(build_topology("dgx-a100:boxes=1"))
     with pytest.raises(InputError, match="a broadcast has one root"):
         bfb(ring, "broadcast")

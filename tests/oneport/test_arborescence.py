@@ -18,7 +18,9 @@ def weighted_graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]], list[i
 
 @given(weighted_graphs())
 @examples(150)
-def test_a_cheapest_tree_costs_what_its_cuts_prove(graph: tuple[int, list[tuple[int, int]], list[int]]) -> None:
+def test_the_cost_of_a_cheapest_tree_equals_the_bound_of_its_cuts(
+    graph: tuple[int, list[tuple[int, int]], list[int]],
+) -> None:
     count, arcs, costs = graph
     found = cheapest_tree(range(count), arcs, costs, 0)
     network = nx.DiGraph()

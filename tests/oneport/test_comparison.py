@@ -26,7 +26,7 @@ def test_the_two_trees_of_figures_3_and_4(routes: tuple[tuple[int, ...], ...], t
     assert tree_throughput(Platform.of(figure_1(), "s"), SeriesTree(Fraction(1), routes)) == throughput
 
 
-def test_figure_1_is_better_than_its_best_dag_which_is_better_than_its_best_tree() -> None:
+def test_on_figure_1_the_graph_is_better_than_a_dag_and_a_dag_is_better_than_a_tree() -> None:
     compared = compare_series(figure_1(), "s")
     assert (compared.best.throughput, compared.dag.throughput, compared.tree.throughput) == (
         Fraction(1),
@@ -37,7 +37,7 @@ def test_figure_1_is_better_than_its_best_dag_which_is_better_than_its_best_tree
     assert compared.tree.optimal
 
 
-def test_the_dag_of_figure_5_sends_what_section_4_4_says() -> None:
+def test_the_dag_of_figure_5_sends_as_in_section_4_4() -> None:
     found = dag_optimum(Platform.of(figure_1(), "s"), (0, 1, 2, 3, 4))
     assert [5 * rate for rate in found.rates] == [4, 1, 3, 4, 0, 4]
     assert [5 * tree.weight for tree in found.trees] == [1, 3]
@@ -55,7 +55,7 @@ def test_figure_2_has_a_period_of_2_and_the_dag_one_of_5() -> None:
 
 @given(random_platforms(5, skewed=True))
 @examples(80)
-def test_every_schedule_is_right_and_as_fast_as_its_restriction_allows(topology: Topology) -> None:
+def test_every_schedule_is_correct_and_reaches_the_throughput_of_its_restriction(topology: Topology) -> None:
     compared = compare_series(topology, 0)
     for along, throughput in (
         (Along.GRAPH, compared.best.throughput),
@@ -72,14 +72,14 @@ def test_every_schedule_is_right_and_as_fast_as_its_restriction_allows(topology:
 
 @given(random_platforms(5, switches=2, skewed=True))
 @examples(60)
-def test_schedules_with_switches_are_right(topology: Topology) -> None:
+def test_schedules_with_switches_are_correct(topology: Topology) -> None:
     compared = compare_series(topology, 0)
     assert all(verify(compared.schedule(along)).ok for along in Along)
 
 
 @given(random_platforms(6, duplex=True))
 @examples(60)
-def test_schedules_with_all_links_at_once_are_right(topology: Topology) -> None:
+def test_schedules_without_ports_are_correct(topology: Topology) -> None:
     compared = compare_series(topology, 0)
     assert all(verify(compared.schedule(along)).ok for along in Along)
 
@@ -130,7 +130,7 @@ def test_a_dag_has_the_optimum_of_the_program_over_its_trees(topology: Topology)
     assert all(place[route[0]] < place[route[-1]] for tree in found.trees for route in tree.routes)
 
 
-def test_one_tree_is_enough_where_one_reaches_the_optimum() -> None:
+def test_one_tree_is_used_if_one_tree_reaches_the_optimum() -> None:
     topology = platform_of_costs("abcd", [("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("a", "d", 5), ("a", "c", 5)])
     assert len(compare_series(topology, "a").schedule().trees) == 1
 
@@ -138,20 +138,21 @@ def test_one_tree_is_enough_where_one_reaches_the_optimum() -> None:
 @pytest.mark.parametrize(
     ("order", "complaint"),
     [
-        (["1", "s", "2", "3", "4"], "platform: the order must begin with the source, 's'"),
+        (["1", "s", "2", "3", "4"], "platform: the order must start with the source, 's'"),
         (["s", "1", "2", "3"], "platform: the order lacks node '4'; add it"),
-        (["s", "1", "1", "2", "3", "4"], "platform: the order has node '1' twice"),
+        (["s", "1", "1", "2", "3", "4"], "platform: the order has node '1' twice; remove one"),
         (["s", "1", "2", "3", "x"], "platform: no node 'x'; use the id of one of its nodes"),
     ],
 )
-def test_an_order_is_one_of_all_nodes(order: list[str], complaint: str) -> None:
+def test_an_order_must_contain_each_node_once(order: list[str], complaint: str) -> None:
     with pytest.raises(InputError) as caught:
         compare_series(figure_1(), "s", order=order)
     assert str(caught.value) == complaint
 
 
 def test_an_order_must_let_every_node_receive() -> None:
-    with pytest.raises(NoSolutionError, match=r"^platform: node '3' has no link from a node before it in the order$"):
+    message = r"^platform: node '3' has no link from an earlier node of the order; move it back$"
+    with pytest.raises(NoSolutionError, match=message):
         compare_series(figure_1(), "s", order=["s", "3", "1", "2", "4"])
 
 

@@ -1,4 +1,4 @@
-"""Packing programs without floating point, and the proof that a linear program was solved."""
+"""Packing programs without floating point, and the proof of optimality of a linear program."""
 
 from fractions import Fraction
 
@@ -40,14 +40,14 @@ def two_by_two() -> LinearProgram:
     return program
 
 
-def test_the_exact_solution_of_a_program_is_proven() -> None:
+def test_the_exact_solution_of_a_program_is_proven_optimal() -> None:
     program = two_by_two()
     exact = program.exact(program.solve())
     assert exact == ([Fraction(6, 5), Fraction(8, 5)], [Fraction(2, 5), Fraction(1, 5)])
     assert program.proves(*exact)
 
 
-def test_what_is_not_optimal_is_not_proven() -> None:
+def test_a_solution_that_is_not_optimal_has_no_proof() -> None:
     program = two_by_two()
     good, prices = [Fraction(6, 5), Fraction(8, 5)], [Fraction(2, 5), Fraction(1, 5)]
     assert not program.proves([Fraction(1), Fraction(1)], prices)

@@ -15,7 +15,7 @@ from networks import examples
 
 
 def line(nodes: int, *, latency_us: int = 0) -> Topology:
-    """A line of links of 1 GB/s, 1000 bytes a microsecond."""
+    """Return a line with links of 1 GB/s, which is 1000 bytes per microsecond."""
     builder = TopologyBuilder("line", port_model="one-port")
     for node in range(nodes):
         builder.add_compute(node)
@@ -37,7 +37,7 @@ def platforms_with_start_ups(draw: st.DrawFn) -> Topology:
     return builder.build()
 
 
-def test_a_line_has_the_number_of_packets_of_the_square_root_rule_with_its_constants() -> None:
+def test_the_number_of_packets_on_a_line_follows_the_square_root_rule_with_constants() -> None:
     # (R + H - 1)(beta + n c) with n = L/R is least at R = sqrt((H - 1) L c / beta)
     plan = pipelined_broadcast(line(5, latency_us=10), 0, 10**7)
     assert plan.packets == pytest.approx((3 * 10**7 / 1000 / 10) ** 0.5, abs=1)
@@ -52,7 +52,7 @@ def test_no_other_number_of_packets_of_a_line_is_faster() -> None:
     assert best.makespan == min(every)
 
 
-def test_packets_may_be_given() -> None:
+def test_the_number_of_packets_can_be_given() -> None:
     plan = pipelined_broadcast(line(3, latency_us=2), 0, 1000, packets=4)
     assert (plan.packets, plan.packet_size) == (4, 250)
     assert plan.makespan == (4 + 1) * (2 + Fraction(1, 4))
@@ -60,7 +60,7 @@ def test_packets_may_be_given() -> None:
 
 @given(platforms_with_start_ups(), st.integers(1, 10**6))
 @examples(40)
-def test_the_makespan_is_that_of_the_verified_schedule_played_through(topology: Topology, size: int) -> None:
+def test_the_makespan_equals_the_simulated_time_of_the_verified_schedule(topology: Topology, size: int) -> None:
     plan = pipelined_broadcast(topology, 0, size)
     schedule = plan.schedule()
     assert verify(schedule).ok
@@ -76,17 +76,17 @@ def test_the_makespan_is_that_of_the_verified_schedule_played_through(topology: 
 
 @given(platforms_with_start_ups())
 @examples(15)
-def test_plans_come_near_to_the_bound_as_messages_grow(topology: Topology) -> None:
+def test_plans_approach_the_bound_as_messages_grow(topology: Topology) -> None:
     pipeline = Pipeline(topology, 0)
     plans = [pipeline.plan(10**exponent) for exponent in (6, 9, 12)]
     ratios = [plan.makespan / plan.bound for plan in plans]
     assert ratios[0] >= ratios[1] >= ratios[2] >= 1
-    assert ratios[2] < Fraction(21, 20)  # beyond the trees' rounded proportions little is left
+    assert ratios[2] < Fraction(21, 20)  # most of the remaining gap comes from rounding the proportions of the trees
     rule = pipeline.plan(10**12, packets=root_rule(10**12))
     assert plans[2].makespan <= rule.makespan
 
 
-def test_trees_are_chosen_for_packets_of_the_size_that_is_best() -> None:
+def test_trees_are_chosen_for_the_best_packet_size() -> None:
     builder = TopologyBuilder("detour", port_model="one-port")
     for node in range(3):
         builder.add_compute(node)
@@ -99,21 +99,21 @@ def test_trees_are_chosen_for_packets_of_the_size_that_is_best() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 99, 100, 101, 10**12, 10**12 + 1])
-def test_the_root_rule_cuts_into_as_many_packets_as_each_has_bytes(size: int) -> None:
+def test_by_the_root_rule_the_number_of_packets_equals_the_bytes_per_packet(size: int) -> None:
     packets = root_rule(size)
     assert (packets - 1) ** 2 < size <= packets**2
 
 
-def test_a_packet_takes_its_start_up_and_its_size_over_bandwidth() -> None:
+def test_the_time_of_a_packet_is_start_up_plus_size_over_bandwidth() -> None:
     assert packet_costs(line(2, latency_us=3), 500) == [Fraction(7, 2)]
 
 
 @pytest.mark.parametrize(
     ("size", "packets", "complaint"),
     [
-        (0, None, "the size is 0 bytes; it must be 1 or more"),
-        (10, 11, "11 packets; there must be 1 to 10, as many as there are bytes"),
-        (10, 0, "0 packets; there must be 1 to 10, as many as there are bytes"),
+        (0, None, "size is 0 bytes; expected 1 or more"),
+        (10, 11, "packets is 11; expected 1 to 10, at most one packet per byte"),
+        (10, 0, "packets is 0; expected 1 to 10, at most one packet per byte"),
     ],
 )
 def test_sizes_and_packets_are_checked(size: int, packets: int | None, complaint: str) -> None:
@@ -122,7 +122,7 @@ def test_sizes_and_packets_are_checked(size: int, packets: int | None, complaint
     assert str(caught.value) == complaint
 
 
-def test_a_platform_of_thirty_nodes_is_planned_for_any_size() -> None:
+def test_plans_for_thirty_nodes_exist_for_any_message_size() -> None:
     pipeline = Pipeline(build_topology("tiers"), 0)
     plan = pipeline.plan(10**11)
     assert plan.packets_per_cycle > 1

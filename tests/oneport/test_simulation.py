@@ -31,7 +31,7 @@ def test_the_dag_of_figure_5_completes_four_messages_in_five() -> None:
 
 @given(random_platforms(5))
 @examples(20)
-def test_thousands_of_messages_come_near_to_the_throughput_within_a_constant_over_their_number(
+def test_the_loss_of_throughput_is_at_most_a_constant_over_the_number_of_messages(
     topology: Topology,
 ) -> None:
     schedule = compare_series(topology, 0).schedule()
@@ -41,7 +41,8 @@ def test_thousands_of_messages_come_near_to_the_throughput_within_a_constant_ove
         run = play_series(schedule, messages, cuts=cuts)
         late.append(run.makespan - messages / schedule.throughput)
         assert run.throughput <= schedule.throughput
-    # a node passes on in a cycle what was whole when it began: that is a cycle and a message of the tree for each link
+    # In each cycle a node forwards the messages that were complete at its start. For each link of the path this costs
+    # one cycle and one message of the tree.
     slowest = 1 / min(tree.weight for tree in schedule.trees)
     allowed = (schedule.height + 1) * run.cycle + schedule.height * slowest + len(schedule.trees) / schedule.throughput
     assert max(late) <= allowed
@@ -49,7 +50,7 @@ def test_thousands_of_messages_come_near_to_the_throughput_within_a_constant_ove
 
 @given(random_platforms(4, switches=2))
 @examples(20)
-def test_whole_periods_take_what_the_schedule_says(topology: Topology) -> None:
+def test_whole_periods_take_the_makespan_of_the_schedule(topology: Topology) -> None:
     schedule = compare_series(topology, 0).schedule()
     if schedule.messages > 200:
         return
@@ -75,7 +76,7 @@ def test_a_random_platform_of_many_nodes_converges() -> None:
     assert other.throughput / schedule.throughput > Fraction(8, 10)
 
 
-def test_a_schedule_that_sends_two_messages_at_once_is_caught_while_it_runs() -> None:
+def test_the_simulator_detects_two_messages_at_the_same_time() -> None:
     schedule = compare_series(figure_1(), "s").schedule()
     first, *rest = schedule.rounds
     clash = replace(first, transfers=(*first.transfers, *schedule.rounds[2].transfers))
@@ -83,7 +84,7 @@ def test_a_schedule_that_sends_two_messages_at_once_is_caught_while_it_runs() ->
         play_series(replace(schedule, rounds=(clash, *rest)), 20)
 
 
-def test_there_is_a_message_at_least_and_not_far_too_many() -> None:
+def test_numbers_of_messages_out_of_range_raise_an_error() -> None:
     schedule = compare_series(figure_1(), "s").schedule()
     with pytest.raises(InputError, match=r"^0 messages and 1 cuts; there must be 1 or more of each$"):
         play_series(schedule, 0)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import one_port
 import pytest
 from hypothesis import given
-from oneport_platforms import figure_1, optimum_by_cuts, optimum_by_trees, platform_of_costs, random_platforms
 
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.oneport import Platform, SteadyOptimum, steady_optimum
@@ -15,6 +14,7 @@ from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples
+from oneport_platforms import figure_1, optimum_by_cuts, optimum_by_trees, platform_of_costs, random_platforms
 
 if TYPE_CHECKING:
     from forestcoll.proof.prices import Port
@@ -44,13 +44,13 @@ def test_figure_1_has_throughput_1_by_two_trees() -> None:
     }
 
 
-def test_figure_1_with_all_links_at_once_is_twice_as_fast() -> None:
+def test_figure_1_without_ports_is_twice_as_fast() -> None:
     assert solved(replace(figure_1(), port_model=None), "s").throughput == 2
 
 
 @given(random_platforms(5))
 @examples(120)
-def test_the_optimum_is_that_of_the_program_over_all_cuts(topology: Topology) -> None:
+def test_the_optimum_equals_the_optimum_over_all_cuts(topology: Topology) -> None:
     platform = Platform.of(topology, 0)
     best = steady_optimum(platform)
     assert best.throughput == optimum_by_cuts(platform) == best.certificate.throughput
@@ -60,7 +60,7 @@ def test_the_optimum_is_that_of_the_program_over_all_cuts(topology: Topology) ->
 
 @given(random_platforms(4, skewed=True))
 @examples(80)
-def test_the_optimum_is_that_over_all_trees_however_bandwidths_differ(topology: Topology) -> None:
+def test_the_optimum_equals_the_optimum_over_all_trees_for_any_bandwidths(topology: Topology) -> None:
     platform = Platform.of(topology, 0)
     best = steady_optimum(platform)
     assert best.throughput == optimum_by_trees(platform) == best.certificate.throughput
@@ -69,7 +69,7 @@ def test_the_optimum_is_that_over_all_trees_however_bandwidths_differ(topology: 
 
 @given(random_platforms(3, switches=2, skewed=True))
 @examples(60)
-def test_switches_pass_on_without_ports_of_their_own(topology: Topology) -> None:
+def test_switches_forward_data_without_ports(topology: Topology) -> None:
     platform = Platform.of(topology, 0)
     best = steady_optimum(platform)
     assert best.throughput == optimum_by_trees(platform) == best.certificate.throughput
@@ -78,7 +78,7 @@ def test_switches_pass_on_without_ports_of_their_own(topology: Topology) -> None
 
 @given(random_platforms(6, switches=2, duplex=True, skewed=True))
 @examples(80)
-def test_with_all_links_at_once_it_is_the_optimum_of_a_broadcast(topology: Topology) -> None:
+def test_without_ports_the_optimum_equals_the_optimum_of_a_broadcast(topology: Topology) -> None:
     best, priced = solved(topology), optimum_by_prices(Platform.of(topology, 0))
     assert best.throughput == priced.throughput == optimum(topology, "broadcast", root=0).algbw
     assert best.certificate.throughput == priced.certificate.throughput == best.throughput
@@ -87,7 +87,7 @@ def test_with_all_links_at_once_it_is_the_optimum_of_a_broadcast(topology: Topol
 
 @given(random_platforms(6, switches=2))
 @examples(80)
-def test_the_core_packs_as_many_trees_into_what_links_carry(topology: Topology) -> None:
+def test_the_core_packs_trees_of_the_full_throughput_into_the_rates_of_links(topology: Topology) -> None:
     best = solved(topology)
     rates = rates_of(best.platform, best.trees)
     packed = packed_trees(best.platform, rates, best.throughput)
@@ -97,13 +97,13 @@ def test_the_core_packs_as_many_trees_into_what_links_carry(topology: Topology) 
 
 
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2", "mi250:boxes=2,gpus=8", "torus:dims=4x4", "hypercube:dim=4"])
-def test_with_all_links_at_once_machines_have_the_optimum_of_a_broadcast(spec: str) -> None:
+def test_on_machines_the_optimum_equals_the_optimum_of_a_broadcast(spec: str) -> None:
     topology = build_topology(spec)
     source = topology.nodes[topology.compute[1]].id
     assert solved(topology, source).throughput == optimum(topology, "broadcast", root=source).algbw
 
 
-def test_fewer_trees_take_the_place_of_a_basis_where_there_is_room() -> None:
+def test_fewer_trees_replace_a_basis_if_ports_have_spare_time() -> None:
     best = solved(one_port.platform(50, 200, 1, 10))
     of_basis = optimum_by_prices(best.platform)
     assert best.throughput == of_basis.throughput == sum(tree.weight for tree in best.trees)
@@ -124,21 +124,21 @@ FIGURE_6 = platform_of_costs(
         ("d", "f", FIVE / 2),
     ],
 )
-"""A platform with what the text tells of Figure 6: T* = 5 because of the link a -> b, and two trees."""
+"""A platform with the properties of Figure 6 in the text: T* = 5 because of the link a -> b, and two trees."""
 
 
-def test_figure_6_takes_5_for_a_message_by_two_trees() -> None:
+def test_figure_6_takes_5_per_message_with_two_trees() -> None:
     best = solved(FIGURE_6, "a")
     assert 1 / best.throughput == 5
     assert [tree.weight for tree in best.trees] == [Fraction(1, 10)] * 2
 
 
-def test_as_in_figure_6_trees_need_not_use_all_that_flows_do() -> None:
+def test_as_in_figure_6_trees_may_use_less_than_the_flows() -> None:
     platform = Platform.of(FIGURE_6, "a")
     best = steady_optimum(platform)
     rates = rates_of(platform, best.trees)
     assert 2 * rates[platform.numbers[2, 3]] == best.throughput
-    rates[platform.numbers[2, 3]] = best.throughput  # as if all messages for f went by c -> d
+    rates[platform.numbers[2, 3]] = best.throughput  # as if all messages for f used c -> d
     packed = packed_trees(platform, rates, best.throughput)
     assert packed is not None
     used = rates_of(platform, packed)
@@ -147,7 +147,7 @@ def test_as_in_figure_6_trees_need_not_use_all_that_flows_do() -> None:
     assert 2 * used[platform.numbers[2, 3]] == best.throughput
 
 
-def test_a_long_line_goes_at_the_speed_of_its_slowest_link() -> None:
+def test_the_throughput_of_a_long_line_is_that_of_its_slowest_link() -> None:
     costs = [
         (one, other, Fraction(1, place + 1)) for place, (one, other) in enumerate([("a", "b"), ("b", "c"), ("c", "d")])
     ]
@@ -159,12 +159,12 @@ def test_a_star_sends_to_one_leaf_after_the_other() -> None:
     assert solved(platform_of_costs("abcdef", costs), "a").throughput == Fraction(2, 5)
 
 
-def test_the_cost_of_a_message_may_be_given_instead_of_bandwidths() -> None:
+def test_costs_can_be_given_instead_of_bandwidths() -> None:
     platform = Platform.of(figure_1(), "s", costs=[Fraction(1)] * 6)
     assert steady_optimum(platform).throughput == optimum_by_cuts(platform) == Fraction(3, 4)
 
 
-def test_numbers_of_sixty_digits_are_exact() -> None:
+def test_results_with_numbers_of_sixty_digits_are_exact() -> None:
     long, other = Fraction(10**59 + 7, 3), Fraction(10**58 + 9, 7)
     topology = platform_of_costs("abc", [("a", "b", long), ("a", "c", other), ("b", "c", long), ("c", "b", other)])
     platform = Platform.of(topology, "a")
@@ -187,11 +187,11 @@ def test_a_switch_cannot_be_the_source() -> None:
 
 
 @pytest.mark.parametrize("cost", [Fraction(0), Fraction(-1, 3)])
-def test_a_cost_of_0_or_less_is_refused_with_its_edge(cost: Fraction) -> None:
+def test_the_error_for_a_cost_of_0_or_less_names_the_edge(cost: Fraction) -> None:
     with pytest.raises(InputError, match=rf"^platform: edge 's' -> '2': cost {cost} must be greater than 0$"):
         Platform.of(figure_1(), "s", costs=[Fraction(1), cost, *[Fraction(1)] * 4])
 
 
-def test_there_is_a_cost_for_each_link() -> None:
-    with pytest.raises(InputError, match=r"^platform: 2 costs for 6 links; give each link one$"):
+def test_the_number_of_costs_must_equal_the_number_of_links() -> None:
+    with pytest.raises(InputError, match=r"^platform: 2 costs for 6 links; give one cost per link$"):
         Platform.of(figure_1(), "s", costs=[Fraction(1)] * 2)

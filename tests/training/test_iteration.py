@@ -35,8 +35,8 @@ def layer(name: str, forward: int, gradient: int = 0, exchange: int = 0) -> Laye
 def test_allreduces_overlap_the_backward_pass() -> None:
     profile = Profile("p", "", (layer("a", 10, 1000), layer("b", 10, 1000)))
     timeline = iterate(profile, NETWORK, 1000)
-    # forward to 20; b backward to 40, its bucket from 40 to 60; a backward to 60, its bucket from 60 to 80
-    assert [(each.kind, each.begin_us, each.end_us) for each in timeline.stretches] == [
+    # Forward pass until 20. Backward pass: b until 40, its bucket from 40 to 60; a until 60, its bucket from 60 to 80.
+    assert [(each.kind, each.begin_us, each.end_us) for each in timeline.intervals] == [
         (Kind.FORWARD, 0, 10),
         (Kind.FORWARD, 10, 20),
         (Kind.BACKWARD, 20, 40),
@@ -47,7 +47,7 @@ def test_allreduces_overlap_the_backward_pass() -> None:
     assert (timeline.total_us, timeline.computing_us, timeline.exposed_allreduce_us) == (80, 60, 20)
 
 
-def test_a_larger_bucket_pays_the_latency_once_but_hides_less() -> None:
+def test_a_larger_bucket_has_the_latency_once_but_overlaps_less() -> None:
     profile = Profile("p", "", tuple(layer(str(number), 10, 1000) for number in range(4)))
     small, large = iterate(profile, NETWORK, 1000), iterate(profile, NETWORK, 10**9)
     assert small.allreduce_us == 4 * 20
@@ -57,13 +57,13 @@ def test_a_larger_bucket_pays_the_latency_once_but_hides_less() -> None:
     assert best_iteration(profile, NETWORK, (1000, 10**9)) == small
 
 
-def test_an_all_to_all_holds_up_the_computing_and_goes_before_allreduces_that_have_not_begun() -> None:
+def test_computing_waits_for_an_all_to_all_which_runs_before_allreduces_that_have_not_started() -> None:
     layers = (layer("experts", 10, 0, 1000), layer("dense", 10, 3000), layer("last", 5, 500))
     timeline = iterate(Profile("p", "", layers), NETWORK, 1)
     assert timeline.all_to_all_us == 4 * 1000 / 4 / 25 == 40
-    # Forward to 45; the last layer backward to 55, its allreduce to 70; the dense one to 75, and its allreduce would
-    # begin at 75, when the experts' tokens are asked for.
-    backward = [(each.kind, each.begin_us, each.end_us) for each in timeline.stretches if each.begin_us >= 45]
+    # Forward pass until 45. Backward pass: the last layer until 55, its allreduce until 70, the dense layer until 75.
+    # The allreduce of the dense layer could start at 75, when the all-to-all of the experts is requested.
+    backward = [(each.kind, each.begin_us, each.end_us) for each in timeline.intervals if each.begin_us >= 45]
     assert sorted(backward, key=lambda each: each[1:]) == [
         (Kind.BACKWARD, 45, 55),
         (Kind.ALLREDUCE, 55, 70),
@@ -85,27 +85,27 @@ def test_an_all_to_all_holds_up_the_computing_and_goes_before_allreduces_that_ha
     ),
     st.sampled_from([1, 1000, 4000, 10**9]),
 )
-def test_streams_do_one_thing_at_a_time_and_nothing_is_lost(layers: list[Layer], bucket: int) -> None:
+def test_a_stream_does_one_thing_at_a_time_and_all_work_is_done(layers: list[Layer], bucket: int) -> None:
     profile = Profile("p", "", tuple(layers))
     timeline = iterate(profile, NETWORK, bucket)
     for computing in (True, False):
         stream = sorted(
-            (each.begin_us, each.end_us) for each in timeline.stretches if each.kind.is_computing == computing
+            (each.begin_us, each.end_us) for each in timeline.intervals if each.kind.is_computing == computing
         )
         assert all(end <= begin + 1e-9 for (_, end), (begin, _) in pairwise(stream))
-    exchanges = [each for each in timeline.stretches if each.kind is Kind.ALL_TO_ALL]
-    for stretch in timeline.stretches:
-        if stretch.kind.is_computing:
-            assert all(each.end_us <= stretch.begin_us or each.begin_us >= stretch.end_us for each in exchanges)
+    exchanges = [each for each in timeline.intervals if each.kind is Kind.ALL_TO_ALL]
+    for interval in timeline.intervals:
+        if interval.kind.is_computing:
+            assert all(each.end_us <= interval.begin_us or each.begin_us >= interval.end_us for each in exchanges)
     assert timeline.computing_us == pytest.approx(float(profile.computing_us))
     assert len(exchanges) == 4 * sum(each.exchange_bytes > 0 for each in layers)
     gradients = sum(each.gradient_bytes for each in layers)
-    reduced = [each for each in timeline.stretches if each.kind is Kind.ALLREDUCE]
+    reduced = [each for each in timeline.intervals if each.kind is Kind.ALLREDUCE]
     assert timeline.allreduce_us == pytest.approx(10 * len(reduced) + gradients / 100)
     assert timeline.total_us >= timeline.computing_us + timeline.all_to_all_us - 1e-6
 
 
-def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_reading_a_written_profile_gives_the_same_profile(tmp_path: Path) -> None:
     profile = Profile("p", "made up", (layer("a", 3, 7, 9), Layer("b", Fraction(1, 3), Fraction(5, 2))))
     write_profile(profile, tmp_path / "p.json")
     assert read_profile(tmp_path / "p.json") == profile
@@ -119,7 +119,7 @@ def layers_text(layers: str) -> str:
     ("text", "message"),
     [
         ('{"format": "x"}', "format is 'x'; expected 'forestcoll.profile/1'"),
-        (layers_text(""), "layers is .*; expected a list of one layer or more"),
+        (layers_text(""), "layers is .*; expected a list of at least one layer"),
         (layers_text("3"), "layer 0 is 3; expected an object"),
         (layers_text('{"forward_us": 1}'), "layer 0: backward_us"),
         (layers_text('{"forward_us": -1, "backward_us": 1}'), "layer 0: forward_us is -1; expected 0 microseconds"),
@@ -129,14 +129,14 @@ def layers_text(layers: str) -> str:
         ),
     ],
 )
-def test_a_bad_profile_is_refused_by_its_place(text: str, message: str, tmp_path: Path) -> None:
+def test_the_error_for_a_bad_profile_names_the_layer(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_profile(path)
 
 
-def test_the_sample_file_is_what_the_sizes_give() -> None:
+def test_the_sample_file_equals_the_profile_from_the_sizes() -> None:
     base = next(each for each in SWITCH_TRANSFORMERS if each.name == "switch-base-256")
     assert read_profile(EXAMPLE) == switch_profile(base, 256)
 
@@ -144,7 +144,7 @@ def test_the_sample_file_is_what_the_sizes_give() -> None:
 @pytest.mark.parametrize(
     ("name", "billions"), [("switch-base-256", 14.7), ("switch-large-128", 26), ("switch-c-2048", 1571)]
 )
-def test_the_samples_have_the_published_numbers_of_parameters(name: str, billions: float) -> None:
+def test_the_samples_have_the_published_parameter_counts(name: str, billions: float) -> None:
     model = next(each for each in SWITCH_TRANSFORMERS if each.name == name)
     profile = switch_profile(model, 256)
     shared = sum(each.gradient_bytes for each in profile.layers) / 4
@@ -153,7 +153,7 @@ def test_the_samples_have_the_published_numbers_of_parameters(name: str, billion
     assert (shared + experts) / 1e9 == pytest.approx(billions, rel=0.05)
 
 
-def test_better_networks_train_faster_as_the_paper_found() -> None:
+def test_training_is_faster_on_better_networks_as_in_the_paper() -> None:
     model = switch_profile(SWITCH_TRANSFORMERS[0], 256)
     found = find_topologies(256, 4).members[0]
     ours = network_of_costs(found, alpha_us=Fraction(10), node_bandwidth=Fraction(25, 2))
@@ -165,7 +165,7 @@ def test_better_networks_train_faster_as_the_paper_found() -> None:
     assert times[1].all_to_all_us > 1.7 * times[0].all_to_all_us
 
 
-def test_costs_and_schedules_give_the_same_network() -> None:
+def test_predicted_costs_and_a_schedule_give_the_same_network() -> None:
     (member,) = find_topologies(8, 4, bidirectional=True, published_only=True).members
     by_cost = network_of_costs(member, alpha_us=Fraction(10), node_bandwidth=Fraction(4))
     by_schedule = network_of_file("complete-bipartite:left=4,right=4", alpha_us=Fraction(10))
@@ -173,6 +173,6 @@ def test_costs_and_schedules_give_the_same_network() -> None:
 
 
 @pytest.mark.parametrize("buckets", [(), (0,), (-5,)])
-def test_buckets_of_nothing_are_refused(buckets: tuple[int, ...]) -> None:
+def test_missing_or_empty_buckets_raise_an_error(buckets: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match=r"bucket"):
         best_iteration(Profile("p", "", (layer("a", 1),)), NETWORK, buckets)

@@ -1,1 +1,1 @@
-"""Networks built for collectives: expansions of small networks with their schedules, and the search for the best."""
+"""Networks built for collectives: expansions of small networks with their schedules, and a search for the best ones."""

@@ -1,4 +1,4 @@
-"""What a base network is made of, by the builder's spec: its wiring, its schedule where that is no BFB, its mirror."""
+"""The parts of a base network, by builder spec: its wiring, its mirror, and its schedule if that is not a BFB one."""
 
 import re
 from functools import cache
@@ -17,12 +17,12 @@ from forestcoll.topology.families.de_bruijn import DeBruijn
 from forestcoll.topology.registry import build_topology, recipe_of
 
 LARGEST_SEARCHED_MIRROR = 64
-"""The most nodes of a base in which a mirror is searched; larger ones have one by a formula, or none is known."""
+"""The largest base network for which a mirror is searched. Larger ones have a mirror by a formula, or none is known."""
 
 
 @cache
 def base_wiring(spec: str) -> Wiring:
-    """Return the wiring of the network that a builder makes, parallel arcs and loops kept."""
+    """Return the wiring of the network that a builder makes, with parallel arcs and loops."""
     _, recipe = recipe_of(spec)
     if isinstance(recipe, ArcRecipe):
         return Wiring.of_arcs(recipe.order(), recipe.arcs())
@@ -32,7 +32,7 @@ def base_wiring(spec: str) -> Wiring:
 
 
 def base_sends(spec: str, wiring: Wiring) -> Sends:
-    """Return the schedule of a base that has one of its own, found by search and kept in `tables`."""
+    """Return the schedule of a base whose schedule was found by search. The folder `tables` holds these schedules."""
     name = re.sub(r"[:,][a-z]+=", "-", spec)
     text = (files("forestcoll.design.tables") / f"{name}.txt").read_text(encoding="ascii")
     lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
@@ -43,9 +43,9 @@ def base_sends(spec: str, wiring: Wiring) -> Sends:
 
 
 def base_mirror(spec: str, wiring: Wiring) -> IntArray | None:
-    """Return an isomorphism from a base to its transpose, or None where none is known."""
+    """Return an isomorphism from a base to its transpose, or None if none is known."""
     numbers = np.arange(wiring.nodes, dtype=np.int32)
-    if wiring.is_both_ways:
+    if wiring.is_bidirectional:
         return numbers
     for image in _images_by_formula(spec, numbers):
         if is_mirror(wiring, image):

@@ -1,4 +1,4 @@
-"""The breadth-first schedule (BFB) of a wiring, by arc, and what it costs."""
+"""The breadth-first schedule (BFB) of a wiring, arc by arc, and its cost."""
 
 from forestcoll.design.measure import MAX_DEGREE, Cost
 from forestcoll.design.sends import Sends, sends_of
@@ -9,19 +9,19 @@ from forestcoll.schedule.steps.shape import step_shape
 
 
 def breadth_first_sends(wiring: Wiring) -> Sends:
-    """Return the best breadth-first allgather: the linear program (1), solved exactly node by node and step by step."""
+    """Return the best breadth-first allgather: linear program (1), solved exactly for each node and step."""
     return sends_of(wiring, bfb(wiring.topology("a construction")))
 
 
 def breadth_first_cost_of(wiring: Wiring) -> Cost:
-    """Return what that allgather costs: counted, or for degrees beyond `MAX_DEGREE` by making it.
+    """Return the cost of the best breadth-first allgather on a strongly connected network.
 
-    The network hangs together.
+    The cost is counted. For degrees above `MAX_DEGREE` the schedule is made and measured.
     """
     if wiring.degree <= MAX_DEGREE:
         counted = wiring.breadth_first_cost()
         if counted is None:
-            raise InternalError("a network that was constructed falls apart")
+            raise InternalError("a constructed network is not strongly connected")
         return counted
     cost = step_shape(bfb(wiring.topology("a construction")))
     return Cost(cost.steps, cost.bandwidth_factor * wiring.degree / cost.egress)

@@ -1,8 +1,9 @@
-"""Frontiers kept on disk between runs: expressions as JSON, one file for each question.
+"""A cache of frontiers on disk: one JSON file of expressions per search.
 
-They lie in `$XDG_CACHE_HOME/forestcoll/finder` (`~/.cache` if it is not set), under the version of what answers them:
-a digest of the package's version and of the tables of base networks, so that no answer outlives its reasons. A file
-that cannot be read, or holds anything else, is as good as none; a cache that cannot be written is left alone.
+The files are in `$XDG_CACHE_HOME/forestcoll/finder` (`~/.cache` if the variable is not set), in a folder named after a
+digest of the package version, the finder's code and the tables of base networks. A change of any of these makes old
+entries unused. A file that cannot be read or has other content is ignored. If the cache cannot be written, the search
+works without it.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ _FORMAT = "forestcoll.frontier/1"
 
 
 def cache_folder() -> Path:
-    """Return the folder in which frontiers are kept; it need not exist."""
+    """Return the folder of cached frontiers. It may not exist yet."""
     home = os.environ.get("XDG_CACHE_HOME", "")
     root = Path(home) if home and Path(home).is_absolute() else Path.home() / ".cache"
     return root / "forestcoll" / "finder" / _digest()
@@ -44,11 +45,11 @@ def _digest() -> str:
 
 
 def find_with_cache(nodes: int, degree: int, *, bidirectional: bool = False, published_only: bool = False) -> Frontier:
-    """Return what `find_topologies` does, from the cache if it is there.
+    """Return the result of `find_topologies`, from the cache if it is there.
 
     Raises:
-        InputError: as `find_topologies`.
-        NoSolutionError: likewise.
+        InputError: a number is out of range.
+        NoSolutionError: no such network is known.
     """
     name = f"{nodes}-{degree}" + "-bidirectional" * bidirectional + "-published" * published_only + ".json"
     path = cache_folder() / name
@@ -74,7 +75,7 @@ def frontier_of(document: dict[str, object]) -> Frontier:
     """Return the frontier that `frontier_document` wrote.
 
     Raises:
-        KeyError, TypeError, ValueError, InputError: it is none.
+        KeyError, TypeError, ValueError, InputError: the document is not a frontier.
     """
     members = tuple(construction_of(each) for each in cast("list[dict[str, object]]", document["members"]))
     nodes, degree = cast("int", document["nodes"]), cast("int", document["degree"])
@@ -92,8 +93,8 @@ def _read(path: Path, nodes: int, degree: int, *, bidirectional: bool) -> Fronti
         found = frontier_of(read_document(path))
     except (InputError, KeyError, TypeError, ValueError, AttributeError):
         return None
-    asked = (nodes, degree, bidirectional)
-    return found if (found.nodes, found.degree, found.bidirectional) == asked else None
+    expected = (nodes, degree, bidirectional)
+    return found if (found.nodes, found.degree, found.bidirectional) == expected else None
 
 
 def _write(path: Path, frontier: Frontier) -> None:

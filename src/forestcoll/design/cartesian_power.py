@@ -1,8 +1,8 @@
 """Cartesian power (§5.3, Definition 14): N nodes of degree d become N^n of degree n*d.
 
-A node is a word of n base nodes, and an arc moves one letter. Each shard is cut into n equal parts; part i goes through
-the dimensions in turn, starting with dimension i, by the base schedule in each, so that at every step the parts use
-different dimensions. T_L becomes n times, T_B what the data's growth makes it (Theorem 12).
+A node is a word of n base nodes, and an arc changes one letter. Each shard is cut into n equal parts. Part i passes
+through the dimensions in turn, starting with dimension i, and follows the base schedule in each of them. At every step
+the parts use different dimensions. T_L is multiplied by n, and T_B grows with the amount of data (Theorem 12).
 """
 
 from fractions import Fraction
@@ -17,7 +17,7 @@ from forestcoll.schedule.rows import IntArray
 
 
 def cartesian_power(base: Wiring, exponent: int) -> Wiring:
-    """Return the power: words in row-major order, the ports of the first letter first."""
+    """Return the power. Words are in row-major order, and the ports of the first letter come first."""
     return product_wiring([base] * exponent)
 
 
@@ -44,10 +44,10 @@ def cartesian_power_sends(base: Wiring, sends: Sends, exponent: int) -> Sends:
 def _along(
     base: Wiring, sends: Sends, exponent: int, dimension: int, done: list[int]
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Return the columns of the base's sends along `dimension`, by every node that got the shard along those `done`.
+    """Return the columns of the base's sends along `dimension`, by all nodes that have the shard after `done`.
 
-    The letters of `done` differ freely between the shard and the sender; the letters of dimensions still to come are
-    the same in both.
+    In the dimensions of `done`, the letters of the shard and of the sender may differ. In the remaining dimensions they
+    are equal.
     """
     nodes = base.nodes
     place = [nodes ** (exponent - 1 - letter) for letter in range(exponent)]
@@ -72,5 +72,5 @@ def _along(
 
 
 def cartesian_power_mirror(mirror: IntArray, exponent: int) -> IntArray:
-    """Return an isomorphism from the power to its transpose, made from one of the base."""
+    """Return an isomorphism from the power to its transpose, made from a mirror of the base."""
     return product_mirror([mirror] * exponent)

@@ -1,8 +1,8 @@
 """Cartesian product (§5.3, Definition 3): sizes multiply, degrees add.
 
-A node is a word with a letter from each factor, and an arc moves one letter. The schedule is the breadth-first
-broadcast of the product. It is bandwidth-optimal where that of every factor is, each a simple graph (Theorem 13), and
-takes as many steps as the factors together.
+A node is a word with one letter from each factor, and an arc changes one letter. The schedule is the breadth-first
+broadcast of the product. It is bandwidth-optimal if all factors are simple graphs with bandwidth-optimal breadth-first
+schedules (Theorem 13). Its number of steps is the sum of the steps of the factors.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from forestcoll.schedule.rows import IntArray
 
 
 def product_wiring(factors: Sequence[Wiring]) -> Wiring:
-    """Return the product: words in row-major order, the ports of the first factor first."""
+    """Return the product. Words are in row-major order, and the ports of the first factor come first."""
     sizes = [factor.nodes for factor in factors]
     nodes = int(np.prod(sizes))
     words = np.arange(nodes)
@@ -29,7 +29,11 @@ def product_wiring(factors: Sequence[Wiring]) -> Wiring:
 
 
 def product_cost(factors: Sequence[tuple[int, Cost]]) -> Cost:
-    """Return the cost on the product of simple factors, given as nodes and their bandwidth-optimal BFB cost."""
+    """Return the cost on a product of simple factors.
+
+    Args:
+        factors: for each factor, the number of nodes and the cost of its bandwidth-optimal BFB schedule.
+    """
     nodes = 1
     for size, _ in factors:
         nodes *= size
@@ -37,7 +41,7 @@ def product_cost(factors: Sequence[tuple[int, Cost]]) -> Cost:
 
 
 def product_mirror(mirrors: Sequence[IntArray]) -> IntArray:
-    """Return an isomorphism from the product to its transpose, made from one of each factor."""
+    """Return an isomorphism from the product to its transpose, made from a mirror of each factor."""
     image = np.zeros(1, dtype=np.int64)
     for mirror in mirrors:
         image = (image[:, None] * len(mirror) + mirror).ravel()

@@ -1,7 +1,7 @@
-"""A network and its allgather as an expression: a base, and what expansions made of it.
+"""A network and its allgather as an expression of base networks and expansions.
 
-An expression knows its cost by the theorems without making anything, and makes the wiring and the schedule when asked.
-It is written as JSON (`to_document`) and read back, which is how the cache and other processes hold it.
+The cost of an expression follows from the theorems. The wiring and the schedule are made only on request. An expression
+can be written as JSON (`to_document`) and read back (`construction_of`), for the cache and for other processes.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ import numpy as np
 
 from forestcoll.design import cartesian_power, degree_expansion, line_graph
 from forestcoll.design.bases import base_mirror, base_sends, base_wiring
-from forestcoll.design.both_ways import both_ways, both_ways_sends
+from forestcoll.design.bidirectional import bidirectional, bidirectional_sends
 from forestcoll.design.breadth_first import breadth_first_cost_of, breadth_first_sends
 from forestcoll.design.cartesian_product import product_cost, product_mirror, product_wiring
 from forestcoll.design.measure import Cost, least_factor, moore_steps
@@ -32,12 +32,12 @@ class Construction(ABC):
     """A network with an allgather schedule.
 
     Attributes:
-        name: in the paper's notation.
+        name: the expression in the notation of the paper.
         nodes: N.
-        degree: d, how many links leave each node.
-        cost: of the allgather, by measurement of the base and the theorems.
-        is_both_ways: whether every link has a twin that leads back.
-        is_breadth_first: whether the schedule is the best breadth-first one, whose steps are the diameter.
+        degree: d, the number of links that leave each node.
+        cost: the cost of the allgather, from the cost of the bases and the theorems.
+        is_bidirectional: whether every link has a twin in the opposite direction.
+        is_breadth_first: whether the schedule is the best breadth-first one. Its number of steps is the diameter.
         is_simple: whether there are neither loops nor parallel links.
     """
 
@@ -45,7 +45,7 @@ class Construction(ABC):
     nodes: int
     degree: int
     cost: Cost
-    is_both_ways: bool
+    is_bidirectional: bool
     is_breadth_first: bool
     is_simple: bool
 
@@ -56,11 +56,11 @@ class Construction(ABC):
 
     @abstractmethod
     def sends(self) -> Sends:
-        """Return the allgather, made anew."""
+        """Make the allgather schedule and return it."""
 
     @abstractmethod
     def mirror(self) -> IntArray | None:
-        """Return an isomorphism from the network to its transpose, or None where none is known."""
+        """Return an isomorphism from the network to its transpose, or None if none is known."""
 
     @abstractmethod
     def to_document(self) -> dict[str, object]:
@@ -68,32 +68,32 @@ class Construction(ABC):
 
     @cached_property
     def diameter(self) -> int:
-        """The longest of the shortest ways between two nodes."""
+        """The greatest distance between two nodes, in links."""
         if self.is_breadth_first:
             return self.cost.steps
         return breadth_first_cost_of(self.wiring).steps
 
     @cached_property
     def reduce_scatter_cost(self) -> Cost:
-        """What the reduce-scatter costs: as much as the allgather where the transpose is alike (Theorem 2)."""
+        """The cost of the reduce-scatter. With a mirror it equals the cost of the allgather (Theorem 2)."""
         if self.mirror() is not None:
             return self.cost
         return breadth_first_cost_of(self.wiring.transposed())
 
     @property
     def is_bandwidth_optimal(self) -> bool:
-        """Whether no allgather of so many nodes has a lower T_B (Theorem 4)."""
+        """Whether no allgather on this number of nodes has a lower T_B (Theorem 4)."""
         return self.cost.bandwidth_factor == least_factor(self.nodes)
 
     @property
     def is_moore_optimal(self) -> bool:
-        """Whether the Moore bound allows no fewer steps (Definition 10)."""
+        """Whether the number of steps equals the Moore bound (Definition 10)."""
         return self.cost.steps == moore_steps(self.nodes, self.degree)
 
 
 @dataclass(frozen=True)
 class Base(Construction):
-    """A base network, which a builder of topologies makes.
+    """A base network, made by a topology builder.
 
     Attributes:
         spec: the builder and its parameters.
@@ -108,7 +108,7 @@ class Base(Construction):
 
     @cached_property
     def reduce_scatter_cost(self) -> Cost:
-        """As `Construction.reduce_scatter_cost`; the tables hold Cayley graphs whose transpose costs the same."""
+        """As `Construction.reduce_scatter_cost`. In the tables, a Cayley graph and its transpose have the same cost."""
         return self.cost if self.spec.startswith("cayley:") else super().reduce_scatter_cost
 
     def sends(self) -> Sends:
@@ -128,7 +128,7 @@ class Base(Construction):
             "degree": self.degree,
             "steps": self.cost.steps,
             "bandwidth_factor": str(self.cost.bandwidth_factor),
-            "both_ways": self.is_both_ways,
+            "both_ways": self.is_bidirectional,
             "breadth_first": self.is_breadth_first,
             "simple": self.is_simple,
         }
@@ -142,7 +142,7 @@ class LineGraph(Construction):
 
     @staticmethod
     def of(base: Construction) -> "LineGraph":
-        """Return the line graph of `base`, whose nodes have two out-neighbours or more."""
+        """Return the line graph of `base`. Each node of `base` has two or more out-neighbours."""
         times, inner = 1, base
         while isinstance(inner, LineGraph):
             times, inner = times + 1, inner.base
@@ -152,9 +152,9 @@ class LineGraph(Construction):
             nodes=base.nodes * base.degree,
             degree=base.degree,
             cost=line_graph.line_graph_cost(base.cost, base.nodes),
-            is_both_ways=False,
+            is_bidirectional=False,
             is_breadth_first=base.is_breadth_first,
-            is_simple=base.is_simple or not base.wiring.has_loops,  # parallel arcs become nodes apart
+            is_simple=base.is_simple or not base.wiring.has_loops,  # parallel arcs become different nodes
             base=base,
         )
 
@@ -165,7 +165,7 @@ class LineGraph(Construction):
 
     @cached_property
     def reduce_scatter_cost(self) -> Cost:
-        """As `Construction.reduce_scatter_cost`; the transpose is the line graph of the base's (Theorem 10)."""
+        """As `Construction.reduce_scatter_cost`. The transpose of L(G) is L(transpose of G) (Theorem 10)."""
         if self.is_breadth_first and self.base.wiring.transposed().branches:
             return line_graph.line_graph_cost(self.base.reduce_scatter_cost, self.base.nodes)
         return super().reduce_scatter_cost
@@ -186,20 +186,20 @@ class LineGraph(Construction):
 
 @dataclass(frozen=True)
 class DegreeExpansion(Construction):
-    """base * copies."""
+    """The degree expansion base * copies."""
 
     base: Construction
     copies: int
 
     @staticmethod
     def of(base: Construction, copies: int) -> "DegreeExpansion":
-        """Return the expansion of `base`, which has no loops."""
+        """Return the degree expansion of `base`. The base has no loops."""
         return DegreeExpansion(
             name=f"{_factor_name(base)}*{copies}",
             nodes=base.nodes * copies,
             degree=base.degree * copies,
             cost=degree_expansion.degree_expansion_cost(base.cost, base.nodes, copies),
-            is_both_ways=base.is_both_ways,
+            is_bidirectional=base.is_bidirectional,
             is_breadth_first=False,
             is_simple=base.is_simple,
             base=base,
@@ -227,7 +227,7 @@ class DegreeExpansion(Construction):
 
 @dataclass(frozen=True)
 class CartesianPower(Construction):
-    """base to the power of □exponent."""
+    """The Cartesian power base□exponent."""
 
     base: Construction
     exponent: int
@@ -240,7 +240,7 @@ class CartesianPower(Construction):
             nodes=base.nodes**exponent,
             degree=base.degree * exponent,
             cost=cartesian_power.cartesian_power_cost(base.cost, base.nodes, exponent),
-            is_both_ways=base.is_both_ways,
+            is_bidirectional=base.is_bidirectional,
             is_breadth_first=False,
             is_simple=base.is_simple,
             base=base,
@@ -254,7 +254,7 @@ class CartesianPower(Construction):
 
     @cached_property
     def diameter(self) -> int:
-        """The base's, `exponent` times."""
+        """The diameter of the base times `exponent`."""
         return self.base.diameter * self.exponent
 
     def sends(self) -> Sends:
@@ -279,7 +279,7 @@ class CartesianProduct(Construction):
 
     @staticmethod
     def of(factors: tuple[Construction, ...]) -> "CartesianProduct":
-        """Return the product; its schedule is made by BFB."""
+        """Return the product. Its schedule is a BFB schedule."""
         nodes, degree = 1, 0
         for factor in factors:
             nodes, degree = nodes * factor.nodes, degree + factor.degree
@@ -288,7 +288,7 @@ class CartesianProduct(Construction):
             nodes=nodes,
             degree=degree,
             cost=product_cost([(factor.nodes, factor.cost) for factor in factors]),
-            is_both_ways=all(factor.is_both_ways for factor in factors),
+            is_bidirectional=all(factor.is_bidirectional for factor in factors),
             is_breadth_first=True,
             is_simple=True,
             factors=factors,
@@ -301,7 +301,7 @@ class CartesianProduct(Construction):
 
     @cached_property
     def reduce_scatter_cost(self) -> Cost:
-        """As `Construction.reduce_scatter_cost`; the transpose is the product of the factors' (Theorem 13)."""
+        """As `Construction.reduce_scatter_cost`. The transpose is the product of the transposes (Theorem 13)."""
         costs = [(factor.nodes, factor.reduce_scatter_cost) for factor in self.factors]
         if all(cost.bandwidth_factor == least_factor(nodes) for nodes, cost in costs):
             return product_cost(costs)
@@ -323,40 +323,40 @@ class CartesianProduct(Construction):
 
 
 @dataclass(frozen=True)
-class BothWays(Construction):
-    """A one-way network with a twin for every link (A.6)."""
+class Bidirectional(Construction):
+    """A one-way network to which a twin for every link was added (A.6)."""
 
     base: Construction
 
     @staticmethod
-    def of(base: Construction) -> "BothWays":
-        """Return the two-way network of `base`, of which a mirror is known."""
-        return BothWays(
+    def of(base: Construction) -> "Bidirectional":
+        """Return the bidirectional network of `base`. A mirror of `base` is known."""
+        return Bidirectional(
             name=f"Bi({base.name})",
             nodes=base.nodes,
             degree=2 * base.degree,
             cost=base.cost,
-            is_both_ways=True,
+            is_bidirectional=True,
             is_breadth_first=False,
-            is_simple=base.is_simple and both_ways(base.wiring).is_simple,
+            is_simple=base.is_simple and bidirectional(base.wiring).is_simple,
             base=base,
         )
 
     @cached_property
     def wiring(self) -> Wiring:
         """As `Construction.wiring`."""
-        return both_ways(self.base.wiring)
+        return bidirectional(self.base.wiring)
 
     def sends(self) -> Sends:
         """As `Construction.sends`."""
         mirror = self.base.mirror()
         if mirror is None:
             raise InternalError(f"{self.base.name}: no mirror is known")
-        return both_ways_sends(self.base.wiring, self.base.sends(), mirror)
+        return bidirectional_sends(self.base.wiring, self.base.sends(), mirror)
 
     def mirror(self) -> IntArray | None:
         """As `Construction.mirror`."""
-        return _itself(self.nodes)
+        return _identity(self.nodes)
 
     def to_document(self) -> dict[str, object]:
         """As `Construction.to_document`."""
@@ -365,7 +365,7 @@ class BothWays(Construction):
 
 @dataclass(frozen=True)
 class BreadthFirst(Construction):
-    """The network of an expression with the breadth-first schedule instead of the expanded one."""
+    """The network of an expression, with the breadth-first schedule instead of the expanded schedule."""
 
     base: Construction
 
@@ -377,7 +377,7 @@ class BreadthFirst(Construction):
             nodes=base.nodes,
             degree=base.degree,
             cost=breadth_first_cost_of(base.wiring),
-            is_both_ways=base.is_both_ways,
+            is_bidirectional=base.is_bidirectional,
             is_breadth_first=True,
             is_simple=base.is_simple,
             base=base,
@@ -402,13 +402,13 @@ class BreadthFirst(Construction):
 
 
 def _factor_name(construction: Construction) -> str:
-    """Return the name as it stands in a product: in parentheses if it is one itself."""
+    """Return the name of a factor in a product. The name of a product is put into parentheses."""
     joined = isinstance(construction, CartesianProduct | CartesianPower | DegreeExpansion)
     return f"({construction.name})" if joined else construction.name
 
 
 def _product_name(factors: Sequence[Construction]) -> str:
-    """Return the name of a product: equal factors that stand together are a power."""
+    """Return the name of a product. Adjacent equal factors are written as a power."""
     runs: list[tuple[str, int]] = []
     for name in map(_factor_name, factors):
         if runs and runs[-1][0] == name:
@@ -418,7 +418,7 @@ def _product_name(factors: Sequence[Construction]) -> str:
     return "□".join(name if times == 1 else f"{name}□{times}" for name, times in runs)
 
 
-def _itself(nodes: int) -> IntArray:
+def _identity(nodes: int) -> IntArray:
     return np.arange(nodes, dtype=np.int32)
 
 
@@ -426,7 +426,7 @@ def construction_of(document: Mapping[str, object]) -> Construction:
     """Return the expression that `Construction.to_document` wrote.
 
     Raises:
-        KeyError: it is none.
+        KeyError: the document is not an expression.
     """
     for kind, read in _READERS.items():
         if kind in document:
@@ -449,10 +449,10 @@ _READERS: Mapping[str, Callable[[Mapping[str, object]], Construction]] = {
     "cartesian_product": lambda document: CartesianProduct.of(
         tuple(map(construction_of, cast("Sequence[Mapping[str, object]]", document["cartesian_product"])))
     ),
-    "made_both_ways": lambda document: BothWays.of(_inner(document, "made_both_ways")),
+    "made_both_ways": lambda document: Bidirectional.of(_inner(document, "made_both_ways")),
     "rescheduled": lambda document: BreadthFirst.of(_inner(document, "rescheduled")),
 }
-"""By the key that an expansion's document has."""
+"""How to read each kind of expansion, by the key of its document."""
 
 
 def _base_of(document: Mapping[str, object]) -> Base:
@@ -461,7 +461,7 @@ def _base_of(document: Mapping[str, object]) -> Base:
         nodes=cast("int", document["nodes"]),
         degree=cast("int", document["degree"]),
         cost=Cost(cast("int", document["steps"]), Fraction(cast("str", document["bandwidth_factor"]))),
-        is_both_ways=cast("bool", document["both_ways"]),
+        is_bidirectional=cast("bool", document["both_ways"]),
         is_breadth_first=cast("bool", document["breadth_first"]),
         is_simple=cast("bool", document["simple"]),
         spec=cast("str", document["base"]),

@@ -1,8 +1,9 @@
 """Degree expansion (§5.2, Definitions 2 and 13): N nodes of degree d become n*N of degree n*d.
 
-Each node becomes n copies, and each arc joins every copy of its source to every copy of its target. Data of copy j
-travel among the copies j, and over their last arc to all copies. Then each copy lacks the shards of its fellows only,
-which come in one more step in equal chunks over all its arcs. That step costs M/B * (n-1)/(n*N) (Theorem 11).
+Each node becomes n copies, and each arc joins every copy of its source to every copy of its target. The data of a copy
+j is sent among the copies j of other nodes, and over the last arc to all copies. After that each copy lacks only the
+shards of the other copies of the same node. One more step sends these shards in equal chunks over all arcs. That step
+costs M/B * (n-1)/(n*N) (Theorem 11).
 """
 
 from fractions import Fraction
@@ -16,7 +17,7 @@ from forestcoll.schedule.rows import IntArray
 
 
 def degree_expansion(base: Wiring, copies: int) -> Wiring:
-    """Return base * copies: copy i of node v is number v * copies + i, and port p to copy j is p * copies + j."""
+    """Return base * copies. Copy i of node v is node v * copies + i, and port p to copy j is port p * copies + j."""
     targets = base.targets[:, :, None] * copies + np.arange(copies)
     return Wiring(np.repeat(targets.reshape(base.nodes, -1), copies, axis=0).astype(np.int32))
 
@@ -31,7 +32,7 @@ def degree_expansion_sends(base: Wiring, sends: Sends, copies: int) -> Sends:
     expanded = degree_expansion(base, copies)
     finer = sends.cut_finer(expanded.degree)
     number = np.arange(copies)
-    shape = (len(finer), copies, copies)  # each send, by each copy of its source, to each copy of its target
+    shape = (len(finer), copies, copies)  # send, copy of the source, copy of the target
     shards = np.broadcast_to((finer.shards[:, None] * copies + number)[:, :, None], shape)
     source, port = np.divmod(finer.arcs, base.degree)
     from_copy = (source[:, None] * copies + number) * expanded.degree + port[:, None] * copies
@@ -44,7 +45,7 @@ def degree_expansion_sends(base: Wiring, sends: Sends, copies: int) -> Sends:
 def _among_copies(
     expanded: Wiring, copies: int, sends: Sends
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Return the columns of the last step: each copy gets its fellows' shards, a chunk over each of its arcs."""
+    """Return the columns of the last step: each copy receives the shards of the other copies, a chunk over each arc."""
     nodes, degree = expanded.nodes, expanded.degree
     chunk = sends.parts // degree
     shape = (nodes, copies - 1, degree)
@@ -61,5 +62,5 @@ def _among_copies(
 
 
 def degree_expansion_mirror(mirror: IntArray, copies: int) -> IntArray:
-    """Return an isomorphism from the expansion to its transpose, made from one of the base."""
+    """Return an isomorphism from the expansion to its transpose, made from a mirror of the base."""
     return (mirror[:, None] * copies + np.arange(copies)).ravel().astype(np.int32)

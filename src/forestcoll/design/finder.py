@@ -1,11 +1,17 @@
-"""The topology finder (§5.4): from base networks upward, by every expansion that leads to the size and degree asked.
+"""The topology finder (§5.4): all networks of a size and degree that expansions make of base networks.
 
-A network of (N, d) is a base, the line graph of one of (N/d, d), the degree expansion of one of (N/n, d/n), the power
-of one of (N^(1/n), d/n), or the product of two whose sizes and degrees multiply and add up. For each (N, d) on the way
-the frontier is kept: what no other is as good as in both steps T_L and bandwidth T_B. Its members are predicted by the
-theorems; no schedule is made. A worse base never makes a better expansion, as every theorem's cost grows with the
-base's, so that nothing is lost by pruning; products ask for bandwidth-optimal breadth-first factors, of which the one
-with the fewest steps is kept beside the frontier.
+A network of N nodes and degree d, in short (N, d), is one of:
+
+- a base network,
+- the line graph of a network of (N/d, d),
+- the degree expansion of a network of (N/n, d/n),
+- the Cartesian power of a network of (N^(1/n), d/n),
+- the Cartesian product of two networks whose sizes multiply to N and whose degrees add up to d.
+
+For each intermediate (N, d) only the Pareto frontier in the steps T_L and the bandwidth time T_B is kept. The theorems
+predict both, and no schedule is made. The cost of an expansion grows with the cost of its base in every theorem, so
+pruning loses nothing. Products need factors with bandwidth-optimal breadth-first schedules. The factor with the fewest
+steps is kept in addition to the frontier.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +20,7 @@ from math import gcd
 
 from forestcoll.design.catalogue import bases
 from forestcoll.design.constructions import (
-    BothWays,
+    Bidirectional,
     BreadthFirst,
     CartesianPower,
     CartesianProduct,
@@ -26,21 +32,22 @@ from forestcoll.design.measure import MAX_DEGREE, Cost, least_factor, moore_step
 from forestcoll.errors import InputError, NoSolutionError, shown
 
 MAX_NODES = 8192
-"""The most nodes that are searched: costs of some bases are counted over all pairs of nodes."""
+"""The maximum number of nodes. The limit exists because the costs of some bases are counted over all node pairs."""
 
 MAX_PORTS = 64
-"""The largest degree that is searched."""
+"""The maximum degree."""
 
 
 @dataclass(frozen=True)
 class Frontier:
-    """What the finder found for a size and a degree.
+    """The Pareto frontier of a size and a degree.
 
     Attributes:
         nodes: N.
         degree: d.
-        bidirectional: whether only networks whose links lead both ways were asked for.
-        members: the networks that no other is as good as in both, steps rising and T_B falling.
+        bidirectional: whether the search was for bidirectional networks only.
+        members: the networks for which no other network is at least as good in both steps and T_B. They are sorted by
+            increasing steps, which is also decreasing T_B.
     """
 
     nodes: int
@@ -50,11 +57,11 @@ class Frontier:
 
 
 class TopologyFinder:
-    """Searches, and remembers the frontiers that it found on the way.
+    """A search that stores all intermediate frontiers for later calls.
 
     Args:
-        bidirectional: take networks alone whose links lead both ways.
-        published_only: take the base networks of the paper alone.
+        bidirectional: use bidirectional networks only.
+        published_only: use the base networks of the paper only.
     """
 
     def __init__(self, *, bidirectional: bool = False, published_only: bool = False) -> None:
@@ -65,23 +72,23 @@ class TopologyFinder:
         self._one_way = self if not bidirectional else TopologyFinder(published_only=published_only)
 
     def find(self, nodes: int, degree: int) -> Frontier:
-        """Return the frontier of networks with `nodes` nodes of `degree` links out and in.
+        """Return the frontier of networks with `nodes` nodes, each with `degree` outgoing and `degree` incoming links.
 
         Raises:
             InputError: a number is out of range.
-            NoSolutionError: there is no such network; the message names the nearest sizes that have one.
+            NoSolutionError: no such network is known. The message names the nearest size with a network.
         """
         _check_number("nodes", nodes, 2, MAX_NODES)
         _check_number("degree", degree, 1, MAX_PORTS)
         members = self._frontier(nodes, degree)
         if not members:
-            raise NoSolutionError(self._nothing(nodes, degree))
+            raise NoSolutionError(self._no_network_message(nodes, degree))
         return Frontier(nodes, degree, self._bidirectional, members)
 
-    def _nothing(self, nodes: int, degree: int) -> str:
+    def _no_network_message(self, nodes: int, degree: int) -> str:
         near = sorted(range(2, nodes + 9), key=lambda other: (abs(other - nodes), other))
         works = next((other for other in near if self._frontier(other, degree)), None)
-        hint = f"the nearest number of nodes that works is {works}" if works else "take another degree"
+        hint = f"the nearest number of nodes that works is {works}" if works else "choose another degree"
         return f"no bidirectional network of {nodes} nodes with {degree} links each is known; {hint}"
 
     def _frontier(self, nodes: int, degree: int) -> tuple[Construction, ...]:
@@ -92,7 +99,7 @@ class TopologyFinder:
         return self._frontiers[key]
 
     def _factor(self, nodes: int, degree: int) -> Construction | None:
-        """Return the network of the fewest steps that a product takes (Theorem 13), or None."""
+        """Return the network with the fewest steps that can be a factor of a product (Theorem 13), or None."""
         key = (nodes, degree)
         if key not in self._factors:
             predicted = [
@@ -112,13 +119,13 @@ class TopologyFinder:
 
     def _bases(self, nodes: int, degree: int, *, for_products: bool = False) -> Iterator[Construction]:
         for base in bases(nodes, degree, published_only=self._published_only, for_products=for_products):
-            if base.is_both_ways or not self._bidirectional:
+            if base.is_bidirectional or not self._bidirectional:
                 yield base
 
     def _candidates(self, nodes: int, degree: int) -> Iterator[Construction]:
         yield from self._bases(nodes, degree)
         if self._bidirectional:
-            yield from self._made_both_ways(nodes, degree)
+            yield from self._bidirectional_of(nodes, degree)
         else:
             yield from self._line_graphs(nodes, degree)
         yield from self._degree_expansions(nodes, degree)
@@ -154,27 +161,27 @@ class TopologyFinder:
                 if one is not None and other is not None and (size, ports) <= (nodes // size, degree - ports):
                     yield CartesianProduct.of((*_flat(one), *_flat(other)))
 
-    def _made_both_ways(self, nodes: int, degree: int) -> Iterator[Construction]:
+    def _bidirectional_of(self, nodes: int, degree: int) -> Iterator[Construction]:
         if degree % 2 or degree < 2:
             return
         for base in self._one_way._frontier(nodes, degree // 2):  # noqa: SLF001 (another finder of this class)
-            if base.is_both_ways or base.wiring.has_loops or base.mirror() is None:
+            if base.is_bidirectional or base.wiring.has_loops or base.mirror() is None:
                 continue
-            yield BothWays.of(base)
+            yield Bidirectional.of(base)
 
 
 def find_topologies(nodes: int, degree: int, *, bidirectional: bool = False, published_only: bool = False) -> Frontier:
-    """Return the frontier of networks with `nodes` nodes of `degree` links out and in.
+    """Return the frontier of networks with `nodes` nodes, each with `degree` outgoing and `degree` incoming links.
 
     Raises:
         InputError: a number is out of range.
-        NoSolutionError: there is no such network; the message names the nearest size that has one.
+        NoSolutionError: no such network is known. The message names the nearest size with a network.
     """
     return TopologyFinder(bidirectional=bidirectional, published_only=published_only).find(nodes, degree)
 
 
 def pareto(candidates: Iterable[Construction]) -> tuple[Construction, ...]:
-    """Return the candidates that no other is as good as in both, steps rising; of equals the first."""
+    """Return the Pareto frontier of the candidates, by increasing steps. On a tie, the first candidate is kept."""
     ranked = sorted(candidates, key=lambda each: (each.cost, not each.is_breadth_first))  # stable
     kept: list[Construction] = []
     for candidate in ranked:
@@ -188,9 +195,10 @@ def _fits_products(construction: Construction) -> bool:
 
 
 def _rescheduled(predicted: Sequence[Construction]) -> Iterator[Construction]:
-    """Yield networks with a breadth-first schedule whose own is another, where that may be better than all predicted.
+    """Yield expanded networks with a breadth-first schedule, if it may be better than all predicted costs.
 
-    Its steps are the diameter, at least the base's for an expansion of degree, and at least what the Moore bound says.
+    The breadth-first schedule takes as many steps as the diameter. Two lower bounds on the diameter exclude networks
+    early: the Moore bound, and for a degree expansion the diameter of its base.
     """
     best = [each.cost for each in pareto(predicted)]
     for construction in predicted:

@@ -1,8 +1,9 @@
 """Line graph expansion (§5.1, Definitions 1 and 12): N nodes of degree d become d*N of the same degree.
 
-Every arc becomes a node, joined to the arcs that begin where it ends. Node v'v first sends its shard to all its
-neighbours vu; then its data follow the base schedule's way of v, one step later, from arc to arc. The first step costs
-M/B * 1/N, the others what they did (Theorem 7, with equality where every node has two out-neighbours: Theorem 10).
+Every arc becomes a node. Its out-neighbours are the arcs that start at the end of the arc. Node v'v first sends its
+shard to all its neighbours vu. Then the data follows the routes of shard v in the base schedule, from arc to arc, one
+step later. The first step costs M/B * 1/N, and the other steps cost the same as in the base (Theorem 7; by Theorem 10
+the cost is exact if every node has two or more out-neighbours).
 """
 
 from fractions import Fraction
@@ -16,7 +17,7 @@ from forestcoll.schedule.rows import IntArray
 
 
 def line_graph(base: Wiring) -> Wiring:
-    """Return L(base): node number a is arc a of `base`."""
+    """Return L(base). Node a is arc a of `base`."""
     degree = base.degree
     return Wiring((base.targets_of_arcs[:, None] * degree + np.arange(degree, dtype=np.int32)).astype(np.int32))
 
@@ -33,7 +34,7 @@ def line_graph_sends(base: Wiring, sends: Sends) -> Sends:
     whole = np.full(len(arcs), sends.parts, dtype=np.int64)
     first = (np.zeros(len(arcs), np.int32), expanded.sources_of_arcs[arcs], arcs, np.zeros_like(whole), whole)
 
-    shape = (len(sends), degree, degree)  # each send, for each arc into its shard's node, over each arc onward
+    shape = (len(sends), degree, degree)  # send, arc into the node of the shard, outgoing arc
     shards = np.broadcast_to(base.entering_arcs[sends.shards][:, :, None], shape)
     crossed = np.broadcast_to((sends.arcs[:, None] * degree + np.arange(degree))[:, None, :], shape)
     kept = shards != expanded.targets_of_arcs[crossed]
@@ -44,5 +45,5 @@ def line_graph_sends(base: Wiring, sends: Sends) -> Sends:
 
 
 def line_graph_mirror(base: Wiring, mirror: IntArray) -> IntArray:
-    """Return an isomorphism from L(base) to its transpose, made from one of the base."""
+    """Return an isomorphism from L(base) to its transpose, made from a mirror of the base."""
     return mirror_of_arcs(base, mirror)

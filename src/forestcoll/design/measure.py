@@ -1,11 +1,12 @@
-"""What the best breadth-first broadcast (BFB) of a network costs, counted without making its schedule.
+"""The cost of the best breadth-first broadcast (BFB) of a network, counted without making the schedule.
 
-At step t node u receives every shard v at distance t, from in-neighbours w at distance t-1 of v; which of its d arcs
-those are is the shard's set f(v). The least load of u's busiest arc (the linear program (1)) is, by Theorem 19, the
-greatest of |{v : f(v) within S}| / |S| over the sets S of arcs: a shard that only S can bring must come over S. So it
-is counted, with bit sets over the shards: 2^d unions a step, which for d = 4 and 1,024 nodes take milliseconds.
+At step t node u receives every shard v at distance t. The shard comes from in-neighbours w at distance t-1 from v. Let
+f(v) be the set of arcs from these in-neighbours to u. The least possible load of the busiest arc into u is the optimum
+of linear program (1). By Theorem 19 it is the greatest value of |{v : f(v) within S}| / |S| over all sets S of arcs,
+because a shard that only arcs in S can bring must come over S. This maximum is counted with bit sets over the shards,
+which needs 2^d unions per step. For d = 4 and 1,024 nodes this takes milliseconds.
 
-T_B is d/N * (sum over t of the greatest such load of a node), in units of M/B, exact.
+T_B is exactly d/N * (sum over t of the greatest load at step t), in units of M/B.
 """
 
 from collections.abc import Iterator
@@ -19,16 +20,16 @@ import numpy.typing as npt
 from forestcoll.schedule.rows import IntArray
 
 MAX_DEGREE = 10
-"""The largest degree that is counted: 2^d sets of arcs a step."""
+"""The maximum degree for counting, which looks at 2^d sets of arcs per step."""
 
 
 @dataclass(frozen=True, order=True)
 class Cost:
-    """What an allgather costs.
+    """The cost of an allgather.
 
     Attributes:
         steps: T_L in units of alpha.
-        bandwidth_factor: T_B in units of M/B, B being `degree` links' bandwidth.
+        bandwidth_factor: T_B in units of M/B, where B is the bandwidth of `degree` links together.
     """
 
     steps: int
@@ -36,7 +37,7 @@ class Cost:
 
 
 def least_factor(nodes: int) -> Fraction:
-    """Return the least T_B that `nodes` nodes can have, in units of M/B (Theorem 4)."""
+    """Return the least possible T_B on `nodes` nodes, in units of M/B (Theorem 4)."""
     return Fraction(nodes - 1, nodes)
 
 
@@ -55,7 +56,8 @@ def breadth_first_cost(entering: IntArray) -> Cost | None:
     """Return the cost of the best BFB allgather on a network, or None if some node does not reach another.
 
     Args:
-        entering: row u holds the sources of the `degree` arcs into u; parallel arcs repeat, a loop names u.
+        entering: row u holds the sources of the `degree` arcs into u. The source of parallel arcs is repeated, and the
+            source of a loop is u.
 
     Raises:
         ValueError: the degree is more than `MAX_DEGREE`.
@@ -65,7 +67,7 @@ def breadth_first_cost(entering: IntArray) -> Cost | None:
         raise ValueError(f"degree {degree} is more than {MAX_DEGREE}")
     reached = _own_bits(nodes)
     loads: list[Fraction] = []
-    while (fresh := _fresh(reached, entering)).any():
+    while (fresh := _new_shards(reached, entering)).any():
         loads.append(_greatest_load(fresh, reached[entering] & fresh[:, None, :]))
         reached |= fresh
     if int(np.bitwise_count(reached).sum()) < nodes * nodes:
@@ -74,15 +76,15 @@ def breadth_first_cost(entering: IntArray) -> Cost | None:
 
 
 def _own_bits(nodes: int) -> npt.NDArray[np.uint64]:
-    """Return bit sets over the nodes, row u holding u alone."""
+    """Return one bit set over the nodes per node. Row u contains only u."""
     bits = np.zeros((nodes, -(-nodes // 64)), dtype=np.uint64)
     numbers = np.arange(nodes)
     bits[numbers, numbers // 64] = np.uint64(1) << (numbers % 64).astype(np.uint64)
     return bits
 
 
-def _fresh(reached: npt.NDArray[np.uint64], entering: IntArray) -> npt.NDArray[np.uint64]:
-    """Return of each node the shards that its in-neighbours have and it has not."""
+def _new_shards(reached: npt.NDArray[np.uint64], entering: IntArray) -> npt.NDArray[np.uint64]:
+    """Return, for each node, the shards that it lacks and that its in-neighbours have."""
     fresh = reached[entering[:, 0]].copy()
     for port in range(1, entering.shape[1]):
         fresh |= reached[entering[:, port]]
@@ -91,7 +93,7 @@ def _fresh(reached: npt.NDArray[np.uint64], entering: IntArray) -> npt.NDArray[n
 
 
 def _greatest_load(fresh: npt.NDArray[np.uint64], brought: npt.NDArray[np.uint64]) -> Fraction:
-    """Return the load of the busiest arc at a step: `brought[u, i]` are the shards that arc i can bring to u."""
+    """Return the load of the busiest arc at a step, where `brought[u, i]` are the shards that arc i can bring to u."""
     degree = brought.shape[1]
     most = [0] * (degree + 1)
     for size, others in _unions(brought, 0, 0, np.zeros_like(fresh)):
@@ -103,7 +105,7 @@ def _greatest_load(fresh: npt.NDArray[np.uint64], brought: npt.NDArray[np.uint64
 def _unions(
     brought: npt.NDArray[np.uint64], port: int, size: int, union: npt.NDArray[np.uint64]
 ) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
-    """Yield every set of ports but the whole one, as its size and the union of what its ports bring."""
+    """Yield the size of every proper subset of ports and the union of the shards that its ports bring."""
     degree = brought.shape[1]
     if port == degree:
         if size < degree:
@@ -113,8 +115,8 @@ def _unions(
     yield from _unions(brought, port + 1, size + 1, union | brought[:, port])
 
 
-def alike_cost(onward: IntArray, back: IntArray) -> Cost | None:
-    """Return what `breadth_first_cost` does for a Cayley graph, from the view of one node.
+def cayley_cost(onward: IntArray, back: IntArray) -> Cost | None:
+    """Return `breadth_first_cost` of a Cayley graph, counted at one node, because all nodes are equivalent.
 
     Args:
         onward: row i holds x * g_i for every element x.
@@ -129,7 +131,7 @@ def alike_cost(onward: IntArray, back: IntArray) -> Cost | None:
     apart = _distances_from_first(onward)
     if apart is None:
         return None
-    # Seen from node 0, shard v^-1 = y is at distance apart[y], and at apart[y * g^-1] of the source of arc g.
+    # Shard v^-1 = y is at distance apart[y] from node 0, and at distance apart[y * g^-1] from the source of arc g.
     arcs = np.zeros(nodes, dtype=np.int64)
     for port in range(degree):
         arcs |= (apart[back[port]] == apart - 1).astype(np.int64) << port
@@ -152,7 +154,10 @@ def _distances_from_first(onward: IntArray) -> npt.NDArray[np.int64] | None:
 
 
 def _sum_of_loads(counts: npt.NDArray[np.int64], degree: int) -> Fraction:
-    """Return the sum over steps of the greatest |{v : f(v) within S}| / |S|; `counts[t, S]` shards have f(v) = S."""
+    """Return the sum over steps of the greatest |{v : f(v) within S}| / |S|.
+
+    At step t, `counts[t, S]` shards have f(v) = S.
+    """
     within = counts.reshape(len(counts), *[2] * degree).copy()
     for axis in range(1, degree + 1):
         np.cumsum(within, axis=axis, out=within)

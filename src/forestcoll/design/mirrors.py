@@ -1,8 +1,8 @@
 """Search for an isomorphism from a small network to its transpose (reverse symmetry, Definition 6).
 
-Nodes are matched one by one, each next to one already matched. A match is given up as soon as its arcs to and from the
-matched nodes differ, or the two have other numbers of nodes at some distance. The work is counted, so that the search
-ends; what it finds is tested as a whole.
+Nodes are matched one by one. Each new node is a neighbour of a matched node. A match is rejected if the arcs to and
+from the matched nodes differ, or if the numbers of nodes at some distance differ. The number of tried matches is
+limited, so the search always ends. A complete match is tested as a whole.
 """
 
 from collections import Counter
@@ -14,11 +14,11 @@ from forestcoll.design.wiring import Wiring, is_mirror
 from forestcoll.schedule.rows import IntArray
 
 MOST_TRIALS = 200_000
-"""The most matches of two nodes that are tried."""
+"""The maximum number of matches of two nodes that are tried."""
 
 
 def find_mirror(wiring: Wiring) -> IntArray | None:
-    """Return an isomorphism to the transpose, or None if there is none or the search gave up."""
+    """Return an isomorphism to the transpose, or None if there is none or the search reached its limit."""
     search = _Search(wiring)
     for _ in search.completions(0):
         image = np.array([search.image[node] for node in range(wiring.nodes)], dtype=np.int32)
@@ -39,7 +39,7 @@ class _Search:
         self._trials = 0
 
     def completions(self, place: int) -> Iterator[None]:
-        """Yield each time that all nodes from `place` on in the order have been matched."""
+        """Yield once for each complete match of the nodes from `place` to the end of the order."""
         if place == len(self._order):
             yield
             return
@@ -56,7 +56,7 @@ class _Search:
                 del self.image[node]
 
     def _candidates(self, node: int, place: int) -> list[int]:
-        """Return the unused nodes that the image of `node` may be, from the arcs of an earlier node."""
+        """Return the unused nodes that can be the image of `node`, from the arcs of an earlier node."""
         for earlier in self._order[:place]:
             if self._arcs[earlier, node]:
                 near = self._wiring.entering[self.image[earlier]].tolist()
@@ -80,7 +80,7 @@ class _Search:
 
 
 def _profiles(wiring: Wiring) -> list[tuple[int, ...]]:
-    """Return of each node how many nodes are reached after 1, 2, ... hops."""
+    """Return, for each node, how many nodes are reached after 1, 2, ... hops."""
     reached = np.eye(wiring.nodes, dtype=np.bool_)
     sizes = []
     for _ in range(wiring.nodes):
@@ -92,7 +92,7 @@ def _profiles(wiring: Wiring) -> list[tuple[int, ...]]:
 
 
 def _order(wiring: Wiring) -> list[int]:
-    """Return the nodes breadth first from node 0."""
+    """Return the nodes in breadth-first order from node 0."""
     order = [0]
     for node in order:
         order.extend(sorted(set(wiring.targets[node].tolist()) - set(order)))

@@ -1,9 +1,9 @@
-"""All-to-all over shortest paths: what no routing can beat, and what splitting evenly reaches.
+"""All-to-all over shortest paths: an upper bound for any routing, and the rate of even splitting.
 
-A rate f from every node to every other needs f * distance of link bandwidth for each pair, so that f is at most
-(number of arcs) / (sum of distances), in units of an arc's bandwidth: exact. Sending along all shortest paths, each
-node taking what it gets in equal parts from its in-neighbours that are nearer to the source, reaches f = 1 / (load of
-the busiest arc). The optimum of the multi-commodity flow (A.5) lies between the two.
+A rate f from every node to every other node needs a link bandwidth of f * distance for each pair. So f is at most
+(number of arcs) / (sum of distances), in units of the bandwidth of one arc. This bound is exact arithmetic. Even
+splitting sends along all shortest paths: each node receives equal parts from all in-neighbours that are nearer to the
+source. It reaches f = 1 / (load of the busiest arc). The optimum of the multi-commodity flow (A.5) is between the two.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from forestcoll.design.wiring import Wiring
 
 @dataclass(frozen=True)
 class PathRates:
-    """Rates from every node to every other at once, in units of the bandwidth of one arc.
+    """Rates from every node to every other node at the same time, in units of the bandwidth of one arc.
 
     Attributes:
-        bound: what no routing can beat.
-        reached: what even splitting over shortest paths reaches.
+        bound: an upper bound for any routing.
+        reached: the rate of even splitting over shortest paths.
     """
 
     bound: Fraction
@@ -29,14 +29,14 @@ class PathRates:
 
 
 def path_rates(wiring: Wiring) -> PathRates:
-    """Return the rates of an all-to-all on a network that hangs together."""
+    """Return the rates of an all-to-all on a strongly connected network."""
     apart = distances_from(wiring)
     bound = Fraction(wiring.nodes * wiring.degree, int(apart.sum(dtype=np.int64)))
     return PathRates(bound, 1 / _greatest_load(wiring, apart))
 
 
 def distances_from(wiring: Wiring) -> npt.NDArray[np.int16]:
-    """Return in row u, column v the distance from v to u."""
+    """Return the distances: row u, column v holds the distance from v to u."""
     nodes = wiring.nodes
     apart = np.full((nodes, nodes), -1, dtype=np.int16)
     reached = np.eye(nodes, dtype=np.bool_)
@@ -55,9 +55,9 @@ def distances_from(wiring: Wiring) -> npt.NDArray[np.int16]:
 
 
 def _greatest_load(wiring: Wiring, apart: npt.NDArray[np.int16]) -> float:
-    """Return the load of the busiest arc where a unit goes from every node to every other."""
+    """Return the load of the busiest arc if every node sends one unit to every other node."""
     nodes, degree = wiring.nodes, wiring.degree
-    brought = np.ones((nodes, nodes))  # row u, column v: what of v's data comes to u, to stay or to pass on
+    brought = np.ones((nodes, nodes))  # row u, column v: data of v that arrives at u, final or to forward
     loads = np.zeros(nodes * degree)
     for hops in range(int(apart.max()), 0, -1):
         targets, sources = np.nonzero(apart == hops)

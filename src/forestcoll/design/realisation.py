@@ -1,8 +1,8 @@
-"""From an expression to what a cluster runs: the topology, and a verified schedule of the predicted cost.
+"""From an expression to a topology and a verified schedule with the predicted cost.
 
-An allgather is made by the expansions' rules. A reduce-scatter is its reverse, carried back by the isomorphism from the
-network to its transpose where one is known (Theorem 2), else the reverse of the transpose's breadth-first allgather
-(Corollary 1.1). An allreduce is one and then the other.
+An allgather is made by the rules of the expansions. A reduce-scatter is the reversed allgather, mapped to the network
+by an isomorphism from the network to its transpose (Theorem 2). If no isomorphism is known, it is the reverse of the
+breadth-first allgather on the transpose (Corollary 1.1). An allreduce is a reduce-scatter followed by an allgather.
 """
 
 import numpy as np
@@ -21,12 +21,12 @@ from forestcoll.verification import verify
 
 
 def topology_of(construction: Construction) -> Topology:
-    """Return the network, each link of bandwidth 1; its name is the expression's."""
+    """Return the network with all links of bandwidth 1, under the name of the expression."""
     return construction.wiring.topology(construction.name)
 
 
 def predicted_cost(construction: Construction, collective: Collective | str) -> Cost:
-    """Return what the collective costs on the network, without making a schedule.
+    """Return the cost of the collective on the network, without making a schedule.
 
     Raises:
         InputError: the collective has a root.
@@ -41,19 +41,21 @@ def predicted_cost(construction: Construction, collective: Collective | str) -> 
 def schedule_of(
     construction: Construction, collective: Collective | str = Collective.ALLGATHER, *, progress: Progress = SILENT
 ) -> StepSchedule:
-    """Return the schedule of an allgather, a reduce-scatter or an allreduce, verified, at the predicted cost.
+    """Return a verified schedule of an allgather, a reduce-scatter or an allreduce.
+
+    Its cost equals the predicted cost.
 
     Raises:
         InputError: the collective has a root.
-        InternalError: the schedule is not right, or costs something else: a defect of this package.
+        InternalError: the schedule is wrong or has another cost, which is a defect of this package.
     """
     kind = _without_root(collective)
     progress.begin("making the schedule")
-    schedule = _made(construction, kind)
+    schedule = _build_schedule(construction, kind)
     progress.begin("verifying")
     report = verify(schedule)
     if report.fault is not None:
-        raise InternalError(f"{construction.name}: the schedule breaks a rule: {report.fault.message}")
+        raise InternalError(f"{construction.name}: the schedule violates a rule: {report.fault.message}")
     predicted = predicted_cost(construction, kind)
     if (schedule.steps, report.bandwidth_factor) != (predicted.steps, predicted.bandwidth_factor):
         raise InternalError(
@@ -66,11 +68,11 @@ def schedule_of(
 def _without_root(collective: Collective | str) -> Collective:
     kind = collective_named(collective)
     if kind.has_root:
-        raise InputError(f"step schedules are of an allgather, a reduce-scatter or an allreduce, not of a {kind}")
+        raise InputError(f"a {kind} has no step schedule; choose allgather, reduce-scatter or allreduce")
     return kind
 
 
-def _made(construction: Construction, kind: Collective) -> StepSchedule:
+def _build_schedule(construction: Construction, kind: Collective) -> StepSchedule:
     topology = topology_of(construction)
     if kind is Collective.REDUCE_SCATTER:
         return _reduce_scatter(construction, topology, None)

@@ -1,7 +1,7 @@
-"""An allgather on a wiring: which part of which shard crosses which arc at which step, in flat arrays.
+"""An allgather on a wiring: which part of which shard is sent over which arc at which step, in flat arrays.
 
-Like the `Transfers` of a step schedule, which it becomes in the end, but by arc, for expansions tell parallel arcs
-apart; parts are whole numbers of `parts`-ths of a shard.
+`Sends` becomes the `Transfers` of a step schedule in the end. It names arcs instead of links because expansions
+distinguish parallel arcs. The parts of a shard are multiples of 1/`parts`.
 """
 
 from collections.abc import Sequence
@@ -23,16 +23,16 @@ _MOST_PARTS = 2**40
 
 @dataclass(frozen=True, eq=False)
 class Sends:
-    """Sends in any order.
+    """Sends in any order. The arrays have one entry per send.
 
     Attributes:
-        count: how many steps there are.
-        parts: into how many equal parts a shard is cut.
-        steps: of each send its step, from 0.
-        shards: the node whose shard it is part of.
-        arcs: the arc that it crosses.
-        lows: the part that it begins with.
-        highs: one past its last part.
+        count: the number of steps.
+        parts: the number of equal parts of a shard.
+        steps: the step of the send, from 0.
+        shards: the node whose shard is sent.
+        arcs: the arc over which the send goes.
+        lows: the first part that is sent.
+        highs: one more than the last part that is sent.
     """
 
     count: int
@@ -75,7 +75,10 @@ def columns_of(sends: Sends) -> tuple[IntArray, IntArray, IntArray, IntArray, In
 
 
 def step_schedule(wiring: Wiring, sends: Sends, topology: Topology) -> StepSchedule:
-    """Return the allgather on `topology`, which the wiring has become; parts that meet on a link stay apart."""
+    """Return the allgather as a step schedule on `topology`, the topology of the wiring.
+
+    Parts that are sent over the same link remain separate transfers.
+    """
     numerators, places = np.unique(np.concatenate([sends.lows, sends.highs]), return_inverse=True)
     lows, highs = np.split(places.astype(np.int32), 2)
     transfers = Transfers.by_step(
@@ -92,7 +95,10 @@ def step_schedule(wiring: Wiring, sends: Sends, topology: Topology) -> StepSched
 
 
 def sends_of(wiring: Wiring, schedule: StepSchedule) -> Sends:
-    """Return an allgather schedule of the wiring's topology by arc; parallel arcs take equal parts of each transfer."""
+    """Return an allgather schedule of the wiring's topology, arc by arc.
+
+    Parallel arcs send equal parts of each transfer.
+    """
     transfers = schedule.phases[0].transfers
     order = np.argsort(wiring.pairs, kind="stable")
     distinct, first, copies = np.unique(wiring.pairs[order], return_index=True, return_counts=True)

@@ -1,8 +1,9 @@
-"""Frontiers for many sizes and degrees, by any executor of `concurrent.futures`.
+"""Frontiers for many sizes and degrees, with any executor of `concurrent.futures`.
 
-A process pool, a thread pool, MPI's `MPIPoolExecutor` and a Dask client's `get_executor()` all have `submit`. Questions
-go out in batches, each dealt from all sizes so that batches take alike, and answers come back as JSON, in the order of
-the questions. Within a batch one finder remembers what it found on the way.
+A process pool, a thread pool, MPI's `MPIPoolExecutor` and a Dask client's `get_executor()` all have `submit`. The
+questions are sent in batches. Each batch has sizes from the whole range, so that all batches take a similar time. The
+answers are JSON documents in the order of the questions. One finder answers a whole batch and reuses intermediate
+frontiers.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,10 +15,10 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT, Progress
 
 Question = tuple[int, int]
-"""Nodes and degree."""
+"""A number of nodes and a degree."""
 
 BATCHES = 16
-"""Into how many batches the questions are dealt."""
+"""The number of batches."""
 
 
 def sweep(
@@ -28,24 +29,24 @@ def sweep(
     published_only: bool = False,
     progress: Progress = SILENT,
 ) -> Iterator[Frontier]:
-    """Yield the frontier of each question that has a network, in the order of the questions.
+    """Yield the frontier of each question, in the order of the questions. Questions without a network are skipped.
 
     Args:
-        questions: pairs of nodes and degree.
-        executor: where the work is done; in this process if None.
-        bidirectional: take networks alone whose links lead both ways.
-        published_only: take the base networks of the paper alone.
-        progress: is told how many batches are done.
+        questions: pairs of a number of nodes and a degree.
+        executor: where the work is done. None means this process.
+        bidirectional: use bidirectional networks only.
+        published_only: use the base networks of the paper only.
+        progress: receives the number of finished batches.
 
     Raises:
         InputError: a number is out of range.
     """
-    asked = list(questions)
-    batches = [batch for first in range(BATCHES) if (batch := asked[first::BATCHES])]
+    requested = list(questions)
+    batches = [batch for first in range(BATCHES) if (batch := requested[first::BATCHES])]
     if executor is None:
         finder = TopologyFinder(bidirectional=bidirectional, published_only=published_only)
-        for place, (nodes, degree) in enumerate(asked):
-            progress.advance(place, len(asked))
+        for place, (nodes, degree) in enumerate(requested):
+            progress.advance(place, len(requested))
             yield from _found(finder, nodes, degree)
         return
     futures = [executor.submit(answers, batch, bidirectional, published_only) for batch in batches]
@@ -55,11 +56,11 @@ def sweep(
         for document in future.result():
             frontier = frontier_of(document)
             found[frontier.nodes, frontier.degree] = frontier
-    yield from (found[question] for question in asked if question in found)
+    yield from (found[question] for question in requested if question in found)
 
 
-def answers(batch: Sequence[Question], bidirectional: bool, published_only: bool) -> list[dict[str, object]]:  # noqa: FBT001 (an executor's arguments)
-    """Return the frontiers of a batch as JSON: what a worker does."""
+def answers(batch: Sequence[Question], bidirectional: bool, published_only: bool) -> list[dict[str, object]]:  # noqa: FBT001 (an executor passes positional arguments)
+    """Return the frontiers of a batch as JSON. A worker process calls this function."""
     finder = TopologyFinder(bidirectional=bidirectional, published_only=published_only)
     return [frontier_document(each) for nodes, degree in batch for each in _found(finder, nodes, degree)]
 

@@ -1,7 +1,7 @@
-"""Who is joined to whom: a regular network as arcs, before it becomes a `Topology`.
+"""A regular network as a list of arcs, before it becomes a `Topology`.
 
-Expansions need what the file format has not: parallel arcs kept apart, and loops, which stand for ports without use.
-Arc number u * degree + p leaves node u by its port p.
+Expansions need parallel arcs and loops, which a `Topology` does not have. A loop is an unused port.
+Arc number u * degree + p leaves node u through its port p.
 """
 
 from collections.abc import Iterable
@@ -21,10 +21,10 @@ from forestcoll.topology.builder import TopologyBuilder
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """A network in which `degree` arcs leave every node and enter it.
+    """A network in which `degree` arcs leave every node and `degree` arcs enter every node.
 
     Attributes:
-        targets: row u holds the target of each arc that leaves u, port by port. Read-only.
+        targets: row u holds the targets of the arcs that leave u, port by port. Read-only.
     """
 
     targets: IntArray
@@ -34,10 +34,10 @@ class Wiring:
 
     @staticmethod
     def of_arcs(nodes: int, arcs: Iterable[tuple[int, int]]) -> "Wiring":
-        """Return the wiring with these arcs, the ports of a node in their order.
+        """Return the wiring with these arcs. The ports of a node follow the order of `arcs`.
 
         Raises:
-            InputError: nodes differ in how many arcs leave or enter them.
+            InputError: the numbers of arcs that leave or enter the nodes differ.
         """
         ports: list[list[int]] = [[] for _ in range(nodes)]
         entered = [0] * nodes
@@ -48,25 +48,25 @@ class Wiring:
         for node in range(nodes):
             if len(ports[node]) != degree or entered[node] != degree:
                 raise InputError(
-                    f"node {node} has {len(ports[node])} links out and {entered[node]} in, node 0 has {degree} out; "
-                    "expansions and the finder take regular networks: give every node the same number"
+                    f"node {node} has {len(ports[node])} outgoing and {entered[node]} incoming links, node 0 has "
+                    f"{degree} outgoing; give every node the same number: expansions need a regular network"
                 )
         return Wiring(np.array(ports, dtype=np.int32).reshape(nodes, degree))
 
     @staticmethod
     def of_topology(topology: Topology, *, fill_with_loops: bool = False) -> "Wiring":
-        """Return the wiring of a network without switches: a link of k times the least bandwidth is k arcs.
+        """Return the wiring of a network without switches. A link with k times the least bandwidth becomes k arcs.
 
         Args:
             topology: the network.
-            fill_with_loops: give nodes that send as much as they receive, but less than others, loops for the rest.
+            fill_with_loops: add loops to nodes with fewer arcs than others, if equally many arcs leave and enter them.
 
         Raises:
-            InputError: there is a switch, a bandwidth is no multiple of the least, or nodes differ in degree.
+            InputError: there is a switch, a bandwidth is not a multiple of the least one, or the degrees differ.
         """
         if topology.switches:
             switch = topology.nodes[topology.switches[0]].id
-            raise InputError(f"{topology.name}: node {switch!r} is a switch; give a network of compute nodes alone")
+            raise InputError(f"{topology.name}: node {switch!r} is a switch; give a network without switches")
         least = min(link.bandwidth for link in topology.links)
         arcs: list[tuple[int, int]] = []
         for link in topology.links:
@@ -74,8 +74,8 @@ class Wiring:
             if copies.denominator > 1:
                 ends = topology.ids([link.source, link.target])
                 raise InputError(
-                    f"{topology.name}: edge {ends[0]!r} -> {ends[1]!r}: bandwidth {link.bandwidth} is no multiple of "
-                    f"the least, {least}; give links of one bandwidth, or multiples of it"
+                    f"{topology.name}: edge {ends[0]!r} -> {ends[1]!r}: bandwidth {link.bandwidth} is not a multiple "
+                    f"of the least bandwidth, {least}; give all links the same bandwidth or multiples of it"
                 )
             arcs.extend([(link.source, link.target)] * int(copies))
         if fill_with_loops:
@@ -90,43 +90,43 @@ class Wiring:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.targets)
 
     @property
     def degree(self) -> int:
-        """How many arcs leave each node."""
+        """The number of arcs that leave each node."""
         return int(self.targets.shape[1])
 
     @cached_property
     def sources_of_arcs(self) -> IntArray:
-        """Of each arc the node that it leaves."""
+        """The source of each arc."""
         return np.repeat(np.arange(self.nodes, dtype=np.int32), self.degree)
 
     @cached_property
     def targets_of_arcs(self) -> IntArray:
-        """Of each arc the node that it enters."""
+        """The target of each arc."""
         return self.targets.ravel()
 
     @cached_property
     def entering_arcs(self) -> IntArray:
-        """Row u holds the numbers of the arcs that enter u, rising."""
+        """The arcs that enter each node: row u holds their numbers in increasing order."""
         order = np.argsort(self.targets_of_arcs, kind="stable").astype(np.int32)
         return order.reshape(self.nodes, self.degree)
 
     @cached_property
     def entering(self) -> IntArray:
-        """Row u holds the sources of the arcs that enter u."""
+        """The sources of the arcs that enter each node, in row u for node u."""
         return self.sources_of_arcs[self.entering_arcs]
 
     @cached_property
     def pairs(self) -> npt.NDArray[np.int64]:
-        """Of each arc its ends as one number, source * nodes + target."""
+        """The two ends of each arc as one number, source * nodes + target."""
         return self.sources_of_arcs.astype(np.int64) * self.nodes + self.targets_of_arcs
 
     @property
     def has_loops(self) -> bool:
-        """Whether an arc ends where it begins."""
+        """Whether an arc leads from a node to itself."""
         return bool((self.targets == np.arange(self.nodes)[:, None]).any())
 
     @cached_property
@@ -135,26 +135,26 @@ class Wiring:
         return not self.has_loops and len(np.unique(self.pairs)) == len(self.pairs)
 
     @cached_property
-    def is_both_ways(self) -> bool:
-        """Whether every arc has a twin that leads back."""
+    def is_bidirectional(self) -> bool:
+        """Whether every arc has a twin in the opposite direction."""
         back = self.targets_of_arcs.astype(np.int64) * self.nodes + self.sources_of_arcs
         return bool(np.array_equal(np.sort(back), np.sort(self.pairs)))
 
     @cached_property
     def branches(self) -> bool:
-        """Whether every node has two out-neighbours or more, as the line graph's exact cost asks (Theorem 10)."""
+        """Whether every node has two or more out-neighbours. The line graph's cost is exact then (Theorem 10)."""
         return self.degree > 1 and bool((self.targets.min(axis=1) != self.targets.max(axis=1)).all())
 
     def transposed(self) -> "Wiring":
-        """Return the wiring with every arc turned round."""
+        """Return the wiring with every arc reversed."""
         return Wiring(self.entering)
 
     def breadth_first_cost(self) -> Cost | None:
-        """Return what the best breadth-first allgather costs, or None if the network falls apart."""
+        """Return the cost of the best breadth-first allgather, or None if the network is not strongly connected."""
         return breadth_first_cost(self.entering)
 
     def topology(self, name: str, bandwidth: Fraction = Fraction(1)) -> Topology:
-        """Return the network with links of `bandwidth`; parallel arcs add up, and loops are left out."""
+        """Return the network with arcs of `bandwidth`. Parallel arcs become one link, and loops are left out."""
         network = TopologyBuilder(name)
         for node in range(self.nodes):
             network.add_compute(node)
@@ -166,13 +166,13 @@ class Wiring:
 
 
 def is_mirror(wiring: Wiring, image: IntArray) -> bool:
-    """Return whether `image` sends the arcs of a network to those of its transpose (Definition 6)."""
+    """Return whether `image` maps the arcs of a network to the arcs of its transpose (Definition 6)."""
     turned = image[wiring.targets_of_arcs].astype(np.int64) * wiring.nodes + image[wiring.sources_of_arcs]
     return bool(np.array_equal(np.sort(turned), np.sort(wiring.pairs)))
 
 
 def mirror_of_arcs(wiring: Wiring, image: IntArray) -> IntArray:
-    """Return for each arc from u to w one from image[w] to image[u], parallel arcs in turn."""
+    """Return, for each arc from u to w, an arc from image[w] to image[u]. Parallel arcs get different images."""
     turned = image[wiring.targets_of_arcs].astype(np.int64) * wiring.nodes + image[wiring.sources_of_arcs]
     matched = np.empty(len(turned), dtype=np.int32)
     matched[np.argsort(turned, kind="stable")] = np.argsort(wiring.pairs, kind="stable")

@@ -1,7 +1,7 @@
-"""How long a workload's collectives take on a network (§3.2, §5.4): what "best" means.
+"""The time of a workload's collectives on a network (§3.2, §5.4), by which the best network is chosen.
 
-Times follow the alpha-beta model: T_L steps of alpha, and T_B times M/B. An all-to-all takes M/N from every node to
-every other at the rate of `path_rates`, without a term for latency, as in the paper's Table 4.
+Times follow the alpha-beta model: T_L steps of alpha, plus T_B times M/B. In an all-to-all every node sends M/N to
+every other node at the rate of `path_rates`. It has no latency term, as in Table 4 of the paper.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from forestcoll.errors import InputError, shown
 
 
 class Traffic(StrEnum):
-    """What a workload sends."""
+    """The collectives of a workload."""
 
     ALLGATHER = "allgather"
     ALLREDUCE = "allreduce"
@@ -28,13 +28,13 @@ class Traffic(StrEnum):
 
 @dataclass(frozen=True)
 class Workload:
-    """A collective of a size, on hardware.
+    """Collectives with a data size, on given hardware.
 
     Attributes:
-        traffic: what is sent.
+        traffic: the collectives.
         size: M, in bytes.
         alpha_us: latency of a step, in microseconds.
-        bandwidth: B, what a node sends over all its links together, in GB/s.
+        bandwidth: B, the bandwidth of all outgoing links of a node together, in GB/s.
     """
 
     traffic: Traffic
@@ -44,7 +44,7 @@ class Workload:
 
     def __post_init__(self) -> None:
         if self.size < 1:
-            raise InputError(f"size is {shown(self.size)}; expected 1 byte or more")
+            raise InputError(f"size is {shown(self.size)}; expected an integer of 1 byte or more")
         if self.alpha_us < 0:
             raise InputError(f"alpha is {shown(str(self.alpha_us))}; expected 0 microseconds or more")
         if self.bandwidth <= 0:
@@ -57,7 +57,7 @@ class Workload:
 
 
 def allreduce_time_us(construction: Construction, workload: Workload) -> Fraction:
-    """Return how long a reduce-scatter and an allgather take, exactly."""
+    """Return the exact time of an allreduce, a reduce-scatter followed by an allgather, in microseconds."""
     return _time(construction.reduce_scatter_cost, workload) + _time(construction.cost, workload)
 
 
@@ -66,13 +66,13 @@ def _time(cost: Cost, workload: Workload) -> Fraction:
 
 
 def all_to_all_time_us(construction: Construction, workload: Workload) -> float:
-    """Return how long an all-to-all takes, with even splitting over shortest paths."""
+    """Return the time of an all-to-all with even splitting over shortest paths, in microseconds."""
     rates = path_rates(construction.wiring)
     return float(workload.whole_time_us) * construction.degree / construction.nodes / rates.reached
 
 
 def time_us(construction: Construction, workload: Workload) -> float:
-    """Return how long the workload takes on the network."""
+    """Return the time of the workload on the network, in microseconds."""
     if workload.traffic is Traffic.ALLGATHER:
         return float(_time(construction.cost, workload))
     total = 0.0
@@ -84,10 +84,10 @@ def time_us(construction: Construction, workload: Workload) -> float:
 
 
 def best_for(constructions: Iterable[Construction], workload: Workload) -> Construction:
-    """Return the network on which the workload takes least; of equals the one with fewer steps.
+    """Return the network on which the workload is fastest. On a tie, the network with fewer steps wins.
 
     Raises:
-        ValueError: there is none to choose from.
+        ValueError: `constructions` is empty.
     """
     return min(constructions, key=lambda each: (time_us(each, workload), each.cost))
 

@@ -1,4 +1,4 @@
-"""From a way to make allgathers to all collectives of steps (Corollary 1.1)."""
+"""Step schedules of all collectives from a generator of allgathers (Corollary 1.1)."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,16 @@ from forestcoll.topology import Topology
 def by_allgathers(
     topology: Topology, collective: Collective, allgather: Callable[[Topology], StepSchedule]
 ) -> StepSchedule:
-    """Return a schedule of `collective`: a reduce-scatter is a reversed allgather on the transposed network.
+    """Return a schedule of `collective`, made by `allgather`.
+
+    A reduce-scatter is a reversed allgather on the transposed network. An allreduce is a reduce-scatter followed by an
+    allgather.
 
     Raises:
         InputError: the collective has a root.
     """
     if collective.has_root:
-        raise InputError(f"step schedules start from every node, a {collective} has one root; ask for an allgather")
+        raise InputError(f"a {collective} has one root and no step schedule; choose a collective without a root")
     if collective is Collective.ALLGATHER:
         return allgather(topology)
     if collective is Collective.REDUCE_SCATTER:

@@ -1,4 +1,4 @@
-"""Step schedules by any method: one function, one table of methods."""
+"""Step schedules by any method: one function and a table of methods."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -29,7 +29,7 @@ BASELINES: Mapping[StepMethod, StepGenerator] = MappingProxyType(
 )
 
 
-def generate_steps(  # noqa: PLR0913 (what is asked, and how)
+def generate_steps(  # noqa: PLR0913 (the collective and the method)
     topology: Topology,
     collective: Collective | str = Collective.ALLGATHER,
     *,
@@ -38,32 +38,34 @@ def generate_steps(  # noqa: PLR0913 (what is asked, and how)
     data_size: int | None = None,
     progress: Progress = SILENT,
 ) -> StepSchedule:
-    """Return a step schedule for `collective` on `topology`, a network without switches, not yet verified.
+    """Return a step schedule for `collective` on `topology`. The schedule is not verified yet.
 
-    The same arguments give the same schedule.
+    The same arguments always give the same schedule.
 
     Args:
-        topology: the network.
+        topology: a network without switches.
         collective: allgather, reduce-scatter or allreduce.
-        method: by which way.
-        chunks: of BFB as `bfb` takes it; of a double binary tree, the pieces of each half in the pipeline, 1 if None.
-        data_size: of BFB, as `bfb` takes it.
-        progress: is told how far the work is.
+        method: the method.
+        chunks: for BFB, the number of chunks of a shard as in `bfb`. For a double binary tree, the number of chunks of
+            each half in the pipeline, 1 by default.
+        data_size: for BFB, the data size as in `bfb`, in bytes.
+        progress: receives the progress.
 
     Raises:
-        InputError: there is no such method or collective, the network has a switch, or the method needs another one.
-        NoSolutionError: nodes may not use all their links at once.
+        InputError: the method or the collective is unknown, the network has a switch, or the method does not support
+            the network.
+        NoSolutionError: the network is one-port.
     """
-    way, kind = _method(method), collective_named(collective)
-    if way is StepMethod.BFB:
+    chosen, kind = _method(method), collective_named(collective)
+    if chosen is StepMethod.BFB:
         return bfb(topology, kind, chunks=chunks, data_size=data_size, progress=progress)
     if data_size is not None:
-        raise InputError(f"a data size is for the method 'bfb'; leave it out for {way.value!r}")
-    if way is StepMethod.DOUBLE_BINARY_TREE:
+        raise InputError(f"a data size is only for the method 'bfb'; leave it out for {chosen.value!r}")
+    if chosen is StepMethod.DOUBLE_BINARY_TREE:
         return double_binary_tree_schedule(topology, kind, checked_chunks(chunks) or 1)
     if chunks is not None:
-        raise InputError(f"chunks are for 'bfb' and 'double-binary-tree'; leave them out for {way.value!r}")
-    return BASELINES[way](topology, kind)
+        raise InputError(f"chunks are only for 'bfb' and 'double-binary-tree'; leave them out for {chosen.value!r}")
+    return BASELINES[chosen](topology, kind)
 
 
 def _method(name: StepMethod | str) -> StepMethod:
@@ -71,4 +73,4 @@ def _method(name: StepMethod | str) -> StepMethod:
         return StepMethod(name)
     except ValueError:
         known = ", ".join(repr(each.value) for each in StepMethod)
-        raise InputError(f"there is no method {shown(name)} for steps; there are {known}") from None
+        raise InputError(f"unknown step method {shown(name)}; choose one of {known}") from None

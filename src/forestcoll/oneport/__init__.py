@@ -1,7 +1,7 @@
-"""Steady-state broadcast where each node talks to one neighbour at a time.
+"""Steady-state broadcasts on networks in which each node communicates with one neighbour at a time.
 
 The paper is Legrand, Beaumont, Marchal and Robert, *Optimizing the steady-state throughput of Broadcasts on
-heterogeneous platforms* (INRIA RR-4871, 2003); the sections in docstrings are its sections.
+heterogeneous platforms* (INRIA RR-4871, 2003). Section numbers in docstrings refer to this paper.
 """
 
 from forestcoll.oneport.comparison import Along, SeriesComparison, compare_series

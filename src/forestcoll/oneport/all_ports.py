@@ -1,8 +1,9 @@
-"""Where nodes use all their links at once, a series is the broadcast of the rest of the project (ForestColl §5.7).
+"""A series of broadcasts on networks without ports, by the tree generator of this package (ForestColl §5.7).
 
-A link that carries n messages in a unit of time is busy n * c, and there are no other ports: so the optimum is the
-least cut between the source and another node, and the core grows few trees that reach it. The cut is a certificate
-here too: a unit of time on each of its links costs what the link carries in it, and nothing else costs anything.
+If nodes use all their links at the same time, each link is its own port. A link that carries n messages per unit of
+time is busy for n * c. So the optimum is the minimum cut between the source and another node, and the core finds a few
+trees that reach it. The cut is also a certificate: the price of a unit of time on a link of the cut is the amount that
+the link carries in it, and all other prices are 0.
 """
 
 from dataclasses import replace
@@ -26,9 +27,9 @@ from forestcoll.topology import Topology
 def trees_by_links(
     platform: Platform, progress: Progress = SILENT
 ) -> tuple[tuple[SeriesTree, ...], PricesProof] | None:
-    """Return the trees of the best broadcast on a platform without ports, and its cut as a certificate.
+    """Return the trees of the best broadcast on a platform without ports, with the minimum cut as certificate.
 
-    None where the rest of the project has no trees for it: if a switch takes in more or less than it gives out.
+    The result is None if a switch is not balanced, because then the generator has no such trees.
     """
     network = _with_costs(platform)
     try:
@@ -40,7 +41,7 @@ def trees_by_links(
 
 
 def _with_costs(platform: Platform) -> Topology:
-    """Return the network whose bandwidths are what costs allow, and whose switches do not copy."""
+    """Return the network with bandwidths 1/cost and with switches that do not copy data."""
     topology = platform.topology
     nodes = tuple(replace(node, multicast=False, aggregation=False) for node in topology.nodes)
     links = tuple(replace(link, bandwidth=1 / cost) for link, cost in zip(topology.links, platform.costs, strict=True))

@@ -1,11 +1,15 @@
-"""Cheapest spanning trees from a root over directed arcs, and the cuts that prove it (Edmonds 1967, Fulkerson 1974).
+"""Minimum-cost arborescences, and the cuts that prove the minimum (Edmonds 1967, Fulkerson 1974).
 
-Every node but the root takes its cheapest arc, and the costs of all arcs into it fall by as much. Where the arcs taken
-close a cycle, it becomes one node, and so on; unfolded backwards, each cycle gives up the one arc whose end was
-entered from outside. What costs fell by at a node that stands for a set of nodes is the weight of a cut: every tree
-enters the set, no arc costs less than the cuts that it enters together, and the cuts together cost what the tree does.
+Every node except the root takes its cheapest incoming arc. The costs of all arcs into the node are reduced by the cost
+of that arc. If the taken arcs form a cycle, the cycle is contracted to one node, and the procedure is repeated. The
+tree is then expanded in the reverse order: each cycle drops the arc into the node that is entered from outside.
 
-Costs may be floats or exact; exact ones give an exact proof. Cost: O(arcs) a level, at most as many levels as nodes.
+The reduction at a contracted node is the weight of a cut, which is the set of nodes in it. Every tree enters the set.
+No arc costs less than the sum of the weights of the cuts that it enters. The sum of all weights equals the cost of the
+tree, so the tree is a cheapest one.
+
+Costs may be floats or exact numbers. Exact costs give an exact proof. The running time is O(arcs) per level, with at
+most as many levels as nodes.
 """
 
 from collections.abc import Sequence
@@ -22,11 +26,11 @@ Arc = tuple[int, int]
 
 @dataclass(frozen=True)
 class CheapestTree(Generic[Number]):
-    """A spanning tree of least cost.
+    """A spanning tree of minimum cost.
 
     Attributes:
-        arcs: the places of its arcs, each after the one that leads to its tail.
-        cuts: weights above 0, each with a set of nodes without the root.
+        arcs: the indices of the arcs of the tree. Each arc comes after the arc that leads to its tail.
+        cuts: positive weights, each with a set of nodes that does not contain the root.
     """
 
     arcs: tuple[int, ...]
@@ -35,7 +39,7 @@ class CheapestTree(Generic[Number]):
 
 @dataclass
 class _Level(Generic[Number]):
-    """Nodes merged so far: `label` says of each node which one it is part of, `taken` which arc each takes."""
+    """One level of contraction: `label` holds the contracted node of each node, `taken` the arc of each of them."""
 
     label: list[int]
     taken: dict[int, int] = field(default_factory=dict)
@@ -44,16 +48,16 @@ class _Level(Generic[Number]):
 def cheapest_tree(
     nodes: Sequence[int], arcs: Sequence[Arc], costs: Sequence[Number], root: int
 ) -> CheapestTree[Number]:
-    """Return a cheapest spanning tree of `nodes` from `root`; of equally cheap arcs the first is taken.
+    """Return a cheapest spanning tree of `nodes` from `root`. On a tie between arcs, the first one is taken.
 
     Args:
         nodes: the numbers of the nodes to span.
         arcs: tail and head of each arc, both in `nodes`.
-        costs: of each arc, 0 or more.
-        root: one of `nodes`, from which all others can be reached.
+        costs: the cost of each arc, 0 or more.
+        root: one of `nodes`. All other nodes can be reached from it.
     """
     left = list(costs)
-    outside = list(range(len(arcs)))  # the arcs whose ends have not been merged
+    outside = list(range(len(arcs)))  # the arcs whose ends are in different contracted nodes
     label = list(range(max(nodes) + 1))
     levels: list[_Level[Number]] = []
     cuts: list[tuple[Number, tuple[int, ...]]] = []
@@ -62,12 +66,12 @@ def cheapest_tree(
         levels.append(level)
         outside = [place for place in outside if label[arcs[place][0]] != label[arcs[place][1]]]
         _take_cheapest(level, arcs, outside, left, root)
-        cuts += _lower(level, nodes, arcs, outside, left)
+        cuts += _reduce_costs(level, nodes, arcs, outside, left)
         cycles = _cycles(level, arcs)
         if not cycles:
             break
-        label = _merged(label, cycles)
-    chosen = _unfolded(levels, arcs)
+        label = _contracted(label, cycles)
+    chosen = _expanded(levels, arcs)
     return CheapestTree(_in_order(chosen, arcs, nodes, root), tuple(cuts))
 
 
@@ -83,10 +87,10 @@ def _take_cheapest(
     taken.pop(label[root], None)
 
 
-def _lower(
+def _reduce_costs(
     level: _Level[Number], nodes: Sequence[int], arcs: Sequence[Arc], outside: Sequence[int], left: list[Number]
 ) -> list[tuple[Number, tuple[int, ...]]]:
-    """Let the costs of all arcs fall by that of the arc taken where they end, and return the cuts that this means."""
+    """Reduce the cost of each arc by the cost of the arc taken at its head, and return the cuts of this reduction."""
     label = level.label
     falls = {into: left[place] for into, place in level.taken.items() if left[place] > 0}
     if not falls:
@@ -103,29 +107,29 @@ def _lower(
 
 
 def _cycles(level: _Level[Number], arcs: Sequence[Arc]) -> list[list[int]]:
-    """Return the cycles that the arcs taken close, each a list of labels."""
+    """Return the cycles that the taken arcs form, each as a list of labels."""
     label, taken = level.label, level.taken
     seen: dict[int, int] = {}
     cycles = []
     for start in sorted(taken):
         node = start
-        way = []
+        walk = []
         while node in taken and node not in seen:
             seen[node] = start
-            way.append(node)
+            walk.append(node)
             node = label[arcs[taken[node]][0]]
-        if seen.get(node) == start and way:
-            cycles.append(way[way.index(node) :])
+        if seen.get(node) == start and walk:
+            cycles.append(walk[walk.index(node) :])
     return cycles
 
 
-def _merged(label: Sequence[int], cycles: Sequence[Sequence[int]]) -> list[int]:
+def _contracted(label: Sequence[int], cycles: Sequence[Sequence[int]]) -> list[int]:
     first = {node: cycle[0] for cycle in cycles for node in cycle}
     return [first.get(each, each) for each in label]
 
 
-def _unfolded(levels: Sequence[_Level[Number]], arcs: Sequence[Arc]) -> list[int]:
-    """Return the arcs of the tree: on each level, what was entered from outside gives up the arc that it took."""
+def _expanded(levels: Sequence[_Level[Number]], arcs: Sequence[Arc]) -> list[int]:
+    """Return the arcs of the tree: on each level, the node that is entered from outside drops the arc that it took."""
     chosen: list[int] = []
     for level in reversed(levels):
         kept = dict(level.taken)
@@ -135,7 +139,7 @@ def _unfolded(levels: Sequence[_Level[Number]], arcs: Sequence[Arc]) -> list[int
 
 
 def _in_order(chosen: Sequence[int], arcs: Sequence[Arc], nodes: Sequence[int], root: int) -> tuple[int, ...]:
-    """Return the arcs from the root outwards, nearest first."""
+    """Return the arcs in the order of their distance from the root."""
     leaving: dict[int, list[int]] = {}
     for place in sorted(chosen):
         leaving.setdefault(arcs[place][0], []).append(place)

@@ -1,9 +1,10 @@
-"""The best directed acyclic graph (§3.1.3): the order of the nodes in which SSBPDAG has the greatest optimum.
+"""The best directed acyclic graph (§3.1.3): the order of the nodes for which SSBPDAG has the greatest optimum.
 
-Which order is best is a search: a mixed-integer program with a place for each node where the platform is small and has
-no switches. Beyond that, orders are taken from the best tree, so that no DAG found is worse than that, and from what
-the optimum sends over each link (few of it should lead backwards; Eades, Lin and Smyth 1993), and improved by moving
-one node at a time. Every order's throughput is exact; the optimum of the series bounds them all.
+On a small platform without switches the best order is found by a mixed-integer program with a position for each node.
+On other platforms a local search improves start orders by moving one node at a time. One start order comes from the
+best tree, so the DAG is never worse than that tree. Another one comes from the flow of the optimum: little of it should
+lead backwards (Eades, Lin and Smyth 1993). The throughput of each order is exact. The optimum of the series is an upper
+bound for all orders.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from forestcoll.exact_lp.integer_program import IntegerProgram
 from forestcoll.oneport.best_tree import BestTree
-from forestcoll.oneport.dag import DagOptimum, dag_optimum, dag_program, forward_ways
+from forestcoll.oneport.dag import DagOptimum, dag_optimum, dag_program, forward_commodities
 from forestcoll.oneport.logical import logical_arcs
 from forestcoll.oneport.optimum import SteadyOptimum
 from forestcoll.oneport.platform import Platform
@@ -22,24 +23,25 @@ from forestcoll.progress import SILENT, Progress
 if TYPE_CHECKING:
     from forestcoll.proof.prices import Port
 
-MOST_SEARCHED_LINKS = 48
-"""The most links of a platform that the integer program is asked about."""
+MAX_SEARCHED_LINKS = 48
+"""The maximum number of links of a platform for the integer program."""
 
-_MOST_NODES = 2000
-_MOST_WORK = 2_000_000
-"""Square of the links, times orders that local search may try."""
+_MAX_NODES = 2000
+_MAX_WORK = 2_000_000
+"""The limit on local search: the square of the number of links times the number of orders."""
 
 _CLOSE = 1e-7
 
 
 @dataclass(frozen=True)
 class BestDag:
-    """A DAG, and how good it is.
+    """The best DAG that was found, and a bound on all DAGs.
 
     Attributes:
-        dag: its order, exact throughput, rates and trees.
-        bound: no DAG has more throughput.
-        optimal: whether it is known to be the best: it reaches `bound`, or the integer program's search was complete.
+        dag: the order, the exact throughput, the rates and the trees.
+        bound: an upper bound on the throughput of any DAG.
+        optimal: whether the DAG is known to be the best: it reaches `bound`, or the integer program was solved
+            completely.
     """
 
     dag: DagOptimum
@@ -48,60 +50,63 @@ class BestDag:
 
     @property
     def throughput(self) -> Fraction:
-        """Messages in a unit of time."""
+        """Messages per unit of time."""
         return self.dag.throughput
 
 
 def best_dag(best: SteadyOptimum, tree: BestTree, progress: Progress = SILENT) -> BestDag:
-    """Return the best DAG on the platform of `best`, or a good one that is no worse than `tree`, and a bound."""
+    """Return the best DAG on the platform of `best` with a bound, or a good DAG that is not worse than `tree`."""
     platform = best.platform
-    progress.begin("searching the best DAG")
+    progress.begin("searching for the best DAG")
     found = max((dag_optimum(platform, order) for order in _orders(best, tree)), key=lambda each: each.throughput)
     complete = False
     if found.throughput < best.throughput:
-        found = _moved(platform, found, best.throughput, progress)
-    searched = not platform.topology.switches and len(platform.topology.links) <= MOST_SEARCHED_LINKS
+        found = _local_search(platform, found, best.throughput, progress)
+    searched = not platform.topology.switches and len(platform.topology.links) <= MAX_SEARCHED_LINKS
     if found.throughput < best.throughput and searched:
-        found, complete = _searched(best, found)
+        found, complete = _integer_search(best, found)
     return BestDag(found, best.throughput, optimal=complete or found.throughput == best.throughput)
 
 
 def _orders(best: SteadyOptimum, tree: BestTree) -> Iterator[tuple[int, ...]]:
-    """Yield orders to begin with: that of the tree, of mean depths, and one that little leads backwards in."""
+    """Yield start orders: the order of the tree, the order by mean depth, and an order with little backward flow."""
     platform = best.platform
-    after = _after(platform)
-    yield _fed(platform, after, [route[-1] for route in tree.tree.routes])
+    successors = _successors(platform)
+    yield _feasible_order(platform, successors, [route[-1] for route in tree.tree.routes])
     depth = [Fraction(0)] * len(platform.topology.nodes)
     for each in best.trees:
         for place, (_, target) in zip(each.depths, each.edges, strict=True):
             depth[target] += place * each.weight
-    yield _fed(platform, after, sorted(platform.topology.compute, key=lambda node: (depth[node], node)))
-    yield _fed(platform, after, _forward(best))
+    yield _feasible_order(platform, successors, sorted(platform.topology.compute, key=lambda node: (depth[node], node)))
+    yield _feasible_order(platform, successors, _by_surplus(best))
 
 
-def _after(platform: Platform) -> dict[int, set[int]]:
-    """Return of each compute node those that it reaches without another on the way."""
-    after: dict[int, set[int]] = {node: set() for node in platform.topology.compute}
+def _successors(platform: Platform) -> dict[int, set[int]]:
+    """Return, for each compute node, the compute nodes that it reaches by a link or through switches only."""
+    successors: dict[int, set[int]] = {node: set() for node in platform.topology.compute}
     for tail, head in logical_arcs(platform, platform.costs).arcs:
-        after[tail].add(head)
-    return after
+        successors[tail].add(head)
+    return successors
 
 
-def _fed(platform: Platform, after: Mapping[int, set[int]], wish: Sequence[int]) -> tuple[int, ...]:
-    """Return the compute nodes in the order of `wish`, each put off until a node before reaches it."""
+def _feasible_order(platform: Platform, successors: Mapping[int, set[int]], wish: Sequence[int]) -> tuple[int, ...]:
+    """Return the compute nodes in the order of `wish`, with each node moved behind the first node that reaches it."""
     rank = {node: place for place, node in reversed(list(enumerate(wish)))}
-    order, waiting = [platform.source], set(after[platform.source])
+    order, waiting = [platform.source], set(successors[platform.source])
     placed = {platform.source}
     while waiting:
         node = min(waiting, key=lambda each: (rank[each], each))
         order.append(node)
         placed.add(node)
-        waiting = (waiting | after[node]) - placed
+        waiting = (waiting | successors[node]) - placed
     return tuple(order)
 
 
-def _forward(best: SteadyOptimum) -> list[int]:
-    """Return an order by which little of what the optimum sends leads backwards: most surplus of sending first."""
+def _by_surplus(best: SteadyOptimum) -> list[int]:
+    """Return an order in which little of the optimum's flow leads backwards: the node with the largest surplus first.
+
+    The surplus of a node is the amount that it sends minus the amount that it receives.
+    """
     sent: dict[tuple[int, int], Fraction] = {}
     for tree in best.trees:
         for route in tree.routes:
@@ -121,9 +126,9 @@ def _forward(best: SteadyOptimum) -> list[int]:
     return order
 
 
-def _moved(platform: Platform, found: DagOptimum, enough: Fraction, progress: Progress) -> DagOptimum:
-    """Return the best of local search: a node at a time goes to another place, while that helps."""
-    tries = _MOST_WORK // len(platform.topology.links) ** 2
+def _local_search(platform: Platform, found: DagOptimum, enough: Fraction, progress: Progress) -> DagOptimum:
+    """Return the result of local search: move one node to another position as long as that increases the throughput."""
+    tries = _MAX_WORK // len(platform.topology.links) ** 2
     done = 0
     improved = True
     while improved and found.throughput < enough:
@@ -133,7 +138,7 @@ def _moved(platform: Platform, found: DagOptimum, enough: Fraction, progress: Pr
             if done > tries:
                 return found
             progress.advance(done, tries)
-            if _guess(platform, order) > float(found.throughput) * (1 + _CLOSE):
+            if _approximate_throughput(platform, order) > float(found.throughput) * (1 + _CLOSE):
                 better = dag_optimum(platform, order)
                 if better.throughput > found.throughput:
                     found, improved = better, True
@@ -142,42 +147,42 @@ def _moved(platform: Platform, found: DagOptimum, enough: Fraction, progress: Pr
 
 
 def _neighbours(platform: Platform, order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield the orders in which one node has another place and that let all nodes receive."""
-    seen, after = {order}, _after(platform)
+    """Yield the orders that differ in the position of one node and in which all nodes can receive."""
+    seen, successors = {order}, _successors(platform)
     for place in range(1, len(order)):
         rest = (*order[:place], *order[place + 1 :])
         for other in range(1, len(order)):
             moved = (*rest[:other], order[place], *rest[other:])
-            candidate = _fed(platform, after, moved)
+            candidate = _feasible_order(platform, successors, moved)
             if candidate not in seen:
                 seen.add(candidate)
                 yield candidate
 
 
-def _guess(platform: Platform, order: tuple[int, ...]) -> float:
-    """Return about what throughput an order has."""
-    solution = dag_program(platform, forward_ways(platform, order)).attempt()
+def _approximate_throughput(platform: Platform, order: tuple[int, ...]) -> float:
+    """Return the approximate throughput of an order."""
+    solution = dag_program(platform, forward_commodities(platform, order)).attempt()
     return 0.0 if solution is None else float(solution.values[0]) / float(min(platform.costs))
 
 
-def _searched(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]:
-    """Return the best DAG that the integer program finds, and whether there is no better one."""
+def _integer_search(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]:
+    """Return the best DAG that the integer program finds, and whether it is proven to be the best."""
     search = _Search(best, known)
-    solution = search.program.solve(_MOST_NODES)
+    solution = search.program.solve(_MAX_NODES)
     if solution.values is None:
         return known, False
     places = [float(solution.values[column]) for column in search.places]
     wish = sorted(range(len(places)), key=lambda node: (places[node], node))
-    order = _fed(best.platform, _after(best.platform), wish)
+    order = _feasible_order(best.platform, _successors(best.platform), wish)
     found = max(known, dag_optimum(best.platform, order), key=lambda each: each.throughput)
     reached = float(found.throughput / best.throughput)
     return found, solution.complete and -solution.bound <= reached * (1 + _CLOSE)
 
 
 class _Search:
-    """The integer program: throughput, of each link its time and whether it is used, of each node its place.
+    """The integer program. Variables: the throughput, the time and the use of each link, the position of each node.
 
-    Times are in units of the time that the optimum of the series has for a message, and so is the throughput.
+    The unit of time is the time per message in the optimum of the series. The throughput has the same scale.
     """
 
     def __init__(self, best: SteadyOptimum, known: DagOptimum) -> None:
@@ -199,8 +204,8 @@ class _Search:
             cost = float(platform.costs[number] * best.throughput)
             program.add_row({messages: cost, use: -1.0}, upper=0.0)
             program.add_row({messages: 1.0, use: -float(nodes)}, upper=0.0)
-            after = {self.places[link.target]: 1.0, self.places[link.source]: -1.0, use: -float(nodes)}
-            program.add_row(after, lower=1.0 - nodes)
+            later = {self.places[link.target]: 1.0, self.places[link.source]: -1.0, use: -float(nodes)}
+            program.add_row(later, lower=1.0 - nodes)
             entered[link.target][messages] = 1.0
             for port in platform.ports[number]:
                 ports.setdefault(port, {})[messages] = cost

@@ -1,11 +1,15 @@
-"""The best single tree (§3.2): all messages the same way. To find it is NP-hard (Theorem 1).
+"""The best single tree for all messages (§3.2). Finding it is NP-hard (Theorem 1).
 
-A tree whose busiest port needs B for a message has throughput 1/B. Small platforms are searched by a mixed-integer
-program, minimise B with a whole number of uses of each link, which has a condition for each set of nodes that a tree
-must enter; it starts with few and gets those that its solutions break. Beyond that there are heuristics: the trees of
-the optimum, trees grown link by link where the sender is free earliest, and then local search, hanging one node
-elsewhere. The optimum of the series bounds them all, so the gap is known. Where nodes use all their links at once and
-there are no switches, the best tree is the one whose slowest link is fastest, which is easy to find.
+A tree whose busiest port needs the time B per message has throughput 1/B. Three cases are distinguished:
+
+- On a small platform a mixed-integer program minimises B, with an integer number of uses of each link. Every set of
+  nodes that a tree must enter gives a constraint. The program starts with a few constraints and adds the violated ones.
+- On a larger platform there are heuristics. The start trees are the trees of the optimum and a tree that grows by the
+  link whose sender is free earliest. Local search then moves one node to another parent.
+- If nodes use all their links at the same time and there are no switches, the best tree is the one whose slowest link
+  is as fast as possible. It is easy to find.
+
+The optimum of the series is an upper bound for all trees, so the gap is known.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,28 +26,29 @@ from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.prices import Port
 from forestcoll.schedule.series.value import SeriesTree
 
-MOST_SEARCHED_LINKS = 120
-"""The most links of a platform that the integer program is asked about."""
+MAX_SEARCHED_LINKS = 120
+"""The maximum number of links of a platform for the integer program."""
 
-_MOST_NODES = 2000
-"""The most nodes of each search tree."""
+_MAX_NODES = 2000
+"""The maximum number of nodes in each search tree of the integer program."""
 
-_MOST_SEARCHES = 40
+_MAX_SEARCHES = 40
 
 _CLOSE = 1e-7
-"""How near its bound a tree must be to be the best as far as floating point can tell."""
+"""The relative gap below which a tree counts as the best, because floating point cannot distinguish more."""
 
 Routes = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
 class BestTree:
-    """A tree, and how good it is.
+    """The best tree that was found, and a bound on all trees.
 
     Attributes:
-        tree: the tree, its weight being its throughput.
-        bound: no tree has more throughput.
-        optimal: whether it is known to be the best: it reaches `bound`, or the integer program's search was complete.
+        tree: the tree, with its throughput as weight.
+        bound: an upper bound on the throughput of any tree.
+        optimal: whether the tree is known to be the best: it reaches `bound`, or the integer program was solved
+            completely.
     """
 
     tree: SeriesTree
@@ -52,31 +57,37 @@ class BestTree:
 
     @property
     def throughput(self) -> Fraction:
-        """Messages in a unit of time."""
+        """Messages per unit of time."""
         return self.tree.weight
 
 
 def best_tree(best: SteadyOptimum, progress: Progress = SILENT, *, search: bool = True) -> BestTree:
-    """Return the best single tree on the platform of `best`, or a good one; without `search` one is found quickly."""
+    """Return the best single tree on the platform of `best`, or a good one.
+
+    Args:
+        best: the optimum of the series.
+        progress: receives the progress.
+        search: whether to run the integer program. Without it a good tree is found quickly.
+    """
     platform = best.platform
-    progress.begin("searching the best tree")
+    progress.begin("searching for the best tree")
     if not platform.is_one_port and not platform.topology.switches:
-        widest = _widest(platform)
+        widest = _widest_tree(platform)
         throughput = _throughput(platform, widest)
         return BestTree(SeriesTree(throughput, widest), throughput, optimal=True)
-    found = _improved(platform, min((tree.routes for tree in best.trees), key=lambda each: _period(platform, each)))
-    grown = _improved(platform, _grown(platform))
+    found = _local_search(platform, min((tree.routes for tree in best.trees), key=lambda each: _period(platform, each)))
+    grown = _local_search(platform, _greedy_tree(platform))
     found = min(found, grown, key=lambda each: _period(platform, each))
     complete = False
-    search = search and len(platform.topology.links) <= MOST_SEARCHED_LINKS
+    search = search and len(platform.topology.links) <= MAX_SEARCHED_LINKS
     if search and _throughput(platform, found) < best.throughput:
-        found, complete = _searched(best, found, progress)
+        found, complete = _integer_search(best, found, progress)
     throughput = _throughput(platform, found)
     return BestTree(SeriesTree(throughput, found), best.throughput, optimal=complete or throughput == best.throughput)
 
 
 def tree_throughput(platform: Platform, tree: SeriesTree) -> Fraction:
-    """Return TP(T): how many messages `tree` alone can carry in a unit of time (1)."""
+    """Return TP(T), the number of messages per unit of time that `tree` alone can carry (1)."""
     return _throughput(platform, tree.routes)
 
 
@@ -97,8 +108,8 @@ def _loads(platform: Platform, routes: Iterable[tuple[int, ...]]) -> dict[Port, 
     return loads
 
 
-def _widest(platform: Platform) -> Routes:
-    """Return a tree whose slowest link is as fast as can be: each link has its port to itself."""
+def _widest_tree(platform: Platform) -> Routes:
+    """Return a tree whose slowest link is as fast as possible. Each link is its own port."""
     links = sorted(range(len(platform.costs)), key=lambda link: platform.costs[link])
     leaving: dict[int, list[int]] = {}
     parent: dict[int, int] = {platform.source: platform.source}
@@ -117,8 +128,8 @@ def _widest(platform: Platform) -> Routes:
     return outwards(((parent[node], node) for node in platform.destinations), platform.source)
 
 
-def _grown(platform: Platform) -> Routes:
-    """Return a tree grown from the source by the route whose busiest port stays least busy."""
+def _greedy_tree(platform: Platform) -> Routes:
+    """Return a tree that grows from the source, each time by the route that keeps the busiest port least busy."""
     listed = logical_arcs(platform, platform.costs)
     leaving: dict[int, list[int]] = {}
     for place, (tail, _) in enumerate(listed.arcs):
@@ -137,7 +148,7 @@ def _grown(platform: Platform) -> Routes:
         route = min(candidates, key=lambda each: (_busiest_with(platform, loads, each), each))
         routes.append(route)
         reached.append(route[-1])
-        _put(platform, loads, route, 1)
+        _add_load(platform, loads, route, 1)
     return tuple(routes)
 
 
@@ -146,40 +157,40 @@ def _busiest_with(platform: Platform, loads: dict[Port, Fraction], route: tuple[
     return max(loads.get(port, Fraction(0)) + load for port, load in added.items())
 
 
-def _put(platform: Platform, loads: dict[Port, Fraction], route: tuple[int, ...], sign: int) -> None:
+def _add_load(platform: Platform, loads: dict[Port, Fraction], route: tuple[int, ...], sign: int) -> None:
     for port, load in _loads(platform, [route]).items():
         loads[port] = loads.get(port, Fraction(0)) + sign * load
 
 
-def _improved(platform: Platform, routes: Routes) -> Routes:
-    """Return the tree after local search: as long as a port is busiest of all, hang a node elsewhere to relieve it."""
+def _local_search(platform: Platform, routes: Routes) -> Routes:
+    """Return the tree after local search: move a node to another parent as long as that relieves the busiest port."""
     entering: dict[int, list[tuple[int, ...]]] = {}
     for route in logical_arcs(platform, platform.costs).routes:
         entering.setdefault(route[-1], []).append(route)
     current = {route[-1]: route for route in routes}
     loads = _loads(platform, current.values())
-    while (change := _relief(platform, current, loads, entering)) is not None:
-        _put(platform, loads, current[change[-1]], -1)
-        _put(platform, loads, change, 1)
+    while (change := _replacement(platform, current, loads, entering)) is not None:
+        _add_load(platform, loads, current[change[-1]], -1)
+        _add_load(platform, loads, change, 1)
         current[change[-1]] = change
     return outwards(current.values(), platform.source)
 
 
-def _relief(
+def _replacement(
     platform: Platform,
     current: dict[int, tuple[int, ...]],
     loads: dict[Port, Fraction],
     entering: dict[int, list[tuple[int, ...]]],
 ) -> tuple[int, ...] | None:
-    """Return a route that takes the place of one over a busiest port and makes nothing as busy, or None."""
+    """Return a replacement for a route over a busiest port that makes no port as busy, or None."""
     most = max(loads.values())
     busiest = min(port for port, load in loads.items() if load == most)
     for node, old in sorted(current.items()):
         if busiest not in _loads(platform, [old]):
             continue
         freed = dict(loads)
-        _put(platform, freed, old, -1)
-        below = _below(current, node)
+        _add_load(platform, freed, old, -1)
+        below = _subtree(current, node)
         choices = [route for route in entering[node] if route != old and route[0] not in below]
         better = [route for route in choices if _busiest_with(platform, freed, route) < most]
         if better:
@@ -187,7 +198,7 @@ def _relief(
     return None
 
 
-def _below(current: dict[int, tuple[int, ...]], node: int) -> set[int]:
+def _subtree(current: dict[int, tuple[int, ...]], node: int) -> set[int]:
     children: dict[int, list[int]] = {}
     for route in current.values():
         children.setdefault(route[0], []).append(route[-1])
@@ -199,16 +210,16 @@ def _below(current: dict[int, tuple[int, ...]], node: int) -> set[int]:
     return below
 
 
-def _searched(best: SteadyOptimum, known: Routes, progress: Progress) -> tuple[Routes, bool]:
-    """Return the best tree that the integer program finds, and whether there is no better one."""
+def _integer_search(best: SteadyOptimum, known: Routes, progress: Progress) -> tuple[Routes, bool]:
+    """Return the best tree that the integer program finds, and whether it is proven to be the best."""
     search = _Search(best, _period(best.platform, known))
-    for number in range(_MOST_SEARCHES):
+    for number in range(_MAX_SEARCHES):
         progress.advance(number, 0)
         solution = search.solve()
         if solution.values is None:
             return known, False
         uses = search.uses(solution)
-        if search.enter_what_is_missed(uses):
+        if search.add_violated_constraint(uses):
             continue
         found = _tree_of(best.platform, uses)
         period = min(_period(best.platform, found), _period(best.platform, known))
@@ -218,7 +229,7 @@ def _searched(best: SteadyOptimum, known: Routes, progress: Progress) -> tuple[R
 
 
 class _Search:
-    """The integer program. Columns: the busiest port's time, then how often the tree takes each link."""
+    """The integer program. Columns: the time of the busiest port, then the number of uses of each link."""
 
     def __init__(self, best: SteadyOptimum, known: Fraction) -> None:
         self._platform = platform = best.platform
@@ -237,10 +248,10 @@ class _Search:
         for _, cut in best.certificate.cuts:
             if not switched:
                 self._enter(set(cut))
-        self._program.add_row({self._period: 1.0}, lower=1.0)  # no tree beats the optimum of the series
+        self._program.add_row({self._period: 1.0}, lower=1.0)  # no tree is better than the optimum of the series
 
     def in_units(self, period: Fraction) -> float:
-        """Return `period` as the program counts it: the optimum of the series is 1."""
+        """Return `period` in the unit of the program, in which the optimum of the series is 1."""
         return float(period / self._unit)
 
     def _add_ports(self) -> None:
@@ -267,14 +278,14 @@ class _Search:
 
     def solve(self) -> IntegerSolution:
         """Search."""
-        return self._program.solve(_MOST_NODES)
+        return self._program.solve(_MAX_NODES)
 
     def uses(self, solution: IntegerSolution) -> list[int]:
-        """Return how often a solution takes each link."""
+        """Return the number of uses of each link in a solution."""
         return [] if solution.values is None else [round(float(solution.values[column])) for column in self._uses]
 
-    def enter_what_is_missed(self, uses: Sequence[int]) -> bool:
-        """Add the condition that what `uses` leave unreached must be entered; return whether there is such a set."""
+    def add_violated_constraint(self, uses: Sequence[int]) -> bool:
+        """Add the constraint that a link enters the nodes that `uses` miss. Return whether there are such nodes."""
         topology = self._platform.topology
         reached, frontier = {self._platform.source}, [self._platform.source]
         while frontier:
@@ -291,7 +302,7 @@ class _Search:
 
 
 def _tree_of(platform: Platform, uses: Sequence[int]) -> Routes:
-    """Return a tree within `uses`, which are balanced at switches."""
+    """Return a tree within `uses`. At each switch, `uses` are balanced."""
     found = packed_trees(platform, [Fraction(count) for count in uses], Fraction(1))
     if found is None:
         raise InternalError("a single tree needs longer integers than the native core has")

@@ -1,10 +1,10 @@
-"""Weighted edge colouring of a bipartite graph: jobs between ports into matchings (Lemma 1, Theorem 6).
+"""Weighted edge colouring of a bipartite graph: divide jobs between ports into matchings (Lemma 1, Theorem 6).
 
-A job occupies one sender and one receiver for a time. Matchings one after the other, each for a time, do all jobs in
-T, the longest that any port is needed (König; Schrijver, *Combinatorial Optimization*, chapter 20). Each matching
-covers every port that is needed for all of the time left, and lasts until a job is done or another port becomes one of
-these. Either way what is left lies on a smaller face of the polytope of fractional matchings, whose dimension begins
-at |E| - 1 or less, so there are at most |E| matchings.
+A job occupies one sender and one receiver for a time. Let T be the time for which the busiest port is needed. A
+sequence of matchings does all jobs in the time T (König; Schrijver, *Combinatorial Optimization*, chapter 20). A port
+is tight if it is needed for all of the remaining time. Each matching covers every tight port. It lasts until one of its
+jobs is done or another port becomes tight. In both cases the remaining work lies on a smaller face of the polytope of
+fractional matchings. The dimension of the polytope is at most |E| - 1, so there are at most |E| matchings.
 
 Cost: one augmenting path, O(|E|), for each port that loses its job or becomes tight. Times are integers.
 """
@@ -18,7 +18,7 @@ from forestcoll.errors import InternalError
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Work of `time` between two ports, numbered apart on either side; times are integers above 0."""
+    """Work between a sending and a receiving port. `time` is a positive integer. Each side has its own numbers."""
 
     sender: int
     receiver: int
@@ -27,14 +27,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """The jobs, by place, that run at the same time, and how long."""
+    """Jobs that run at the same time, by index, and the time for which they run."""
 
     time: int
     jobs: tuple[int, ...]
 
 
 def matchings(jobs: Sequence[Job]) -> list[Matching]:
-    """Return matchings that do all `jobs` in the least time, at most as many as there are jobs."""
+    """Return matchings that do all `jobs` in the least time. There are at most as many matchings as jobs."""
     state = _State(jobs)
     found = []
     while state.total:
@@ -46,7 +46,7 @@ def matchings(jobs: Sequence[Job]) -> list[Matching]:
 
 
 class _State:
-    """What is left of the jobs, and a matching of them. Port p of the receivers is node `senders + p`."""
+    """The remaining jobs and a matching of them. Receiving port p is node `senders + p`."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
         senders = 1 + max((job.sender for job in jobs), default=-1)
@@ -68,15 +68,15 @@ class _State:
         return {job for job in self._job_of if job is not None}
 
     def cover_tight_ports(self) -> None:
-        """Change the matching so that it covers every port that is needed for all of the time left."""
+        """Change the matching so that it covers every tight port."""
         for port, load in enumerate(self._load):
             if load == self.total and self._job_of[port] is None:
                 self._cover(port)
 
     def _cover(self, start: int) -> None:
-        """Flip an alternating path from `start` to a free port, or to one that need not be covered.
+        """Flip an alternating path from `start` to a free port, or to a port that need not be covered.
 
-        It exists by the theorem of Mendelsohn and Dulmage.
+        Such a path exists by the theorem of Mendelsohn and Dulmage.
         """
         came_by: dict[int, int] = {}
         seen = {start}
@@ -84,7 +84,7 @@ class _State:
         while queue:
             port = queue.popleft()
             for job in sorted(self._jobs[port], key=lambda each: (-self._left[each], each)):
-                across = self._across(job, port)
+                across = self._other_end(job, port)
                 if across in seen:
                     continue
                 seen.add(across)
@@ -93,7 +93,7 @@ class _State:
                 if back is None:
                     self._flip(start, across, came_by)
                     return
-                beyond = self._across(back, across)
+                beyond = self._other_end(back, across)
                 seen.add(beyond)
                 came_by[beyond] = back
                 if self._load[beyond] < self.total:
@@ -101,31 +101,31 @@ class _State:
                     self._flip(start, across, came_by)
                     return
                 queue.append(beyond)
-        raise InternalError("no matching covers all ports that are needed all the time")
+        raise InternalError("no matching covers all tight ports")
 
-    def _across(self, job: int, port: int) -> int:
+    def _other_end(self, job: int, port: int) -> int:
         one, other = self._ends[job]
         return other if port == one else one
 
     def _flip(self, start: int, end: int, came_by: dict[int, int]) -> None:
-        """Match the jobs along the path to `end` that were not, and the other way round."""
+        """Swap matched and unmatched jobs along the path to `end`."""
         port = end
         while True:
             job = came_by[port]
-            before = self._across(job, port)
+            before = self._other_end(job, port)
             self._job_of[port] = self._job_of[before] = job
             if before == start:
                 return
-            port = self._across(came_by[before], before)
+            port = self._other_end(came_by[before], before)
 
     def step(self) -> int:
-        """Return how long the matching can go on."""
+        """Return the time for which the matching can run."""
         shortest = min(self._left[job] for job in self.matched)
         waiting = (self.total - load for port, load in enumerate(self._load) if self._job_of[port] is None)
         return min(shortest, min(waiting, default=shortest))
 
     def work(self, time: int) -> None:
-        """Do the jobs of the matching for `time`, and take out of it those that are done."""
+        """Run the jobs of the matching for `time`, and remove finished jobs from the matching."""
         for job in self.matched:
             self._left[job] -= time
             for port in self._ends[job]:

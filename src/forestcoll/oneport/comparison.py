@@ -1,4 +1,4 @@
-"""A series of broadcasts over all of the platform, over its best DAG, and along its best tree (§3)."""
+"""A series of broadcasts over the whole platform, over its best DAG, and along its best tree (§3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,24 +19,24 @@ from forestcoll.topology import NodeId, Topology
 
 
 class Along(StrEnum):
-    """Which links a series may use."""
+    """The links that a series may use."""
 
     GRAPH = "graph"
-    """All of them, in several trees."""
+    """All links, in several trees."""
     DAG = "dag"
-    """Those that lead forward in an order of the nodes."""
+    """The links that lead forward in an order of the nodes."""
     TREE = "tree"
-    """Those of one tree."""
+    """The links of one tree."""
 
 
 @dataclass(frozen=True)
 class SeriesComparison:
-    """What a series of broadcasts can reach.
+    """The throughput of a series of broadcasts, without restriction and with two restrictions.
 
     Attributes:
         best: the optimum over all schedules.
         tree: the best single tree, or the best one found.
-        dag: the best DAG, or the best one found, or that of the order that was asked for.
+        dag: the best DAG, the best one found, or the DAG of the given order.
     """
 
     best: SteadyOptimum
@@ -47,8 +47,8 @@ class SeriesComparison:
         """Return the periodic schedule over the graph, the DAG or the tree.
 
         Raises:
-            InputError: there is no such restriction.
-            NoSolutionError: the period has thousands of digits.
+            InputError: `along` is unknown.
+            NoSolutionError: the period has too many digits.
         """
         trees = {Along.GRAPH: self._trees(), Along.DAG: self.dag.dag.trees, Along.TREE: (self.tree.tree,)}
         try:
@@ -60,7 +60,7 @@ class SeriesComparison:
         return periodic_schedule(self.best.platform, chosen, bound)
 
     def _trees(self) -> tuple[SeriesTree, ...]:
-        """Return the fewest trees known to reach the optimum."""
+        """Return the smallest known set of trees that reaches the optimum."""
         reaching = [
             trees
             for trees, throughput in (
@@ -76,16 +76,17 @@ class SeriesComparison:
 def compare_series(
     topology: Topology, source: NodeId, *, order: Sequence[NodeId] | None = None, progress: Progress = SILENT
 ) -> SeriesComparison:
-    """Return what a series of broadcasts from `source` reaches over all links, a DAG and a tree.
+    """Return the throughput of a series of broadcasts from `source` over all links, over a DAG and along a tree.
 
     Args:
-        topology: the network; `port_model` says whether a node uses one link at a time or all.
-        source: the id of the compute node that all messages come from.
-        order: the ids of all nodes, the source first: then the DAG is that of the links that lead forward in it.
-        progress: is told of stages.
+        topology: the network. Its `port_model` says whether a node uses one link at a time or all links.
+        source: the id of the compute node that sends all messages.
+        order: the ids of all compute nodes, the source first. The DAG then consists of the links that lead forward in
+            this order. If None, the best order is searched.
+        progress: receives the stages.
 
     Raises:
-        InputError: the source is unknown or a switch, or the order is not one of all nodes.
+        InputError: the source is unknown or a switch, or `order` does not contain each compute node once.
         NoSolutionError: a compute node cannot be reached.
     """
     platform = Platform.of(topology, source)
@@ -94,5 +95,5 @@ def compare_series(
     tree = best_tree(best, progress)
     if numbers is None:
         return SeriesComparison(best, tree, best_dag(best, tree, progress))
-    asked = dag_optimum(platform, numbers)
-    return SeriesComparison(best, tree, BestDag(asked, best.throughput, asked.throughput == best.throughput))
+    restricted = dag_optimum(platform, numbers)
+    return SeriesComparison(best, tree, BestDag(restricted, best.throughput, restricted.throughput == best.throughput))

@@ -1,19 +1,19 @@
-"""Broadcasts restricted to a directed acyclic graph (§4): the program SSBPDAG, and its trees.
+"""Broadcasts restricted to a directed acyclic graph (§4): the linear program SSBPDAG, and its trees.
 
-In a DAG every node but the source must merely receive everything, from whom is its own choice: what comes before it
-has everything as well. So the program needs no flows,
+In a DAG every node except the source must receive all messages, and any earlier node can send them, because earlier
+nodes have all messages too. So the program needs no flows:
 
     maximise TP,   each node: sum of n over the links into it = TP,   each port: sum of n * c over its links <= 1,
 
-n being the messages that a link carries in a unit of time. Where there are switches, the graph is that of the compute
-nodes, and what a node receives through switches is a flow of its own from nodes before it: n has a column for each
-link at a switch and each node behind it.
+where n is the number of messages that a link carries per unit of time. With switches, the DAG is over the compute
+nodes only. The data that a node receives through switches is a separate flow from earlier nodes: n has a column for
+each pair of a link at a switch and a compute node behind the switch.
 
-Where bandwidths are too far apart for floating point, the program over trees (`optimum`) is asked instead, in which
-each node then takes the cheapest way from a node before it.
+If the bandwidths differ too much for floating point, the program over trees (`optimum`) is solved instead. There each
+node takes the cheapest route from an earlier node.
 
-Trees follow directly: every node cuts the messages of a unit of time, in their order, into one interval for each way
-that it receives on (§4.3), and between two cuts all messages take the same tree.
+The trees follow from the solution. Every node divides the messages of a unit of time, in their order, into one interval
+for each route on which it receives (§4.3). Between two ends of intervals, all messages take the same tree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from forestcoll.proof.prices import Port
 
 
-Way = tuple[int, int]
-"""A link, and the compute node that what goes over it is for."""
+Commodity = tuple[int, int]
+"""A link, and the compute node for which the data on the link is."""
 
 Share = tuple[Fraction, tuple[int, ...]]
-"""How many messages, and the route from a compute node that they come along."""
+"""A number of messages, and the route from a compute node on which they arrive."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class DagOptimum:
     """The optimum of a series of broadcasts along links that lead forward in an order of the nodes.
 
     Attributes:
-        order: all compute nodes, by number, the source first.
-        throughput: messages in a unit of time, exact.
-        rates: of each link the messages that it carries in a unit of time (n).
-        trees: trees that carry them.
+        order: the numbers of all compute nodes, the source first.
+        throughput: messages per unit of time, exact.
+        rates: the messages that each link carries per unit of time (n).
+        trees: trees that carry these messages.
     """
 
     order: tuple[int, ...]
@@ -59,16 +59,16 @@ class DagOptimum:
 
 
 def dag_order(platform: Platform, ids: Sequence[NodeId]) -> tuple[int, ...]:
-    """Return the order of compute nodes with these `ids` by number.
+    """Return the numbers of the compute nodes with these `ids`, in the same order.
 
     Raises:
-        InputError: it does not begin with the source, or a node is unknown, a switch, missing or there twice.
+        InputError: the source is not first, or a node is unknown, is a switch, is missing or occurs twice.
     """
     topology = platform.topology
     order = tuple(topology.named(each) for each in ids)
     for place, node in enumerate(order):
         if node in order[:place]:
-            raise InputError(f"{topology.name}: the order has node {shown(topology.nodes[node].id)} twice")
+            raise InputError(f"{topology.name}: the order has node {shown(topology.nodes[node].id)} twice; remove one")
         if not topology.nodes[node].is_compute:
             raise InputError(f"{topology.name}: the order has switch {shown(topology.nodes[node].id)}; leave it out")
     missing = [node for node in topology.compute if node not in set(order)]
@@ -76,67 +76,76 @@ def dag_order(platform: Platform, ids: Sequence[NodeId]) -> tuple[int, ...]:
         raise InputError(f"{topology.name}: the order lacks node {shown(topology.nodes[missing[0]].id)}; add it")
     if order[0] != platform.source:
         source = shown(topology.nodes[platform.source].id)
-        raise InputError(f"{topology.name}: the order must begin with the source, {source}")
+        raise InputError(f"{topology.name}: the order must start with the source, {source}")
     return order
 
 
 def dag_optimum(platform: Platform, order: Sequence[int]) -> DagOptimum:
-    """Return the optimum along the ways that lead forward in `order`: all compute nodes, the source first (SSBPDAG).
+    """Return the optimum over the links that lead forward in `order` (SSBPDAG).
+
+    Args:
+        platform: the network with its source.
+        order: the numbers of all compute nodes, the source first.
 
     Raises:
-        NoSolutionError: a compute node has nobody before it to receive from.
+        NoSolutionError: a compute node cannot receive from any earlier node.
     """
     forward = replace(platform, order=tuple(order))
-    _check_fed(forward)
-    ways = forward_ways(platform, order)
-    program = dag_program(platform, ways)
+    _check_reachable(forward)
+    commodities = forward_commodities(platform, order)
+    program = dag_program(platform, commodities)
     solution = program.attempt()
     exact = None if solution is None else program.exact(solution)
-    if exact is None or not program.proves(*exact):  # bandwidths are too far apart for floating point
+    if exact is None or not program.proves(*exact):  # the bandwidths differ too much for floating point
         best = optimum_by_prices(forward)
         return DagOptimum(forward.order, best.throughput, tuple(rates_of(platform, best.trees)), best.trees)
     values, unit = exact[0], min(platform.costs)
     throughput = values[0] / unit
-    carried = {way: values[1 + place] / unit for place, way in enumerate(ways) if values[1 + place]}
+    carried = {commodity: values[1 + place] / unit for place, commodity in enumerate(commodities) if values[1 + place]}
     rates = [Fraction(0)] * len(platform.topology.links)
     for (link, _), amount in carried.items():
         rates[link] += amount
     return DagOptimum(forward.order, throughput, tuple(rates), _trees(platform, order, carried, throughput))
 
 
-def _check_fed(platform: Platform) -> None:
-    """Check that each compute node has one before it in the order that it can receive from."""
+def _check_reachable(platform: Platform) -> None:
+    """Check that each compute node can receive from an earlier node in the order."""
     fed = {head for _, head in logical_arcs(platform, platform.costs).arcs}
     unfed = next((node for node in platform.order[1:] if node not in fed), None)
     if unfed is not None:
         name = shown(platform.topology.nodes[unfed].id)
-        raise NoSolutionError(f"{platform.topology.name}: node {name} has no link from a node before it in the order")
+        raise NoSolutionError(
+            f"{platform.topology.name}: node {name} has no link from an earlier node of the order; move it back"
+        )
 
 
-def forward_ways(platform: Platform, order: Sequence[int]) -> list[Way]:
-    """Return each link with each node that it may carry messages for, if they come from a node before that one."""
-    return list(_ways(platform, {node: number for number, node in enumerate(order)}))
+def forward_commodities(platform: Platform, order: Sequence[int]) -> list[Commodity]:
+    """Return each pair of a link and a compute node such that the link can carry messages for the node.
+
+    The messages come from nodes before that node in `order`.
+    """
+    return list(_commodities(platform, {node: number for number, node in enumerate(order)}))
 
 
-def _ways(platform: Platform, place: Mapping[int, int]) -> Iterator[Way]:
+def _commodities(platform: Platform, place: Mapping[int, int]) -> Iterator[Commodity]:
     for number, link in enumerate(platform.topology.links):
         for node in [link.target] if link.target in place else platform.destinations:
             if node != platform.source and (link.source not in place or place[link.source] < place[node]):
                 yield number, node
 
 
-def dag_program(platform: Platform, ways: Sequence[Way]) -> LinearProgram:
-    """Return SSBPDAG. Columns: the throughput, of each of `ways` its messages, and of each link its time.
+def dag_program(platform: Platform, commodities: Sequence[Commodity]) -> LinearProgram:
+    """Return SSBPDAG. Columns: the throughput, the messages of each of `commodities`, and the time of each link.
 
-    The least cost stands for 1, so that the numbers of the program are alike.
+    Costs are scaled so that the least cost is 1, which gives numbers of similar size.
     """
     topology, unit = platform.topology, min(platform.costs)
-    links = sorted({link for link, _ in ways})
-    time_of = {link: 1 + len(ways) + place for place, link in enumerate(links)}
-    program = LinearProgram([1] + [0] * (len(ways) + len(links)))
+    links = sorted({link for link, _ in commodities})
+    time_of = {link: 1 + len(commodities) + place for place, link in enumerate(links)}
+    program = LinearProgram([1] + [0] * (len(commodities) + len(links)))
     sums: dict[int, dict[int, int]] = {link: {} for link in links}
     kept: dict[tuple[int, int], dict[int, int]] = {}
-    for place, (link, node) in enumerate(ways):
+    for place, (link, node) in enumerate(commodities):
         sums[link][1 + place] = (platform.costs[link] / unit).numerator
         ends = topology.links[link]
         kept.setdefault((ends.target, node), {})[1 + place] = 1
@@ -157,9 +166,9 @@ def dag_program(platform: Platform, ways: Sequence[Way]) -> LinearProgram:
 
 
 def _trees(
-    platform: Platform, order: Sequence[int], carried: Mapping[Way, Fraction], throughput: Fraction
+    platform: Platform, order: Sequence[int], carried: Mapping[Commodity, Fraction], throughput: Fraction
 ) -> tuple[SeriesTree, ...]:
-    """Return trees that carry what is `carried`, in the order of their messages."""
+    """Return trees that carry the amounts `carried`, in the order of their messages."""
     received = {node: _shares(platform, node, carried) for node in order[1:]}
     cuts = sorted({cut for shares in received.values() for cut in _ends(shares)} | {throughput})
     trees = []
@@ -171,8 +180,8 @@ def _trees(
     return tuple(trees)
 
 
-def _shares(platform: Platform, node: int, carried: Mapping[Way, Fraction]) -> list[Share]:
-    """Return the routes on which `node` receives: the flow for it taken apart, path by path, from its end."""
+def _shares(platform: Platform, node: int, carried: Mapping[Commodity, Fraction]) -> list[Share]:
+    """Return the routes on which `node` receives: the flow for the node, divided into paths from its end."""
     links, nodes = platform.topology.links, platform.topology.nodes
     entering: dict[int, list[int]] = {}
     left: dict[int, Fraction] = {}
@@ -186,7 +195,7 @@ def _shares(platform: Platform, node: int, carried: Mapping[Way, Fraction]) -> l
         here = node
         while here == node or not nodes[here].is_compute:
             link = next(link for link in entering[here] if left[link])
-            if link in path:  # messages that go round among switches
+            if link in path:  # a cycle among switches
                 path = path[path.index(link) :]
                 break
             path.append(link)
@@ -208,5 +217,5 @@ def _ends(shares: Sequence[Share]) -> list[Fraction]:
 
 
 def _route_at(shares: Sequence[Share], place: Fraction) -> tuple[int, ...]:
-    """Return the route of the message at `place`."""
+    """Return the route of the message at position `place`."""
     return next(route for end, (_, route) in zip(_ends(shares), shares, strict=True) if place < end)

@@ -1,10 +1,11 @@
-"""The same throughput by fewer trees of equal weight, where ports that do not limit it leave room for that.
+"""The same throughput with fewer trees of equal weight, if the ports that do not limit it have spare time.
 
-A basis of the linear program has about as many trees as there are ports that are busy all the time, also where a
-single slow node limits the throughput and all others could be idle now and then. So trees are chosen one after the
-other, each the cheapest where a port costs the more, the more those before need it (multiplicative weights; Young
-1995), until all of them at equal weights fit. Ports that have a price in the proof keep one that outweighs all others:
-only trees of least price can reach the optimum. Floating point chooses, and what fits is found in fractions.
+A basis of the linear program has about as many trees as there are ports that are busy all the time. This is also so if
+a single slow node limits the throughput and all other nodes have spare time. Therefore trees are chosen one after the
+other, until all chosen trees with equal weights fit. Each tree is the cheapest one for prices that grow with the use of
+a port by the earlier trees (multiplicative weights; Young 1995). Only trees of least price in the optimality proof can
+reach the optimum, so ports with a price in the proof get a price that dominates all others. The choice is made in
+floating point. Whether the trees fit is checked in fractions.
 """
 
 from collections.abc import Sequence
@@ -19,11 +20,11 @@ from forestcoll.oneport.platform import Platform
 from forestcoll.proof.prices import PricesProof
 from forestcoll.schedule.series.value import SeriesTree
 
-MOST_TRIED = 32
-"""The most trees that are chosen: each takes the time of pricing one."""
+MAX_CHOSEN = 32
+"""The maximum number of chosen trees. Each choice computes one cheapest tree."""
 
 _STEEPNESS = 10.0
-"""A port that is needed all the time costs e to this power more than one that is not needed."""
+"""The logarithm of the ratio between the price of a port that is always busy and the price of an idle port."""
 
 _OUTWEIGHS = 1e6
 
@@ -31,25 +32,25 @@ Routes = tuple[tuple[int, ...], ...]
 
 
 def fewer_trees(platform: Platform, trees: tuple[SeriesTree, ...], certificate: PricesProof) -> tuple[SeriesTree, ...]:
-    """Return trees that reach as much as `trees`, fewer if some are found, else `trees`.
+    """Return fewer trees with the same throughput as `trees` if such trees are found, else `trees`.
 
     Args:
-        platform: where.
+        platform: the network with its source.
         trees: optimal trees.
-        certificate: the proof that they are.
+        certificate: the proof that `trees` are optimal.
     """
     throughput = sum((tree.weight for tree in trees), Fraction(0))
     choice = _Choice(platform, certificate)
     chosen: list[Routes] = []
-    for count in range(1, min(MOST_TRIED, len(trees) - 1) + 1):
+    for count in range(1, min(MAX_CHOSEN, len(trees) - 1) + 1):
         chosen.append(choice.next(float(throughput)))
         if choice.busiest * throughput <= count:
-            return _weighed(chosen, throughput)
+            return _weighted(chosen, throughput)
     return trees
 
 
-def _weighed(chosen: Sequence[Routes], throughput: Fraction) -> tuple[SeriesTree, ...]:
-    """Return the trees that were chosen, each once, weighed by how often."""
+def _weighted(chosen: Sequence[Routes], throughput: Fraction) -> tuple[SeriesTree, ...]:
+    """Return each chosen tree once, with a weight proportional to how often it was chosen."""
     counts: dict[Routes, int] = {}
     for routes in chosen:
         counts[routes] = counts.get(routes, 0) + 1
@@ -58,7 +59,7 @@ def _weighed(chosen: Sequence[Routes], throughput: Fraction) -> tuple[SeriesTree
 
 
 class _Choice:
-    """What the trees chosen so far need each port for, exactly, and which tree comes next."""
+    """The exact time that the chosen trees need at each port, and the choice of the next tree."""
 
     def __init__(self, platform: Platform, certificate: PricesProof) -> None:
         self._platform = platform
@@ -74,11 +75,11 @@ class _Choice:
 
     @property
     def busiest(self) -> Fraction:
-        """What the busiest port is needed for when each tree carries a message."""
+        """The time that the busiest port needs if each chosen tree carries one message."""
         return max(self._loads)
 
     def next(self, throughput: float) -> Routes:
-        """Choose a tree."""
+        """Choose the next tree and return its routes."""
         prices = self._prices + self._weights(throughput)
         of_links = [
             cost * sum(prices[self._place[port]] for port in ports)
@@ -95,7 +96,7 @@ class _Choice:
         return routes
 
     def _weights(self, throughput: float) -> npt.NDArray[np.float64]:
-        """Return what ports cost for being needed so far, 1 on average."""
+        """Return the prices of the ports by their use so far, with an average of 1."""
         needed = np.array([float(load) for load in self._loads]) * throughput / max(1, self._count)
         weights: npt.NDArray[np.float64] = np.exp(_STEEPNESS * (needed - needed.max()))
         weights /= weights.mean()

@@ -1,7 +1,7 @@
-"""The direct ways between compute nodes: arcs that are links, or the cheapest paths through switches.
+"""Logical arcs between compute nodes: links, or cheapest paths through switches.
 
-A switch passes messages on without copying them, so a tree is a tree of such arcs, and what it costs is the sum of
-theirs: a cheapest tree over the cheapest path of each pair is a cheapest tree of all.
+A switch forwards messages without copying them. So every tree consists of logical arcs, and its cost is the sum of
+their costs. A cheapest tree over the cheapest path of each pair is a cheapest tree overall.
 """
 
 import heapq
@@ -15,7 +15,7 @@ from forestcoll.oneport.platform import Platform
 
 @dataclass(frozen=True)
 class LogicalArcs(Generic[Number]):
-    """Arcs between compute nodes with the path of links behind each, and its cost."""
+    """Arcs between compute nodes, with the path of links and the cost of each arc."""
 
     arcs: Sequence[Arc]
     routes: Sequence[tuple[int, ...]]
@@ -23,16 +23,16 @@ class LogicalArcs(Generic[Number]):
 
 
 def logical_arcs(platform: Platform, prices: Sequence[Number]) -> LogicalArcs[Number]:
-    """Return the arcs where a message over link e costs `prices[e]`.
+    """Return the logical arcs if a message over link e costs `prices[e]`.
 
-    Arcs into the source, or back in the platform's order, are left out.
+    Arcs into the source and arcs that lead backwards in the order of the platform are left out.
     """
     topology = platform.topology
     if not topology.switches:
         kept = [
             place
             for place, link in enumerate(topology.links)
-            if link.target != platform.source and platform.goes(link.source, link.target)
+            if link.target != platform.source and platform.allows(link.source, link.target)
         ]
         ends = [(topology.links[place].source, topology.links[place].target) for place in kept]
         return LogicalArcs(ends, ends, [prices[place] for place in kept])
@@ -60,7 +60,7 @@ def _cheapest_from(
 ) -> list[tuple[int, Number, tuple[int, ...]]]:
     """Return the compute nodes that can be reached from `node` through switches, with costs and paths (Dijkstra).
 
-    Of equally cheap paths the one with the fewest links is taken.
+    On a tie between paths, the path with fewer links is taken.
     """
     nodes = platform.topology.nodes
     zero = prices[0] - prices[0]
@@ -75,7 +75,7 @@ def _cheapest_from(
         if best[here] < item:
             continue
         if here != node and nodes[here].is_compute:
-            if here != platform.source and platform.goes(node, here):
+            if here != platform.source and platform.allows(node, here):
                 found.append((here, cost, route))
             continue
         for link, target in leaving[here]:
@@ -87,7 +87,10 @@ def _cheapest_from(
 
 
 def outwards(routes: Iterable[tuple[int, ...]], source: int) -> tuple[tuple[int, ...], ...]:
-    """Return the routes of a tree in an order in which each begins where one before it ends, nearest first."""
+    """Return the routes of a tree in the order of their distance from the source.
+
+    Each route starts at the source or at the end of an earlier route.
+    """
     leaving: dict[int, list[tuple[int, ...]]] = {}
     for route in sorted(routes):
         leaving.setdefault(route[0], []).append(route)

@@ -1,22 +1,22 @@
-"""The greatest throughput of a series of broadcasts, exact, with the trees that reach it and the prices that prove it.
+"""The exact maximum throughput of a series of broadcasts, with the trees that reach it and the prices that prove it.
 
-The linear program SSB(G) (§5.2) has a flow for each destination. By Edmonds' branching theorem (§5.3) its optimum is
-that of a program over trees: with a rate for each tree so that no port is busy more than all the time,
+The linear program SSB(G) (§5.2) has a flow for each destination. By Edmonds' branching theorem (§5.3) its optimum
+equals the optimum of a program over trees, with a rate for each tree. No port may be busy for more than all the time:
 
     maximise the sum of the rates,   for each port: sum over trees of rate * time of the tree at the port <= 1.
 
-Its dual prices ports so that every tree costs 1 at least, and minimises the sum of the prices. There are too many
-trees, but the cheapest one at given prices is found by Edmonds' algorithm, so trees join the program as they are
-found to be too cheap (Dantzig and Wolfe; cutting planes of the dual). Solved is the dual, with a price for each link
-beside those of ports, which keeps all coefficients short; a basis has at most as many trees as there are ports, 2|V|,
-where §5.3 has |V|^3 + |E|. Where nodes use all their links at once, the rest of the project knows the trees
-(`all_ports`).
+The dual program has a price for each port. Every tree must cost at least 1, and the sum of the prices is minimised.
+There are too many trees to list, but Edmonds' algorithm finds the cheapest tree for given prices. So a tree is added
+when it is found to cost less than 1 (column generation by Dantzig and Wolfe, cutting planes of the dual). The dual is
+the program that is solved. In addition to the prices of ports it has a price for each link, which keeps all
+coefficients short. A basis has at most as many trees as there are ports, 2|V|, while §5.3 has |V|^3 + |E|. If nodes use
+all their links at the same time, the tree generator of this package finds the trees (`all_ports`).
 
-Prices are smoothed towards the best ones so far (Wentges 1997), which takes fewer rounds. When floating point sees
-nothing more to gain, the basis is solved in fractions, and what follows is exact: rates are checked to be 0 or more
-and to fit into every port, the cheapest tree at the exact prices is asked for, and if it costs less than 1 it joins as
-well. Where bandwidths differ by so much that the basis of floating point does not fit, the trees found so far are
-weighed anew in whole numbers.
+Prices are smoothed towards the best prices so far (Wentges 1997), which reduces the number of rounds. When floating
+point finds no better tree, the basis is solved in fractions. All further steps are exact: rates must be 0 or more and
+fit into every port, and the cheapest tree at the exact prices is computed. If this tree costs less than 1, it is added.
+If the bandwidths differ so much that the basis of floating point does not fit, the rates of the trees found so far are
+computed again with integers.
 """
 
 from collections.abc import Sequence
@@ -39,10 +39,10 @@ from forestcoll.proof.prices import PricesProof
 from forestcoll.schedule.series.value import SeriesTree
 
 _TOLERANCE = 1e-9
-"""Relative gap at which floating point has done its part."""
+"""The relative gap at which the floating-point search stops."""
 
 _SMOOTHING = 0.5
-"""How much of the prices at which a tree is asked for are the best prices so far."""
+"""The weight of the best prices so far in the smoothed prices."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class SteadyOptimum:
     """The optimum of a series of broadcasts.
 
     Attributes:
-        platform: where.
-        throughput: messages in a unit of time, exact.
-        trees: trees whose weights add up to it and that keep no port busy more than all the time.
-        certificate: why there is no more.
-        rounds: how many linear programs were solved, 0 where none was needed.
+        platform: the network with its source.
+        throughput: messages per unit of time, exact.
+        trees: trees whose weights add up to the throughput and that fit into the time of every port.
+        certificate: the proof that no greater throughput is possible.
+        rounds: the number of linear programs that were solved, 0 if none was needed.
     """
 
     platform: Platform
@@ -68,7 +68,7 @@ def steady_optimum(platform: Platform, progress: Progress = SILENT) -> SteadyOpt
     """Return the optimum of `platform`: SSB(G) of §5.2 and trees as in §5.3.
 
     Raises:
-        InternalError: a defect.
+        InternalError: a defect of this package.
     """
     if not platform.is_one_port and (found := trees_by_links(platform, progress)) is not None:
         trees, certificate = found
@@ -78,10 +78,12 @@ def steady_optimum(platform: Platform, progress: Progress = SILENT) -> SteadyOpt
 
 
 def optimum_by_prices(platform: Platform, progress: Progress = SILENT) -> SteadyOptimum:
-    """Return the optimum by linear programming, also where nodes use all their links at once, and the trees of a basis.
+    """Return the optimum by linear programming, with the trees of a basis.
+
+    This also works if nodes use all their links at the same time.
 
     Raises:
-        InternalError: a defect.
+        InternalError: a defect of this package.
     """
     progress.begin("solving the linear program of the series")
     return _Program(platform, progress).run()
@@ -92,7 +94,10 @@ Cuts = tuple[tuple[Fraction, tuple[int, ...]], ...]
 
 
 class _Program:
-    """The dual with the trees found so far. Columns: prices of ports, then of links; maximised is minus their sum."""
+    """The dual with the trees found so far.
+
+    The columns are the prices of ports, then the prices of links. The objective is minus the sum of the port prices.
+    """
 
     def __init__(self, platform: Platform, progress: Progress) -> None:
         self._platform, self._progress = platform, progress
@@ -116,19 +121,19 @@ class _Program:
         while True:
             solution, passed = self._solve_in_floats()
             rounds += passed
-            weighed = (solution and self._of_basis(solution)) or self._without_floats()
-            routes, cuts = self._exactly_cheapest(weighed.prices)
-            if not _is_enough(cuts) and routes in self._trees:
-                weighed = self._without_floats()
-                routes, cuts = self._exactly_cheapest(weighed.prices)
-            if _is_enough(cuts):
+            solved = (solution and self._solve_basis(solution)) or self._solve_with_integers()
+            routes, cuts = self._exactly_cheapest(solved.prices)
+            if not _proves_optimum(cuts) and routes in self._trees:
+                solved = self._solve_with_integers()
+                routes, cuts = self._exactly_cheapest(solved.prices)
+            if _proves_optimum(cuts):
                 self._progress.note({"linear_programs": rounds, "trees_priced": len(self._trees)})
-                return self._optimum(weighed, cuts, rounds)
+                return self._optimum(solved, cuts, rounds)
             if not self._add_tree(routes):
                 raise InternalError("a tree of the program is cheaper than the exact prices allow")
 
     def _solve_in_floats(self) -> tuple[Solution | None, int]:
-        """Add trees until floating point finds none that helps, and return the last solution, if it has one."""
+        """Add trees until floating point finds no better tree. Return the last solution, or None, and the rounds."""
         best, center = float("inf"), np.zeros(len(self._ports))
         rounds = 0
         while True:
@@ -139,8 +144,8 @@ class _Program:
             self._progress.advance(rounds, 0)
             current = np.maximum(solution.values[: len(self._ports)], 0.0)
             reached = float(current.sum())
-            asked = current if rounds == 1 else _SMOOTHING * center + (1 - _SMOOTHING) * current
-            for prices in (asked, current):
+            smoothed = current if rounds == 1 else _SMOOTHING * center + (1 - _SMOOTHING) * current
+            for prices in (smoothed, current):
                 routes, cost = self._cheapest_at(prices)
                 if cost > 0 and prices.sum() / cost < best:
                     best, center = float(prices.sum()) / cost, prices / cost
@@ -163,10 +168,10 @@ class _Program:
 
     def _cheapest(self, of_links: Floats) -> Routes:
         listed = logical_arcs(self._platform, of_links.tolist())
-        return _routes(listed, _spanning(self._platform, listed))
+        return _routes(listed, _cheapest_tree_of(self._platform, listed))
 
     def _add_tree(self, routes: Routes) -> bool:
-        """Add a tree, and a row for each of its links that has none; return whether it is new."""
+        """Add a tree, and a row for each of its links without a row. Return whether the tree is new."""
         if routes in self._trees:
             return False
         row: dict[int, int] = {}
@@ -180,7 +185,7 @@ class _Program:
         return True
 
     def _add_link(self, link: int) -> None:
-        """Add the row by which the price of `link` is at most that of its time at its ports."""
+        """Add the row that limits the price of `link` to the price of its time at its ports."""
         if link in self._link_rows:
             return
         self._link_rows[link] = len(self._program.rows)
@@ -191,18 +196,18 @@ class _Program:
         self._program.add(Row(row, None, 0))
 
     def _exactly_cheapest(self, prices: Sequence[Fraction]) -> tuple[Routes, Cuts]:
-        """Return the cheapest tree and the cuts that prove it, computed in whole numbers."""
+        """Return the cheapest tree and the cuts that prove it, computed with integers."""
         whole = lcm(*(price.denominator for price in prices), *(cost.denominator for cost in self._costs))
         of_links = [
             int(cost * whole * sum(prices[place] for place in places) * whole)
             for cost, places in zip(self._costs, self._places, strict=True)
         ]
         listed = logical_arcs(self._platform, of_links)
-        found = _spanning(self._platform, listed)
+        found = _cheapest_tree_of(self._platform, listed)
         return _routes(listed, found), tuple((Fraction(weight, whole**2), cut) for weight, cut in found.cuts)
 
-    def _of_basis(self, solution: Solution) -> "_Weighed | None":
-        """Return the exact prices of ports and rates of trees of a basis, or None where it does not fit after all."""
+    def _solve_basis(self, solution: Solution) -> "_ExactSolution | None":
+        """Return the exact prices of ports and rates of trees of a basis, or None if the exact rates do not fit."""
         exact = self._program.exact(solution)
         if exact is None:
             return None
@@ -215,20 +220,20 @@ class _Program:
         for routes, rate in rates.items():
             for place, time in self._times(routes).items():
                 busy[place] += rate * time
-        return _Weighed(prices, rates) if max(busy) <= 1 else None
+        return _ExactSolution(prices, rates) if max(busy) <= 1 else None
 
-    def _without_floats(self) -> "_Weighed":
-        """Return the same of the best basis, found in whole numbers: slow where there are many ports."""
+    def _solve_with_integers(self) -> "_ExactSolution":
+        """Return the exact prices and rates of the best basis, computed with integers. Many ports make this slow."""
         self._progress.remark(
-            f"{self._platform.topology.name}: floating point cannot tell which trees are best; whole numbers go on, "
-            "which takes longer"
+            f"{self._platform.topology.name}: floating point is not precise enough to find the best trees; "
+            "continuing with integers, which takes longer"
         )
         trees = list(self._trees)
         values, prices = packing_optimum([self._times(routes) for routes in trees], len(self._ports))
-        return _Weighed(prices, {routes: value for routes, value in zip(trees, values, strict=True) if value})
+        return _ExactSolution(prices, {routes: value for routes, value in zip(trees, values, strict=True) if value})
 
     def _times(self, routes: Routes) -> dict[int, Fraction]:
-        """Return the time that a message along a tree needs at each port, by the port's place."""
+        """Return the time that a message along a tree needs at each port, by the index of the port."""
         times: dict[int, Fraction] = {}
         for route in routes:
             for link in self._platform.links_of(route):
@@ -236,11 +241,11 @@ class _Program:
                     times[place] = times.get(place, Fraction(0)) + self._costs[link]
         return times
 
-    def _optimum(self, weighed: "_Weighed", cuts: Cuts, rounds: int) -> SteadyOptimum:
-        prices = zip(self._ports, weighed.prices, strict=True)
+    def _optimum(self, solved: "_ExactSolution", cuts: Cuts, rounds: int) -> SteadyOptimum:
+        prices = zip(self._ports, solved.prices, strict=True)
         trees = tuple(
             SeriesTree(rate / self._unit, outwards(routes, self._platform.source))
-            for routes, rate in sorted(weighed.rates.items(), key=lambda each: (-each[1], each[0]))
+            for routes, rate in sorted(solved.rates.items(), key=lambda each: (-each[1], each[0]))
         )
         throughput = sum((tree.weight for tree in trees), Fraction(0))
         certificate = PricesProof(tuple((port, price / self._unit) for port, price in prices if price), cuts)
@@ -250,19 +255,19 @@ class _Program:
 
 
 @dataclass(frozen=True)
-class _Weighed:
-    """Exact prices of ports, and rates above 0 of trees."""
+class _ExactSolution:
+    """Exact prices of ports, and the positive rates of trees."""
 
     prices: list[Fraction]
     rates: dict[Routes, Fraction]
 
 
-def _is_enough(cuts: Cuts) -> bool:
-    """Return whether cuts prove that every tree costs 1 at least."""
+def _proves_optimum(cuts: Cuts) -> bool:
+    """Return whether the cuts prove that every tree costs at least 1."""
     return sum((weight for weight, _ in cuts), Fraction(0)) >= 1
 
 
-def _spanning(platform: Platform, listed: LogicalArcs) -> CheapestTree:  # type: ignore[type-arg]
+def _cheapest_tree_of(platform: Platform, listed: LogicalArcs) -> CheapestTree:  # type: ignore[type-arg]
     return cheapest_tree(platform.topology.compute, listed.arcs, listed.costs, platform.source)
 
 

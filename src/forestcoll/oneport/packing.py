@@ -1,8 +1,8 @@
-"""From what links carry to weighted trees, by the project's packing core (Edmonds' branchings, §5.3.2).
+"""From the rates of links to weighted trees, by the packing algorithm of the core (Edmonds' branchings, §5.3.2).
 
-What a solution of SSB(G) sends over links, n, lets as much reach every node as is broadcast: so by Edmonds' theorem
-trees can be packed into it, and the core does so in whole numbers. Any n will do: that of other trees as well, which
-may be taken apart into fewer or lower ones.
+In a solution of SSB(G), the rates n of the links allow a flow of the full throughput to every node. By Edmonds' theorem
+trees can be packed into these rates. The core does this in integers. Rates from other trees can be used too: their
+packing may have fewer or lower trees.
 """
 
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from forestcoll.schedule.series.value import SeriesTree
 def packed_trees(
     platform: Platform, rates: Sequence[Fraction], throughput: Fraction, progress: Progress = SILENT
 ) -> tuple[SeriesTree, ...] | None:
-    """Return trees whose weights add up to `throughput`, within `rates`.
+    """Return trees within `rates` whose weights add up to `throughput`.
 
     Args:
-        platform: where.
-        rates: of each link how many messages it carries in a unit of time (n); balanced at switches, and enough for
-            `throughput` to reach every compute node.
-        throughput: messages in a unit of time.
-        progress: is told how far it is.
+        platform: the network with its source.
+        rates: the messages that each link carries per unit of time (n). They are balanced at switches, and they allow
+            a flow of `throughput` to every compute node.
+        throughput: messages per unit of time.
+        progress: receives the progress.
 
     Returns:
-        The trees, or None where they need longer integers than the native core has.
+        The trees, or None if the computation needs longer integers than the native core has.
     """
     scale = lcm(throughput.denominator, *(rate.denominator for rate in rates))
     capacities = [int(rate * scale) for rate in rates]
@@ -52,7 +52,7 @@ def packed_trees(
 
 
 def rates_of(platform: Platform, trees: Sequence[SeriesTree]) -> list[Fraction]:
-    """Return of each link how many messages `trees` send over it in a unit of time."""
+    """Return the number of messages that `trees` send over each link per unit of time."""
     rates = [Fraction(0)] * len(platform.topology.links)
     for tree in trees:
         for ends in tree.edges:

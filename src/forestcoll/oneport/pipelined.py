@@ -1,17 +1,19 @@
-"""One large message in packets along the trees of a series (§6): how many packets, and how long it all takes.
+"""One large message in packets along the trees of a series (§6): the number of packets and the total time.
 
-A packet of n bytes takes beta + n c over a link. With a_l packets on tree l, all in a cycle, the busiest port is needed
-for C(n), the greatest of A_p + n B_p over ports p, where A and B add up start-ups and costs; by Lemma 1 the cycle can
-be as short as that. Each node passes on in a cycle what came in the one before, so R cycles' worth of packets through
-trees of height H takes
+A packet of n bytes takes beta + n c over a link. In a cycle, a_l packets take tree l. The busiest port needs the time
+C(n), the maximum of A_p + n B_p over all ports p, where A_p and B_p are sums of start-ups and costs. By Lemma 1 a cycle
+of this length exists. In each cycle a node forwards the packets that it received in the previous cycle. So the packets
+of R cycles, along trees of height H, take the time
 
-    (R + H - 1) C(n),   n = L / (R M),   M the sum of all a_l:
+    (R + H - 1) C(n),   n = L / (R M),   M the sum of all a_l.
 
-exactly, initialisation and clean-up included. For each port this is (R + H - 1)(A + L B / (R M)), which is convex in
-R and least at sqrt((H - 1) L B / (M A)): the square-root rule of §6 with its constants, and the reason why what is lost
-against L T* is of the order of sqrt(L) (Theorem 8). The best R is found by bisection, for each choice of trees and of
-packets in a cycle: the trees of the optimum in rounded proportions, or a single tree. Then trees are chosen anew for
-the time that a packet of that size takes, start-up included, and so on while that is faster.
+This is exact and includes initialisation and clean-up. For each port it is (R + H - 1)(A + L B / (R M)), which is
+convex in R with its minimum at sqrt((H - 1) L B / (M A)). This is the square-root rule of §6 with its constants. It is
+the reason why the loss compared with L T* is of the order of sqrt(L) (Theorem 8).
+
+The best R is found by bisection for each choice of trees and of packets per cycle: the trees of the optimum in rounded
+proportions, or a single tree. Then new trees are chosen for the time of a packet of that size, start-up included. This
+is repeated while the plan becomes faster.
 """
 
 from collections.abc import Sequence
@@ -35,27 +37,27 @@ if TYPE_CHECKING:
     from forestcoll.proof.prices import Port
 
 
-MOST_IN_A_CYCLE = 64
-"""The most packets of a cycle that are tried: more come nearer to the trees' proportions, but fill longer."""
+MAX_PACKETS_PER_CYCLE = 64
+"""The maximum number of packets per cycle. More packets fit the weights of the trees better but start more slowly."""
 
-_MOST_TURNS = 3
-"""How often trees are chosen anew for the size of packets that was best."""
+_MAX_ITERATIONS = 3
+"""The maximum number of times that trees are chosen again for the best packet size."""
 
 
 @dataclass(frozen=True)
 class PipelinePlan:
-    """How a message is sent.
+    """A plan for sending one message in packets.
 
     Attributes:
         topology: the network.
         source: the number of the compute node that has the message.
         size: L, in bytes.
-        packets: how many packets it is cut into; the last cycle may have fewer than the others.
-        packet_size: how many bytes each has; the last may have fewer.
-        trees: the trees; weights are packets in a cycle, whole.
-        cycle: how long a cycle takes, in microseconds.
-        makespan: how long it all takes, in microseconds, from the first send to the end of the last cycle.
-        bound: no schedule is faster: L T*, without any start-up, in microseconds.
+        packets: the number of packets. The last cycle may have fewer packets than the others.
+        packet_size: the size of each packet in bytes. The last packet may be smaller.
+        trees: the trees, with the number of packets per cycle as weights.
+        cycle: the length of a cycle, in microseconds.
+        makespan: the time from the first send to the end of the last cycle, in microseconds.
+        bound: a lower bound for all schedules, in microseconds: L T*, without start-ups.
     """
 
     topology: Topology
@@ -75,22 +77,22 @@ class PipelinePlan:
 
     @property
     def cycles(self) -> int:
-        """How many cycles packets set out in."""
+        """The number of cycles in which the source sends packets."""
         return -(-self.packets // self.packets_per_cycle)
 
     @property
     def height(self) -> int:
-        """Of the highest tree, in links."""
+        """The height of the highest tree, in links."""
         return max(tree.height for tree in self.trees)
 
     def schedule(self) -> SeriesSchedule:
-        """Return the periodic schedule that sends the packets: a message of it is a packet, its unit of time 1 us.
+        """Return the periodic schedule of the packets. Each message is a packet, and the unit of time is 1 us.
 
-        Its network has the time that a packet takes over a link for the link's cost, start-up included. Its period is
-        the cycle, or a multiple of it: the least in which no packet is interrupted.
+        In the network of the schedule, the cost of a link is the time of a packet, start-up included. The period is the
+        least multiple of the cycle in which no packet is interrupted.
 
         Raises:
-            NoSolutionError: the period has thousands of digits.
+            NoSolutionError: the period has too many digits.
         """
         topology, costs = self.topology, packet_costs(self.topology, self.packet_size)
         links = tuple(replace(link, bandwidth=1 / cost) for link, cost in zip(topology.links, costs, strict=True))
@@ -100,34 +102,34 @@ class PipelinePlan:
 
 
 def packet_costs(topology: Topology, packet_size: int | Fraction) -> list[Fraction]:
-    """Return of each link how long a packet of so many bytes takes, in microseconds: beta + n c.
+    """Return the time of a packet of `packet_size` bytes over each link, in microseconds: beta + n c.
 
     Raises:
-        InputError: the size of the unit of bandwidths is not known.
+        InputError: the unit of bandwidths is unknown.
     """
     unit = bytes_per_microsecond(topology.bandwidth_unit)
     return [(link.latency_us or Fraction(0)) + packet_size / (link.bandwidth * unit) for link in topology.links]
 
 
 def root_rule(size: int) -> int:
-    """Return how many packets §6 cuts `size` bytes into: as many as each has bytes, rounded up."""
+    """Return the number of packets by the rule of §6: the square root of `size`, rounded up."""
     return isqrt(size - 1) + 1
 
 
 def pipelined_broadcast(
     topology: Topology, source: NodeId, size: int, *, packets: int | None = None, progress: Progress = SILENT
 ) -> PipelinePlan:
-    """Return the fastest plan that is found to broadcast `size` bytes from `source` in packets.
+    """Return the fastest known plan to broadcast `size` bytes from `source` in packets.
 
     Args:
-        topology: the network; `latency_us` of a link is its start-up, 0 where there is none.
+        topology: the network. The start-up of a link is its `latency_us`, 0 by default.
         source: the id of a compute node.
-        size: L, 1 or more.
-        packets: how many packets to cut it into, 1 to `size`; the best number that is found if left out.
-        progress: is told of stages.
+        size: L, in bytes, 1 or more.
+        packets: the number of packets, 1 to `size`. If None, the best number is searched.
+        progress: receives the stages.
 
     Raises:
-        InputError: the source is unknown or a switch, `size` or `packets` is not right, or the unit of bandwidths is
+        InputError: the source is unknown or a switch, `size` or `packets` is out of range, or the unit of bandwidths is
             unknown.
         NoSolutionError: a compute node cannot be reached.
     """
@@ -135,7 +137,7 @@ def pipelined_broadcast(
 
 
 class Pipeline:
-    """Plans for messages of any size from one source; the trees for large ones are found once."""
+    """Plans for messages of any size from one source. The trees for large messages are computed only once."""
 
     def __init__(self, topology: Topology, source: NodeId, progress: Progress = SILENT) -> None:
         self._topology, self._source, self._progress = topology, source, progress
@@ -150,17 +152,17 @@ class Pipeline:
         self._known = self._forests(best.trees, best_tree(best, progress).tree)
 
     def plan(self, size: int, *, packets: int | None = None) -> PipelinePlan:
-        """Return the fastest plan that is found for `size` bytes, in so many `packets` if that is given.
+        """Return the fastest known plan for `size` bytes, with exactly `packets` packets if the number is given.
 
         Raises:
-            InputError: `size` is less than 1, or `packets` not from 1 to `size`.
+            InputError: `size` is less than 1, or `packets` is not between 1 and `size`.
         """
         if size < 1:
-            raise InputError(f"the size is {size} bytes; it must be 1 or more")
+            raise InputError(f"size is {size} bytes; expected 1 or more")
         if packets is not None and not 1 <= packets <= size:
-            raise InputError(f"{packets} packets; there must be 1 to {size}, as many as there are bytes")
+            raise InputError(f"packets is {packets}; expected 1 to {size}, at most one packet per byte")
         best = min((forest.timed(size, packets) for forest in self._known), key=_speed)
-        for _ in range(_MOST_TURNS):
+        for _ in range(_MAX_ITERATIONS):
             again = min((forest.timed(size, packets) for forest in self._forests_for(best.packet_size)), key=_speed)
             if again.makespan >= best.makespan:
                 break
@@ -178,7 +180,7 @@ class Pipeline:
         )
 
     def _forests_for(self, packet_size: int) -> "list[_Forest]":
-        """Return forests made for the time that packets of this size take."""
+        """Return forests that are optimal for the times of packets of this size."""
         costs = packet_costs(self._topology, packet_size)
         best = steady_optimum(Platform.of(self._topology, self._source, costs), self._progress)
         return self._forests(best.trees, best_tree(best, self._progress, search=False).tree)
@@ -186,8 +188,8 @@ class Pipeline:
     def _forests(self, trees: Sequence[SeriesTree], single: SeriesTree) -> "list[_Forest]":
         forests = [_Forest(self._bytes, self._start_ups, (SeriesTree(Fraction(1), single.routes),))]
         seen = set()
-        for count in range(1, MOST_IN_A_CYCLE + 1):
-            counts = _apportioned([tree.weight for tree in trees], count)
+        for count in range(1, MAX_PACKETS_PER_CYCLE + 1):
+            counts = _apportion([tree.weight for tree in trees], count)
             divisor = gcd(*counts)
             counts = tuple(each // divisor for each in counts)
             if counts not in seen:
@@ -199,8 +201,8 @@ class Pipeline:
         return forests
 
 
-def _apportioned(weights: Sequence[Fraction], count: int) -> tuple[int, ...]:
-    """Return whole numbers that add up to `count` in about the proportions of `weights` (largest remainders)."""
+def _apportion(weights: Sequence[Fraction], count: int) -> tuple[int, ...]:
+    """Return integers that add up to `count` and are nearly proportional to `weights` (largest remainders)."""
     total = sum(weights, Fraction(0))
     quotas = [weight * count / total for weight in weights]
     whole = [int(quota) for quota in quotas]
@@ -211,21 +213,21 @@ def _apportioned(weights: Sequence[Fraction], count: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class _Timed:
-    """A forest with packets of a size, and how long it takes with them."""
+class _TimedForest:
+    """A forest with a packet size, and the total time with packets of this size."""
 
     forest: "_Forest"
     packet_size: int
     makespan: Fraction
 
 
-def _speed(timed: _Timed) -> Fraction:
+def _speed(timed: _TimedForest) -> Fraction:
     return timed.makespan
 
 
 @dataclass(frozen=True)
 class _Forest:
-    """Trees whose weights are packets in a cycle, and what they need ports for."""
+    """Trees with packets per cycle as weights, and the time that they need at each port."""
 
     platform: Platform
     start_ups: Sequence[Fraction]
@@ -233,9 +235,9 @@ class _Forest:
 
     @cached_property
     def _ports(self) -> list[tuple[Fraction, Fraction]]:
-        """Of ports the start-ups and the time for a byte of each packet in a cycle, added up (A and B).
+        """For each port, the sums over all packets of a cycle of the start-ups and of the times per byte (A and B).
 
-        A port that needs no more of either than another is left out.
+        A port is left out if another port has sums that are at least as large.
         """
         needs: dict[Port, tuple[Fraction, Fraction]] = {}
         for tree in self.trees:
@@ -260,29 +262,29 @@ class _Forest:
         return int(sum(tree.weight for tree in self.trees))
 
     def cycle(self, packet_size: Fraction | int) -> Fraction:
-        """Return how long a cycle takes with packets of this size."""
+        """Return the length of a cycle with packets of this size."""
         return max(start_up + packet_size * byte for start_up, byte in self._ports)
 
-    def timed(self, size: int, packets: int | None) -> _Timed:
-        """Return how long `size` bytes take in so many packets, or in the best number of them."""
+    def timed(self, size: int, packets: int | None) -> _TimedForest:
+        """Return the time of `size` bytes in `packets` packets, or in the best number of packets if None."""
         if packets is not None:
             return self._with_packets(size, -(-size // packets))
         cycles = self._best_cycles(size)
         near = {max(1, -(-size // (self._packets * each))) for each in (cycles - 1, cycles, cycles + 1) if each > 0}
         return min((self._with_packets(size, each) for each in sorted(near)), key=_speed)
 
-    def _with_packets(self, size: int, packet_size: int) -> _Timed:
+    def _with_packets(self, size: int, packet_size: int) -> _TimedForest:
         packets = -(-size // packet_size)
         cycles = -(-packets // self._packets)
-        return _Timed(self, packet_size, (cycles + self._height - 1) * self.cycle(packet_size))
+        return _TimedForest(self, packet_size, (cycles + self._height - 1) * self.cycle(packet_size))
 
     def _best_cycles(self, size: int) -> int:
-        """Return the number of cycles at which the makespan, of packets of any size, is least: it is convex in it."""
+        """Return the number of cycles with the least makespan. The makespan is convex in the number of cycles."""
         scale = lcm(*(part.denominator for need in self._ports for part in need))
         needs = [(int(start_up * scale) * self._packets, int(byte * scale) * size) for start_up, byte in self._ports]
 
         def makespan(cycles: int) -> tuple[int, int]:
-            """Return it as a fraction that is not reduced, in another unit."""
+            """Return the makespan in another unit, as numerator and denominator that are not reduced."""
             return (cycles + self._height - 1) * max(one * cycles + other for one, other in needs), cycles
 
         low, high = 1, max(1, -(-size // self._packets))

@@ -1,8 +1,8 @@
-"""The platform of a series of broadcasts: costs of links, and which links exclude each other (§2).
+"""The platform of a series of broadcasts: the costs of links, and which links exclude each other (§2).
 
-A link that is busy occupies ports. In the one-port model a compute node has one port to send and one to receive. Where
-`port_model` says nothing, a node uses all its links at once: then each link is a port of its own, and all that is
-computed here for ports holds for it as well. A switch has no ports of its own in either model.
+A busy link occupies ports. In the one-port model a compute node has one port to send and one port to receive. If the
+network has no `port_model`, a node uses all its links at the same time. Then each link is its own port, and all
+computations with ports stay valid. A switch has no ports in either model.
 """
 
 import itertools
@@ -20,15 +20,15 @@ ONE_PORT = "one-port"
 
 @dataclass(frozen=True)
 class Platform:
-    """A network with a source from which every compute node can be reached. Make one with `Platform.of`.
+    """A network with a source from which every compute node can be reached. `Platform.of` makes one.
 
     Attributes:
         topology: the network.
         source: the number of the source.
-        costs: of each link the time that a message takes over it (c), above 0.
-        ports: of each link the ports that it occupies for that time, one or two.
-        order: compute nodes from the source on, where messages may go from one to a later one only (a DAG); all ways
-            are open where it is empty.
+        costs: the time of a message over each link (c), greater than 0.
+        ports: the one or two ports that each link occupies during that time.
+        order: for a DAG, all compute nodes with the source first: messages may only be sent from a node to a later
+            node. An empty order has no such restriction.
     """
 
     topology: Topology
@@ -44,7 +44,7 @@ class Platform:
         Args:
             topology: the network, one-port or not.
             source: the id of a compute node.
-            costs: of each link the time of a message; 1/bandwidth if there are none.
+            costs: the time of a message over each link. The default is 1/bandwidth.
 
         Raises:
             InputError: the source is unknown or a switch, or a cost is 0 or less.
@@ -66,26 +66,26 @@ class Platform:
 
     @property
     def is_one_port(self) -> bool:
-        """Whether compute nodes use one link at a time each way."""
+        """Whether a compute node sends over one link at a time and receives over one link at a time."""
         return self.topology.port_model == ONE_PORT
 
     @cached_property
     def all_ports(self) -> tuple[Port, ...]:
-        """The ports of all links, each once, sorted."""
+        """All ports, each once, sorted."""
         return tuple(sorted({port for ports in self.ports for port in ports}))
 
     @cached_property
     def numbers(self) -> dict[tuple[int, int], int]:
-        """The number of each link by its source and target."""
+        """The number of each link, by its source and target."""
         return {(link.source, link.target): number for number, link in enumerate(self.topology.links)}
 
     @property
     def destinations(self) -> tuple[int, ...]:
-        """The numbers of all compute nodes but the source."""
+        """The numbers of all compute nodes except the source."""
         return tuple(node for node in self.topology.compute if node != self.source)
 
-    def goes(self, source: int, target: int) -> bool:
-        """Return whether messages may go from one compute node to another."""
+    def allows(self, source: int, target: int) -> bool:
+        """Return whether compute node `source` may send messages to compute node `target`."""
         return not self.order or self._place[source] < self._place[target]
 
     @cached_property
@@ -99,7 +99,7 @@ class Platform:
 
 def _check_costs(topology: Topology, costs: Sequence[Fraction]) -> None:
     if len(costs) != len(topology.links):
-        raise InputError(f"{topology.name}: {len(costs)} costs for {len(topology.links)} links; give each link one")
+        raise InputError(f"{topology.name}: {len(costs)} costs for {len(topology.links)} links; give one cost per link")
     for link, cost in zip(topology.links, costs, strict=True):
         if cost <= 0:
             one, other = topology.ids([link.source, link.target])

@@ -1,9 +1,10 @@
-"""From weighted trees to a periodic schedule (§4.2, §5.4): who talks to whom, when, and with which tree's messages.
+"""From weighted trees to a periodic schedule (§4.2, §5.4): which link carries messages of which tree in which round.
 
-The time that all trees need a link for is one job between two ports; the jobs are coloured into at most |E| matchings.
-Along its matchings each link serves its trees one after the other, and a round is the time between two changes. Where
-trees have few edges these are coloured one by one as well, and the way with fewer rounds is taken. The
-period is the shortest in which every link, whenever it serves a tree without interruption, carries whole messages.
+The total time that all trees need at a link is one job between two ports. Edge colouring divides the jobs into at most
+|E| matchings. During its matchings, each link serves its trees one after the other. A round is the time between two
+changes of any link. If the trees have few edges in total, their edges are also coloured one by one, and the result with
+fewer rounds is used. The period is the shortest one in which every link carries an integer number of messages in each
+interval in which it serves a tree without interruption.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,20 +20,20 @@ from forestcoll.proof import Bound
 from forestcoll.proof.prices import PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
 
-MOST_EDGES_APART = 1000
-"""The most edges of all trees together that are also coloured one by one: it takes longer, and gains little then."""
+MAX_EDGES_ONE_BY_ONE = 1000
+"""The maximum total number of tree edges for colouring edges one by one. For more edges it is slow and saves little."""
 
 
 def periodic_schedule(platform: Platform, trees: Sequence[SeriesTree], bound: Bound | None = None) -> SeriesSchedule:
-    """Return the schedule of most throughput that uses `trees` in the proportion of their weights.
+    """Return the schedule with the greatest throughput that uses `trees` in proportion to their weights.
 
     Raises:
-        NoSolutionError: the period has thousands of digits.
+        NoSolutionError: the period has too many digits.
     """
-    works, turns = _fewest_turns(platform, trees)
-    whole = sum(turn.time for turn in turns)  # what 1 stands for from here on: the time that the busiest port needs
+    works, rounds = _fewest_rounds(platform, trees)
+    whole = sum(each.time for each in rounds)  # the time that the busiest port needs; the unit of time from here on
     scaled = tuple(SeriesTree(tree.weight * works.scale / whole, tree.routes) for tree in trees)
-    period = _period(platform, scaled, turns, whole)
+    period = _period(platform, scaled, rounds, whole)
     messages = sum((tree.weight for tree in scaled), Fraction(0)) * period
     if max(messages.numerator, period.numerator, period.denominator) >= 10**MAX_RESULT_DIGITS:
         raise NoSolutionError(
@@ -45,43 +46,43 @@ def periodic_schedule(platform: Platform, trees: Sequence[SeriesTree], bound: Bo
         period=period,
         messages=int(messages),
         trees=scaled,
-        rounds=tuple(Round(turn.time * period / whole, turn.transfers) for turn in turns),
+        rounds=tuple(Round(each.time * period / whole, each.transfers) for each in rounds),
         bound=bound,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
-    """A round whose time is a whole number."""
+class _IntegerRound:
+    """A round with an integer time."""
 
     time: int
     transfers: tuple[Transfer, ...]
 
 
-def _fewest_turns(platform: Platform, trees: Sequence[SeriesTree]) -> "tuple[_Works, list[_Turn]]":
-    """Return the rounds after colouring links, or edges of trees one by one if that makes fewer of them."""
-    by_link = _Works(platform, trees, by_link=True)
-    turns = by_link.turns()
-    if sum(len(tree.edges) for tree in trees) > MOST_EDGES_APART:
-        return by_link, turns
-    apart = _Works(platform, trees, by_link=False)
-    turns_apart = apart.turns()
-    return (apart, turns_apart) if len(turns_apart) < len(turns) else (by_link, turns)
+def _fewest_rounds(platform: Platform, trees: Sequence[SeriesTree]) -> "tuple[_Work, list[_IntegerRound]]":
+    """Return the rounds after colouring links, or after colouring tree edges one by one if that gives fewer rounds."""
+    by_link = _Work(platform, trees, by_link=True)
+    rounds = by_link.rounds()
+    if sum(len(tree.edges) for tree in trees) > MAX_EDGES_ONE_BY_ONE:
+        return by_link, rounds
+    apart = _Work(platform, trees, by_link=False)
+    rounds_apart = apart.rounds()
+    return (apart, rounds_apart) if len(rounds_apart) < len(rounds) else (by_link, rounds)
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The time from `begin` to `end`, of all that a lane is busy, in which it serves an edge of a tree."""
+    """The interval from `begin` to `end` of the busy time of a lane, in which it serves one edge of a tree."""
 
     begin: int
     end: int
     transfer: Transfer
 
 
-class _Works:
-    """What links have to do for the trees in a unit of time, in whole numbers of 1/`scale`.
+class _Work:
+    """The work of the links for the trees in a unit of time, as integer multiples of 1/`scale`.
 
-    A lane is what is coloured as one: a link with all that it does, or an edge of a tree alone.
+    A lane is the unit of colouring: a link with all its work, or a single edge of a tree.
     """
 
     def __init__(self, platform: Platform, trees: Sequence[SeriesTree], *, by_link: bool) -> None:
@@ -104,7 +105,7 @@ class _Works:
         self.matchings: list[Matching] = matchings(list(self._jobs(platform)))
 
     def _jobs(self, platform: Platform) -> Iterator[Job]:
-        """Yield a job for each lane; where a link's end has no port that other links use, it gets one of its own."""
+        """Yield a job for each lane. If no other link uses the port at an end of a link, the end gets its own port."""
         alone = len(platform.topology.nodes)
         for link, pieces in zip(self._link_of, self._lanes, strict=True):
             ports = {port.kind: port.number for port in platform.ports[link]}
@@ -112,32 +113,32 @@ class _Works:
             receiver = ports.get(PortKind.RECEIVE, alone + link)
             yield Job(sender, receiver, pieces[-1].end)
 
-    def turns(self) -> list[_Turn]:
-        """Return the rounds: each matching, cut wherever one of its lanes goes on to another tree."""
+    def rounds(self) -> list[_IntegerRound]:
+        """Return the rounds: each matching is divided where one of its lanes changes to another tree."""
         begun = [0] * len(self._lanes)
         served = [0] * len(self._lanes)
-        turns = []
+        rounds = []
         for matching in self.matchings:
             left = matching.time
             while left:
                 current = {lane: self._lanes[lane][served[lane]] for lane in matching.jobs}
                 time = min(left, *(piece.end - begun[lane] for lane, piece in current.items()))
                 transfers = tuple(sorted(piece.transfer for piece in current.values()))
-                turns.append(_Turn(time, transfers))
+                rounds.append(_IntegerRound(time, transfers))
                 left -= time
                 for lane, piece in current.items():
                     begun[lane] += time
                     served[lane] += begun[lane] == piece.end
-        return turns
+        return rounds
 
 
-def _period(platform: Platform, trees: Sequence[SeriesTree], turns: Sequence[_Turn], whole: int) -> Fraction:
-    """Return the shortest period in which every uninterrupted run of a transfer carries whole messages.
+def _period(platform: Platform, trees: Sequence[SeriesTree], rounds: Sequence[_IntegerRound], whole: int) -> Fraction:
+    """Return the shortest period in which every uninterrupted run of a transfer carries an integer number of messages.
 
     A period of 1 has `whole` units of time.
     """
     denominator, divisor = 1, 0
-    for transfer, time in _runs(turns):
+    for transfer, time in _runs(rounds):
         cost = platform.costs[platform.numbers[trees[transfer.tree].edges[transfer.edge]]] * whole
         messages = time / cost
         denominator = lcm(denominator, messages.denominator)
@@ -145,10 +146,10 @@ def _period(platform: Platform, trees: Sequence[SeriesTree], turns: Sequence[_Tu
     return Fraction(denominator, divisor)
 
 
-def _runs(turns: Sequence[_Turn]) -> Iterator[tuple[Transfer, int]]:
-    """Yield each transfer with the time of each stretch of rounds in which it goes on."""
+def _runs(rounds: Sequence[_IntegerRound]) -> Iterator[tuple[Transfer, int]]:
+    """Yield each transfer with the length of each run of rounds that contain the transfer."""
     going: dict[Transfer, int] = {}
-    for turn in (*turns, _Turn(0, ())):
-        stays = {transfer: going.get(transfer, 0) + turn.time for transfer in turn.transfers}
+    for each in (*rounds, _IntegerRound(0, ())):
+        stays = {transfer: going.get(transfer, 0) + each.time for transfer in each.transfers}
         yield from ((transfer, time) for transfer, time in going.items() if transfer not in stays)
         going = stays

@@ -1,4 +1,4 @@
-"""The one place that asks for matplotlib and that writes its files."""
+"""Create and save figures. No other module imports matplotlib or writes picture files."""
 
 from collections.abc import Iterable
 from io import BytesIO
@@ -15,7 +15,7 @@ FORMATS = (".png", ".svg", ".pdf")
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Return an empty figure of that size, in inches.
+    """Return an empty figure with this width and height, in inches.
 
     Raises:
         InputError: matplotlib is not installed.
@@ -41,20 +41,22 @@ def check_pictures(paths: Iterable[Path]) -> None:
 
 
 def check_name(path: Path) -> None:
-    """Check that the name of a picture says what kind it is.
+    """Check that the file name of a picture ends in a supported format.
 
     Raises:
-        InputError: it does not.
+        InputError: the ending is not one of `FORMATS`.
     """
     if path.suffix.lower() not in FORMATS:
-        raise InputError(f"{path}: a picture's name must end in one of {', '.join(FORMATS)}, not {shown(path.suffix)}")
+        raise InputError(f"{path}: the file name must end in one of {', '.join(FORMATS)}, not {shown(path.suffix)}")
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Write `figure` to `path`, whole or not at all, the same bytes for the same figure.
+    """Write `figure` to `path`. The same figure gives the same bytes.
+
+    If writing fails, an existing file stays as it was.
 
     Raises:
-        InputError: the file cannot be written, or its name does not say what kind of picture it is.
+        InputError: the file cannot be written, or its name does not end in one of `FORMATS`.
     """
     check_name(path)
     from matplotlib import rc_context

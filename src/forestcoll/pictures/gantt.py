@@ -1,4 +1,4 @@
-"""A Gantt chart of one period: a line for each port, or link, and a bar for each message stream of a tree."""
+"""A Gantt chart of one period: one row for each port or link, one bar for each transfer of a tree."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,21 +11,20 @@ from forestcoll.schedule.series.value import SeriesSchedule, Transfer
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_LINES = 400
-"""The most lines that a chart can hold."""
+MAX_ROWS = 400
+"""The maximum number of rows in a chart."""
 
-_MOST_LABELS = 400
-"""The most bars that a chart writes the other end's name into."""
+_MAX_LABELS = 400
+"""The maximum number of bars for which a chart labels each bar with the name of the other end."""
 
-
-_MOST_NAMED_TREES = 20
-_MOST_DIGITS = 12
+_MAX_NAMED_TREES = 20
+_MAX_DIGITS = 12
 
 
 class Bar(NamedTuple):
-    """A stretch of time, in parts of the period, in which a line serves a tree."""
+    """A time interval in which a port or link serves a tree, as fractions of the period."""
 
-    line: int
+    row: int
     begin: float
     length: float
     tree: int
@@ -35,17 +34,18 @@ class Bar(NamedTuple):
 def draw_period(schedule: SeriesSchedule, path: Path) -> None:
     """Draw one period of `schedule` in steady state into the file at `path`: .png, .svg or .pdf.
 
-    Where nodes are one-port, each has a line for what it sends and one for what it receives, and a bar names the other
-    end; else each link has a line. Bars of a tree have one colour.
+    In a one-port network, each node has one row for sending and one row for receiving, and each bar names the other
+    end. Without ports, each link has a row. All bars of a tree have the same colour.
 
     Raises:
-        InputError: matplotlib is not installed, the file cannot be written, or there are too many lines.
+        InputError: matplotlib is not installed, the file cannot be written, or there are more than `MAX_ROWS` rows.
     """
     check_name(path)
     names, bars = chart(schedule)
-    if len(names) > MOST_LINES:
+    if len(names) > MAX_ROWS:
         raise InputError(
-            f"{schedule.topology.name}: a chart of {len(names)} lines cannot be read; {MOST_LINES} at most"
+            f"{schedule.topology.name}: the chart would have {len(names)} rows, and {MAX_ROWS} is the maximum; "
+            "leave the picture out"
         )
     figure = new_figure(11, 1.4 + 0.28 * len(names))
     axes = figure.add_subplot()
@@ -55,43 +55,43 @@ def draw_period(schedule: SeriesSchedule, path: Path) -> None:
 
 
 def chart(schedule: SeriesSchedule) -> tuple[list[str], list[Bar]]:
-    """Return the names of the lines, from the top, and all bars."""
+    """Return the names of the rows, from top to bottom, and all bars."""
     topology = schedule.topology
-    lines: dict[tuple[str, int, int], int] = {}
+    rows: dict[tuple[str, int, int], int] = {}
     used = {ends for tree in schedule.trees for ends in tree.edges}
     if topology.port_model is not None:
         for node in topology.compute:
             if any(one == node for one, _ in used):
-                lines["sends", node, -1] = len(lines)
+                rows["sends", node, -1] = len(rows)
             if any(other == node for _, other in used):
-                lines["receives", node, -1] = len(lines)
-    names = [f"{topology.nodes[node].id} {verb}" for verb, node, _ in lines]
+                rows["receives", node, -1] = len(rows)
+    names = [f"{topology.nodes[node].id} {verb}" for verb, node, _ in rows]
     apart = {ends for ends in used if topology.port_model is None or not _has_ports(schedule, ends)}
     for one, other in sorted(apart):
-        lines["link", one, other] = len(lines)
+        rows["link", one, other] = len(rows)
         names.append(f"{topology.nodes[one].id} → {topology.nodes[other].id}")
-    return names, list(_bars(schedule, lines))
+    return names, list(_bars(schedule, rows))
 
 
 def _has_ports(schedule: SeriesSchedule, ends: tuple[int, int]) -> bool:
     return any(schedule.topology.nodes[node].is_compute for node in ends)
 
 
-def _bars(schedule: SeriesSchedule, lines: dict[tuple[str, int, int], int]) -> Iterator[Bar]:
+def _bars(schedule: SeriesSchedule, rows: dict[tuple[str, int, int], int]) -> Iterator[Bar]:
     ids = [str(node.id) for node in schedule.topology.nodes]
-    for transfer, begin, length in _stretches(schedule):
+    for transfer, begin, length in _intervals(schedule):
         one, other = schedule.trees[transfer.tree].edges[transfer.edge]
         for key, label in (
             (("sends", one, -1), f"→ {ids[other]}"),
             (("receives", other, -1), f"{ids[one]} →"),
             (("link", one, other), f"tree {transfer.tree}"),
         ):
-            if key in lines:
-                yield Bar(lines[key], begin, length, transfer.tree, label)
+            if key in rows:
+                yield Bar(rows[key], begin, length, transfer.tree, label)
 
 
-def _stretches(schedule: SeriesSchedule) -> Iterator[tuple[Transfer, float, float]]:
-    """Yield each transfer with the beginning and the length of each stretch of rounds in which it goes on."""
+def _intervals(schedule: SeriesSchedule) -> Iterator[tuple[Transfer, float, float]]:
+    """Yield each transfer with the start and the length of each run of rounds that contain the transfer."""
     begun: dict[Transfer, float] = {}
     now = 0.0
     for each in (*schedule.rounds, None):
@@ -113,7 +113,7 @@ def _colour(tree: int, trees: int) -> tuple[float, float, float, float]:
 def _draw_bars(axes: "Axes", bars: list[Bar], trees: int) -> None:
     for bar in bars:
         axes.barh(
-            bar.line,
+            bar.row,
             bar.length,
             left=bar.begin,
             height=0.8,
@@ -122,10 +122,10 @@ def _draw_bars(axes: "Axes", bars: list[Bar], trees: int) -> None:
             edgecolor="white",
             linewidth=0.5,
         )
-    if len(bars) <= _MOST_LABELS:
+    if len(bars) <= _MAX_LABELS:
         for bar in bars:
             if bar.length > 0.012 * len(bar.label):
-                axes.text(bar.begin + bar.length / 2, bar.line, bar.label, ha="center", va="center", fontsize=7)
+                axes.text(bar.begin + bar.length / 2, bar.row, bar.label, ha="center", va="center", fontsize=7)
 
 
 def _label_axes(axes: "Axes", schedule: SeriesSchedule, names: list[str]) -> None:
@@ -137,16 +137,16 @@ def _label_axes(axes: "Axes", schedule: SeriesSchedule, names: list[str]) -> Non
     axes.set_xlim(0, 1)
     axes.set_xlabel(f"part of the period{_length(schedule)}")
     axes.set_title(
-        f"{schedule.topology.name}\none period, {float(schedule.throughput):.6g} messages in a unit of time",
+        f"{schedule.topology.name}\none period, {float(schedule.throughput):.6g} messages per unit of time",
         fontsize=10,
     )
     axes.grid(axis="x", linewidth=0.3)
     axes.set_axisbelow(True)
-    if trees <= _MOST_NAMED_TREES:
+    if trees <= _MAX_NAMED_TREES:
         patches = [Patch(color=_colour(number, trees), alpha=0.75, label=f"tree {number}") for number in range(trees)]
         axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1, 1), fontsize=7, frameon=False)
 
 
 def _length(schedule: SeriesSchedule) -> str:
     period = schedule.period
-    return f", which is {period} units of time" if len(str(period)) <= _MOST_DIGITS else ""
+    return f", which is {period} units of time" if len(str(period)) <= _MAX_DIGITS else ""

@@ -1,4 +1,4 @@
-"""How a pipelined broadcast comes near to the bound as the message grows (Theorem 8)."""
+"""A plot of how a pipelined broadcast approaches the bound as the message grows (Theorem 8)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,13 @@ from forestcoll.pictures.canvas import check_name, new_figure, save
 
 
 class SizePoint(NamedTuple):
-    """A size in bytes, and how many times the bound the best plan takes, and the plan of the square-root rule."""
+    """A message size in bytes, and the times of two plans as multiples of the bound.
+
+    Attributes:
+        size: the message size in bytes.
+        best: the time of the best plan.
+        root_rule: the time of the plan by the square-root rule.
+    """
 
     size: int
     best: float
@@ -16,7 +22,7 @@ class SizePoint(NamedTuple):
 
 
 def draw_pipeline(title: str, points: Sequence[SizePoint], path: Path) -> None:
-    """Draw makespans as multiples of the bound L T* over the size of the message.
+    """Draw makespans as multiples of the bound L T* against the message size.
 
     Raises:
         InputError: matplotlib is not installed, or the file cannot be written.

@@ -1,4 +1,4 @@
-"""Pictures of simulations: bandwidth and time by size, and when each block did what."""
+"""Pictures of simulations: bandwidth and time by data size, and a Gantt chart of thread blocks."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,14 +13,21 @@ from forestcoll.units import size_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_ROWS = 96
-"""The most blocks that a Gantt picture shows; of more, it shows the first ranks."""
+MAX_ROWS = 96
+"""The maximum number of thread blocks in a Gantt chart. If there are more, the chart shows the first ranks only."""
 
 _COLOURS = {"send": "tab:blue", "receive": "tab:green", "receive and send": "tab:cyan", "local": "tab:orange"}
 
 
 def plot_points(points: Sequence[Point], title: str, unit: str, limit: float, path: Path) -> None:
-    """Draw bandwidth and time by size into the file at `path`; `limit` is the algbw of large messages.
+    """Draw bandwidth and time against data size into the file at `path`.
+
+    Args:
+        points: the simulated sizes.
+        title: the title of the picture.
+        unit: the unit of bandwidths.
+        limit: the algbw of the schedule for large messages, in `unit`.
+        path: the file to write.
 
     Raises:
         InputError: matplotlib is not installed, or the file cannot be written.
@@ -45,7 +52,7 @@ def plot_points(points: Sequence[Point], title: str, unit: str, limit: float, pa
 
 
 def draw_gantt(program: Program, timeline: Timeline, title: str, path: Path) -> None:
-    """Draw when which block did what, a row a block, into the file at `path`.
+    """Draw a Gantt chart of `program` into the file at `path`, with one row per thread block.
 
     Raises:
         InputError: matplotlib is not installed, or the file cannot be written.
@@ -74,10 +81,10 @@ def draw_gantt(program: Program, timeline: Timeline, title: str, path: Path) -> 
 
 
 def _rows(program: Program) -> dict[tuple[int, int], int]:
-    """Return the row of each block that is drawn: those of as many ranks as there is room for."""
+    """Return the row of each block that is drawn: the blocks of the first ranks, up to `MAX_ROWS` in total."""
     rows: dict[tuple[int, int], int] = {}
     for rank, each in enumerate(program.ranks):
-        if rank and len(rows) + len(each.blocks) > MOST_ROWS:
+        if rank and len(rows) + len(each.blocks) > MAX_ROWS:
             break
         rows |= {(rank, block): len(rows) + block for block in range(len(each.blocks))}
     return rows
@@ -91,9 +98,9 @@ def _label_rows(axes: "Axes", rows: dict[tuple[int, int], int], ranks: int) -> N
         axes.axhline(row - 0.5, color="grey", linewidth=0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     if len(firsts) < ranks:
-        axes.set_ylabel(f"the first {len(firsts)} of {ranks} ranks, a row a block")
+        axes.set_ylabel(f"the first {len(firsts)} of {ranks} ranks, one row per block")
     else:
-        axes.set_ylabel("a row a block")
+        axes.set_ylabel("one row per block")
 
 
 def _kind(rank: int, instruction: Instruction) -> str:

@@ -1,4 +1,4 @@
-"""A picture of an iteration: two streams over time, as the direct-connect paper's Figure 16."""
+"""A picture of a training iteration: two streams over time, as in Figure 16 of the direct-connect paper."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ def draw_iteration(iteration: Iteration, title: str, path: Path) -> None:
     """Write a picture of the timeline to a .png, .svg or .pdf file.
 
     Raises:
-        InputError: matplotlib is not installed, the file's name has another ending, or it cannot be written.
+        InputError: matplotlib is not installed, the file name has another ending, or the file cannot be written.
     """
     check_name(path)
     figure = new_figure(11, 2.8)
@@ -35,14 +35,14 @@ def _fill(axes: "Axes", iteration: Iteration) -> None:
     for kind in Kind:
         spans = [
             (each.begin_us / 1000, (each.end_us - each.begin_us) / 1000)
-            for each in iteration.stretches
+            for each in iteration.intervals
             if each.kind is kind
         ]
         if spans:
             axes.broken_barh(
                 spans, (1.1 if kind.is_computing else 0.1, 0.8), facecolors=_COLOURS[kind], label=kind.value
             )
-    axes.set_yticks([0.5, 1.5], ["communicating", "computing"])
+    axes.set_yticks([0.5, 1.5], ["communication", "computation"])
     axes.set_ylim(0, 2.1)
     axes.set_xlim(0, iteration.total_us / 1000)
     axes.set_xlabel("time (ms)")

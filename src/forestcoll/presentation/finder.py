@@ -22,7 +22,7 @@ def member_document(member: Construction, workload: Workload | None) -> dict[str
         "bandwidth_factor_float": float(member.cost.bandwidth_factor),
         "moore_optimal": member.is_moore_optimal,
         "bandwidth_optimal": member.is_bandwidth_optimal,
-        "bidirectional": member.is_both_ways,
+        "bidirectional": member.is_bidirectional,
         "reduce_scatter": {"steps": scatter.steps, "bandwidth_factor": str(scatter.bandwidth_factor)},
     }
     if member.nodes <= _MOST_NODES_FOR_PATHS:

@@ -1,4 +1,4 @@
-"""How long an iteration of training takes on a network: data parallel with buckets, experts with all-to-all (A.4)."""
+"""The time of one training iteration on a network: data parallelism with buckets, experts with all-to-all (A.4)."""
 
 from forestcoll.training.iteration import DEFAULT_BUCKETS, Iteration, best_iteration, iterate
 from forestcoll.training.network import Network, network_of_costs, network_of_file

@@ -1,10 +1,11 @@
-"""One iteration of training, as a timeline of two streams: computing, and communicating (A.4).
+"""One iteration of training, as a timeline of two streams: computation and communication (A.4).
 
-The forward pass computes layer after layer. Before and after a layer of experts, an all-to-all holds up the computing.
-The backward pass goes through the layers in reverse, likewise. The gradients of layers that are done wait in a bucket;
-when it holds `bucket_bytes` or more it is reduced over all nodes, while the computing goes on. The communicating stream
-does one collective at a time, in the order in which they were asked for, but for all-to-alls, which the computing waits
-for and which therefore go before allreduces that have not begun. The iteration is over when both streams are.
+The forward pass computes one layer after the other. The computation waits for an all-to-all before and after each
+layer of experts. The backward pass does the same with the layers in reverse order. The gradients of finished layers are
+collected in a bucket. When the bucket holds `bucket_bytes` or more, it is reduced over all nodes while the computation
+continues. The communication stream runs one collective at a time, in the order of the requests. All-to-alls are the
+exception: the computation waits for them, so they run before allreduces that have not started. The iteration ends when
+both streams have ended.
 """
 
 from collections import deque
@@ -17,11 +18,11 @@ from forestcoll.training.network import Network
 from forestcoll.training.profile import Layer, Profile
 
 DEFAULT_BUCKETS = (10**6, 10**7, 10**8, 10**9)
-"""The sizes of buckets that are tried, in bytes: those of the paper."""
+"""The bucket sizes that are tried, in bytes. They are those of the paper."""
 
 
 class Kind(StrEnum):
-    """What a stretch of time is spent on."""
+    """What a time interval is spent on."""
 
     FORWARD = "forward"
     BACKWARD = "backward"
@@ -30,13 +31,13 @@ class Kind(StrEnum):
 
     @property
     def is_computing(self) -> bool:
-        """Whether the computing stream does it."""
+        """Whether this is work of the computation stream."""
         return self in (Kind.FORWARD, Kind.BACKWARD)
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Something that takes from `begin_us` to `end_us`."""
+class Interval:
+    """The time from `begin_us` to `end_us`, in microseconds, with the work done in it."""
 
     kind: Kind
     name: str
@@ -46,60 +47,60 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Iteration:
-    """A timeline.
+    """The timeline of one iteration.
 
     Attributes:
-        stretches: what is done when, in the order in which it begins in each stream.
-        bucket_bytes: how large the buckets of gradients are.
+        intervals: the intervals of both streams. The intervals of one stream are sorted by their start.
+        bucket_bytes: the bucket size for gradients.
     """
 
-    stretches: tuple[Stretch, ...]
+    intervals: tuple[Interval, ...]
     bucket_bytes: int
 
     @property
     def total_us(self) -> float:
-        """How long the iteration takes."""
-        return max(stretch.end_us for stretch in self.stretches)
+        """The duration of the iteration."""
+        return max(interval.end_us for interval in self.intervals)
 
     @property
     def computing_us(self) -> float:
-        """How long is computed."""
+        """The total time of computation."""
         return self._sum(Kind.FORWARD) + self._sum(Kind.BACKWARD)
 
     @property
     def all_to_all_us(self) -> float:
-        """How long all-to-alls take, none of it hidden by computing."""
+        """The total time of the all-to-alls. Computation hides none of it."""
         return self._sum(Kind.ALL_TO_ALL)
 
     @property
     def allreduce_us(self) -> float:
-        """How long allreduces take, hidden by computing or not."""
+        """The total time of the allreduces, including what computation hides."""
         return self._sum(Kind.ALLREDUCE)
 
     @property
     def exposed_allreduce_us(self) -> float:
-        """How much of the iteration only waits for allreduces."""
+        """The part of the iteration that only waits for allreduces."""
         return self.total_us - self.computing_us - self.all_to_all_us
 
     def _sum(self, kind: Kind) -> float:
-        return sum(each.end_us - each.begin_us for each in self.stretches if each.kind is kind)
+        return sum(each.end_us - each.begin_us for each in self.intervals if each.kind is kind)
 
 
 class _Streams:
-    """The two streams while they are filled; times in microseconds."""
+    """The two streams during their construction. Times are in microseconds."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
         self._computed = 0.0
         self._communicated = 0.0
         self._waiting: deque[tuple[float, str, int]] = deque()
-        self.stretches: list[Stretch] = []
+        self.intervals: list[Interval] = []
 
     def compute(self, kind: Kind, layer: Layer) -> None:
         time = float(layer.forward_us if kind is Kind.FORWARD else layer.backward_us)
         if layer.exchange_bytes:
             self._exchange(f"{layer.name}: tokens out", layer.exchange_bytes)
-        self.stretches.append(Stretch(kind, layer.name, self._computed, self._computed + time))
+        self.intervals.append(Interval(kind, layer.name, self._computed, self._computed + time))
         self._computed += time
         if layer.exchange_bytes:
             self._exchange(f"{layer.name}: tokens back", layer.exchange_bytes)
@@ -114,52 +115,57 @@ class _Streams:
         self._reduce_until(self._computed)
         begin = max(self._computed, self._communicated)
         end = begin + self._network.all_to_all_us(size)
-        self.stretches.append(Stretch(Kind.ALL_TO_ALL, name, begin, end))
+        self.intervals.append(Interval(Kind.ALL_TO_ALL, name, begin, end))
         self._computed = self._communicated = end
 
     def _reduce_until(self, moment: float) -> None:
-        """Do the allreduces that can begin before `moment`; the last of them may end after it."""
+        """Run the allreduces that can start before `moment`. The last one may end after `moment`."""
         while self._waiting:
-            asked, name, size = self._waiting[0]
-            begin = max(asked, self._communicated)
+            requested, name, size = self._waiting[0]
+            begin = max(requested, self._communicated)
             if begin >= moment:
                 return
             self._waiting.popleft()
             self._communicated = begin + self._network.allreduce_us(size)
-            self.stretches.append(Stretch(Kind.ALLREDUCE, name, begin, self._communicated))
+            self.intervals.append(Interval(Kind.ALLREDUCE, name, begin, self._communicated))
 
 
 def iterate(profile: Profile, network: Network, bucket_bytes: int) -> Iteration:
-    """Return the timeline of an iteration with buckets of this size.
+    """Return the timeline of an iteration.
+
+    Args:
+        profile: the model.
+        network: the times of collectives.
+        bucket_bytes: the bucket size for gradients.
 
     Raises:
-        InputError: the size is not 1 byte or more.
+        InputError: the bucket size is not an integer of 1 or more.
     """
     if type(bucket_bytes) is not int or bucket_bytes < 1:
-        raise InputError(f"a bucket of {shown(bucket_bytes)} bytes; expected an integer of 1 or more")
+        raise InputError(f"the bucket size is {shown(bucket_bytes)}; expected an integer of 1 byte or more")
     streams = _Streams(network)
     for layer in profile.layers:
         streams.compute(Kind.FORWARD, layer)
-    gathered = buckets = 0
+    collected = buckets = 0
     for layer in reversed(profile.layers):
         streams.compute(Kind.BACKWARD, layer)
-        gathered += layer.gradient_bytes
-        if gathered >= bucket_bytes:
-            streams.reduce(f"bucket {buckets}", gathered)
-            gathered, buckets = 0, buckets + 1
-    if gathered:
-        streams.reduce(f"bucket {buckets}", gathered)
+        collected += layer.gradient_bytes
+        if collected >= bucket_bytes:
+            streams.reduce(f"bucket {buckets}", collected)
+            collected, buckets = 0, buckets + 1
+    if collected:
+        streams.reduce(f"bucket {buckets}", collected)
     streams.finish()
-    return Iteration(tuple(streams.stretches), bucket_bytes)
+    return Iteration(tuple(streams.intervals), bucket_bytes)
 
 
 def best_iteration(profile: Profile, network: Network, buckets: Sequence[int] = DEFAULT_BUCKETS) -> Iteration:
-    """Return the shortest iteration over the sizes of buckets; of equals the one with larger buckets.
+    """Return the iteration with the bucket size that gives the shortest time. On a tie, the largest bucket size wins.
 
     Raises:
-        InputError: there is no size, or one is not 1 byte or more.
+        InputError: `buckets` is empty, or a bucket size is not an integer of 1 or more.
     """
     if not buckets:
-        raise InputError("no size of buckets is given; give one or more")
+        raise InputError("no bucket size is given; give one or more")
     timelines = [iterate(profile, network, size) for size in buckets]
     return min(timelines, key=lambda each: (each.total_us, -each.bucket_bytes))

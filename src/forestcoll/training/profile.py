@@ -1,12 +1,12 @@
-"""The profile of a model on one node: for each layer its times of computing and its sizes, `forestcoll.profile/1`.
+"""The profile of a model on one node: computing times and data sizes of each layer. Format `forestcoll.profile/1`.
 
     {"format": "forestcoll.profile/1", "name": "...", "source": "...",
      "layers": [{"name": "encoder 0 attention", "forward_us": 120.5, "backward_us": 241, "gradient_bytes": 9437184},
                 {"name": "encoder 0 experts", "forward_us": 90, "backward_us": 180, "exchange_bytes": 6291456}, ...]}
 
-Layers stand in the order of the forward pass. `gradient_bytes` is what data parallelism reduces over all nodes, 0 if
-left out; `exchange_bytes` is what a node sends in the all-to-all before such a layer, and again after it, in both
-passes.
+Layers are listed in the order of the forward pass. `gradient_bytes` is the size of the gradients that data parallelism
+reduces over all nodes. `exchange_bytes` is the data that a node sends in the all-to-all before the layer, and again in
+the one after the layer, in both passes. Both keys are optional, with the default 0.
 """
 
 import json
@@ -28,11 +28,11 @@ class Layer:
     """A layer of a model, on one node.
 
     Attributes:
-        name: what it is called in pictures.
-        forward_us: microseconds of computing in the forward pass.
-        backward_us: likewise in the backward pass.
-        gradient_bytes: size of its gradients that all nodes sum up.
-        exchange_bytes: what a node sends in an all-to-all before it and after it, in each pass.
+        name: the label of the layer in pictures.
+        forward_us: computing time in the forward pass, in microseconds.
+        backward_us: computing time in the backward pass, in microseconds.
+        gradient_bytes: size of the gradients that are summed over all nodes.
+        exchange_bytes: data that a node sends in each all-to-all: one before and one after the layer, in each pass.
     """
 
     name: str
@@ -47,9 +47,9 @@ class Profile:
     """A model on one node.
 
     Attributes:
-        name: of the model.
-        source: where its figures come from.
-        layers: in the order of the forward pass.
+        name: the name of the model.
+        source: where the figures come from.
+        layers: the layers in the order of the forward pass.
     """
 
     name: str
@@ -67,26 +67,26 @@ class Profile:
 
     @property
     def computing_us(self) -> Fraction:
-        """What both passes compute, without waiting."""
+        """The computing time of both passes, in microseconds."""
         return sum((layer.forward_us + layer.backward_us for layer in self.layers), Fraction(0))
 
 
 def read_profile(path: Path) -> Profile:
-    """Return the profile in a file.
+    """Read a profile from a file.
 
     Raises:
-        InputError: the file cannot be read or breaks a rule; the message names the layer and the value.
+        InputError: the file cannot be read or is not a valid profile. The message names the layer and the value.
     """
     document = read_document(path)
     if document.get("format") != PROFILE_FORMAT:
         raise InputError(f"{path}: format is {shown(document.get('format'))}; expected {PROFILE_FORMAT!r}")
     listed = document.get("layers")
     if not isinstance(listed, list) or not listed:
-        raise InputError(f"{path}: layers is {shown(listed)}; expected a list of one layer or more")
+        raise InputError(f"{path}: layers is {shown(listed)}; expected a list of at least one layer")
     layers = tuple(_layer(f"{path}: layer {place}", each) for place, each in enumerate(listed))
     name = document.get("name", path.stem)
     if not isinstance(name, str):
-        raise InputError(f"{path}: name is {shown(name)}; expected a text")
+        raise InputError(f"{path}: name is {shown(name)}; expected a string")
     return Profile(name, str(document.get("source", "")), layers)
 
 
@@ -122,7 +122,7 @@ def _bytes(where: str, document: Mapping[str, object], key: str) -> int:
 
 
 def write_profile(profile: Profile, path: Path) -> None:
-    """Write a profile to a file, whole or not at all.
+    """Write a profile to a file. If writing fails, an existing file stays as it was.
 
     Raises:
         InputError: the file cannot be written.
@@ -131,7 +131,7 @@ def write_profile(profile: Profile, path: Path) -> None:
 
 
 def profile_text(profile: Profile) -> list[str]:
-    """Return the pieces of a profile's JSON text, a line a layer."""
+    """Return the pieces of the JSON text of a profile, with one line per layer."""
     lines = [json.dumps(_layer_document(layer)) for layer in profile.layers]
     head = {"format": PROFILE_FORMAT, "name": profile.name, "source": profile.source}
     return [json.dumps(head)[:-1], ',\n"layers": [\n', ",\n".join(lines), "\n]}\n"]

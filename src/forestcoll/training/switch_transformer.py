@@ -1,10 +1,12 @@
 """Profiles of Switch Transformers, from their published sizes.
 
-Sizes: W. Fedus, B. Zoph, N. Shazeer, *Switch Transformers*, JMLR 23 (2022), Table 9: width, feed-forward width, heads
-of 64, layers of encoder and of decoder each, experts, every which layer has them; a batch is 2^20 tokens. The paper on
-direct-connect topologies measured its computing times on an A100 and does not publish them; here they follow from the
-multiplications that a layer does, two operations each, at 40 % of an A100's 312 * 10^12 operations a second, and twice
-that work backward. Gradients have 4 bytes a parameter, exchanged tokens 2 bytes a number.
+The sizes are those of W. Fedus, B. Zoph, N. Shazeer, *Switch Transformers*, JMLR 23 (2022), Table 9: width,
+feed-forward width, attention heads of size 64, number of layers in the encoder and in the decoder, number of experts,
+and the distance between layers with experts. A batch has 2^20 tokens.
+
+The direct-connect paper measured its computing times on an A100 but does not publish them. Here they are estimated: two
+operations per multiplication of a layer, at 40 % of the 312 * 10^12 operations per second of an A100, and twice that
+work in the backward pass. Gradients have 4 bytes per parameter. Exchanged tokens have 2 bytes per number.
 """
 
 from collections.abc import Iterator
@@ -15,7 +17,7 @@ from forestcoll.errors import InputError, shown
 from forestcoll.training.profile import Layer, Profile
 
 SOURCE = (
-    "sizes: Fedus et al., Switch Transformers, JMLR 23 (2022), Table 9; computing times: two operations a "
+    "sizes: Fedus et al., Switch Transformers, JMLR 23 (2022), Table 9; computing times: two operations per "
     "multiplication at 40% of 312 TFLOP/s, not measured"
 )
 _OPERATIONS_A_MICROSECOND = 312 * 10**12 * 40 // 100 // 10**6
@@ -30,14 +32,14 @@ class SwitchTransformer:
     """The sizes of a model.
 
     Attributes:
-        name: of the model.
-        width: numbers that a token has between layers.
-        feed_forward: width inside a feed-forward layer.
-        heads: of attention, of 64 numbers each.
-        layers: of the encoder, and as many of the decoder.
-        experts: of a layer that has them.
-        every: each so many layers one has experts.
-        gated: whether a feed-forward layer has a gate: three matrices, not two.
+        name: the name of the model.
+        width: the size of a token between layers.
+        feed_forward: the width inside a feed-forward layer.
+        heads: the number of attention heads, each of size 64.
+        layers: the number of layers in the encoder. The decoder has the same number.
+        experts: the number of experts in a layer with experts.
+        every: one of `every` layers has experts.
+        gated: whether a feed-forward layer has a gate, which makes three matrices instead of two.
     """
 
     name: str
@@ -78,13 +80,13 @@ def sample_named(name: str) -> SwitchTransformer | None:
 
 
 def switch_profile(model: SwitchTransformer, nodes: int) -> Profile:
-    """Return the profile of a model on one of `nodes` nodes, which share the batch and the experts evenly.
+    """Return the profile of a model on one of `nodes` nodes. Each node has an equal part of the batch and the experts.
 
     Raises:
-        InputError: the batch cannot be shared so.
+        InputError: the batch cannot be divided equally over the nodes.
     """
     if type(nodes) is not int or nodes < 2 or _BATCH_TOKENS % nodes:
-        raise InputError(f"{model.name} on {shown(nodes)} nodes; expected a number from 2 that divides {_BATCH_TOKENS}")
+        raise InputError(f"{model.name} on {shown(nodes)} nodes; expected 2 or more, a divisor of {_BATCH_TOKENS}")
     tokens = _BATCH_TOKENS // nodes
     layers = [_layer("embedding", 0, model.width * _VOCABULARY, 0)]
     for stack, attentions in (("encoder", 1), ("decoder", 2)):
@@ -100,7 +102,7 @@ def _block(model: SwitchTransformer, name: str, attentions: int, tokens: int, *,
     inner = model.heads * _HEAD
     for place in range(attentions):
         weights = 4 * model.width * inner
-        scores = 2 * inner * _SEQUENCE  # of a token with its sequence, and of the sequence's values with the scores
+        scores = 2 * inner * _SEQUENCE  # products of a token with its sequence, then of the scores with the values
         which = "attention" if place == 0 else "cross-attention"
         yield _layer(f"{name} {which}", (weights + scores) * tokens, weights, 0)
     weights = (3 if model.gated else 2) * model.width * model.feed_forward

@@ -1,4 +1,4 @@
-"""Every rule of the judge of periodic schedules, each by a schedule that breaks it."""
+"""Every rule of the verifier of periodic schedules, each with a schedule that violates it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -131,26 +131,28 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
 ]
 
 
-def test_what_is_changed_below_is_right() -> None:
+def test_the_unchanged_schedule_is_correct() -> None:
     assert verify(GOOD).ok
     assert verify(GOOD).optimal
 
 
 @pytest.mark.parametrize(("rule", "broken", "message"), BROKEN)
-def test_each_broken_rule_is_named_with_its_place(rule: str, broken: Callable[[], Schedule], message: str) -> None:
+def test_the_fault_names_the_violated_rule_and_the_place(
+    rule: str, broken: Callable[[], Schedule], message: str
+) -> None:
     fault = verify(broken()).fault
     assert fault is not None
     assert (fault.rule, fault.message) == (rule, message)
 
 
-def test_a_switch_is_no_source() -> None:
+def test_a_switch_cannot_be_the_source() -> None:
     topology = platform_of_costs("ab", [("a", "w", 1), ("w", "b", 1)], switches="w")
     fault = verify(replace(compare_series(topology, "a").schedule(), source=2)).fault
     assert fault is not None
     assert (fault.rule, fault.message) == ("source", "the source 'w' is a switch")
 
 
-def test_a_weaker_certificate_proves_less_and_the_schedule_is_not_called_optimal() -> None:
+def test_with_a_weaker_certificate_the_schedule_is_not_optimal() -> None:
     prices = tuple((Port(PortKind.RECEIVE, node), Fraction(1)) for node in (1, 2))
     weaker = with_bound(2, proof=PricesProof(prices, ((Fraction(1), (1,)),)))
     report = verify(weaker)
@@ -162,7 +164,7 @@ def test_without_a_certificate_nothing_is_proven() -> None:
     assert (report.ok, report.optimal, str(report.throughput)) == (True, False, "1")
 
 
-def test_a_receiver_of_two_messages_at_once_is_found() -> None:
+def test_receiving_two_messages_at_the_same_time_is_a_fault() -> None:
     edges = [tree.edges for tree in GOOD.trees]
     clash = (Transfer(0, edges[0].index((0, 1))), Transfer(1, edges[1].index((2, 1))))
     fault = verify(with_rounds(replace(ROUND, transfers=clash), *GOOD.rounds[1:])).fault

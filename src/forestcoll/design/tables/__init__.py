@@ -1,1 +1,1 @@
-"""What searches found, as text: schedules of base networks, and generators of Cayley graphs."""
+"""Results of searches as text files: schedules of base networks, and generators of Cayley graphs."""

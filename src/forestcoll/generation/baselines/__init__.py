@@ -1,1 +1,1 @@
-"""Well-known algorithms as step schedules, to hold others against; one algorithm a file."""
+"""Well-known algorithms as step schedules, for comparison. Each algorithm has its own file."""

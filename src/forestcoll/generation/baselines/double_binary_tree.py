@@ -1,8 +1,8 @@
-"""The double binary tree (Sanders, Speck and Träff; NCCL's trees): two trees with half of the data each, in a pipeline.
+"""The double binary tree (Sanders, Speck and Träff; NCCL's trees): a pipeline over two trees, with half the data each.
 
-All of a half is added up along a tree to its root and spread from there along the same tree, in P pieces one behind the
-other: in the terms of steps, two nodes have a shard of 1/2, and the others none. With height h, T_L = 2(h + P - 1), and
-each step moves M/2P over a link.
+Each half is summed along a tree to its root and then broadcast from the root along the same tree, in P chunks that
+follow each other. As a step schedule, the two roots have a shard of 1/2 each, and the other nodes have none. With
+height h, T_L = 2(h + P - 1), and each step sends M/2P over a link.
 """
 
 from dataclasses import replace
@@ -21,14 +21,15 @@ from forestcoll.topology.families.double_binary_tree import double_tree
 
 
 def double_binary_tree_schedule(topology: Topology, collective: Collective, chunks: int = 1) -> StepSchedule:
-    """Return the allreduce over two binary trees, each half of the data in so many `chunks`.
+    """Return the allreduce over two binary trees, with `chunks` chunks for each half of the data.
 
     Raises:
-        InputError: the collective is no allreduce, the network lacks a link of the trees, or has a switch.
+        InputError: the collective is not an allreduce, the network has no link for an edge of a tree, or it has a
+            switch.
     """
     require_direct(topology)
     if collective is not Collective.ALLREDUCE:
-        raise InputError(f"a double binary tree makes an allreduce, no {collective}; ask for an allreduce")
+        raise InputError(f"a double binary tree does not support {collective}; choose allreduce")
     trees = double_tree(len(topology.nodes))
     _check_links(topology, trees)
     spread = _spread(topology, trees, chunks)
@@ -44,12 +45,12 @@ def _check_links(topology: Topology, trees: tuple[list[int | None], ...]) -> Non
                 one, other = topology.ids([node, parent])
                 raise InputError(
                     f"{topology.name}: no full-duplex link between {one!r} and {other!r}, an edge of the double binary "
-                    f"tree; take double-binary-tree:nodes={len(topology.nodes)} or a network that holds it"
+                    f"tree; use double-binary-tree:nodes={len(topology.nodes)} or a network that contains it"
                 )
 
 
 def _spread(topology: Topology, trees: tuple[list[int | None], ...], chunks: int) -> StepSchedule:
-    """Return the broadcast of both halves, as an allgather of the roots' shards."""
+    """Return the broadcast of both halves, as an allgather of the shards of the two roots."""
     columns: list[list[IntArray]] = []
     shards = [Fraction(0)] * len(topology.nodes)
     sharing = trees if _root(trees[0]) != _root(trees[1]) else trees[:1]
@@ -81,7 +82,7 @@ def _root(parents: list[int | None]) -> int:
 
 
 def _depths(parents: list[int | None]) -> IntArray:
-    """Return how many edges lead from the root to each node."""
+    """Return the depth of each node: the number of edges from the root to the node."""
     depths = np.zeros(len(parents), dtype=np.int64)
     for start in range(len(parents)):
         node: int | None = parents[start]

@@ -1,7 +1,7 @@
-"""Recursive halving and doubling: at step k node i exchanges all that it has with node i xor 2^k.
+"""Recursive halving and doubling: at step k node i exchanges all its data with node i xor 2^k.
 
-The partners of all steps must be neighbours, as in a hypercube whose nodes are numbered by their bits. T_L = log2 N,
-which is least, but each step uses one link of each node: T_B is log2 N times the optimum.
+The partners of all steps must be neighbours, as in a hypercube whose nodes are numbered by their bits. T_L = log2 N is
+the least possible. But each step uses only one link of each node, so T_B is log2 N times the optimum.
 """
 
 from fractions import Fraction
@@ -20,7 +20,7 @@ def halving_doubling_schedule(topology: Topology, collective: Collective) -> Ste
     """Return recursive doubling for an allgather, halving for a reduce-scatter, both for an allreduce.
 
     Raises:
-        InputError: the nodes are not 2^k, two partners are no neighbours, or there is a switch.
+        InputError: the number of nodes is not a power of two, two partners are not neighbours, or there is a switch.
     """
     require_direct(topology)
     return by_allgathers(topology, collective, _allgather)
@@ -32,7 +32,7 @@ def _allgather(topology: Topology) -> StepSchedule:
     shards, sources, targets, steps = [], [], [], []
     numbers = np.arange(nodes)
     for step in range(nodes.bit_length() - 1):
-        block = numbers >> step << step  # the first of the nodes whose shards this one has by now
+        block = numbers >> step << step  # the first node of those whose shards this node has
         held = (block[:, None] + np.arange(1 << step)[None, :]).ravel()
         senders = np.repeat(numbers, 1 << step)
         shards.append(held)
@@ -64,5 +64,5 @@ def _check_partners(topology: Topology) -> None:
                 one, other = topology.ids([node, node ^ 1 << step])
                 raise InputError(
                     f"{topology.name}: no link from {one!r} to {other!r}, partners at step {step}; recursive halving "
-                    f"and doubling needs hypercube:dim={nodes.bit_length() - 1} or a network that holds it"
+                    f"and doubling needs hypercube:dim={nodes.bit_length() - 1} or a network that contains it"
                 )

@@ -1,7 +1,7 @@
-"""The ring algorithm: every shard goes once around every ring of links, a part of it around each.
+"""The ring algorithm: each shard is divided over the rings, and each part is sent once around its ring.
 
-Rings are directed cycles past all nodes that share no link. A ring both ways is two of them; shifted rings (TopoOpt)
-are four or more, one both ways for each offset. T_L = N - 1; T_B is optimal where the rings use all links.
+A ring is a directed cycle through all nodes. The rings share no link. A bidirectional ring is two rings. Shifted rings
+(TopoOpt) are four rings or more, two for each offset. T_L = N - 1. T_B is optimal if the rings use all links.
 """
 
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ from forestcoll.topology import Link, Topology
 
 @dataclass(frozen=True)
 class Ring:
-    """A directed cycle past all nodes: their numbers in order, and the least bandwidth of its links."""
+    """A directed cycle through all nodes: the node numbers in order, and the least bandwidth of its links."""
 
     nodes: tuple[int, ...]
     bandwidth: Fraction
 
 
 def ring_schedule(topology: Topology, collective: Collective) -> StepSchedule:
-    """Return the ring algorithm for `collective`, each ring with a part in proportion to its bandwidth.
+    """Return the ring algorithm for `collective`. The part of each ring is proportional to its bandwidth.
 
     Raises:
-        InputError: the links are not a union of rings past all nodes, or there is a switch.
+        InputError: the links are not a union of rings through all nodes, or there is a switch.
     """
     require_direct(topology)
     return by_allgathers(topology, collective, _allgather)
@@ -43,7 +43,7 @@ def _allgather(topology: Topology) -> StepSchedule:
     for ring in rings:
         points.append(points[-1] + ring.bandwidth / total)
     nodes, steps = len(topology.nodes), len(topology.nodes) - 1
-    # at step t the node at place i of a ring sends what started at place i - t
+    # at step t the node at position i of a ring sends the shard of the node at position i - t
     places, times = np.meshgrid(np.arange(nodes), np.arange(steps))
     columns = []
     for ring in rings:
@@ -67,19 +67,19 @@ def _allgather(topology: Topology) -> StepSchedule:
 
 
 def rings_of(topology: Topology) -> tuple[Ring, ...]:
-    """Return rings past all nodes that use every link once.
+    """Return rings through all nodes that together use every link once.
 
-    Links are taken by what they add to a node's number, as in a circulant graph; or they are a single ring, one way or
-    both, whatever its nodes' numbers.
+    Two cases are recognised. In a circulant graph, the links with the same difference of node numbers form a ring. A
+    single ring, one-way or bidirectional, is found for any numbering of its nodes.
 
     Raises:
-        InputError: they are neither.
+        InputError: the network is neither of them.
     """
     rings = _by_offset(topology) or _single(topology)
     if not rings:
         raise InputError(
-            f"{topology.name}: its links are not rings past all {len(topology.nodes)} nodes; the ring algorithm needs "
-            "a ring, shifted-ring, or a circulant whose offsets have no common divisor with the number of nodes"
+            f"{topology.name}: the links are not rings through all {len(topology.nodes)} nodes; the ring algorithm "
+            "needs a ring, shifted-ring, or a circulant whose offsets have no common divisor with the number of nodes"
         )
     return rings
 
@@ -109,7 +109,7 @@ def _single(topology: Topology) -> tuple[Ring, ...]:
 
 
 def _walk(leaving: list[list[Link]], link: Link) -> Ring:
-    """Follow `link` and never turn round, until the walk is back."""
+    """Follow `link` without reversing until the walk returns to its start."""
     start, nodes, bandwidth = link.source, [link.source], link.bandwidth
     while link.target != start and len(nodes) < len(leaving):
         nodes.append(link.target)

@@ -1,8 +1,8 @@
 """The traditional torus algorithm (Sack and Gropp): ring allgathers along one dimension after another.
 
-A shard has a part for each dimension to begin with; the part that begins with dimension i goes on with i + 1, and so
-on around, so that all dimensions are busy. Along a ring of three nodes or more half of a part goes each way.
-T_L = sum of (size - 1); T_B is optimal where all sizes are equal, and only there.
+A shard has one part per dimension. Part i starts in dimension i, continues in dimension i + 1, and so on in cyclic
+order, so that all dimensions are busy. Along a ring of three or more nodes, half of a part is sent in each direction.
+T_L = sum of (size - 1). T_B is optimal if and only if all sizes are equal.
 """
 
 from collections.abc import Iterator
@@ -25,17 +25,17 @@ def torus_ring_schedule(topology: Topology, collective: Collective) -> StepSched
     """Return the traditional torus algorithm for `collective`.
 
     Raises:
-        InputError: the network is no torus whose nodes are numbered in row-major order, or there is a switch.
+        InputError: the network is not a torus with nodes numbered in row-major order, or there is a switch.
     """
     require_direct(topology)
     return by_allgathers(topology, collective, _allgather)
 
 
 def torus_sizes(topology: Topology) -> tuple[int, ...]:
-    """Return the sizes of the dimensions of a torus whose nodes are numbered in row-major order.
+    """Return the sizes of the dimensions of a torus with nodes numbered in row-major order.
 
     Raises:
-        InputError: the network is none.
+        InputError: the network is not such a torus.
     """
     links = {(link.source, link.target) for link in topology.links}
     for sizes in _factorings(len(topology.nodes)):
@@ -43,13 +43,13 @@ def torus_sizes(topology: Topology) -> tuple[int, ...]:
         if len(links) == 2 * len(pairs) and pairs | {(other, one) for one, other in pairs} == links:
             return sizes
     raise InputError(
-        f"{topology.name}: no torus whose nodes are numbered row by row; the traditional torus algorithm needs one, "
-        "such as torus:dims=4x4"
+        f"{topology.name}: not a torus with nodes numbered row by row; the traditional torus algorithm needs one, such "
+        "as torus:dims=4x4"
     )
 
 
 def _factorings(number: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to write `number` as a product of factors of 2 or more, in order, the fewest factors first."""
+    """Yield all ordered factorisations of `number` into factors of 2 or more, those with the fewest factors first."""
     found: list[tuple[int, ...]] = []
 
     def extend(sizes: tuple[int, ...], rest: int) -> None:
@@ -98,9 +98,9 @@ def _allgather(topology: Topology) -> StepSchedule:
 def _arrivals(
     sizes: tuple[int, ...], order: list[int], shards: IntArray, targets: IntArray, *, forward: bool
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return along which dimension each shard reaches its target, from which node, and at which step.
+    """Return, for each shard and target, the dimension of arrival, the sender and the step.
 
-    It travels the dimensions in `order`, and arrives along the last in which the two nodes differ.
+    A shard passes through the dimensions in `order`. It arrives in the last dimension in which the two nodes differ.
     """
     last, sources, steps = (np.zeros(len(shards), dtype=np.int64) for _ in range(3))
     begun = 0
@@ -108,10 +108,10 @@ def _arrivals(
         size, stride = sizes[dimension], prod(sizes[dimension + 1 :])
         place = targets // stride % size
         distance = (place - shards // stride % size) % size
-        way = 1 if forward or size == 2 else -1
+        direction = 1 if forward or size == 2 else -1
         differs = distance > 0
         last[differs] = dimension
-        sources[differs] = (targets + ((place - way) % size - place) * stride)[differs]
-        steps[differs] = (begun + (distance if way > 0 else size - distance) - 1)[differs]
+        sources[differs] = (targets + ((place - direction) % size - place) * stride)[differs]
+        steps[differs] = (begun + (distance if direction > 0 else size - distance) - 1)[differs]
         begun += size - 1
     return last, sources, steps

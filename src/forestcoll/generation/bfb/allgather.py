@@ -1,7 +1,7 @@
-"""BFB schedules (§6, appendix E): every shard spreads breadth first, and each node balances what comes in at a step.
+"""BFB schedules (§6, appendix E): shards spread breadth first, and each node balances the load of its incoming links.
 
-A reduce-scatter is the reverse of an allgather on the transposed network (Corollary 1.1); an allreduce is one and then
-the other. The number of steps is the diameter, the least that any schedule has (Theorem 3).
+A reduce-scatter is the reverse of an allgather on the transposed network (Corollary 1.1). An allreduce is a
+reduce-scatter followed by an allgather. The number of steps is the diameter, the least of all schedules (Theorem 3).
 """
 
 from dataclasses import dataclass
@@ -27,20 +27,21 @@ def bfb(
     data_size: int | None = None,
     progress: Progress = SILENT,
 ) -> StepSchedule:
-    """Return the breadth-first schedule whose time is least at every step (Theorem 16), not yet verified.
+    """Return the breadth-first schedule with the least time at every step (Theorem 16). It is not verified yet.
 
     Args:
-        topology: a network of compute nodes and links alone, whose bandwidths may differ (E.3).
+        topology: a network without switches. The bandwidths may differ (E.3).
         collective: allgather, reduce-scatter or allreduce.
-        chunks: P, into how many equal chunks a shard may be cut; anywhere if None (E.2).
-        data_size: M in bytes, for which the latencies of links are weighed against their bandwidths (E.3); without it
-            bandwidth alone counts.
-        progress: is told how far the work is.
+        chunks: P, the number of equal chunks of a shard, which are sent whole (E.2). If None, a shard can be divided
+            anywhere.
+        data_size: M in bytes. With it the latencies of links count in addition to their bandwidths (E.3). Without it
+            only bandwidths count.
+        progress: receives the progress.
 
     Raises:
-        InputError: there is a switch, the collective has a root, an argument is not a positive integer, or a link has
-            no latency although it is to be weighed.
-        NoSolutionError: nodes may not use all their links at once.
+        InputError: there is a switch, the collective has a root, an argument is not a positive integer, or `data_size`
+            is given and a link has no latency.
+        NoSolutionError: the network is one-port.
     """
     kind = collective_named(collective)
     require_direct(topology)
@@ -54,7 +55,7 @@ def checked_chunks(chunks: int | None) -> int | None:
     """Return `chunks`.
 
     Raises:
-        InputError: it is neither None nor an integer of 1 or more.
+        InputError: `chunks` is neither None nor an integer of 1 or more.
     """
     if chunks is not None and (type(chunks) is not int or chunks < 1):
         raise InputError(f"chunks is {shown(chunks)}; expected an integer of 1 or more")
@@ -62,24 +63,24 @@ def checked_chunks(chunks: int | None) -> int | None:
 
 
 def require_direct(topology: Topology) -> None:
-    """Check that the network has compute nodes alone, which send over all links at once.
+    """Check that the network has no switches and that nodes use all their links at the same time.
 
     Raises:
-        InputError: it has a switch.
-        NoSolutionError: its port model says that a node uses one link at a time.
+        InputError: the network has a switch.
+        NoSolutionError: the network is one-port.
     """
     if topology.switches:
         switch = topology.nodes[topology.switches[0]].id
         raise InputError(
-            f"{topology.name}: node {switch!r} is a switch; step schedules need a direct network, of compute nodes "
-            "alone (the methods of trees take switches)"
+            f"{topology.name}: node {switch!r} is a switch; step schedules need a network without switches, so choose "
+            "a method of trees"
         )
     require_all_ports(topology)
 
 
 @dataclass(frozen=True)
 class _Request:
-    """An allgather that is asked for: the network, P or 0, and the data size if latencies count."""
+    """A request for an allgather: the network, the number of chunks or 0, and the data size or None."""
 
     topology: Topology
     chunks: int
@@ -97,7 +98,7 @@ class _Request:
         return StepSchedule(self.topology, Collective.ALLGATHER, (phase,))
 
     def _times(self, scaled: ScaledTopology) -> tuple[int, list[int]]:
-        """Return how long a shard takes over a link of capacity 1, and each link's latency, in one unit of time."""
+        """Return the time of a shard over a link of capacity 1 and the latency of each link, in the same unit."""
         if self.data_size is None:
             return 1, [0] * len(self.topology.links)
         shard = Fraction(self.data_size, len(self.topology.nodes))
@@ -115,8 +116,8 @@ def _latencies(topology: Topology) -> list[Fraction]:
         if link.latency_us is None:
             source, target = topology.ids([link.source, link.target])
             raise InputError(
-                f"{topology.name}: the link from {source!r} to {target!r} has no latency_us, which a data size is "
-                "weighed against; give every link one, or leave the size out"
+                f"{topology.name}: the link from {source!r} to {target!r} has no latency_us, which a data size needs; "
+                "give every link one, or leave the size out"
             )
     return [link.latency_us for link in topology.links if link.latency_us is not None]
 
@@ -135,7 +136,7 @@ def _transfers(sent: StepTransfers) -> Transfers:
 
 
 def _bound(scaled: ScaledTopology, demand: int, latency: int, chunks: int) -> int:
-    """Return what no number of the core exceeds, where shards have this `demand` and links at most this `latency`."""
+    """Return an upper bound on all numbers in the core for shards of size `demand` and latencies up to `latency`."""
     nodes, links = len(scaled.topology.nodes), scaled.topology.links
     ingress = [0] * nodes
     for link, capacity in zip(links, scaled.capacities, strict=True):

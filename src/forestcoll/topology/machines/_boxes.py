@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.parameters import flag
+from forestcoll.topology.parameters import flag, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size
 
 FABRIC = "ib"

@@ -1,8 +1,8 @@
-"""One-way networks made two-way (A.6): degree d becomes 2*d, every link with its twin, and the cost stays.
+"""Bidirectional networks from one-way networks (A.6): the degree d becomes 2*d, and the cost stays the same.
 
-Every arc is joined by its twin. Half of each shard follows the schedule over the arcs, the other half the schedule's
-image over the twins, under an isomorphism from the network to its transpose. Each half is half the data over links of
-half the bandwidth. Without such an isomorphism the other half follows a schedule of the transpose.
+Every arc gets a twin in the opposite direction. Half of each shard follows the schedule over the arcs. The other half
+follows, over the twins, the image of the schedule under an isomorphism from the network to its transpose (a mirror).
+Each half sends half of the data over links of half the bandwidth, so that the cost does not change.
 """
 
 import numpy as np
@@ -12,13 +12,13 @@ from forestcoll.design.wiring import Wiring, mirror_of_arcs
 from forestcoll.schedule.rows import IntArray
 
 
-def both_ways(base: Wiring) -> Wiring:
-    """Return the base with a twin for every arc: the arcs' ports first, then those of the twins of arcs that enter."""
+def bidirectional(base: Wiring) -> Wiring:
+    """Return the base with a twin for every arc. The ports of the arcs come first, then the ports of the twins."""
     return Wiring(np.concatenate([base.targets, base.entering], axis=1).astype(np.int32))
 
 
-def both_ways_sends(base: Wiring, sends: Sends, mirror: IntArray) -> Sends:
-    """Return the schedule that follows `sends` forward, and backward its image under `mirror`."""
+def bidirectional_sends(base: Wiring, sends: Sends, mirror: IntArray) -> Sends:
+    """Return the schedule that follows `sends` over the arcs and the image of `sends` under `mirror` over the twins."""
     twins = twin_arcs(base)
     shards, arcs = mirror[sends.shards], twins[mirror_of_arcs(base, mirror)[sends.arcs]]
     steps, own_shards, own_arcs, lows, highs = columns_of(sends)
@@ -28,7 +28,7 @@ def both_ways_sends(base: Wiring, sends: Sends, mirror: IntArray) -> Sends:
 
 
 def twin_arcs(base: Wiring) -> IntArray:
-    """Return for each arc of the base the number of its twin in `both_ways(base)`."""
+    """Return, for each arc of the base, the number of its twin in `bidirectional(base)`."""
     degree = base.degree
     twins = np.empty(base.nodes * degree, dtype=np.int32)
     ports = np.arange(base.nodes)[:, None] * (2 * degree) + degree + np.arange(degree)

@@ -1,4 +1,4 @@
-"""The fast way held against the proven way on one network: what the soak test and a test of the suite both ask."""
+"""Compare the fast method with the proven method on one network. The soak test and a test of the suite use this."""
 
 import time
 from collections.abc import Mapping
@@ -16,15 +16,15 @@ from forestcoll.verification import verify
 
 
 class DisagreementError(Exception):
-    """A way failed, or two ways disagree; the text says which and how."""
+    """A method failed, or two methods disagree. The message says which methods and how."""
 
 
 class OverTheLimitError(Exception):
-    """Work took longer than it may."""
+    """The work took longer than the time limit."""
 
 
 class Limit(Progress):
-    """Stops work after so many seconds, and keeps what it notes."""
+    """Stop the work after a number of seconds, and store its counters."""
 
     def __init__(self, seconds: float) -> None:
         self.counters: dict[str, int] = {}
@@ -43,7 +43,7 @@ class Limit(Progress):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the ways did on a network; `proven_seconds` is None where the proven way did not end in time."""
+    """The results of the methods on a network. `proven_seconds` is None if the proven method exceeded the limit."""
 
     trees_per_root: int
     fell_back: bool
@@ -52,11 +52,11 @@ class Comparison:
 
 
 def compare(topology: Topology, *, limit: float = 60.0) -> Comparison:
-    """Make schedules of `topology` by every way, hold them against each other, and let the verifier judge each.
+    """Make schedules of `topology` with every method, verify each, and compare them with each other.
 
     Raises:
-        DisagreementError: a schedule is wrong or misses the optimum, the ways disagree, or the way auto is over the
-            limit. That the proven way is slow is no fault.
+        DisagreementError: a schedule is wrong or does not reach the optimum, the methods disagree, or the method auto
+            exceeds the limit. A slow proven method is not an error.
     """
     best = optimum(topology)
     watch = Limit(limit)
@@ -77,10 +77,10 @@ def _check_fast(best: Optimum, *, fell_back: bool) -> None:
         fast = schedule_for(best, method=Method.FAST)
     except NoSolutionError:
         if not fell_back:
-            raise DisagreementError("fast left trees out though auto needed no proven ones") from None
+            raise DisagreementError("fast does not complete all trees, but auto did not need proven") from None
         return
     if fell_back:
-        raise DisagreementError("auto fell back to the proven way though fast completes all trees")
+        raise DisagreementError("auto used proven, but fast completes all trees")
     _judge(best, fast, Method.FAST)
 
 
