@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -17,25 +16,29 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def on_terminal(
-    *arguments: object, columns: int = 200, interrupt: float | None = None, more: dict[str, str] | None = None
+    *arguments: object, columns: int = 200, interrupt_at: bytes = b"", more: dict[str, str] | None = None
 ) -> tuple[int, str]:
-    """Run a command whose three streams are one terminal; return its exit status and what it wrote there."""
+    """Run a command whose three streams are one terminal; return its exit status and what it wrote there.
+
+    It is interrupted as soon as it has written `interrupt_at`.
+    """
     terminal, its_end = pty.openpty()
     size = {"COLUMNS": str(columns), "TERM": "xterm-256color", "NO_COLOR": ""}
     variables = environment(**size | (more or {}))
     with subprocess.Popen(command(*arguments), stdin=its_end, stdout=its_end, stderr=its_end, env=variables) as run:  # noqa: S603
         os.close(its_end)
-        if interrupt is not None:
-            time.sleep(interrupt)
+        written = _until(terminal, interrupt_at) if interrupt_at else b""
+        if interrupt_at:
             run.send_signal(signal.SIGINT)
-        written = _all_of(terminal)
+        written += _until(terminal)
     os.close(terminal)
     return run.returncode, written.decode().replace("\r\n", "\n")
 
 
-def _all_of(terminal: int) -> bytes:
+def _until(terminal: int, text: bytes | None = None) -> bytes:
+    """Read what is written to a terminal until `text` was, or until all programs have left it."""
     written = b""
-    while True:
+    while text is None or text not in written:
         try:
             part = os.read(terminal, 65536)
         except OSError:  # Linux says so when the other end is closed
@@ -43,6 +46,7 @@ def _all_of(terminal: int) -> bytes:
         if not part:
             return written
         written += part
+    return written
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +117,7 @@ def test_bars_fit_one_line_of_any_terminal(columns: int) -> None:
 
 
 def test_ctrl_c_takes_the_bar_away_and_shows_the_cursor_again() -> None:
-    status, written = on_terminal("generate", "dgx-a100:boxes=512", "--json", interrupt=2.5)
+    status, written = on_terminal("generate", "dgx-a100:boxes=512", "--json", interrupt_at=b"growing trees")
     assert status == 130
     assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")
     assert ESCAPE.sub("", written).endswith("forestcoll: interrupted; nothing was written\n")
