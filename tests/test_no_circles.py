@@ -13,9 +13,6 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "forestcoll"
 FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*.py")})
 
-KNOWN = {"topology": {"builder", "model", "networkx_graph", "node_link"}}
-"""Circles that are still to be removed: by folder, the modules of the circle."""
-
 
 def imported(tree: ast.AST) -> Iterator[str]:
     """Yield the full name of each module that may be imported when the code runs, and of each name from it."""
@@ -56,7 +53,7 @@ def circle_of(graph: dict[str, set[str]]) -> set[str]:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_no_circle_in_a_folder(folder: Path) -> None:
-    assert circle_of(graph_of(folder)) == KNOWN.get(str(folder.relative_to(PACKAGE)), set())
+    assert circle_of(graph_of(folder)) == set()
 
 
 def test_a_circle_is_found() -> None:

@@ -17,9 +17,9 @@ import tempfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TypeAlias, cast
 
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, shown
 from forestcoll.exact import WrittenFloat
 
 MAX_BYTES = 2 * 2**30
@@ -37,6 +37,23 @@ _PIECE_BYTES = 2**20
 def is_standard_stream(path: Path | None) -> bool:
     """Return whether `path` names standard input or output."""
     return path == STANDARD_STREAM
+
+
+PathLike: TypeAlias = str | os.PathLike[str]
+"""What names a file: a text, in which `-` is the standard stream, or a path."""
+
+
+def as_path(path: PathLike) -> Path:
+    """Return the path that a caller names.
+
+    Raises:
+        InputError: `path` is neither a text nor a path.
+    """
+    if isinstance(path, str):
+        return path_of(path)
+    if isinstance(path, os.PathLike):
+        return Path(path)
+    raise InputError(f"{shown(path)} does not name a file; expected a text or a path")
 
 
 def path_of(text: str) -> Path:

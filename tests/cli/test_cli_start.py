@@ -12,7 +12,6 @@ SHARED = {
     "examples",
     "main",
     "options",
-    "reading",
     "step_generation",
     "types",
     "watching",

@@ -5,11 +5,10 @@ The table `FORMATS` is the one place that knows all formats.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from forestcoll.errors import InputError, InternalError, shown
-from forestcoll.files import parse_document, read_bytes, write_text
+from forestcoll.files import PathLike, as_path, parse_document, read_bytes, write_text
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.series import document as series
 from forestcoll.schedule.series.value import SeriesSchedule
@@ -45,7 +44,7 @@ FORMATS: dict[str, Format] = {
 """The format of each kind, by its name in files."""
 
 
-def read_schedule(path: Path) -> Schedule:
+def read_schedule(path: PathLike) -> Schedule:
     """Return the schedule in the file at `path`, of whatever kind: well formed, but not verified.
 
     `read_verified` is for whoever draws conclusions from a file.
@@ -61,12 +60,14 @@ def read_schedule(path: Path) -> Schedule:
 
     Example:
         >>> import tempfile
+        >>> from pathlib import Path
         >>> from forestcoll import build_topology, generate
         >>> path = Path(tempfile.mkdtemp()) / "ring.json.gz"
         >>> write_schedule(generate(build_topology("ring:nodes=4")), path)
         >>> read_schedule(path)
         <TreeSchedule: allgather on 'ring:nodes=4', 4 compute nodes, 8 trees>
     """
+    path = as_path(path)
     text, where = read_bytes(path), str(path)
     for each in FORMATS.values():
         schedule = None if each.scanned is None else each.scanned(text, where)
@@ -111,7 +112,7 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
     raise InternalError(f"schedules of kind {schedule.kind!r} have no format")
 
 
-def write_schedule(schedule: Schedule, path: Path) -> None:
+def write_schedule(schedule: Schedule, path: PathLike) -> None:
     """Write `schedule`, of whatever kind, to `path`, whole or not at all.
 
     Args:
@@ -124,4 +125,5 @@ def write_schedule(schedule: Schedule, path: Path) -> None:
     Example:
         See `read_schedule`.
     """
+    path = as_path(path)
     write_text(path, schedule_text(schedule))

@@ -4,12 +4,11 @@ Reading checks the document's shape here and leaves every rule about nodes and e
 """
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import cast
 
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import json_text, plain_number
-from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, read_document, write_text
+from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, PathLike, as_path, read_document, write_text
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.key_names import KeysOf
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
@@ -24,20 +23,22 @@ _GRAPH_KEYS = {"format", "name", "bandwidth_unit", "port_model"}
 _NODE_KEYS = {"id", "kind", "multicast", "aggregation"}
 
 
-def read_topology(path: Path, *, connected: bool = True) -> Topology:
+def read_topology(path: PathLike, *, connected: bool = True) -> Topology:
     """Return the topology in the file at `path`; its compute nodes must reach each other if `connected`.
 
     Raises:
         InputError: the file cannot be read, or breaks a rule of the format; the message names the file, the node or
             edge, and the value.
     """
+    path = as_path(path)
     name = DEFAULT_NAME if path == STANDARD_STREAM else path.name
     document = read_document(path, limit=MAX_TOPOLOGY_BYTES)
     return topology_from_document(document, where=str(path), name=name, connected=connected)
 
 
-def write_topology(topology: Topology, path: Path) -> None:
+def write_topology(topology: Topology, path: PathLike) -> None:
     """Write `topology` to `path`, whole or not at all. Raises `InputError` if that cannot be done."""
+    path = as_path(path)
     try:
         text = json_text(topology_to_document(topology), indent=1)
     except TypeError as error:  # an attribute that a networkx graph brought

@@ -1,8 +1,7 @@
 """Schedules from files that conclusions are drawn from: read, and verified before anyone sees them."""
 
-from pathlib import Path
-
 from forestcoll.errors import InputError
+from forestcoll.files import PathLike
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.schedule import Schedule
@@ -10,7 +9,7 @@ from forestcoll.verification.judges import verify
 from forestcoll.verification.report import Report
 
 
-def read_verified(path: Path, *, progress: Progress = SILENT) -> tuple[Schedule, Report]:
+def read_verified(path: PathLike, *, progress: Progress = SILENT) -> tuple[Schedule, Report]:
     """Return the schedule in the file at `path`, of whatever kind, if it is right, and what was found out about it.
 
     Args:
@@ -22,6 +21,7 @@ def read_verified(path: Path, *, progress: Progress = SILENT) -> tuple[Schedule,
 
     Example:
         >>> import tempfile
+        >>> from pathlib import Path
         >>> from forestcoll import build_topology, generate, write_schedule
         >>> path = Path(tempfile.mkdtemp()) / "ring.json"
         >>> write_schedule(generate(build_topology("ring:nodes=4")), path)

@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 
 import numpy as np
 
 from forestcoll.collective import Collective
+from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.verification.network import BoolArray, Network
@@ -53,6 +55,23 @@ class Question:
         """The network."""
         return self.network.topology
 
+    @cached_property
+    def takes_part(self) -> BoolArray:
+        """Whether each node is a member."""
+        return self.marks(self.members)
+
+    @cached_property
+    def usable(self) -> BoolArray:
+        """Whether data can reach each link from a member and go on from it to a member, or neither.
+
+        No schedule needs a link of which only one is true: it leads into a dead end or out of one.
+        """
+        network = self.network
+        fed = _reached(network.sources, network.targets, self.takes_part)
+        feeding = _reached(network.targets, network.sources, self.takes_part)
+        usable: BoolArray = fed[network.sources] == feeding[network.targets]
+        return usable
+
     def marks(self, nodes: Iterable[int]) -> BoolArray:
         """Return of each node whether it is one of `nodes`."""
         marks = np.zeros(self.network.size, dtype=np.bool_)
@@ -66,6 +85,17 @@ class Question:
             raise UnprovenError(f"{what} holds a number that is none of a node")
         if len(set(listed)) < len(listed):
             raise UnprovenError(f"{what} holds a node twice")
+
+
+def _reached(tails: IntArray, heads: IntArray, begin: BoolArray) -> BoolArray:
+    """Return which nodes are reached from those marked in `begin`, along links from tails to heads."""
+    reached = begin.copy()
+    while True:
+        further = reached.copy()
+        further[heads[reached[tails]]] = True
+        if np.array_equal(further, reached):
+            return reached
+        reached = further
 
 
 def require_coarse(values: Iterable[Fraction]) -> None:

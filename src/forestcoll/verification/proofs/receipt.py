@@ -24,7 +24,7 @@ def receipt_bound(proof: ReceiptProof, question: Question) -> Fraction:  # noqa:
     if bool((network.can_multicast | network.can_aggregate).any()):
         raise UnprovenError("a switch copies or adds up")
     ends = (network.targets, network.sources)
-    least = min(_bandwidth(network, network.is_compute[end]) for end in ends)
+    least = min(_bandwidth(network, network.is_compute[end] & question.usable) for end in ends)
     return least / (2 * (len(question.members) - 1))
 
 

@@ -81,50 +81,38 @@ class _Dual:
         return (value for of_phase in self.proof.potentials.values() for value in of_phase.values())
 
     def _check_potentials(self, phase: PhaseOp) -> None:
-        passive = ~self.takes_part & ~self.able(phase)
+        passive = ~self.question.takes_part & ~self.able(phase)
         for node, value in self.proof.potentials.get(phase, {}).items():
             self.question.require_nodes([node], "the list of potentials")
             if value and not passive[node]:
                 raise UnprovenError(f"a node that does more than pass data on has a potential in the {phase}")
 
     def _check_shift(self, image: IntArray, order: int, what: str) -> None:
-        """Check that a shift sends the network onto itself, and comes back as its order says."""
+        """Check that a shift maps the usable part of the network onto itself, and returns as its order says."""
         network = self.question.network
         if sorted(image.tolist()) != list(range(network.size)):
             raise UnprovenError(f"{what} does not send the nodes to all nodes, each once")
-        marks = (network.is_compute, self.takes_part, network.can_multicast, network.can_aggregate)
-        if any((mark != mark[image]).any() for mark in marks):
+        roles = (self.question.takes_part, *map(self.able, PhaseOp))
+        if any((role != role[image]).any() for role in roles):
             raise UnprovenError(f"{what} sends a node to one of another kind")
         _, class_of = network.bandwidths
-        moved = self._moved_links(image)
-        if (moved < 0).any() or (class_of != class_of[moved]).any():
+        moved, usable = self._moved_links(image), self.question.usable
+        if (moved < 0).any() or not usable[moved[usable]].all() or (class_of != class_of[moved]).any():
             raise UnprovenError(f"{what} sends a link to none of the same bandwidth")
         if order < 2 or (power(image, order) != np.arange(network.size)).any():
             raise UnprovenError(f"{what} is not back at its beginning after as many times as its order says")
 
     def _moved_links(self, image: IntArray) -> IntArray:
+        """Return the image of each usable link, -1 if there is no such link; other links stay where they are."""
         network = self.question.network
-        return network.find_links(image[network.sources], image[network.targets])
-
-    @cached_property
-    def takes_part(self) -> BoolArray:
-        """Of each node whether it is a member."""
-        return self.question.marks(self.question.members)
+        moved = network.find_links(image[network.sources], image[network.targets])
+        return np.where(self.question.usable, moved, np.arange(len(moved)))
 
     def able(self, phase: PhaseOp) -> BoolArray:
         """Return which nodes that do not take part copy in a broadcast or add up in a reduce; idle nodes do both."""
         network = self.question.network
         switches = network.can_multicast if phase is PhaseOp.BROADCAST else network.can_aggregate
-        return switches | (network.is_compute & ~self.takes_part)
-
-    @cached_property
-    def usable(self) -> BoolArray:
-        """Of each link whether data can come to it from a member and go on from it to one, or neither."""
-        network = self.question.network
-        fed = _reached(network.sources, network.targets, self.takes_part)
-        feeding = _reached(network.targets, network.sources, self.takes_part)
-        usable: BoolArray = fed[network.sources] == feeding[network.targets]
-        return usable
+        return switches | (network.is_compute & ~self.question.takes_part)
 
     @cached_property
     def node_orbits(self) -> IntArray:
@@ -142,7 +130,7 @@ class _Dual:
         of_orbit = self._held_by_orbit()
         orbit_of, zero = self.node_orbits, Fraction(0)
         if self.question.collective is Collective.ALLREDUCE:
-            roots = self.takes_part | (self.able(PhaseOp.REDUCE) & self.able(PhaseOp.BROADCAST))
+            roots = self.question.takes_part | (self.able(PhaseOp.REDUCE) & self.able(PhaseOp.BROADCAST))
             return min(of_orbit.get(int(orbit), zero) for orbit in np.unique(orbit_of[roots]))
         parts = zip(self.question.members, self.question.parts, strict=True)
         return sum((part * of_orbit.get(int(orbit_of[node]), zero) for node, part in parts), zero)
@@ -170,7 +158,7 @@ class _Dual:
         distinct, class_of = self.question.network.bandwidths
         costs = [self._costs(phase) for phase in self.phases]
         falls = [self._falls(phase) for phase in self.phases]
-        links = np.flatnonzero(self.usable).tolist()
+        links = np.flatnonzero(self.question.usable).tolist()
         alike = Counter((int(self.link_orbits[link]), tuple(fall.get(link) for fall in falls)) for link in links)
         total = Fraction(0)
         for (orbit, of_phases), count in alike.items():
@@ -198,14 +186,3 @@ def _means(held: Iterable[tuple[WeightedCut, IntArray]], sizes: IntArray) -> dic
         for orbit, count in zip(*(each.tolist() for each in np.unique(places, return_counts=True)), strict=True):
             total[orbit] = total.get(orbit, Fraction(0)) + cut.weight * Fraction(count, int(sizes[orbit]))
     return total
-
-
-def _reached(tails: IntArray, heads: IntArray, begin: BoolArray) -> BoolArray:
-    """Return which nodes are reached from those marked in `begin`, along links from tails to heads."""
-    reached = begin.copy()
-    while True:
-        further = reached.copy()
-        further[heads[reached[tails]]] = True
-        if np.array_equal(further, reached):
-            return reached
-        reached = further
