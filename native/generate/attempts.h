@@ -1,8 +1,9 @@
-// Growing all trees together, and anew with more care as long as that brings them nearer to completion.
+// Growing all trees together, and again with more care as long as that brings them nearer to completion.
 //
 // A level at a time, strictly first: no tree enters a spared set more often than it must, and trees of many copies
 // split where only some copies can go on. Then they may spend slack. If trees stay incomplete, it starts over: with
-// clusters spared as well, then with slack kept in the sets that the last trees could not all enter any more.
+// more clusters spared, then with slack kept in the sets that the last trees could not all enter any more. Where trees
+// would crowd into clusters (crowding.h), the first attempt spares these already, as one that does not would fail.
 //
 // Invariant between attempts: the trees of the best one are planted, so the capacities are what they leave.
 #pragma once
@@ -32,11 +33,13 @@ class Attempts {
       : growth_(growth), sets_(sets), terminals_(terminals), order_(order), supplies_(supplies), may_learn_(may_learn) {
   }
 
-  // The trees of the attempt that left the fewest edges missing; they are planted.
-  std::vector<Tree> run(Observer& observer) {
-    make(Care::kTight, observer);
+  // The trees of the attempt that left the fewest edges missing; they are planted. `first` is the least care worth
+  // trying. A care that no set has would change nothing.
+  std::vector<Tree> run(Care first, Observer& observer) {
+    if (first > Care::kTight) sets_.heed_all();
+    make(first, observer);
     for (const Care care : {Care::kCluster, Care::kAmpleCluster}) {
-      if (best_.missing > 0) try_again(care, observer);
+      if (best_.missing > 0 && care > first && sets_.has(care)) try_again(care, observer);
     }
     bool helps = may_learn_;
     while (helps && is_far_from_complete() && counters_.attempts < kMostAttempts) {
@@ -127,7 +130,7 @@ class Attempts {
     for (const NodeIndex root : terminals_) {
       if (!members[index(root)]) slack -= supplies_[index(root)];
     }
-    sets_.add(members, entering, slack, Care::kNone);
+    sets_.add(members, {entering, slack, Care::kNone});
   }
 
   // Levels

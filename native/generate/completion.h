@@ -194,7 +194,7 @@ class Completion {
     const std::vector<ArcIndex> entering = sets_.arcs_into(violated);
     Capacity slack = 0;
     for (const ArcIndex arc : entering) slack += network_.capacity(arc);
-    if (sets_.add(violated, entering, slack, Care::kTight) == sets_.kNoSet) return false;
+    if (sets_.add(violated, {entering, slack, Care::kTight}) == sets_.kNoSet) return false;
     growth_.count_trees(sets_.size() - 1, growing());
     return true;
   }

@@ -262,6 +262,7 @@ class Growth {
   // twice as much with every 1/32 of the arc's capacity that is used, so that paths spread.
   using Cost = std::int64_t;
   static constexpr Cost kHop = Cost{1} << 46;
+  static constexpr Capacity kLarge = Capacity{1} << 54;
   Cost cost(ArcIndex arc) const { return cost_[index(purse(arc))]; }
 
   // What is left of the arc's capacity.
@@ -274,9 +275,12 @@ class Growth {
     cost_[index(arc)] = kHop + price(full - network_.capacity(arc), full);
   }
 
+  // What it costs that so much of a capacity is used: from 2^10 to less than 2^42, less than a hop.
   static Cost price(Capacity used, Capacity full) {
     static constexpr Cost kSteps[] = {1024, 1117, 1218, 1328, 1448, 1579, 1722, 1878};  // 1024 * 2^(i/8)
-    const auto part = static_cast<std::size_t>(used * 255 / std::max<Capacity>(full, 1));
+    // In large numbers the divisor is rounded, so that the product need not fit.
+    const Capacity parts = full < kLarge ? used * 255 / std::max<Capacity>(full, 1) : used / (full / 255);
+    const auto part = static_cast<std::size_t>(parts);
     return kSteps[part % 8] << (part / 8);
   }
 

@@ -7,18 +7,16 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "flow/network.h"
+#include "generate/node_sets.h"
 
 namespace forestcoll {
 
-using SetIndex = std::int32_t;
-
-// How near at hand it is to enter a set once only. Before trees spend slack, they spare the tight sets; if that does
-// not do, clusters as well (nodes near each other), first those that have no more than four times what they need.
+// How much depends on entering a set only once. Before trees spend slack, they spare the tight sets. If that is not
+// enough, they also spare clusters (nodes near each other): first those that are scarce, then the ample ones.
 enum class Care : char { kTight, kCluster, kAmpleCluster, kNone };
 
 template <class Capacity>
@@ -27,14 +25,12 @@ class TightSets {
   explicit TightSets(const Network<Capacity>& network)
       : network_(network), entered_(static_cast<std::size_t>(network.arcs())), entered_tight_(entered_.size()) {}
 
-  SetIndex size() const { return static_cast<SetIndex>(members_.size()); }
+  SetIndex size() const { return members_.size(); }
   // The sets that the arc leads into and that trees heed.
   const std::vector<SetIndex>& entered(ArcIndex arc) const {
     return (heeds_all_ ? entered_ : entered_tight_)[static_cast<std::size_t>(arc)];
   }
-  bool contains(SetIndex set, NodeIndex node) const {
-    return members_[static_cast<std::size_t>(set)][static_cast<std::size_t>(node)];
-  }
+  bool contains(SetIndex set, NodeIndex node) const { return members_.contains(set, node); }
   Capacity slack(SetIndex set) const { return slack_[purse(set)]; }
   // How much of the slack a tree may take: before trees `spend`, only where there is plenty.
   Capacity spare(SetIndex set, bool spend) const {
@@ -46,22 +42,28 @@ class TightSets {
   void heed_all() { heeds_all_ = true; }
   void pay(SetIndex set, Capacity amount) { slack_[purse(set)] -= amount; }
 
-  // Keeps the set given by `members`, which has `slack` before any tree has grown. Its number, or kNoSet if it is kept
-  // already or there are too many. `entering` are the arcs into it.
-  SetIndex add(const std::vector<bool>& members, const std::vector<ArcIndex>& entering, Capacity slack, Care care) {
-    if (size() >= kMostSets || !known_.insert(members).second) return kNoSet;
-    const SetIndex set = size();
-    members_.push_back(members);
-    start_.push_back(slack);
-    slack_.push_back(slack);
-    care_.push_back(care);
-    purse_.push_back(set);
-    for (const ArcIndex arc : entering) {
-      entered_[static_cast<std::size_t>(arc)].push_back(set);
-      if (care == Care::kTight) entered_tight_[static_cast<std::size_t>(arc)].push_back(set);
-    }
-    return set;
+  // Whether some set has this care.
+  bool has(Care care) const { return std::find(care_.begin(), care_.end(), care) != care_.end(); }
+  // Gives a set of ample care, of which no tree knows yet, the care for scarce clusters.
+  void make_scarce(SetIndex set) { care_[static_cast<std::size_t>(set)] = Care::kCluster; }
+
+  // What is known of a set before any tree has grown: the arcs into it, the slack, and the care.
+  struct Terms {
+    std::vector<ArcIndex> entering;
+    Capacity slack;
+    Care care;
+  };
+
+  // Keep a set, which is given by its members or as part of a partition. They return its number, or kNoSet if it is
+  // kept already or there are too many.
+  SetIndex add(const std::vector<bool>& members, const Terms& terms) {
+    return members_.add(members) ? add_terms(terms) : kNoSet;
   }
+  SetIndex add(NodeSets::Part part, SetHash hash, const Terms& terms) {
+    return members_.add(part, hash) ? add_terms(terms) : kNoSet;
+  }
+  std::int32_t add_table(std::vector<NodeIndex> labels) { return members_.add_table(std::move(labels)); }
+  void drop_table() { members_.drop_table(); }
 
   // The arcs into the set given by `members`.
   std::vector<ArcIndex> arcs_into(const std::vector<bool>& members) const {
@@ -103,17 +105,27 @@ class TightSets {
  private:
   std::size_t purse(SetIndex set) const { return static_cast<std::size_t>(purse_[static_cast<std::size_t>(set)]); }
 
-  static constexpr SetIndex kMostSets = 1 << 15;
+  SetIndex add_terms(const Terms& terms) {
+    const SetIndex set = size() - 1;
+    start_.push_back(terms.slack);
+    slack_.push_back(terms.slack);
+    care_.push_back(terms.care);
+    purse_.push_back(set);
+    for (const ArcIndex arc : terms.entering) {
+      entered_[static_cast<std::size_t>(arc)].push_back(set);
+      if (terms.care == Care::kTight) entered_tight_[static_cast<std::size_t>(arc)].push_back(set);
+    }
+    return set;
+  }
 
   const Network<Capacity>& network_;
-  std::vector<std::vector<bool>> members_;
+  NodeSets members_;
   std::vector<Capacity> start_, slack_;
   std::vector<Care> care_;
   std::vector<SetIndex> purse_;  // of each set, the one whose slack it pays from: itself, or one that shares it
   Care care_taken_ = Care::kTight;
   bool heeds_all_ = false;
   std::vector<std::vector<SetIndex>> entered_, entered_tight_;  // of each arc, the sets that it leads into
-  std::unordered_set<std::vector<bool>> known_;
 };
 
 }  // namespace forestcoll
