@@ -21,6 +21,7 @@
 #include "flow/network.h"
 #include "generate/growing_tree.h"
 #include "generate/orbits.h"
+#include "generate/prices.h"
 #include "generate/tight_sets.h"
 #include "generate/way_table.h"
 
@@ -53,6 +54,7 @@ class Growth {
       if (sender(arc) == network.tail(arc)) sendable_[index(sender(arc))] += network.capacity(arc);
       update_cost(arc);
     }
+    sender_price_.assign(index(network.nodes()), price<Capacity>(0, 1));
   }
 
   Tree plant(NodeIndex root, Capacity multiplicity) const {
@@ -132,15 +134,28 @@ class Growth {
     }
     node_depth_.assign(index(network_.nodes()), -1);
     node_depth_[index(tree.root)] = 0;
-    for (const NodeIndex node : order) find_depth(tree, node);
-    std::stable_sort(order.begin(), order.end(), [&](NodeIndex one, NodeIndex other) {
-      return node_depth_[index(one)] < node_depth_[index(other)];
-    });
-    return order;
+    depth_starts_.assign(1, 0);
+    for (const NodeIndex node : order) {
+      find_depth(tree, node);
+      const std::size_t depth = index(node_depth_[index(node)]);
+      if (depth_starts_.size() < depth + 2) depth_starts_.resize(depth + 2);
+      ++depth_starts_[depth + 1];
+    }
+    std::partial_sum(depth_starts_.begin(), depth_starts_.end(), depth_starts_.begin());
+    std::vector<NodeIndex> sorted(order.size());
+    for (const NodeIndex node : order) sorted[depth_starts_[index(node_depth_[index(node)])]++] = node;
+    return sorted;
   }
 
   // The path by which the tree reaches a node other than its root.
   std::span<const ArcIndex> path_to(const Tree& tree, NodeIndex node) const { return paths_[tree.entry[index(node)]]; }
+
+  // Does the tree reach nothing through the node?
+  bool is_leaf(const Tree& tree, NodeIndex node) const {
+    return std::none_of(terminals_.begin(), terminals_.end(), [&](NodeIndex other) {
+      return other != tree.root && tree.reaches(other) && parent(tree, other) == node;
+    });
+  }
 
   // The node, and all nodes that the tree reaches through it.
   std::vector<NodeIndex> branch(const Tree& tree, NodeIndex node) {
@@ -258,11 +273,6 @@ class Growth {
     return true;
   }
 
-  // What a path over the arc costs: first of all a hop, since every hop uses capacity; among ways of as many hops,
-  // twice as much with every 1/32 of the arc's capacity that is used, so that paths spread.
-  using Cost = std::int64_t;
-  static constexpr Cost kHop = Cost{1} << 46;
-  static constexpr Capacity kLarge = Capacity{1} << 54;
   Cost cost(ArcIndex arc) const { return cost_[index(purse(arc))]; }
 
   // What is left of the arc's capacity.
@@ -275,19 +285,12 @@ class Growth {
     cost_[index(arc)] = kHop + price(full - network_.capacity(arc), full);
   }
 
-  // What it costs that so much of a capacity is used: from 2^10 to less than 2^42, less than a hop.
-  static Cost price(Capacity used, Capacity full) {
-    static constexpr Cost kSteps[] = {1024, 1117, 1218, 1328, 1448, 1579, 1722, 1878};  // 1024 * 2^(i/8)
-    // In large numbers the divisor is rounded, so that the product need not fit.
-    const Capacity parts = full < kLarge ? used * 255 / std::max<Capacity>(full, 1) : used / (full / 255);
-    const auto part = static_cast<std::size_t>(parts);
-    return kSteps[part % 8] << (part / 8);
-  }
-
   void change(ArcIndex arc, Capacity amount) {
     network_.add_capacity(purse(arc), amount);
-    sent_[index(sender(arc))] -= amount;
     update_cost(purse(arc));
+    const std::size_t from = index(sender(arc));
+    sent_[from] -= amount;
+    if (is_terminal_[from]) sender_price_[from] = price(sent_[from], sendable_[from]);
   }
 
   // Walks from the frontier through switches, cheapest first (Dijkstra), and notes the compute nodes met on the way.
@@ -306,17 +309,17 @@ class Growth {
 
   void leave(const Tree& tree, NodeIndex node, Cost so_far, Rules rules) {
     const auto& out = network_.out(node);
+    if (out.empty()) return;
+    const std::size_t first = index(tree.root) % out.size();  // the place whose turn comes first
     for (std::size_t place = 0; place < out.size(); ++place) {
       const ArcIndex arc = out[place];
       const NodeIndex head = network_.head(arc);
-      const Cost reached = so_far + cost(arc);
       if (is_terminal(head)) {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
-        const std::size_t turn = (place + out.size() - index(tree.root) % out.size()) % out.size();
-        targets_.push_back(
-            {reached + price(sent_[index(sender_[index(head)])], sendable_[index(sender_[index(head)])]), turn, arc});
+        const std::size_t turn = place >= first ? place - first : place + out.size() - first;
+        targets_.push_back({so_far + cost(arc) + sender_price_[index(sender_[index(head)])], turn, arc});
       } else if (!settled(head) && open(tree, arc, rules)) {
-        feed(head, arc, reached);
+        feed(head, arc, so_far + cost(arc));
       }
     }
   }
@@ -462,8 +465,9 @@ class Growth {
   std::vector<NodeIndex> sender_;               // of a node, the one that its sending is counted with, likewise
   std::vector<Capacity> full_;                  // of an arc, its capacity at the start
   std::vector<Cost> cost_;
-  std::vector<Capacity> sent_,
-      sendable_;  // of a node, how much of the capacity of the arcs out of it is used, and all of it
+  // Of a node, how much of the capacity of the arcs out of it is used, and all of it.
+  std::vector<Capacity> sent_, sendable_;
+  std::vector<Cost> sender_price_;  // of a compute node that sends, what its sending so far makes it cost to come to it
   struct Visit {
     Cost cost;
     NodeIndex node;
@@ -483,6 +487,7 @@ class Growth {
   };
   std::vector<BackStep> walk_;
   std::vector<NodeIndex> next_frontier_, node_depth_, way_up_;
+  std::vector<std::size_t> depth_starts_;  // of each depth, where its nodes begin in the sorted order
   std::vector<ArcIndex> path_;
   struct Entry {
     SetIndex set;

@@ -25,7 +25,7 @@ class WayTable {
     Ways& ways = of_[static_cast<std::size_t>(from)];
     PathNumber& last = chain(ways, to);
     for (PathNumber way = last; way != kNone; way = next_[static_cast<std::size_t>(way)]) {
-      if (std::ranges::equal((*this)[way], path)) return way;
+      if (same((*this)[way], path)) return way;
     }
     const PathNumber added = size();
     next_.push_back(last);
@@ -45,6 +45,15 @@ class WayTable {
   PathNumber size() const { return static_cast<PathNumber>(starts_.size() - 1); }
 
  private:
+  // Paths are short: to compare arc by arc is faster than a call of memcmp.
+  static bool same(std::span<const ArcIndex> one, std::span<const ArcIndex> other) {
+    if (one.size() != other.size()) return false;
+    for (std::size_t place = 0; place < one.size(); ++place) {
+      if (one[place] != other[place]) return false;
+    }
+    return true;
+  }
+
   static constexpr PathNumber kNone = -1;
   static constexpr std::int32_t kFew = 64;
 
