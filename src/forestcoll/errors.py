@@ -1,7 +1,8 @@
-"""The three ways in which something can go wrong, kept apart.
+"""The four ways in which something can go wrong, kept apart.
 
-`InputError` is the caller's to mend, `NoSolutionError` is the network's answer, and `InternalError` is our own
-defect: it never reaches a user because of what they typed.
+`InputError` is the caller's to fix, `NoSolutionError` is the network's answer, `CommunicationError` is the fault of
+another process or of the network between them, and `InternalError` is our own defect: it never reaches a user because
+of what they typed.
 """
 
 import json
@@ -20,6 +21,10 @@ class InputError(ForestcollError):
 
 class NoSolutionError(ForestcollError):
     """The input is well formed, but what was asked cannot be had on it; the text says why."""
+
+
+class CommunicationError(ForestcollError):
+    """Processes that run a schedule together failed: the text names the operation and the rank at fault."""
 
 
 class InternalError(ForestcollError):
