@@ -92,7 +92,7 @@ def element_type_of(array: AnyArray, dtype: str | None = None) -> ElementType:
         'f32'
     """
     name = array.dtype.name if dtype is None else dtype
-    found = _BY_NAME.get(name) or next((each for each in ElementType if each.text == name), None)
+    found = _BY_NAME.get(name, next((each for each in ElementType if each.text == name), None))
     if found is None:
         known = ", ".join(each.text for each in ElementType)
         raise InputError(f"dtype is {shown(name)}, which the runtime cannot move; use one of {known}")
