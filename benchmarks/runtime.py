@@ -24,6 +24,7 @@ from forestcoll.runtime.elements import AnyArray, ElementType
 from forestcoll.runtime.plan import Plan, plan_of
 from forestcoll.runtime.reference import run_reference
 from forestcoll.runtime.sizing import layout_of
+from forestcoll.runtime.work import Work
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
@@ -105,7 +106,11 @@ def engine_rank(job: Job, seat: Seat) -> None:
     """Run the job with the engine."""
     store = TcpStore(f"127.0.0.1:{seat.port}", rank=seat.rank + 1)
     with Communicator([job.schedule()], rank=seat.rank, store=store, timeout=120) as group:
-        calls = {"allreduce": group.allreduce, "allgather": group.allgather, "reduce-scatter": group.reduce_scatter}
+        calls: dict[str, Callable[[AnyArray], Work]] = {
+            "allreduce": group.allreduce,
+            "allgather": group.allgather,
+            "reduce-scatter": group.reduce_scatter,
+        }
         call = calls[job.collective]
         seat.times.put(list(timed(job, seat, lambda data: call(data).wait())))
         seat.barrier.wait()
