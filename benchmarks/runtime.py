@@ -14,21 +14,22 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from forestcoll.collective import Collective
-from forestcoll.runtime import Communicator, TcpStore
+from forestcoll.runtime import Communicator, TcpStore, Work
 from forestcoll.runtime.elements import AnyArray, ElementType
 from forestcoll.runtime.plan import Plan, plan_of
 from forestcoll.runtime.reference import run_reference
 from forestcoll.runtime.sizing import layout_of
-from forestcoll.runtime.work import Work
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 from forestcoll.units import data_size
+
+Call: TypeAlias = Callable[[AnyArray], Work]
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def engine_rank(job: Job, seat: Seat) -> None:
     """Run the job with the engine."""
     store = TcpStore(f"127.0.0.1:{seat.port}", rank=seat.rank + 1)
     with Communicator([job.schedule()], rank=seat.rank, store=store, timeout=120) as group:
-        calls: dict[str, Callable[[AnyArray], Work]] = {
+        calls: dict[str, Call] = {
             "allreduce": group.allreduce,
             "allgather": group.allgather,
             "reduce-scatter": group.reduce_scatter,
