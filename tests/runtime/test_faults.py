@@ -16,6 +16,8 @@ from forestcoll.runtime import Communicator, MemoryStore, connecting
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
+pytestmark = pytest.mark.slow  # these wait for faults and time limits; a loaded machine may delay them
+
 
 def test_a_killed_process_is_noticed_at_once() -> None:
     with Processes(4, timeout=20) as running:

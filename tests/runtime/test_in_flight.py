@@ -15,6 +15,8 @@ from forestcoll.runtime import plan as plans
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
+pytestmark = pytest.mark.slow  # these wait for faults and time limits; a loaded machine may delay them
+
 
 def test_operations_in_flight_end_in_any_order_of_waiting() -> None:
     def body(group: Communicator) -> None:

@@ -15,6 +15,8 @@ from forestcoll.runtime import Communicator, MemoryStore
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
+pytestmark = pytest.mark.slow  # these wait for faults and time limits; a loaded machine may delay them
+
 
 @pytest.fixture
 def players() -> Iterator[Players]:
@@ -73,7 +75,9 @@ def test_a_failed_group_stays_failed(players: Players) -> None:
     for texts in players.run(body):
         assert len(set(texts)) == 1
         assert "operation 0 is allreduce" in texts[0]
-    assert players.groups[1].records()[0]["state"] == "failed"
+    states = [record["state"] for group in players.groups for record in group.records()]
+    assert states
+    assert set(states) == {"failed"}
 
 
 def test_schedules_are_compared_before_anything_runs() -> None:
