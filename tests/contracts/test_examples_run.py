@@ -23,6 +23,7 @@ MODULES = (
     "targets.exporting",
     "verification.judges",
     "verification.reading",
+    "verification.report",
 )
 
 
