@@ -24,7 +24,7 @@ def declared() -> list[str]:
 def test_the_stub_and_the_package_have_the_same_names() -> None:
     names = declared()
     assert len(names) == len(set(names))
-    assert sorted(names) == sorted(forestcoll.__all__)
+    assert sorted(names) == sorted(vars(forestcoll)["__all__"])
     assert set(names) <= set(dir(forestcoll))
 
 

@@ -1,4 +1,4 @@
-"""The examples in the docstrings of functions that take any kind of schedule run, and print what they say."""
+"""The examples in the docstrings of schedules, judges, simulation and export run and print what they show."""
 
 import doctest
 from importlib import import_module
@@ -8,11 +8,22 @@ import pytest
 MODULES = (
     "lowering.lowering",
     "schedule.files",
+    "schedule.rows",
+    "schedule.schedule",
+    "schedule.series.value",
+    "schedule.shape",
     "schedule.shapes",
+    "schedule.steps.shape",
+    "schedule.steps.value",
+    "schedule.trees.expansion",
+    "schedule.trees.shape",
+    "schedule.trees.traffic",
+    "schedule.trees.value",
     "simulation.simulate",
     "targets.exporting",
     "verification.judges",
     "verification.reading",
+    "verification.report",
 )
 
 
