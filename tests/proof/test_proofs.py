@@ -173,7 +173,7 @@ SPOILED: dict[str, tuple[dict[str, object], str]] = {
             "potentials": {"reduce": [], "broadcast": []},
             "symmetry": [{"order": 2, "image": [0]}],
         },
-        "1 images; expected",
+        "image has 1 entries; expected",
     ),
     "no length": ({"kind": "lengths", "lengths": [{"source": 0, "target": 1, "length": "x"}]}, "length is 'x'"),
 }
