@@ -1,4 +1,4 @@
-"""The examples in the docstrings of schedules, judges, simulation and export run and print what they show."""
+"""The examples in the docstrings of public functions and values run, and print the output shown."""
 
 import doctest
 from importlib import import_module
@@ -6,7 +6,17 @@ from importlib import import_module
 import pytest
 
 MODULES = (
+    "allreduce.program",
+    "bounds.all_to_all",
+    "bounds.table",
+    "generation.forest",
     "lowering.lowering",
+    "optima.rooted",
+    "optima.value",
+    "proof.bound",
+    "proof.cut",
+    "proof.receipt",
+    "request",
     "schedule.files",
     "schedule.rows",
     "schedule.schedule",
@@ -20,6 +30,8 @@ MODULES = (
     "schedule.trees.traffic",
     "schedule.trees.value",
     "simulation.simulate",
+    "solver.generate",
+    "solver.optimum",
     "targets.exporting",
     "verification.judges",
     "verification.reading",
