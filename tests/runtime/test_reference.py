@@ -96,7 +96,7 @@ def widened(values: AnyArray, element: ElementType) -> AnyArray:
 
 
 def compare(plan: Plan, result: AnyArray, expected: AnyArray, element: ElementType) -> None:
-    if expected.dtype == result.dtype:
+    if expected.dtype == result.dtype and element is not ElementType.F64:  # sums of F64 depend on their order
         assert np.array_equal(result, expected)
         return
     with np.errstate(over="ignore"):
