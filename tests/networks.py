@@ -1,6 +1,7 @@
 """Random networks for hypothesis: small enough to try every cut, and as odd as networks get.
 
-Every switch takes in as much as it gives out. Compute nodes need not, in `one_way_networks(unbalanced=True)`.
+The incoming and outgoing bandwidths of each switch are equal. Those of compute nodes may differ, in
+`one_way_networks(unbalanced=True)`.
 """
 
 from fractions import Fraction
@@ -132,7 +133,7 @@ def networks(
 def uneven_networks(
     draw: st.DrawFn, *, most: int = 7, kinds: st.SearchStrategy[st.SearchStrategy[Fraction]] = ANY_KIND
 ) -> Topology:
-    """One-way links between any nodes: switches take in more than they give out, or less, and may be dead ends.
+    """One-way links between any nodes: switches may be unbalanced, and may be dead ends.
 
     Compute nodes reach each other.
     """

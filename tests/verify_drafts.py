@@ -293,7 +293,7 @@ def empty_handed() -> Draft:
 
 
 def one_way_sum() -> Draft:
-    """A broadcast on one way round a ring, turned round."""
+    """A broadcast along one direction of a ring, reversed."""
     builder = TopologyBuilder("one way")
     names = [builder.add_compute(number) for number in range(3)]
     for number in range(3):

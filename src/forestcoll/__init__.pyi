@@ -15,6 +15,7 @@ from .design.finder import TopologyFinder as TopologyFinder
 from .design.finder import find_topologies as find_topologies
 from .design.realisation import schedule_of as schedule_of
 from .design.realisation import topology_of as topology_of
+from .errors import CommunicationError as CommunicationError
 from .errors import ForestcollError as ForestcollError
 from .errors import InputError as InputError
 from .errors import InternalError as InternalError

@@ -1,6 +1,7 @@
-"""The three kinds of errors, kept apart.
+"""The four kinds of errors, kept apart.
 
 `InputError`: the caller must fix the input. `NoSolutionError`: the input is valid, but the network allows no solution.
+`CommunicationError`: another process, or the network between processes, failed.
 `InternalError`: a defect in forestcoll; no input of a user may cause one.
 """
 
@@ -28,6 +29,10 @@ class InputError(ForestcollError):
 
 class NoSolutionError(ForestcollError):
     """The input is valid, but the request has no solution on this network; the text says why."""
+
+
+class CommunicationError(ForestcollError):
+    """Processes that run a schedule together failed: the text names the operation and the rank at fault."""
 
 
 class InternalError(ForestcollError):

@@ -1,10 +1,10 @@
-"""Who holds how much: what a collective asks of the network, as weights of the compute nodes (ForestColl §5.7).
+"""A collective and its parameters, as a caller writes them and as weights of the compute nodes (ForestColl §5.7).
 
-A collective whose data flows from the roots of trees is a broadcast from every compute node at once, each of its own
-shard: 1/N of the data in an allgather, shards of any size in an allgather(v), all data at the root in a broadcast.
-With D the least common denominator of all shards, node v has the *weight* D times its shard, an integer; weights have
-no common divisor. So k trees for each 1/D of the data are k times its weight at each node, and k may be any integer.
-A collective whose data flows towards the roots is the same on the transposed network.
+A collective whose data flows away from the roots of trees is a broadcast from all compute nodes at the same time, each
+of its shard: 1/N of the data in an allgather, shards of any size in an allgather(v), all data at the root in a
+broadcast. Let D be the least common denominator of all shards. The *weight* of node v is D times its shard, an integer;
+weights have no common divisor. With k trees for each 1/D of the data, a node has k times its weight of trees, where k
+is any positive integer. A collective whose data flows towards the roots is its dual on the transposed network.
 """
 
 from dataclasses import dataclass, replace
@@ -20,13 +20,13 @@ from forestcoll.topology import NodeId, Topology
 
 @dataclass(frozen=True)
 class Request:
-    """What a caller asks for, by names and ids; it can be passed in place of the keywords of the same names.
+    """A collective and its parameters, by names and ids. It replaces the keywords of the same names.
 
     Attributes:
-        collective: the operation, or its name.
-        ranks: which compute nodes take part, as `ranks.ranks_of` takes them; all if None.
-        root: of a broadcast or a reduce, the id of the compute node that data comes from or goes to.
-        shards: of an allgather or a reduce-scatter, what part of the data each compute node has, by node ids; equal
+        collective: the collective, or its name.
+        ranks: the compute nodes that take part, as for `ranks.ranks_of`; all if None.
+        root: for a broadcast or a reduce, the id of the compute node that is its root.
+        shards: for an allgather or a reduce-scatter, the part of the data of each compute node, by node id; equal
             parts if None.
 
     Example:
@@ -47,21 +47,21 @@ class Request:
         root: NodeId | None = None,
         shards: ShardsByNode | None = None,
     ) -> "Request":
-        """Return `asked` if it is a request, else one of that collective and the keywords.
+        """Return `asked` if it is a request, else a request with that collective and the keywords.
 
         Raises:
-            InputError: `asked` is a request, and there is a keyword besides.
+            InputError: `asked` is a request, and a keyword is also given.
         """
         if not isinstance(asked, Request):
             return Request(asked, ranks, root, shards)
         given = {"ranks": ranks, "root": root, "shards": shards}
         for name, value in given.items():
             if value is not None:
-                raise InputError(f"{name} is given besides a Request; put it into the Request, as {name}=...")
+                raise InputError(f"{name} is given in addition to a Request; put it into the Request, as {name}=...")
         return asked
 
     def demand(self, topology: Topology) -> "Demand":
-        """Return what is asked in node numbers of `topology`, checked.
+        """Check the request and return it in node numbers of `topology`.
 
         Raises:
             InputError: as `Demand.of`.
@@ -75,13 +75,19 @@ RequestLike: TypeAlias = Collective | str | Request
 
 @dataclass(frozen=True)
 class Demand:
-    """What is asked of a network, in its node numbers.
+    """A collective and its parameters, in node numbers of a network.
 
     Attributes:
-        collective: the operation.
-        root: the number of the node that data comes from or goes to, where the collective has one.
-        shards: of each compute node that takes part, in the order of their numbers, where they are not all equal.
-        ranks: the numbers of the compute nodes that take part, rising; None if all do.
+        collective: the collective.
+        root: the number of the root of a broadcast or a reduce; None for other collectives.
+        shards: the shard of each compute node that takes part, in the order of their numbers, as a part of all data;
+            None if all are equal.
+        ranks: the numbers of the compute nodes that take part, in rising order; None if all take part.
+
+    Example:
+        >>> from forestcoll import Collective, Demand, load_topology
+        >>> Demand(Collective.BROADCAST, root=2).weights(load_topology("ring:nodes=4"))
+        (0, 0, 1, 0)
     """
 
     collective: Collective = Collective.ALLGATHER
@@ -97,16 +103,16 @@ class Demand:
         shards: ShardsByNode | None,
         ranks: RanksLike | None = None,
     ) -> "Demand":
-        """Return what is asked, checked.
+        """Check the arguments and return the demand.
 
         Raises:
-            InputError: there is no such collective, root, node or rank, the collective needs a root or takes none,
-                shards are not its own or not right, or one that takes part cannot reach another.
+            InputError: there is no such collective, root, node or rank; the collective needs a root or has none; it
+                has no shards, or the shards are not valid; or a node that takes part cannot reach another.
         """
         asked = collective_named(collective)
         if asked not in SCHEDULED:
             raise InputError(
-                f"no schedule of {asked.with_article} is made yet; 'forestcoll bounds' says what it can reach"
+                f"forestcoll makes no schedule of {asked.with_article} yet; 'forestcoll bounds' shows its bound"
             )
         members = ranks_of(topology, ranks)
         number = _root(topology, asked, root, members)
@@ -124,12 +130,12 @@ class Demand:
         return members_of(topology, self.ranks)
 
     def parts(self, topology: Topology) -> tuple[Fraction, ...]:
-        """Return of each compute node its part of the data; these add up to 1."""
+        """Return the part of the data of each compute node that takes part; the parts add up to 1."""
         weights = self.weights(topology)
         return tuple(Fraction(weight, sum(weights)) for weight in weights)
 
     def weights(self, topology: Topology) -> tuple[int, ...]:
-        """Return of each compute node that takes part its shard as a count of 1/D, D being the sum of these counts."""
+        """Return the weight of each compute node that takes part: its shard in units of 1/D; D is their sum."""
         members = self.members(topology)
         if self.root is not None:
             return tuple(int(node == self.root) for node in members)

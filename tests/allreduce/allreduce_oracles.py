@@ -1,4 +1,4 @@
-"""The optimum of an allreduce by other programs than the product's: so slow that networks must be small."""
+"""The optimum of an allreduce by other linear programs than forestcoll's. They are slow: networks must be small."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -58,7 +58,7 @@ def _leads_to(parents: dict[int, int], node: int, root: int) -> bool:
 
 
 def best_by_commodities(topology: Topology) -> Fraction:
-    """Solve the program of ForestColl's appendix G as it stands: logical links routed as commodities, flows to each.
+    """Solve the program of ForestColl's appendix G without simplification: each logical link is a commodity.
 
     Commodities of one tail are one flow.
     """
@@ -66,7 +66,7 @@ def best_by_commodities(topology: Topology) -> Fraction:
 
 
 class _Appendix:
-    """Columns are named by tuples and numbered as they come."""
+    """The program of appendix G. Columns are named by tuples, and numbered in the order of first use."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology, self.scaled = topology, ScaledTopology.of(topology)
@@ -99,7 +99,7 @@ class _Appendix:
                 self.rows.append((kept, 0, None))
 
     def flow_to(self, target: int, phase: str) -> None:
-        """Everything rooted anywhere reaches `target` over the links of a phase, which a reduce takes backwards."""
+        """Add: the data of all roots reaches `target` over the links of a phase, which are reversed in a reduce."""
         compute = self.topology.compute
         for node in compute:
             self.rows.append(({("f", phase, target, "s", node): 1, ("x", node): -1}, None, 0))

@@ -23,7 +23,7 @@ ALONE = Symmetry(())
 
 
 def solved(topology: Topology, *, in_network: bool = False) -> AllreduceOptimum:
-    """The optimum with both halves of its proof checked anew, the dual without its symmetry."""
+    """Return the optimum after a check of both halves of its proof, the dual without its symmetry."""
     roles = Roles.in_network(topology) if in_network else Roles.of(topology)
     found = allreduce_optimum(topology, roles)
     assert found.plan is not None
@@ -53,18 +53,18 @@ def cycle(*bandwidths: int) -> Topology:
 
 
 @pytest.mark.parametrize("nodes", range(2, 9))
-def test_a_complete_network_has_half_its_nodes(nodes: int) -> None:
+def test_the_rate_of_a_complete_network(nodes: int) -> None:
     assert solved(build_topology(f"complete:nodes={nodes}")).upper == Fraction(nodes, 2)
 
 
 @pytest.mark.parametrize("nodes", range(3, 10))
-def test_a_one_way_cycle_and_a_ring(nodes: int) -> None:
+def test_the_rates_of_a_one_way_cycle_and_a_ring(nodes: int) -> None:
     assert solved(build_topology(f"ring:nodes={nodes},one_way=true")).upper == Fraction(nodes, 2 * (nodes - 1))
     assert solved(build_topology(f"ring:nodes={nodes}")).upper == Fraction(nodes, nodes - 1)
 
 
 @pytest.mark.parametrize("dimensions", range(1, 6))
-def test_a_hypercube(dimensions: int) -> None:
+def test_the_rate_of_a_hypercube(dimensions: int) -> None:
     nodes = 2**dimensions
     found = solved(build_topology(f"hypercube:dim={dimensions}"))
     assert found.upper == Fraction(nodes * dimensions, 2 * (nodes - 1))
@@ -73,14 +73,14 @@ def test_a_hypercube(dimensions: int) -> None:
 @pytest.mark.parametrize(
     "bandwidths", [(1, 1, 1), (1, 5, 5), (2, 3, 4), (4, 3, 2), (3, 4, 7), (1, 2, 1), (7, 7, 8), (5, 6, 9)]
 )
-def test_a_cycle_of_three_nodes(bandwidths: tuple[int, int, int]) -> None:
+def test_the_rate_of_a_cycle_of_three_nodes(bandwidths: tuple[int, int, int]) -> None:
     expected = min(Fraction(min(bandwidths)), Fraction(sum(bandwidths), 4))
     assert solved(cycle(*bandwidths)).upper == expected
 
 
 @examples(25)
 @given(st.lists(st.tuples(st.integers(0, 10), SMALL), min_size=1, max_size=7))
-def test_a_tree_of_links_both_ways_has_its_least_bandwidth(edges: list[tuple[int, Fraction]]) -> None:
+def test_the_rate_of_a_tree_of_full_duplex_links_is_the_least_bandwidth(edges: list[tuple[int, Fraction]]) -> None:
     builder = TopologyBuilder("tree")
     builder.add_compute(0)
     for child, (parent, bandwidth) in enumerate(edges, 1):
@@ -110,16 +110,14 @@ def unbalanced(topology: Topology, more: dict[int, int]) -> Topology:
 
 @examples(20)
 @given(one_way_networks(most=5, kinds=SMALL_KIND), st.dictionaries(st.integers(0, 12), st.integers(1, 5)))
-def test_switches_that_take_in_more_than_they_give_out_are_used_as_far_as_they_balance(
-    topology: Topology, more: dict[int, int]
-) -> None:
+def test_unbalanced_switches_are_used_as_far_as_they_can_be_balanced(topology: Topology, more: dict[int, int]) -> None:
     network = unbalanced(topology, more)
     assert solved(network).upper == best_by_commodities(network)
 
 
 @examples(60)
 @given(networks())
-def test_the_optimum_lies_between_an_allgather_each_way_and_the_cut_set_bound(topology: Topology) -> None:
+def test_the_optimum_is_between_the_halves_and_the_cut_set_bound(topology: Topology) -> None:
     found = allreduce_optimum(topology)
     assert found.proof.expanded(topology).allreduce_rate(topology, Roles.of(topology)) == found.upper
     assert halves(topology) <= found.upper <= cut_set_bound(topology)
@@ -140,7 +138,7 @@ def test_machines_and_tori(spec: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2", "mi250:boxes=2,gpus=8", "torus:dims=3x4", "rail:boxes=2,gpus=3"])
-def test_symmetry_changes_nothing(spec: str) -> None:
+def test_symmetry_does_not_change_the_optimum(spec: str) -> None:
     topology = build_topology(spec)
     alone = allreduce_optimum(topology, orbits=Orbits.of(topology, ALONE))
     assert alone.upper == solved(topology).upper
@@ -163,7 +161,7 @@ def halves(topology: Topology) -> Fraction:
 
 
 def network(links: str) -> Topology:
-    """The network that a text such as `0>1:3 1=2:5` describes; `=` is both ways."""
+    """Return the network that a text such as `0>1:3 1=2:5` describes; `=` is a full-duplex edge."""
     builder = TopologyBuilder("network")
     for node in sorted({int(each[place]) for each in links.split() for place in (0, 2)}):
         builder.add_compute(node)
@@ -176,9 +174,9 @@ def network(links: str) -> Topology:
 @pytest.mark.parametrize(
     ("links", "rates"),
     [
-        # All nodes have the same bandwidth each way, and still …
-        ("0=2:2 0=3:1 0=4:11 1=3:11 1=4:3 2=5:12 3=5:2", "3 4 4"),  # … both at once are better than one by one,
-        ("0>1:3 1>3:2 1>4:1 2>0:1 2=4:2 3>0:2 3>2:1 4>3:1", "5/3 20/11 11/6"),  # … and variable roots better still.
+        # In the first two networks, all nodes have the same entering bandwidth and the same exit bandwidth.
+        ("0=2:2 0=3:1 0=4:11 1=3:11 1=4:3 2=5:12 3=5:2", "3 4 4"),  # both phases at once are faster
+        ("0>1:3 1>3:2 1>4:1 2>0:1 2=4:2 3>0:2 3>2:1 4>3:1", "5/3 20/11 11/6"),  # variable roots are faster still
         ("0>2:4 1>0:6 1>2:1 2>1:5", "10/3 15/4 4"),
         ("0>2:1 1>0:5 2>1:1", "3/4 3/4 1"),
     ],
@@ -191,13 +189,13 @@ def test_networks_where_a_reduce_scatter_and_an_allgather_are_not_the_best(links
 
 @examples(40)
 @given(duplex_networks(most=6, kinds=SMALL_KIND))
-def test_equal_roots_are_enough_where_links_are_full_duplex(topology: Topology) -> None:
+def test_equal_roots_are_optimal_if_all_links_are_full_duplex(topology: Topology) -> None:
     assert equal_roots(topology) == solved(topology).upper
 
 
 @examples(40)
 @given(networks(most=6, kinds=SMALL_KIND))
-def test_equal_roots_lie_between_the_halves_and_the_optimum(topology: Topology) -> None:
+def test_the_rate_of_equal_roots_is_between_the_halves_and_the_optimum(topology: Topology) -> None:
     assert halves(topology) <= equal_roots(topology) <= solved(topology).upper
 
 
@@ -210,7 +208,7 @@ def star(leaves: int, *, multicast: bool, aggregation: bool) -> Topology:
     return builder.build()
 
 
-def test_a_switch_that_copies_and_adds_doubles_a_star() -> None:
+def test_a_switch_that_copies_and_adds_up_doubles_the_rate_of_a_star() -> None:
     able = star(8, multicast=True, aggregation=True)
     assert solved(able).upper == Fraction(8, 14)
     assert solved(able, in_network=True).upper == 1
@@ -218,7 +216,7 @@ def test_a_switch_that_copies_and_adds_doubles_a_star() -> None:
 
 
 @pytest.mark.parametrize("multicast", [True, False])
-def test_one_ability_alone_does_not_help_a_star(multicast: bool) -> None:  # noqa: FBT001
+def test_only_multicast_or_only_aggregation_does_not_help_a_star(multicast: bool) -> None:  # noqa: FBT001
     able = star(8, multicast=multicast, aggregation=not multicast)
     assert solved(able, in_network=True).upper == Fraction(8, 14)
 
@@ -226,17 +224,17 @@ def test_one_ability_alone_does_not_help_a_star(multicast: bool) -> None:  # noq
 RING = build_topology("ring:nodes=4")
 
 
-def test_a_plan_that_promises_more_is_refused() -> None:
+def test_a_plan_with_too_great_a_rate_is_refused() -> None:
     plan = solved(RING).plan
     assert plan is not None
     roots = (plan.roots[0] + Fraction(1, 10**9), *plan.roots[1:])
     assert "cut that misses" in str(replace(plan, roots=roots).fault(RING))
 
 
-def test_a_plan_that_uses_a_link_too_much_is_refused() -> None:
+def test_a_plan_that_overloads_a_link_is_refused() -> None:
     plan = solved(RING).plan
     assert plan is not None
-    assert "more than it can be" in str(replace(plan, reduce=(Fraction(1), *plan.reduce[1:])).fault(RING))
+    assert "is used beyond its bandwidth" in str(replace(plan, reduce=(Fraction(1), *plan.reduce[1:])).fault(RING))
     assert "negative" in str(replace(plan, reduce=(Fraction(-1), *plan.reduce[1:])).fault(RING))
     assert "another network" in str(replace(plan, reduce=plan.reduce[1:]).fault(RING))
 
@@ -253,7 +251,7 @@ def test_a_plan_that_leaves_a_switch_unbalanced_is_refused() -> None:
 
 @examples(30)
 @given(duplex_networks(most=5, kinds=SMALL_KIND), st.randoms(use_true_random=False))
-def test_no_weights_prove_less_than_the_optimum(topology: Topology, random: object) -> None:
+def test_no_weights_prove_a_bound_below_the_optimum(topology: Topology, random: object) -> None:
     found = solved(topology)
     draw = random.randint  # type: ignore[attr-defined]
     cuts = tuple(replace(cut, weight=cut.weight * Fraction(draw(0, 20), 10)) for cut in found.proof.cuts)
@@ -264,7 +262,7 @@ def test_no_weights_prove_less_than_the_optimum(topology: Topology, random: obje
     assert bound >= found.upper
 
 
-def test_weights_that_are_no_proof_are_refused() -> None:
+def test_invalid_weights_are_refused() -> None:
     proof = solved(RING).proof
     first, *others = proof.cuts
     demand = Demand(Collective.ALLREDUCE)
@@ -279,7 +277,7 @@ def test_weights_that_are_no_proof_are_refused() -> None:
             broken.algbw(RING, demand)
 
 
-def test_one_cut_alone_is_the_cut_set_bound() -> None:
+def test_a_proof_with_a_single_cut_gives_the_cut_set_bound() -> None:
     sides = ((0, 1), (2, 3))
     cuts = tuple(WeightedCut(phase, side, Fraction(1, 2)) for phase in PHASES for side in sides)
     assert TreeDualProof(cuts, {}).algbw(RING, Demand(Collective.ALLREDUCE)) == 2

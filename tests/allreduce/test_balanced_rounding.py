@@ -16,7 +16,7 @@ AMOUNTS = st.fractions(0, 9, max_denominator=12)
 
 @st.composite
 def circulations(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[Fraction]]:
-    """Links with amounts that balance at all nodes but the first: walks that return or have free ends."""
+    """Return links with amounts that are balanced at all nodes except the first: sums of closed and open walks."""
     carried: Counter[tuple[int, int]] = Counter()
     for _ in range(draw(st.integers(1, 6))):
         inner = draw(st.permutations(range(FREE, NODES)))[: draw(st.integers(0, 5))]
@@ -30,7 +30,7 @@ def circulations(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[Fraction]
 
 @examples(400)
 @given(circulations())
-def test_each_amount_is_rounded_up_or_down_and_what_balanced_does_so_still(
+def test_each_amount_is_rounded_up_or_down_and_balanced_nodes_stay_balanced(
     circulation: tuple[list[tuple[int, int]], list[Fraction]],
 ) -> None:
     ends, amounts = circulation
@@ -43,5 +43,5 @@ def test_each_amount_is_rounded_up_or_down_and_what_balanced_does_so_still(
         assert taken == given_out
 
 
-def test_integers_stay_as_they_are() -> None:
+def test_integers_are_not_changed() -> None:
     assert rounded([(0, 1), (1, 0)], [Fraction(3), Fraction(0)], {0, 1}) == (3, 0)

@@ -15,7 +15,7 @@ from oracles import exit_bandwidth, subsets
 
 
 def solved(topology: Topology, orbits: Orbits | None = None) -> AllToAllOptimum:
-    """The optimum with both halves of its proof checked anew, the lengths without a symmetry."""
+    """Return the optimum after a check of both halves of its proof, the lengths without a symmetry."""
     found = all_to_all_optimum(topology, orbits=orbits)
     assert found.exact
     assert rate_by_lengths(topology, found.lengths) == found.pair_rate
@@ -29,7 +29,7 @@ def alone(topology: Topology) -> Orbits:
 
 @pytest.mark.parametrize("nodes", range(3, 10))
 def test_rings(nodes: int) -> None:
-    # One way every datum goes (1 + … + N-1)/N of the ring; both ways the shorter of the two.
+    # On a one-way ring, data travels a mean of (1 + … + N-1)/N links; on a full-duplex ring, the shorter direction.
     assert solved(build_topology(f"ring:nodes={nodes},one_way=true")).pair_rate == Fraction(2, nodes * (nodes - 1))
     hops = sum(min(step, nodes - step) for step in range(nodes))
     assert solved(build_topology(f"ring:nodes={nodes}")).pair_rate == Fraction(2, hops)
@@ -65,7 +65,7 @@ def test_a_chain_is_limited_by_its_middle() -> None:
 
 @examples(50)
 @given(networks(most=6, kinds=st.just(SMALL)))
-def test_no_cut_is_overrun_and_symmetry_changes_nothing(topology: Topology) -> None:
+def test_the_rate_is_within_every_cut_and_does_not_depend_on_symmetry(topology: Topology) -> None:
     compute = frozenset(topology.compute)
     found = solved(topology, alone(topology))
     assert found.pair_rate == solved(topology).pair_rate
@@ -76,12 +76,12 @@ def test_no_cut_is_overrun_and_symmetry_changes_nothing(topology: Topology) -> N
 
 @examples(50)
 @given(networks(most=6, kinds=st.just(SMALL)), st.lists(st.integers(0, 5), min_size=60, max_size=60))
-def test_no_lengths_prove_less_than_the_optimum(topology: Topology, lengths: list[int]) -> None:
+def test_no_lengths_prove_a_bound_below_the_optimum(topology: Topology, lengths: list[int]) -> None:
     proven = rate_by_lengths(topology, lengths[: len(topology.links)])
     assert proven is None or proven >= solved(topology, alone(topology)).pair_rate
 
 
-def test_lengths_and_flows_that_are_wrong_are_refused() -> None:
+def test_invalid_lengths_and_flows_are_refused() -> None:
     topology = build_topology("ring:nodes=5")
     orbits = alone(topology)
     found = solved(topology, orbits)
@@ -89,9 +89,9 @@ def test_lengths_and_flows_that_are_wrong_are_refused() -> None:
     assert rate_by_lengths(topology, found.lengths[1:]) is None
     assert rate_by_lengths(topology, [0] * len(topology.links)) is None
     more = found.pair_rate + Fraction(1, 10**9)
-    assert "receives from 0" in str(flow_fault(topology, found.flow, found.sources, more, orbits))
+    assert "less than the rate from 0" in str(flow_fault(topology, found.flow, found.sources, more, orbits))
     assert "one source" in str(flow_fault(topology, found.flow, (0,), found.pair_rate, orbits))
     first = (found.flow[0][0] - 1, *found.flow[0][1:])
     assert "negative" in str(flow_fault(topology, (first, *found.flow[1:]), found.sources, found.pair_rate, orbits))
     slower = replace(topology, links=tuple(replace(link, bandwidth=link.bandwidth / 2) for link in topology.links))
-    assert "more than it can be" in str(flow_fault(slower, found.flow, found.sources, found.pair_rate, orbits))
+    assert "used beyond its bandwidth" in str(flow_fault(slower, found.flow, found.sources, found.pair_rate, orbits))

@@ -26,7 +26,7 @@ def algbw(found: Bounds, collective: Collective) -> Fraction:
 
 @examples(40)
 @given(networks(most=6))
-def test_every_bound_is_what_the_cuts_say(topology: Topology) -> None:
+def test_every_bound_equals_that_of_all_cuts(topology: Topology) -> None:
     found = bounds_of(topology)
     compute = frozenset(topology.compute)
     assert algbw(found, Collective.ALLGATHER) == best_allgather(topology)
@@ -73,7 +73,7 @@ def test_the_rates_of_the_paper(spec: str, lower: Fraction, upper: Fraction) -> 
     assert (rate.tree_lower, rate.cut_set_upper.algbw, rate.exact) == (lower, upper, True)
 
 
-def test_busbw_is_that_of_nccl_tests() -> None:
+def test_busbw_is_defined_as_in_nccl_tests() -> None:
     found = bounds_of(build_topology("dgx-a100:boxes=2"))
     factors = {each.collective: each.upper_busbw / each.upper_algbw for each in found.collectives}
     assert factors == {
@@ -86,7 +86,7 @@ def test_busbw_is_that_of_nccl_tests() -> None:
     }
 
 
-def test_what_generate_reaches_is_never_more_than_the_bound() -> None:
+def test_generate_never_exceeds_the_bound() -> None:
     for spec in ("dgx-a100:boxes=2", "mi250:boxes=2,gpus=8", "ring:nodes=5"):
         found = bounds_of(build_topology(spec))
         assert any(each.achieved_algbw is not None for each in found.collectives)
@@ -96,7 +96,7 @@ def test_what_generate_reaches_is_never_more_than_the_bound() -> None:
         assert allgather.achieved_algbw == optimum(found.topology).algbw
 
 
-def test_a_root_is_as_asked_or_the_best() -> None:
+def test_the_root_is_the_given_one_or_the_best() -> None:
     builder = TopologyBuilder("uneven")
     for node in "abc":
         builder.add_compute(node)
@@ -122,8 +122,8 @@ def test_switches_that_compute_reach_the_cut_set_bound() -> None:
     assert found.allreduce_rate.tree_lower == Fraction(450 * 8, 14)
 
 
-def test_a_switch_that_gets_all_data_beside_another_falls_short_of_the_bound() -> None:
-    """Half of the data over each hub would be twice the rate of one; but all trees get to both: roots send twice."""
+def test_two_copying_switches_that_each_receive_all_data_do_not_reach_the_bound() -> None:
+    """Half of the data over each hub would double the rate. But all data goes to both hubs, so roots send it twice."""
     builder = TopologyBuilder("two hubs")
     for name in ("left", "right"):
         builder.add_switch(name, multicast=True, aggregation=True)
@@ -137,7 +137,7 @@ def test_a_switch_that_gets_all_data_beside_another_falls_short_of_the_bound() -
     assert not allreduce.tight
 
 
-def test_an_unbalanced_switch_is_bounded_by_what_trees_can_use() -> None:
+def test_the_bound_with_an_unbalanced_switch_is_its_largest_balanced_use() -> None:
     builder = TopologyBuilder("half a link failed")
     builder.add_switch("hub")
     for node in "abc":
@@ -153,7 +153,7 @@ def test_an_unbalanced_switch_is_bounded_by_what_trees_can_use() -> None:
         best = optimum(found.topology, each.collective.value, root=root)
         assert (each.achieved_algbw, each.bound) == (best.algbw, best.bound)
         assert each.tight == best.is_optimal
-    # What the hub sends is 5 of 6 that it takes in: enough for each to receive, too little to scatter all sums.
+    # The hub sends 5 of the 6 that it receives: enough for an allgather, too little for a reduce-scatter.
     kinds = {each.collective: each.bound.proof.kind for each in found.collectives}
     assert (kinds[Collective.ALLGATHER], kinds[Collective.REDUCE_SCATTER]) == ("cut", "tree-dual")
     assert all(each.tight for each in found.collectives)
@@ -193,7 +193,7 @@ def test_programs_that_are_too_large_are_left_out(monkeypatch: pytest.MonkeyPatc
     assert not found.allreduce_rate.exact
 
 
-def test_what_cannot_be_asked_is_refused() -> None:
+def test_invalid_arguments_raise() -> None:
     topology = build_topology("dgx-a100:boxes=2")
     with pytest.raises(InputError, match="no node 'x'"):
         bounds_of(topology, root="x")
@@ -206,7 +206,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
 
 
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,gpus=3", "ring:nodes=5", "dgx-1"])
-def test_what_is_said_to_be_reached_is_what_generate_reaches(spec: str) -> None:
+def test_the_achieved_algbw_is_that_of_generate(spec: str) -> None:
     topology = build_topology(spec)
     for bound in bounds_of(topology).collectives:
         if bound.collective is Collective.ALL_TO_ALL:

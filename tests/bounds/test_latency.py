@@ -22,7 +22,7 @@ def test_direct_networks(spec: str, steps: int, moore: int) -> None:
     assert (bound.steps, bound.links, bound.moore_steps) == (steps, steps, moore)
 
 
-def test_switches_count_as_nothing() -> None:
+def test_switches_do_not_count_as_steps() -> None:
     bound = latency_bound(build_topology("dgx-a100:boxes=2"))
     assert (bound.steps, bound.links, bound.moore_steps) == (1, 2, None)
     assert bound.degree is None

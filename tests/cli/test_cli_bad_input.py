@@ -153,7 +153,7 @@ def test_a_network_of_one_port_is_read_but_has_no_optimum_here(tmp_path: Path) -
     graph = {"format": "forestcoll.topology/1", "name": "small", "port_model": "one-port"}
     path = write_network(tmp_path, [edge("a", "b")], graph=graph)
     for words in (["optimum"], ["optimum", "--max-trees", 2], ["generate", "--json"]):
-        assert run_command(*words, path).complaint().startswith("small: port_model is one-port; this is for")
+        assert run_command(*words, path).complaint().startswith("small: port_model is one-port; this function needs")
     run = run_command("topology", path)
     assert (run.status, json.loads(run.out)["graph"]["port_model"]) == (0, "one-port")
 
@@ -303,6 +303,6 @@ def test_a_number_of_trees_that_unbalances_a_switch(tmp_path: Path) -> None:
     outcomes = {trees: run_command("optimum", path, "--trees", trees, "--json") for trees in range(1, 6)}
     for run in outcomes.values():
         if run.status != 0:
-            assert "switch 's' would take in" in run.complaint()
+            assert "switch 's' would receive" in run.complaint()
         else:
             assert json.loads(run.out)["algbw"]

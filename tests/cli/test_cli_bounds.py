@@ -129,7 +129,7 @@ def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
     out = run_command("bounds", "mi250:boxes=2").out
-    assert "  allreduce: perhaps less than this: its linear program has 48 columns, and 3 are what" in out
+    assert "  allreduce: perhaps less than this: its linear program has 48 columns; at most 3 can" in out
     assert "  all-to-all: not computed: its linear program has" in out
     assert "2656/15 GB/s (177.067) at least\n" in out
     found = document("mi250:boxes=2")

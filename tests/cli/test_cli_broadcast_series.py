@@ -95,7 +95,7 @@ def test_a_schedule_that_is_written_is_verified_as_any_other(figure_1: Path, tmp
     path.write_text(json.dumps(broken))
     run = run_command("verify", path)
     assert run.status == 1
-    assert run.err.startswith(f"forestcoll: {path}: round 0: '1' sends two messages at once")
+    assert run.err.startswith(f"forestcoll: {path}: round 0: '1' sends two messages at the same time")
     assert json.loads(run_command("verify", path, "--json").out)["rule"] == "ports"
 
 

@@ -142,7 +142,7 @@ def test_what_cannot_fit_into_the_memory_is_refused_before_it_begins(
     monkeypatch.setattr(memory, "available_memory", lambda: 50)
     network = write_network(tmp_path, [edge("a", "b", 1), edge("b", "c", 2), edge("c", "d", 3)], "abcd")
     run = run_command("generate", network, "-o", tmp_path / "s.json")
-    assert run.complaint().startswith("small: 4 trees over 4 compute nodes take more than 0 MB, and 0 MB of")
+    assert run.complaint().startswith("small: 4 trees over 4 compute nodes need more than 0 MB, but 0 MB of")
     assert list(tmp_path.iterdir()) == [network]
 
 
@@ -172,4 +172,4 @@ def test_what_may_not_fit_into_the_memory_is_said(monkeypatch: pytest.MonkeyPatc
     run = run_command("generate", "ring:nodes=4", "--json")
     assert run.status == 0
     assert json.loads(run.out)["verified"]
-    assert run.err == "forestcoll: note: the schedule may take 67 MB, and 10 MB of memory is available\n"
+    assert run.err == "forestcoll: note: the schedule may need 67 MB, but 10 MB of memory is available\n"

@@ -1,4 +1,4 @@
-"""Documents say what is so: their outputs, tables and programs are held against the product."""
+"""The documents are true: their outputs, tables and programs are compared with the product."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The examples in the docstrings of functions that take any kind of schedule run, and print what they say."""
+"""The examples in the docstrings of public functions and values run, and print the output shown."""
 
 import doctest
 from importlib import import_module
@@ -6,13 +6,36 @@ from importlib import import_module
 import pytest
 
 MODULES = (
+    "allreduce.program",
+    "bounds.all_to_all",
+    "bounds.table",
+    "generation.forest",
     "lowering.lowering",
+    "optima.rooted",
+    "optima.value",
+    "proof.bound",
+    "proof.cut",
+    "proof.receipt",
+    "request",
     "schedule.files",
+    "schedule.rows",
+    "schedule.schedule",
+    "schedule.series.value",
+    "schedule.shape",
     "schedule.shapes",
+    "schedule.steps.shape",
+    "schedule.steps.value",
+    "schedule.trees.expansion",
+    "schedule.trees.shape",
+    "schedule.trees.traffic",
+    "schedule.trees.value",
     "simulation.simulate",
+    "solver.generate",
+    "solver.optimum",
     "targets.exporting",
     "verification.judges",
     "verification.reading",
+    "verification.report",
 )
 
 

@@ -1,4 +1,4 @@
-"""What `generate` adds to the cores: methods, refusals, stages, and a tidy table of routes."""
+"""What `generate` adds to the cores: methods, errors, stages, and a table of distinct routes."""
 
 from collections.abc import Mapping, Sequence
 
@@ -39,7 +39,7 @@ class Listener(Progress):
         (Method.PROVEN, ["removing switches", "packing trees", "routing trees"]),
     ],
 )
-def test_each_method_tells_its_stages_and_what_it_did(method: Method, stages: list[str]) -> None:
+def test_each_method_reports_its_stages_and_counters(method: Method, stages: list[str]) -> None:
     listener = Listener()
     generate(TOPOLOGY, method=method, progress=listener)
     assert listener.stages[0] == "finding the bottleneck cut"
@@ -54,7 +54,7 @@ def test_the_same_arguments_give_the_same_schedule() -> None:
 
 
 @pytest.mark.parametrize("method", list(Method))
-def test_every_route_is_used_and_stands_once(method: Method) -> None:
+def test_every_route_is_used_and_listed_once(method: Method) -> None:
     schedule = generate(TOPOLOGY, method=method)
     routes = list(schedule.routes)
     assert len(set(routes)) == len(routes)
@@ -76,7 +76,7 @@ def test_generate_refuses_what_optimum_refuses() -> None:
 
 
 class Incomplete:
-    """A core whose growth leaves two roots incomplete."""
+    """A core whose fast method leaves the trees of two roots incomplete."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -88,7 +88,7 @@ class Incomplete:
         return routed, {**counters, "missing": 2}
 
 
-def test_the_fast_way_says_how_many_roots_it_left_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fast_method_reports_how_many_roots_it_left_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
     best = optimum(TOPOLOGY)
     make_problem = ScaledTopology.problem
 

@@ -1,4 +1,4 @@
-"""Trees that let switches copy and add: right, as fast as before or faster, and with fewer bytes."""
+"""Trees with copies and sums on switches: correct, at least as fast as without, and with less traffic."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -77,7 +77,7 @@ def test_an_allreduce_is_right_and_no_slower_than_without(
 
 @pytest.mark.parametrize("boxes", [1, 2, 3])
 def test_nvls_sends_each_shard_once_from_its_gpu_to_its_switch(boxes: int) -> None:
-    """Within a box a GPU's shard goes up to the NVSwitch once, where plain trees send it up for each other GPU."""
+    """Each GPU of a box sends its shard to the NVSwitch once. Without copies it sends it once for each other GPU."""
     schedule = generate(build_topology(f"dgx-h100:boxes={boxes},nvls=true"))
     assert verify(schedule).optimal
     plain = generate(build_topology(f"dgx-h100:boxes={boxes}"))
@@ -86,7 +86,7 @@ def test_nvls_sends_each_shard_once_from_its_gpu_to_its_switch(boxes: int) -> No
 
 @pytest.mark.parametrize(("boxes", "plain", "able"), [(1, "1800/7", 450), (2, "800/3", 400), (4, "8000/31", "800/3")])
 def test_nvls_raises_the_optimum_of_allreduce(boxes: int, plain: int | str, able: int | str) -> None:
-    """In one box of 8, sums go up and down once with it: 450 instead of 8/14 of that; then the boxes' NICs limit."""
+    """In one box of 8, data crosses each link once: 450 instead of 8/14 of 450. With more boxes, the NICs limit."""
     for spec, expected in ((f"dgx-h100:boxes={boxes}", plain), (f"dgx-h100:boxes={boxes},nvls=true", able)):
         schedule = generate(build_topology(spec), "allreduce")
         assert schedule.algbw == Fraction(expected)

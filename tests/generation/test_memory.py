@@ -1,4 +1,4 @@
-"""The estimate of memory against runs, and what a Linux system says of its memory."""
+"""The memory estimate compared with measured runs, and the available memory that Linux reports."""
 
 import subprocess
 import sys
@@ -46,7 +46,7 @@ print(trees, (peak() - before) * 1024)
         "torus:dims=8x8x8",
     ],
 )
-def test_a_run_takes_what_was_estimated(spec: str) -> None:
+def test_a_run_needs_the_estimated_memory(spec: str) -> None:
     run = subprocess.run([sys.executable, "-c", MEASURED, spec], capture_output=True, text=True, check=True)  # noqa: S603
     trees, taken = map(int, run.stdout.split())
     need = schedule_memory(build_topology(spec), trees)
@@ -76,7 +76,7 @@ def test_the_radius_counts_links_between_switches(spec: str, radius: int) -> Non
 
 
 def available(monkeypatch: pytest.MonkeyPatch, **texts: str) -> int | None:
-    """What is available on a system whose files, by their last names, have these texts."""
+    """Return the available memory on a system whose files have the given texts, by file name."""
     by_name = {name.replace("__", "."): text for name, text in texts.items()}
     monkeypatch.setattr(memory, "system_text", lambda path: by_name.get(path.rpartition("/")[2]))
     return available_memory()
@@ -85,16 +85,16 @@ def available(monkeypatch: pytest.MonkeyPatch, **texts: str) -> int | None:
 MACHINE = "MemTotal: 9000 kB\nMemAvailable: 5000 kB\nSwapFree: 1000 kB\nHugePages_Total: 0\n"
 
 
-def test_the_machine_says_what_is_available(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_available_memory_of_the_machine_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert available(monkeypatch, meminfo=MACHINE) == 6000 * 1024
 
 
-def test_a_system_that_says_nothing_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_without_these_files_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert available(monkeypatch) is None
     assert check_memory(RING, 10**12) is None
 
 
-def test_a_limit_on_addresses_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_address_space_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     resource = pytest.importorskip("resource")
     monkeypatch.setattr(resource, "getrlimit", lambda _: (10_000_000, resource.RLIM_INFINITY))
     taken = 100 * resource.getpagesize()
@@ -138,14 +138,14 @@ def test_this_system_has_memory() -> None:
     assert found > 10**6
 
 
-def test_what_cannot_fit_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_schedule_that_cannot_fit_raises_a_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_memory", lambda: 10**9)
     assert check_memory(RING, 4) is None
     warning = check_memory(RING, 10**7)
-    assert warning == "the schedule may take 1.3 GB, and 1.0 GB of memory is available"
+    assert warning == "the schedule may need 1.3 GB, but 1.0 GB of memory is available"
     with pytest.raises(InputError) as caught:
         check_memory(RING, 10**8)
     assert str(caught.value) == (
-        "ring:nodes=4: 100000000 trees over 4 compute nodes take more than 3.6 GB, and 1.0 GB of memory is available; "
-        "free memory, raise the limit or take a smaller network"
+        "ring:nodes=4: 100000000 trees over 4 compute nodes need more than 3.6 GB, but 1.0 GB of memory is available; "
+        "free memory, raise the limit or use a smaller network"
     )

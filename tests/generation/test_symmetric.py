@@ -1,4 +1,4 @@
-"""Base trees: that their images are a schedule that reaches the optimum, and what happens without a symmetry."""
+"""Base trees: their images are a schedule that reaches the optimum. Without a symmetry, all trees are listed."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -35,7 +35,7 @@ NETWORKS = {
     "dragonfly:routers=8,nodes=4,global_links=4,groups=32": 128,  # paths over two links of an orbit
     "complete-bipartite:left=4,right=4": 8,
 }
-"""Networks whose base trees grow at once, with the order of the group."""
+"""Networks whose base trees are completed with the first group, with the order of the group."""
 
 
 class Counters(Progress):
@@ -75,7 +75,7 @@ def test_without_a_symmetry_all_trees_are_listed() -> None:
     assert verify(schedule).optimal
 
 
-def test_large_symmetric_networks_get_all_trees_by_way_of_base_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_trees_of_large_symmetric_networks_are_images_of_base_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest, "_WORTH_A_SYMMETRY", 1)
     counters = Counters()
     schedule = generate(build_topology("torus:dims=4x4"), progress=counters)
@@ -85,20 +85,20 @@ def test_large_symmetric_networks_get_all_trees_by_way_of_base_trees(monkeypatch
     assert verify(schedule).optimal
 
 
-def test_a_list_that_is_too_long_is_left_to_base_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_base_trees_are_listed_if_a_list_of_all_trees_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest, "MOST_LISTED_EDGES", 100)
     schedule = generate(build_topology("dgx-a100:boxes=2"))
     assert schedule.symmetry is not None
     assert verify(schedule).optimal
 
 
-def test_the_proven_way_has_no_base_trees() -> None:
+def test_the_proven_method_has_no_base_trees() -> None:
     with pytest.raises(InputError, match="leave compact out"):
         generate(build_topology("ring:nodes=4"), method=Method.PROVEN, compact=True)
 
 
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,nics=true", "torus:dims=2x3", "mi250:boxes=2", "rail:boxes=3"])
-def test_links_of_an_orbit_are_those_that_elements_of_the_group_lead_to(spec: str) -> None:
+def test_the_links_of_an_orbit_are_the_images_of_a_link_under_the_group(spec: str) -> None:
     topology = build_topology(spec)
     symmetry = find_symmetry(topology)
     number = {(link.source, link.target): place for place, link in enumerate(topology.links)}
@@ -110,7 +110,7 @@ def test_links_of_an_orbit_are_those_that_elements_of_the_group_lead_to(spec: st
 
 @st.composite
 def copies(draw: st.DrawFn) -> Topology:
-    """Equal boxes, of one to four compute nodes joined at random, on one to three hubs."""
+    """Return identical boxes of one to four compute nodes with random links, joined by one to three hubs."""
     size, boxes, hubs = draw(st.integers(1, 4)), draw(st.integers(2, 4)), draw(st.integers(1, 3))
     inner = [
         (one, other, draw(st.integers(1, 9))) for one in range(size) for other in range(one) if draw(st.booleans())
@@ -129,7 +129,7 @@ def copies(draw: st.DrawFn) -> Topology:
 
 @settings(max_examples=150)
 @given(copies())
-def test_copies_of_a_box_on_hubs(topology: Topology) -> None:
+def test_identical_boxes_on_hubs_have_base_trees(topology: Topology) -> None:
     schedule = generate(topology, compact=True)
     assert verify(schedule).optimal
     assert verify(expanded(schedule)).optimal

@@ -1,4 +1,4 @@
-"""Switches that take in more than they give out, or less: what can be used, and the proof that no more can be."""
+"""Unbalanced switches: the largest balanced use, and the proof that no use has a greater rate."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ from oracles import algbw_of_cut, check_bound, exit_bandwidth, overdrawn_switche
 
 
 def least_ratio(topology: Topology) -> Fraction:
-    """Return the least exit bandwidth for a compute node inside, by every set."""
+    """Return the least exit bandwidth per compute node inside, over all sets."""
     compute = frozenset(topology.compute)
     sets = subsets(range(len(topology.nodes)))
     return min(
@@ -40,7 +40,7 @@ def least_ratio(topology: Topology) -> Fraction:
 @examples(80)
 @given(uneven_networks())
 def test_both_halves_of_the_proof(topology: Topology) -> None:
-    """What can be used is balanced and within the network, has the rate, and the dual allows no more."""
+    """The balanced use is within the network and has the stated rate, and the dual allows no greater rate."""
     scaled = ScaledTopology.of(topology)
     found = balanced_use(scaled)
     used = found.topology
@@ -53,14 +53,14 @@ def test_both_halves_of_the_proof(topology: Topology) -> None:
 
 @examples(60)
 @given(uneven_networks(kinds=st.just(SMALL)))
-def test_a_spoiled_proof_proves_nothing_or_less(topology: Topology) -> None:
+def test_a_changed_proof_is_invalid_or_proves_a_weaker_bound(topology: Topology) -> None:
     scaled = ScaledTopology.of(topology)
     found = balanced_use(scaled)
     everything = tuple(range(len(topology.nodes)))
     first, *rest = found.proof.cuts
-    for spoiled in (replace(first, inside=everything), replace(first, weight=-first.weight)):
+    for invalid in (replace(first, inside=everything), replace(first, weight=-first.weight)):
         with pytest.raises(ProofError):
-            rate_proven(replace(found.proof, cuts=(spoiled, *rest)), scaled)
+            rate_proven(replace(found.proof, cuts=(invalid, *rest)), scaled)
     potentials = found.proof.potentials.get(PhaseOp.BROADCAST, {})
     moved = {PhaseOp.BROADCAST: {node: potentials.get(node, Fraction(0)) + node for node in topology.switches}}
     assert rate_proven(replace(found.proof, potentials=moved), scaled) * scaled.unit >= found.rate
@@ -70,7 +70,7 @@ def test_a_spoiled_proof_proves_nothing_or_less(topology: Topology) -> None:
 
 
 def broken_box(up: Fraction) -> Topology:
-    """Four GPUs on a fast and a slow switch; the first sends into the fast one with bandwidth `up` only."""
+    """Four GPUs on a fast and a slow switch; the link from the first GPU to the fast switch has bandwidth `up`."""
     builder = TopologyBuilder("broken")
     fast, slow = builder.add_switch("fast"), builder.add_switch("slow")
     for number in range(4):
@@ -81,11 +81,11 @@ def broken_box(up: Fraction) -> Topology:
     return builder.build()
 
 
-def test_a_failed_half_link_is_exact_and_says_what_stays_unused() -> None:
+def test_the_optimum_with_a_degraded_one_way_link_is_exact_and_lists_spare_links() -> None:
     best = optimum(broken_box(Fraction(40)))
     assert algbw_of_cut(best) == Fraction(440, 3)
     check_bound(best)
-    # What the fast switch gives out falls by 60, so the four GPUs take in 380 together and not 440: each shard three
+    # The fast switch can send 60 less, so the four GPUs receive 380 together, not 440. They receive each shard three
     # times, so 380 >= 3 M / time.
     assert best.algbw == best.bound.algbw == Fraction(380, 3)
     assert best.is_optimal
@@ -98,14 +98,14 @@ def test_a_failed_half_link_is_exact_and_says_what_stays_unused() -> None:
     assert report.ok
 
 
-def test_of_a_reduction_it_is_the_other_way_round() -> None:
-    """Data that is added up meets the failed direction at the other end: less than it must go into the switch."""
+def test_a_degraded_one_way_link_limits_a_reduce_scatter_at_its_source() -> None:
+    """The first GPU can send only 50: 40 over the degraded link and 10 over the slow switch."""
     best = optimum(broken_box(Fraction(40)), "reduce-scatter")
     assert best.algbw == Fraction(4 * 50, 3) == best.bound.algbw
     assert verify(schedule_for(best)).optimal
 
 
-def test_what_a_switch_takes_in_beyond_what_it_gives_out_does_no_harm() -> None:
+def test_a_switch_that_receives_more_than_it_sends_does_not_reduce_the_optimum() -> None:
     builder = TopologyBuilder("drain")
     builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1)
     builder.add_link("a", builder.add_switch("sink"), 2)
@@ -117,8 +117,8 @@ def test_what_a_switch_takes_in_beyond_what_it_gives_out_does_no_harm() -> None:
     assert verify(schedule_for(best)).optimal
 
 
-def test_an_idle_node_copies_where_more_leads_out_of_it_than_into_it() -> None:
-    """All that the others get comes over the relay once: as a switch it could pass on a third of it to each."""
+def test_an_idle_node_copies_if_it_can_send_more_than_it_receives() -> None:
+    """The relay receives all data once and sends it to all three nodes. A switch could send each only a third."""
     builder = TopologyBuilder("funnel")
     builder.add_compute("root")
     builder.add_compute("relay")
@@ -134,7 +134,7 @@ def test_an_idle_node_copies_where_more_leads_out_of_it_than_into_it() -> None:
     assert verify(schedule_for(best)).optimal
 
 
-def test_a_switch_in_its_place_cannot() -> None:
+def test_a_switch_in_place_of_the_idle_node_cannot_copy() -> None:
     builder = TopologyBuilder("funnel")
     builder.add_compute("root")
     builder.add_switch("switch")
@@ -150,7 +150,7 @@ def test_a_switch_in_its_place_cannot() -> None:
 
 
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2", "mi250:boxes=2", "rail:boxes=4", "fat-tree:levels=2,arity=4"])
-def test_half_a_link_of_a_machine(spec: str) -> None:
+def test_the_optimum_of_a_machine_with_one_one_way_link_at_half_bandwidth(spec: str) -> None:
     topology = build_topology(spec)
     up = next(link for link in topology.links if not topology.nodes[link.target].is_compute)
     weak = tuple(replace(each, bandwidth=each.bandwidth / 2) if each is up else each for each in topology.links)
@@ -161,7 +161,7 @@ def test_half_a_link_of_a_machine(spec: str) -> None:
     assert verify(schedule).ok
 
 
-def test_idle_nodes_apart_from_all_ranks_are_left_alone() -> None:
+def test_idle_nodes_not_connected_to_the_ranks_are_ignored() -> None:
     builder = TopologyBuilder("funnel")
     for node in ("root", "idle", "apart", "from it"):
         builder.add_compute(node)
@@ -193,8 +193,8 @@ def cycle_of_switches(capacity: int) -> Topology:
     return builder.build()
 
 
-def test_trimming_hands_nothing_round_a_cycle() -> None:
-    """Units of a wide cycle were taken one by one, round and round, until trimming gave up."""
+def test_trimming_does_not_move_excess_around_a_cycle() -> None:
+    """Trimming used to remove the capacity of a wide cycle unit by unit until it failed."""
     topology = cycle_of_switches(10**9)
     wide = tuple(
         replace(each, bandwidth=Fraction(10**9)) if min(each.source, each.target) > 1 else each
@@ -218,7 +218,7 @@ def test_trimming_hands_nothing_round_a_cycle() -> None:
 
 @examples(40)
 @given(uneven_networks(most=6, kinds=st.just(SMALL)))
-def test_programs_solved_in_fractions_alone_have_the_same_optimum(topology: Topology) -> None:
+def test_the_exact_solver_without_floating_point_finds_the_same_optimum(topology: Topology) -> None:
     scaled = ScaledTopology.of(topology)
     expected = balanced_use(scaled).rate
     with mock.patch.object(LinearProgram, "exact", return_value=None):
@@ -226,7 +226,7 @@ def test_programs_solved_in_fractions_alone_have_the_same_optimum(topology: Topo
     assert found.rate == expected == least_ratio(found.topology)
 
 
-def test_what_cannot_be_solved_exactly_is_refused() -> None:
+def test_a_program_that_cannot_be_solved_exactly_raises() -> None:
     with (
         mock.patch.object(LinearProgram, "exact", return_value=None),
         mock.patch.object(LinearProgram, "exact_alone", return_value=None),
@@ -234,12 +234,12 @@ def test_what_cannot_be_solved_exactly_is_refused() -> None:
     ):
         optimum(broken_box(Fraction(40)))
     assert str(caught.value) == (
-        "broken: how much of its unbalanced switches can be used is a linear program that could not be solved in "
-        "fractions; give bandwidths of fewer digits, or make each switch take in as much as it gives out"
+        "broken: the linear program for its unbalanced switches could not be solved exactly; give bandwidths with "
+        "fewer digits, or give each switch the same total bandwidth in both directions"
     )
 
 
-def test_an_allreduce_whose_program_is_too_large_goes_by_halves() -> None:
+def test_an_allreduce_whose_program_is_too_large_is_a_reduce_scatter_and_an_allgather() -> None:
     topology = broken_box(Fraction(40))
     plan = optimum(topology, "allreduce")
     with mock.patch("forestcoll.allreduce.program.MOST_COLUMNS", 1):

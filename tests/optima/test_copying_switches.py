@@ -1,4 +1,4 @@
-"""Unbalanced switches that copy or add: what is reached lies between plain trees and the cut that bounds all."""
+"""Unbalanced switches that copy or add up: the optimum is between that of trees without copies and the cut bound."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -20,7 +20,7 @@ from oracles import algbw_of_cut, check_bound, exit_bandwidth, subsets
 
 
 def fan(receivers: int, *, multicast: bool) -> Topology:
-    """A root's link of 1 into a switch that has a link of 1 to each receiver, and links back that are wide enough."""
+    """A root with a link of 1 to a switch, which has a link of 1 to each receiver, and wide links back to the root."""
     builder = TopologyBuilder("fan")
     builder.add_compute("root")
     builder.add_switch("switch", multicast=multicast)
@@ -32,7 +32,7 @@ def fan(receivers: int, *, multicast: bool) -> Topology:
     return builder.build()
 
 
-def test_a_switch_that_copies_feeds_all_at_once() -> None:
+def test_a_switch_that_copies_sends_to_all_receivers_at_full_rate() -> None:
     topology = fan(3, multicast=True)
     best = optimum(topology, "broadcast", root="root")
     assert best.algbw == best.bound.algbw == 1
@@ -43,14 +43,14 @@ def test_a_switch_that_copies_feeds_all_at_once() -> None:
     assert len(tree.routes) == 4
 
 
-def test_a_switch_that_adds_takes_from_all_at_once() -> None:
+def test_a_switch_that_adds_up_receives_from_all_senders_at_full_rate() -> None:
     topology = fan(3, multicast=True).transposed()
     schedule = generate(topology, "reduce", root="root")
     assert schedule.algbw == 1
     assert verify(schedule).optimal
 
 
-def test_what_cannot_copy_passes_on_what_it_takes_in() -> None:
+def test_a_switch_that_cannot_copy_divides_its_input_among_the_receivers() -> None:
     best = optimum(fan(3, multicast=False), "broadcast", root="root")
     assert best.algbw == best.bound.algbw == Fraction(1, 3)
     assert best.bound.proof.kind == "tree-dual"
@@ -79,7 +79,7 @@ def unbalanced(draw: st.DrawFn) -> Topology:
 
 
 def bound_of(topology: Topology, weight_of: dict[int, Fraction]) -> Fraction:
-    """Return the least exit bandwidth for what must leave, over all sets that miss a compute node."""
+    """Return the least ratio of exit bandwidth to the data that must leave, over all sets that miss a compute node."""
     return min(
         exit_bandwidth(topology, inside) / weight
         for inside in subsets(range(len(topology.nodes)))
@@ -89,7 +89,7 @@ def bound_of(topology: Topology, weight_of: dict[int, Fraction]) -> Fraction:
 
 
 def solved(topology: Topology, **asked: Any) -> Any:
-    """Return the optimum, or give the example up if so few trees cannot be had."""
+    """Return the optimum; reject the example if there is no solution with the number of trees."""
     try:
         return optimum(topology, **asked)
     except NoSolutionError:
@@ -101,7 +101,7 @@ def solved(topology: Topology, **asked: Any) -> Any:
 @pytest.mark.parametrize("collective", list(SCHEDULED))
 @examples(100)
 @given(unbalanced())
-def test_what_is_found_is_reached_and_the_bound_is_right(collective: Collective, topology: Topology) -> None:
+def test_the_optimum_is_reached_and_its_bound_is_right(collective: Collective, topology: Topology) -> None:
     root: dict[str, Any] = {"root": 0} if collective.has_root else {}
     best = solved(topology, collective=collective, **root)
     schedule = generate(topology, collective, **root)

@@ -11,7 +11,10 @@ from oracles import exit_bandwidth, subsets
 
 
 def least_exit(topology: Topology, *, holds: int | None = None, misses: int | None = None) -> Fraction:
-    """The least exit bandwidth over every set that holds a compute node and misses one, and these."""
+    """Return the least exit bandwidth of a set with some but not all compute nodes.
+
+    The set contains `holds` and misses `misses` if they are given.
+    """
     compute = frozenset(topology.compute)
     return min(
         exit_bandwidth(topology, inside)

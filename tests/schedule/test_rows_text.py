@@ -1,4 +1,4 @@
-"""Rows of integers to text and back, many at a time, held against the `json` module one by one."""
+"""Rows of integers to text and back, many at a time, compared with the `json` module one by one."""
 
 import json
 from itertools import chain

@@ -86,4 +86,4 @@ def test_a_request_with_its_keywords_is_refused(name: str) -> None:
     values: dict[str, Any] = {"ranks": "0-3", "root": 0, "shards": {0: 1}}
     with pytest.raises(InputError) as caught:
         optimum("ring:nodes=4", Request(), **{name: values[name]})
-    assert str(caught.value) == f"{name} is given besides a Request; put it into the Request, as {name}=..."
+    assert str(caught.value) == f"{name} is given in addition to a Request; put it into the Request, as {name}=..."

@@ -27,8 +27,8 @@ def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> No
     with pytest.raises(NoSolutionError) as caught:
         optimum(topology, trees=1)
     assert str(caught.value) == (
-        "star: with 1 tree per root, switch 'hub' would take in 1 fewer than it sends, and "
-        "no route over it can spare as many; ask for another number of trees"
+        "star: with 1 tree per root, switch 'hub' would receive 1 tree fewer than it sends, and "
+        "the trees need all routes over it; ask for another number of trees"
     )
 
 
@@ -40,8 +40,8 @@ def test_a_network_of_one_port_is_refused() -> None:
         with pytest.raises(NoSolutionError) as caught:
             ask(topology)
         assert str(caught.value) == (
-            "phones: port_model is one-port; this is for nodes that use all their links at once "
-            "(leave port_model out if they may); 'forestcoll broadcast-series' handles one port"
+            "phones: port_model is one-port; this function needs nodes that use all their links at once "
+            "(if they can, leave port_model out); 'forestcoll broadcast-series' handles one port"
         )
 
 

@@ -1,12 +1,14 @@
-"""Rounding what links carry to integers so that what balanced stays balanced.
+"""Rounding of the amounts on links to integers, such that balanced nodes stay balanced.
 
-Where the sums into and out of a node are equal, some rounding of each number, up or down, keeps them so: what is left
-of the numbers beyond their integer parts is a flow, and a flow with integer bounds has an integer solution (Hoffman).
-It is found by cycles: at a node that balances, a link with a fraction never comes alone; so a walk over such links,
-forwards or backwards, from the free end if there is one, comes back to a node that it was at, and as much is sent round
-that cycle as makes one of its numbers an integer. Nodes that need not balance are one node, the free end.
+If the amounts into a node and out of it have equal sums, each amount can be rounded up or down so that the sums stay
+equal. The fractional parts of the amounts are a flow, and a flow with integer bounds has an integer solution (Hoffman).
 
-Cost: at most as many cycles as there are links, each found by a walk over at most all nodes.
+The rounding is found by cycles. All nodes that need not balance are merged into one free node. No balanced node has
+exactly one link with a fractional amount. So a walk over links with fractional amounts, in either direction, returns
+to a node that it visited; it starts at the free node if that has such a link. This gives a cycle. A flow is added along
+the cycle that is just large enough to make one of its amounts an integer.
+
+Cost: at most one cycle per link, each found by a walk over at most all nodes.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,16 +16,16 @@ from fractions import Fraction
 from math import floor
 
 _FREE = -1
-"""All nodes that need not balance."""
+"""The free node: all nodes that need not balance."""
 
 
 def rounded(ends: Sequence[tuple[int, int]], amounts: Sequence[Fraction], passive: Collection[int]) -> tuple[int, ...]:
-    """Return `amounts`, each rounded up or down, with every passive node still given as much as it gives.
+    """Return `amounts`, each rounded up or down, such that every node of `passive` stays balanced.
 
     Args:
-        ends: of each link its source and its target.
-        amounts: of each link what it carries; at each node of `passive` they balance.
-        passive: the nodes at which they must balance.
+        ends: the source and the target of each link.
+        amounts: the amount that each link carries; they are balanced at each node of `passive`.
+        passive: the nodes at which the amounts must stay balanced.
     """
     left = list(amounts)
     joined = [tuple(node if node in passive else _FREE for node in each) for each in ends]
@@ -37,12 +39,12 @@ def rounded(ends: Sequence[tuple[int, int]], amounts: Sequence[Fraction], passiv
         for node in joined[link]:
             at.setdefault(node, {})[link] = None
     while any(at.values()):
-        _send_round(_cycle(joined, at), left, joined, at)
+        _add_flow_along(_cycle(joined, at), left, joined, at)
     return tuple(int(amount) for amount in left)
 
 
 def _cycle(joined: Sequence[tuple[int, ...]], at: dict[int, dict[int, None]]) -> list[tuple[int, int]]:
-    """Return the links of a cycle, each with 1 if it is walked along and -1 if against its direction."""
+    """Return the links of a cycle, each with 1 if the cycle follows its direction, and -1 if not."""
     node = _FREE if at.get(_FREE) else next(node for node, links in at.items() if links)
     places: dict[int, int] = {}
     walk: list[tuple[int, int]] = []
@@ -56,14 +58,14 @@ def _cycle(joined: Sequence[tuple[int, ...]], at: dict[int, dict[int, None]]) ->
     return walk[places[node] :]
 
 
-def _send_round(
+def _add_flow_along(
     cycle: Sequence[tuple[int, int]],
     left: list[Fraction],
     joined: Sequence[tuple[int, ...]],
     at: dict[int, dict[int, None]],
 ) -> None:
-    """Send as much round the cycle as makes the first number of it an integer."""
-    amount = min(_room(left[link], sign) for link, sign in cycle)
+    """Add the least flow along the cycle that makes one of its amounts an integer."""
+    amount = min(_distance_to_integer(left[link], sign) for link, sign in cycle)
     for link, sign in cycle:
         left[link] += sign * amount
         if left[link].denominator == 1:
@@ -71,6 +73,6 @@ def _send_round(
                 del at[node][link]
 
 
-def _room(amount: Fraction, sign: int) -> Fraction:
-    """Return how far it is to the next integer above, or below where `sign` is negative."""
+def _distance_to_integer(amount: Fraction, sign: int) -> Fraction:
+    """Return the distance to the next integer above or, if `sign` is negative, below."""
     return (floor(amount) + 1 - amount) if sign > 0 else amount - floor(amount)

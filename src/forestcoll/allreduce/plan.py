@@ -1,30 +1,36 @@
-"""Both halves of the proof of an allreduce's optimum: a plan that reaches it and weights that no plan can beat.
+"""A plan for the trees of an allreduce, and the exact test whether it is feasible. A feasible plan proves its rate.
 
-Everything here is exact, and uses no linear programming: whoever doubts the optimum adds up links.
+The proof that no plan has a greater rate is a `TreeDualProof`. Both are checked by exact additions and max-flows,
+without linear programming.
 
-The program (ForestColl, appendix G). A plan says how much of the vector each node is the root of, x_v, and how much
-of each link's bandwidth b the reduce and the broadcast get, c_RE + c_BC <= b. Spanning out-trees that carry x_v from
-each root fit into c_BC if and only if for every set S that misses a compute node
+The program (ForestColl, appendix G). A plan states x_v, the part of the vector that each node is the root of, and how
+the bandwidth b of each link is shared by the reduce and the broadcast: c_RE + c_BC <= b. Spanning out-trees that carry
+x_v from each root fit into c_BC if and only if for every set S that misses a compute node
 
-    c_BC(links that leave S) >= sum of x_v over v in S,                                                          (1)
+    c_BC(links that leave S) >= sum of x_v over v in S                                                           (1)
 
-(Edmonds) and in-trees into c_RE likewise with the links that enter S. With switches, which only pass data on, c_BC and
-c_RE must besides enter each switch with as much as they leave it:
+(Edmonds). In-trees fit into c_RE under the same condition with the links that enter S. On a network with switches that
+only forward data, c_BC and c_RE must also be balanced at each switch:
 
-- what trees use does, for each route passes through; and each tree enters a set's complement, so (1) holds;
-- where it does, switches can be split off without making any cut of (1) less (Bang-Jensen, Frank and Jackson: compute
-  nodes have arcs back to the source, and so are connected enough among each other), and (1) holds for what is left.
+- The links that trees use are balanced, because each route passes through its switches. Each tree enters the complement
+  of S, so (1) holds.
+- Conversely, if c is balanced and (1) holds, edge splitting removes the switches without making any cut of (1) smaller
+  (Bang-Jensen, Frank and Jackson; the arcs from compute nodes back to the source provide the connectivity that their
+  theorem needs). So (1) holds for the logical links that remain.
 
-So this program has the optimum of the appendix, which routes each logical link through the switches as a commodity of
-its own; it only takes fewer columns. A switch that can multicast need not be balanced by the broadcast, nor one that
-can aggregate by the reduce, and one that does both may be a root: with these `Roles` the optimum bounds all schedules
-of trees, but is not known to be reached. It is reached where each such switch either *copies*, so that all data of the
-phase must get to it as to a compute node (a tree may then leave it out), or passes data on like any other.
+So this program has the same optimum as that of the appendix, which routes each logical link through the switches as a
+separate commodity, but it has fewer columns.
 
-The dual. Weights y_S >= 0 on sets, each for one of the phases, and potentials of switches in each phase, give each
-link a price in each phase, and the greater of the two counts:
+A switch that can multicast need not be balanced in the broadcast, a switch that can aggregate need not be balanced in
+the reduce, and a switch that can do both may be a root. With these `Roles` the optimum bounds all schedules of trees,
+but it is not known whether schedules reach it. They do if each able switch has one of two roles: it *copies*, so that
+all data of the phase must reach it as if it were a compute node (a tree may leave it out in the end), or it only
+forwards data.
 
-    rate * least over v of (weight of the sets that hold v)  <=  sum over links of b * price.
+The dual. Weights y_S >= 0 of sets, each for one phase, and potentials of switches in each phase give each link a price
+in each phase. With the greater of the two prices,
+
+    rate * least over v of (weight of the sets that contain v)  <=  sum over links of b * price.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,12 +48,12 @@ from forestcoll.topology import Topology
 
 @dataclass(frozen=True)
 class AllreducePlan:
-    """A feasible solution of the program: what the trees of an allreduce may be packed into.
+    """A solution of the program: the bandwidths into which the trees of an allreduce are packed.
 
     Attributes:
-        roots: of each node the rate at which sums are rooted at it, x_v.
-        reduce: of each link the bandwidth that the reduce gets, c_RE.
-        broadcast: of each link the bandwidth that the broadcast gets, c_BC.
+        roots: x_v of each node: the rate of the sums that it is the root of, in the unit of the topology.
+        reduce: c_RE: the bandwidth of each link for the reduce, in the unit of the topology.
+        broadcast: c_BC: the bandwidth of each link for the broadcast, in the unit of the topology.
     """
 
     roots: tuple[Fraction, ...]
@@ -56,23 +62,23 @@ class AllreducePlan:
 
     @property
     def rate(self) -> Fraction:
-        """The rate of the whole: the algbw of an allreduce by this plan."""
+        """The rate of all roots together: the algbw of an allreduce with this plan."""
         return sum(self.roots, Fraction(0))
 
     def of_phase(self, phase: PhaseOp) -> tuple[Fraction, ...]:
-        """Return of each link the bandwidth that `phase` gets."""
+        """Return the bandwidth of each link for `phase`."""
         return self.reduce if phase is PhaseOp.REDUCE else self.broadcast
 
     def fault(self, topology: Topology, roles: Roles | None = None) -> str | None:
-        """Return what is wrong with the plan on `topology`, in words, or None if it is feasible.
+        """Return, in words, why the plan is not feasible on `topology`, or None if it is.
 
-        `roles`: of its nodes; switches only pass data on unless they are given.
+        `roles` are the roles of the nodes; without them, switches only forward data.
         """
         return next(self._faults(topology, roles or Roles.of(topology)), None)
 
     def _faults(self, topology: Topology, roles: Roles) -> Iterator[str]:
         if len(self.roots) != len(topology.nodes) or {len(self.reduce), len(self.broadcast)} != {len(topology.links)}:
-            yield "it is of another network"
+            yield "it belongs to another network"
             return
         if min((*self.roots, *self.reduce, *self.broadcast)) < 0:
             yield "a number is negative"
@@ -81,7 +87,7 @@ class AllreducePlan:
                 yield f"switch {topology.nodes[number].id!r} is a root"
         for link, reduced, sent in zip(topology.links, self.reduce, self.broadcast, strict=True):
             if reduced + sent > link.bandwidth:
-                yield f"link {topology.ids([link.source, link.target])} is used more than it can be"
+                yield f"link {topology.ids([link.source, link.target])} is used beyond its bandwidth"
         for phase in PHASES:
             yield from self._unbalanced(topology, phase, roles)
             yield from self._cut_off(topology, phase, roles)
@@ -100,16 +106,16 @@ class AllreducePlan:
         cut = network.least_cut_from(len(topology.nodes), roles.receivers[phase])
         if cut.capacity < self.rate * whole:
             missed = min(roles.receivers[phase].difference(cut.inside))
-            yield f"what the {phase} needs does not get past a cut that misses {topology.nodes[missed].id!r}"
+            yield f"the {phase} needs more bandwidth over a cut that misses {topology.nodes[missed].id!r}"
 
 
 def flow_network(
     topology: Topology, phase: PhaseOp, roots: Sequence[Fraction], used: Sequence[Fraction]
 ) -> tuple[FlowNetwork, int]:
-    """Return the network in which every compute node must receive all from a source before the roots.
+    """Return the network in which a source with an arc to each root must send all data to every compute node.
 
-    The source is the node after the last. A reduce is taken the other way round. Capacities are in parts of a unit:
-    the second value says how many make a whole.
+    The source is the node after the last one. For a reduce, all links are reversed. The second value is the factor by
+    which bandwidths were multiplied to make the capacities integers.
     """
     whole = lcm(*(each.denominator for each in (*roots, *used)))
     ends = np.array([(link.source, link.target) for link in topology.links])

@@ -1,16 +1,16 @@
-"""The optimum of an allreduce by linear programming (ForestColl, appendix G), exact, by cutting planes.
+"""The exact optimum of an allreduce by linear programming (ForestColl, appendix G), with cutting planes.
 
-`allreduce_proof` states the program: x_v at each root and a split c_RE + c_BC <= b of each link, under one condition
-for each phase and each set of nodes. There are too many sets, so the program starts with few of them; where its
-solution breaks the condition of another, max-flow finds it, one for each compute node and phase, and it is added
-(Dantzig, Fulkerson and Johnson). Orbits of a symmetry share columns.
+`allreduce.plan` states the program: x_v at each root and shares c_RE + c_BC <= b of each link, under one condition for
+each phase and each set of nodes. There are too many sets to list, so the program starts with a few. If its solution
+violates the condition of another set, a max-flow to some compute node in some phase finds that set, and its condition
+is added (Dantzig, Fulkerson and Johnson). Links and nodes of one orbit of a symmetry share a column.
 
-When no broken condition is left but for what rounding could be, the basis is solved in fractions, conditions that
-are broken by anything at all are added, and in the end both halves of the proof are checked: the plan is feasible and
-its rate is what the dual says, or the answer says that it is only a bound.
+When the solution violates no condition by more than rounding errors, the basis is solved in fractions, and conditions
+that the exact solution violates are added. In the end, both halves of the proof are checked: the plan is feasible, and
+the dual proves its rate. If one half fails, the result states that it is only a bound.
 
 The exponential program of *On the Computation Rate of All-Reduce*, Theorem 2, over all pairs of an in-tree and an
-out-tree of one root, has the same optimum: by Edmonds' theorem those are the trees that (1) makes room for.
+out-tree with the same root, has the same optimum: by Edmonds' theorem, these trees fit if and only if (1) holds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,38 +33,38 @@ from forestcoll.topology import Topology
 from forestcoll.topology.orbits import Orbits
 
 MOST_COLUMNS = 2000
-"""The most columns that the program may have, one for each orbit of roots and two for each of links.
+"""The most columns of the program: one for each orbit of roots and two for each orbit of links.
 
-It takes a minute then, and mostly far less.
+Such a program takes at most about a minute, and usually much less.
 """
 
 _ENOUGH = 4
-"""Times all nodes times the cut-set bound: more no link needs, which keeps the numbers of the program alike.
+"""Bandwidths above this number times the number of nodes times the cut-set bound are reduced to that product.
 
-A tree has fewer routes than there are nodes, and each takes a link once at most, so at any rate up to the cut-set bound
-both phases together load a link with less than half of this. So prices of links that have it are 0, and proofs hold for
-the links' own bandwidths.
+This keeps the numbers of the program similar in size. A tree has fewer routes than there are nodes, and each route uses
+a link at most once. So at any rate up to the cut-set bound, both phases together load a link with less than half of the
+product. The price of a reduced link is therefore 0, and proofs hold for the given bandwidths.
 """
 
 _PARTS = 2**40
-"""How finely floating-point solutions are cut up for the core's integers."""
+"""The number that stands for 1 when a floating-point solution is rounded to integers for the core."""
 
 _FINE = 10**6
-"""The greatest denominator that a price is rounded to where the basis is not solved exactly."""
+"""The greatest denominator of a price if the basis is not solved exactly and prices are rounded."""
 
 _TOLERANCE = 1e-7
-"""How far, in parts of the rate, a condition may be broken while numbers are floating-point."""
+"""The violation of a condition, relative to the rate, that is accepted in floating point."""
 
 
 @dataclass(frozen=True)
 class AllreduceOptimum:
-    """The greatest rate at which an allreduce can run along trees.
+    """The greatest rate of an allreduce along trees. `allreduce_optimum` returns it.
 
     Attributes:
-        upper: no schedule of trees is faster; in the topology's unit, exact.
-        proof: why.
-        plan: a feasible plan, None if none was found in fractions.
-        residual: without a plan, by how much of it `upper` is above what floating point reached.
+        upper: the rate that no schedule of trees exceeds, in the unit of the topology, exact.
+        proof: the proof of `upper`.
+        plan: a feasible plan; None if no exact plan was found.
+        residual: without a plan, the relative amount by which `upper` exceeds the rate found in floating point.
     """
 
     upper: Fraction
@@ -74,12 +74,12 @@ class AllreduceOptimum:
 
     @property
     def exact(self) -> bool:
-        """Whether the plan reaches the bound, so that both are the optimum."""
+        """Whether the plan reaches the bound. Then both are the optimum."""
         return self.plan is not None and self.plan.rate == self.upper
 
 
 def columns_needed(topology: Topology, orbits: Orbits) -> int:
-    """Return how many columns the program of `topology` has."""
+    """Return the number of columns of the program for `topology`."""
     return len(orbits.first_compute(topology)) + 2 * len(orbits.link_sizes)
 
 
@@ -94,16 +94,25 @@ def allreduce_optimum(
     """Return the optimum of an allreduce along trees on `topology`.
 
     Args:
-        topology: the network; its switches may take in more or less than they give out.
-        roles: what the nodes do; switches only pass data on unless they are given. The optimum is reached by trees
-            for `Roles.of` anything; for `Roles.in_network` it is a bound that schedules are not known to reach.
-        equal_roots: every compute node is the root of as much as every other: the best that a reduce-scatter and an
-            allgather can do together, links being shared between them as is best.
-        orbits: of a group of symmetries, to save a search for it.
-        progress: is told of stages.
+        topology: the network. Its switches may be unbalanced.
+        roles: the roles of the nodes; by default, switches only forward data. Trees reach the optimum for roles made by
+            `Roles.of`. For `Roles.in_network` it is a bound, and it is not known whether schedules reach it.
+        equal_roots: whether every compute node is the root of the same part. The result is then the best rate of a
+            reduce-scatter and an allgather that run at the same time and share the links.
+        orbits: the orbits of a group of symmetries, if they are known already.
+        progress: receives the stages of the work.
+
+    Returns:
+        The optimum, in the unit of the topology, with its proof and a plan that reaches it.
 
     Raises:
-        InternalError: a defect.
+        InternalError: a defect of forestcoll.
+
+    Example:
+        >>> from forestcoll import allreduce_optimum, load_topology
+        >>> best = allreduce_optimum(load_topology("ring:nodes=4"))
+        >>> str(best.upper), best.exact
+        ('4/3', True)
     """
     progress.begin("solving the linear program of allreduce")
     roles = roles or Roles.of(topology)
@@ -111,7 +120,10 @@ def allreduce_optimum(
 
 
 class _Program:
-    """The program with the conditions found so far. Columns: roots, then reduce, then broadcast, one an orbit."""
+    """The program with the conditions found so far.
+
+    Columns, one per orbit: roots, then links in the reduce, then links in the broadcast.
+    """
 
     def __init__(self, topology: Topology, orbits: Orbits, roles: Roles, *, equal_roots: bool) -> None:
         self._topology, self._orbits, self._roles, self._equal_roots = topology, orbits, roles, equal_roots
@@ -193,7 +205,7 @@ class _Program:
             exact = self._program.exact(solution)
             if exact is None:
                 return self._numerical(solution)
-            if min(exact[0]) < 0:  # floating point took a basis for feasible that is not, by less than it can tell
+            if min(exact[0]) < 0:  # the basis is infeasible by less than the floating-point tolerance
                 return self._bounded(self._proof(exact[1]), solution)
             plan, proof = self._plan(exact[0]), self._proof(exact[1])
             if self._add_exactly_broken(plan):
@@ -202,7 +214,7 @@ class _Program:
             return self._answer(plan, proof)
 
     def _add_broken(self, values: Floats) -> bool:
-        """Add the conditions that a floating-point solution breaks, and return whether there are any."""
+        """Add conditions that a floating-point solution violates; return whether there are any."""
         whole = _PARTS / max(1e-9, float(values.max()))
         parts = [max(0, int(each)) for each in np.rint(values * whole)]
         roots, uses = self._spread(parts)
@@ -224,7 +236,7 @@ class _Program:
         return self._add_cuts((phase, network, Fraction(enough)) for phase, network in networks)
 
     def _add_cuts(self, questions: Iterator[tuple[PhaseOp, FlowNetwork, Fraction]]) -> bool:
-        """Ask for one target of each orbit whether enough gets there; add the cuts where it does not."""
+        """Add a cut for each tested target that receives too little, one per orbit; return whether any is new."""
         added = False
         source = len(self._topology.nodes)
         for phase, network, enough in questions:
@@ -235,7 +247,7 @@ class _Program:
         return added
 
     def _spread(self, values: Sequence[int]) -> tuple[list[int], dict[PhaseOp, list[int]]]:
-        """Return of each node and each link the value of its orbit's column."""
+        """Return for each node, and for each link in each phase, the value of the column of its orbit."""
         roots = [
             values[self._root_column[orbit]] if orbit in self._root_column else 0 for orbit in self._orbits.of_node
         ]
@@ -277,12 +289,12 @@ class _Program:
                 potentials[node] = price / self._orbits.node_sizes[orbit]
 
     def _answer(self, plan: AllreducePlan, proof: TreeDualProof) -> AllreduceOptimum:
-        """Return what the two halves say, each checked by itself."""
+        """Return the optimum with both halves of the proof, each checked independently."""
         fault = plan.fault(self._topology, self._roles)
         return AllreduceOptimum(self._proven(proof), proof, plan if fault is None else None)
 
     def _numerical(self, solution: Solution) -> AllreduceOptimum:
-        """Return the bound that rounded prices prove: exact as a bound, but no plan in fractions may reach it."""
+        """Return the bound that rounded prices prove: it is exact as a bound, but it may be above the optimum."""
         prices = [Fraction(float(price)).limit_denominator(_FINE) for price in solution.prices]
         return self._bounded(self._proof(prices), solution)
 

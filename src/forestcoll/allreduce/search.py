@@ -1,16 +1,16 @@
 """The two forests of an allreduce (ForestColl §5.7, appendix G).
 
-There are two methods to choose them, and the better one counts:
+There are two methods to choose them, and the better result is taken:
 
-- *halves*: a reduce-scatter and an allgather, each at its own optimum a and a' with all links to itself. Together they
-  take 1/a + 1/a' of the time per unit of data, or less where they do not need the same links at once.
-- *split*: the plan of the linear program, which says how much each node roots and how each link is shared between the
-  two. Each forest is then one of shards of different sizes, on a network with its part of the bandwidth.
+- *halves*: a reduce-scatter and an allgather, each at its optimum a and a' as if it had all links. One after the other
+  they take the time 1/a + 1/a' per unit of data, or less if they do not need the same links.
+- *split*: the plan of the linear program, which states the part that each node is the root of, and how the two forests
+  share each link. Each forest then has shards of different sizes, on a network with its share of the bandwidths.
 
-No schedule beats the least exit bandwidth of a set with some but not all compute nodes: the whole sum of the vectors
-inside must leave it. Trees often cannot reach that. What bounds them is found in this order, until the halves reach it:
-what all nodes must receive (Corollary 2.1 of *On the Computation Rate of All-Reduce*), and the linear program. The
-least of these bounds is stated, with its proof.
+No schedule is faster than the least exit bandwidth of a set with some but not all compute nodes, because the sum of the
+vectors inside must leave the set. Trees often cannot reach this bound. Two further bounds of trees are computed, in
+this order, until the halves reach one: the data that all nodes must receive (Corollary 2.1 of *On the Computation Rate
+of All-Reduce*), and the linear program. The least bound is stated, with its proof.
 """
 
 from collections.abc import Sequence
@@ -40,24 +40,24 @@ from forestcoll.topology import Topology
 from forestcoll.topology.orbits import Orbits
 
 MOST_PARTS = 2**96
-"""The finest parts of its rate that a plan may use if trees are to make it exactly; a finer plan is rounded.
+"""The largest common denominator for which trees reproduce the parts of a plan exactly; other plans are rounded.
 
-So the numbers of trees stay within the integers of the native core.
+This keeps the numbers of trees within the integers of the native core.
 """
 
 ROUNDED_TREES = 2**12
-"""How many trees each phase of a plan that is rounded has, or one for each root if these are more."""
+"""The number of trees in each phase of a rounded plan, or the number of roots if that is greater."""
 
 _MOST_TRIED = 4
-"""How many choices of switches that copy and add are tried."""
+"""The most choices of copying switches that are tried."""
 
 Forests = tuple[ForestPlan, ForestPlan]
-"""The trees that reduce, and those that gather."""
+"""The forest that reduces, and the forest that broadcasts."""
 
 
 @dataclass(frozen=True)
 class Halves:
-    """A reduce-scatter and an allgather, each as if it were alone."""
+    """A reduce-scatter and an allgather, each planned as if it had all links."""
 
     reduces: ForestSearch
     gathers: ForestSearch
@@ -67,7 +67,7 @@ class Halves:
         """Return the two searches.
 
         Raises:
-            NoSolutionError: how unbalanced switches can be used could not be computed exactly.
+            NoSolutionError: a linear program for unbalanced switches could not be solved exactly.
         """
         gathers = _alone(topology, Collective.ALLGATHER, progress)
         if not is_its_own_transpose(topology):
@@ -77,7 +77,10 @@ class Halves:
         return Halves(ForestSearch(scaled, replace(gathers.found, topology=back), ()), gathers)
 
     def forests(self, trees: int | None = None) -> tuple[Fraction, Forests]:
-        """Return what the two reach one after the other, with the fewest trees or so many for each root, and them."""
+        """Return the algbw of the two forests one after the other, and the forests.
+
+        They have `trees` trees for each root, or the fewest that reach the optimum.
+        """
         both = [self.reduces, self.gathers]
         reduces, gathers = (each.best if trees is None else each.restricted(trees) for each in both)
         return 1 / (1 / reduces.algbw + 1 / gathers.algbw), (reduces, gathers)
@@ -91,13 +94,13 @@ def _alone(topology: Topology, collective: Collective, progress: Progress) -> Fo
 
 @dataclass(frozen=True)
 class Split:
-    """Two forests that share every link as a plan says.
+    """Two forests that share every link according to a plan.
 
     Attributes:
         topology: the network.
-        plan: what each node roots, and what each phase gets of each link.
-        roles: what the nodes do.
-        progress: is kept informed of the stages.
+        plan: the part that each node is the root of, and the bandwidth of each link for each phase.
+        roles: the roles of the nodes.
+        progress: receives the stages of the work.
     """
 
     topology: Topology
@@ -106,10 +109,11 @@ class Split:
     progress: Progress
 
     def forests(self, trees: int | None = None) -> tuple[Fraction, Forests]:
-        """Return what the plan reaches, exactly if that is possible or with about so many trees for each root.
+        """Return the algbw and the forests of the plan: exact if possible, or with about `trees` trees for each root.
 
         Raises:
-            NoSolutionError: a switch becomes unbalanced for good when the plan is rounded.
+            NoSolutionError: when the plan is rounded, a switch sends more than it receives, and no trimming was found
+                that fixes this.
         """
         count = len(self.topology.compute)
         if trees is None and self._parts() > MOST_PARTS:
@@ -117,7 +121,7 @@ class Split:
         return self._exact() if trees is None else self._rounded(trees * count)
 
     def _parts(self) -> int:
-        """Return of how many equal parts of the rate the plan's numbers are multiples."""
+        """Return the least n such that all numbers of the plan are multiples of rate / n."""
         numbers = {*self.plan.roots, *self.plan.reduce, *self.plan.broadcast}
         return lcm(*((number / self.plan.rate).denominator for number in numbers))
 
@@ -125,15 +129,15 @@ class Split:
         rate = self.plan.rate
         rooted = [root / rate for root in self.plan.roots]
         reduces, gathers = (
-            ForestSearch.of(*self._asked(phase, rooted, self.plan.of_phase(phase)), self.progress, algbw=rate).best
+            ForestSearch.of(*self._part(phase, rooted, self.plan.of_phase(phase)), self.progress, algbw=rate).best
             for phase in PHASES
         )
         return rate, (reduces, gathers)
 
     def _rounded(self, total: int) -> tuple[Fraction, Forests]:
-        """Return `total` trees a phase.
+        """Return the algbw and the forests with `total` trees in each phase.
 
-        Bandwidths are rounded so finely that no cut can lose the last of what must cross it.
+        The unit to which bandwidths are rounded is so small that no cut loses all of its bandwidth.
         """
         counts = _apportioned(self.plan.roots, total)
         rooted = [Fraction(count, total) for count in counts]
@@ -141,7 +145,7 @@ class Split:
         forests, used = [], [Fraction(0)] * len(self.topology.links)
         for phase in PHASES:
             shared = self._rounded_links(phase, finest)
-            network, demand = self._asked(phase, rooted, shared)
+            network, demand = self._part(phase, rooted, shared)
             search = ForestSearch.of(network, demand, self.progress)
             forests.append(search.restricted(total // sum(demand.weights(network)), self.progress))
             used = [before + more for before, more in zip(used, shared, strict=True)]
@@ -153,8 +157,8 @@ class Split:
         amounts = [amount * finest for amount in self.plan.of_phase(phase)]
         return [amount / finest for amount in rounded(ends, amounts, self.roles.passive[phase])]
 
-    def _asked(self, phase: PhaseOp, rooted: Sequence[Fraction], shared: Sequence[Fraction]) -> tuple[Topology, Demand]:
-        """Return the network of a phase, and what it is asked for."""
+    def _part(self, phase: PhaseOp, rooted: Sequence[Fraction], shared: Sequence[Fraction]) -> tuple[Topology, Demand]:
+        """Return the network of a phase, and the demand on it."""
         copying = self.roles.receivers[phase].difference(self.topology.compute)
         network = self.topology.sharing(shared, copying)
         shards = tuple(rooted[node] for node in network.compute)
@@ -163,7 +167,7 @@ class Split:
 
 
 def _apportioned(amounts: Sequence[Fraction], total: int) -> list[int]:
-    """Return integers that add up to `total` and are as the amounts (Hamilton's method)."""
+    """Return integers that add up to `total`, in proportion to the amounts (Hamilton's method)."""
     exact = [amount * total / sum(amounts) for amount in amounts]
     counts = [floor(amount) for amount in exact]
     by_remainder = sorted(range(len(exact)), key=lambda place: (counts[place] - exact[place], place))
@@ -174,15 +178,15 @@ def _apportioned(amounts: Sequence[Fraction], total: int) -> list[int]:
 
 @dataclass(frozen=True)
 class AllreduceSearch:
-    """What an allreduce can reach on a network, and what bounds it.
+    """The search for the forests and the bound of an allreduce.
 
     Attributes:
         topology: the network.
-        bound: the least bound that was found.
-        cut: the set of nodes of the least exit bandwidth, node numbers, rising.
+        bound: the least bound found.
+        cut: the set with the least exit bandwidth, node numbers in rising order.
         methods: the methods to choose the forests; never empty.
-        plain: the optimum of trees if switches only pass data on, where its linear program was solved.
-        columns_missing: of a linear program that was too large how many columns it would have had, else 0.
+        plain: the optimum of trees if switches only forward data; None if its linear program was not solved.
+        columns_missing: the number of columns of a linear program that was too large; 0 if none was.
     """
 
     topology: Topology
@@ -194,9 +198,9 @@ class AllreduceSearch:
 
     @staticmethod
     def of(topology: Topology, progress: Progress, orbits: Orbits | None = None) -> "AllreduceSearch":
-        """Return the search on `topology`, by linear programs of at most `program.MOST_COLUMNS` columns.
+        """Return the search on `topology`, with linear programs of at most `program.MOST_COLUMNS` columns.
 
-        `orbits` are those of a group of symmetries, to save a search for it.
+        `orbits` are the orbits of a group of symmetries, if they are known already.
 
         Raises:
             NoSolutionError: a switch is not balanced, and no linear program was solved exactly.
@@ -212,16 +216,16 @@ class AllreduceSearch:
         return AllreduceSearch(topology, found.bound, found.cut, tuple(methods), found.plain, found.columns_missing)
 
     def remark(self, progress: Progress) -> None:
-        """Let `progress` know if the linear program was too large."""
+        """Tell `progress` if the linear program was too large."""
         if self.columns_missing:
             progress.remark(
                 f"{self.topology.name}: the linear program of allreduce has {self.columns_missing:,} columns, and "
-                f"{allreduce.MOST_COLUMNS:,} are solved on the way to a schedule; a reduce-scatter and an allgather "
-                "are taken one after the other"
+                f"at most {allreduce.MOST_COLUMNS:,} are solved for a schedule; a reduce-scatter and an allgather "
+                "are used one after the other"
             )
 
     def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[Candidate, ...]:
-        """As `Search.candidates`: one of each method, with `trees` trees for each root, on average in a split."""
+        """Return one candidate per method (see `Search.candidates`). In a split, `trees` is a mean over the roots."""
         if trees is not None:
             progress.begin("finding the best bandwidth for the number of trees")
         found: list[Candidate] = []
@@ -244,7 +248,7 @@ def bound_without_programs(topology: Topology, progress: Progress) -> tuple[Boun
 
 @dataclass
 class _Programs:
-    """The bound of trees while it is found, and the plan that comes with it."""
+    """The least bound found so far, and the best plan found so far."""
 
     topology: Topology
     progress: Progress
@@ -257,7 +261,7 @@ class _Programs:
 
     @staticmethod
     def of(topology: Topology, progress: Progress, orbits: Orbits | None) -> "_Programs":
-        """Return what is bounded without a linear program. Switches that copy and add take no part in Corollary 2.1."""
+        """Return the bounds without a linear program. Corollary 2.1 holds only if no switch can copy or add up."""
         progress.begin("finding the bottleneck cut")
         least = cut_set_bound(topology)
         found = _Programs(topology, progress, orbits, _bound(least.algbw, CutProof(least.cut)), least.cut)
@@ -267,12 +271,12 @@ class _Programs:
         return found
 
     def tighten(self, algbw: Fraction, proof: Proof) -> None:
-        """Take a bound in place of the one so far if it is less."""
+        """Replace the bound if the given one is less."""
         if algbw < self.bound.algbw:
             self.bound = _bound(algbw, proof)
 
     def solve(self, reached: Fraction) -> None:
-        """Solve the linear program, and keep its plan if it is faster than what is `reached` without."""
+        """Solve the linear program, and keep its plan if its rate is greater than `reached`."""
         if self.orbits is None:
             self.progress.begin("looking for a symmetry")
             self.orbits = Orbits.of(self.topology)
@@ -283,15 +287,15 @@ class _Programs:
         if self.topology.able_switches:
             in_network = self._solved(self.orbits, Roles.in_network(self.topology))
             self.tighten(in_network.upper, in_network.proof)
-            reached = self._let_copy(self.orbits, reached)
+            reached = self._with_copying(self.orbits, reached)
         if reached < self.bound.algbw:
             self.plain = self._solved(self.orbits, Roles.of(self.topology))
             if not self.topology.able_switches:
                 self.tighten(self.plain.upper, self.plain.proof)
             self._keep(self.plain, Roles.of(self.topology), reached)
 
-    def _let_copy(self, orbits: Orbits, reached: Fraction) -> Fraction:
-        """Let switches copy and add, a few times, each time without those that all data cannot get to fast enough."""
+    def _with_copying(self, orbits: Orbits, reached: Fraction) -> Fraction:
+        """Solve the program with copying switches a few times, each time without the switches that limited the rate."""
         copying = frozenset(self.topology.able_switches)
         for _ in range(_MOST_TRIED):
             roles = Roles.of(self.topology, copying)
@@ -307,7 +311,7 @@ class _Programs:
         return allreduce_optimum(self.topology, roles, orbits=orbits, progress=self.progress)
 
     def _keep(self, found: AllreduceOptimum, roles: Roles, reached: Fraction) -> Fraction:
-        """Keep the plan if it is faster, and return what is reached now."""
+        """Keep the plan if it is faster, and return the best rate so far."""
         if found.plan is None or found.plan.rate <= reached:
             return reached
         self.split = Split(self.topology, found.plan, roles, self.progress)
@@ -319,7 +323,7 @@ def _bound(algbw: Fraction, proof: Proof) -> Bound:
 
 
 def _slow_switches(topology: Topology, orbits: Orbits, found: AllreduceOptimum, roles: Roles) -> frozenset[int]:
-    """Return the copying switches that limit the rate: the dual has sets that miss them and no compute node."""
+    """Return the copying switches that limit the rate: a set of the dual misses them and contains all compute nodes."""
     slow: set[int] = set()
     for cut in found.proof.cuts:
         if cut.weight and set(topology.compute) <= set(cut.inside):
@@ -329,6 +333,6 @@ def _slow_switches(topology: Topology, orbits: Orbits, found: AllreduceOptimum, 
 
 
 def is_its_own_transpose(topology: Topology) -> bool:
-    """Return whether each link has one of the same bandwidth back: then what flows can flow backwards as well."""
+    """Return whether each link has a reverse link of the same bandwidth."""
     bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
     return all(bandwidths.get((target, source)) == each for (source, target), each in bandwidths.items())

@@ -1,1 +1,1 @@
-"""What no schedule on a network can beat, collective by collective, and what is reached."""
+"""The bounds of every collective on a network, and the bandwidths that schedules reach."""

@@ -1,25 +1,26 @@
-"""The optimum of an all-to-all: how fast every compute node can send to every other at once.
+"""The optimum of an all-to-all: the greatest rate at which every compute node can send to every other at the same time.
 
 (Zhao et al., *Efficient Direct-Connect Topologies for Collective Communications*, appendix A.5.) A rate f between every
-two compute nodes at once is a multi-commodity flow. Commodities of one source are one flow: y(s, e) is what of the data
-of source s goes over link e, and at each other node f of it stays:
+two compute nodes at the same time is a multi-commodity flow. All commodities of one source are combined into one flow:
+y(s, e) is the flow of source s over link e, and f of this flow stays at each other compute node:
 
     maximise f,  where  sum over s of y(s, e) <= b(e)   for each link e,
                         y(s, in) - y(s, out) >= f       at each compute node but s,   >= 0 at each switch.
 
-The data is personal, so copying does not help. Where a symmetry of the network moves compute nodes, only the sources
-that stand for an orbit need a flow: the flows of the others are its images.
+Each pair of nodes has different data, so copying does not help. If a symmetry of the network moves compute nodes, only
+one source of each orbit needs a flow; the flows of the other sources are its images.
 
 The dual: any lengths l(e) >= 0 of the links prove
 
     f <= (sum over links of b(e) l(e)) / (sum over pairs of compute nodes of the distance between them),
 
-as f between two nodes uses up at least f times their distance. HiGHS suggests lengths; they are rounded to integers,
-and what they prove is computed exactly, by shortest paths. The bound is therefore exact whatever the solver did; it is
-the optimum if a flow in fractions, checked, reaches it.
+because a flow f between two nodes uses at least f times their distance. HiGHS proposes lengths. They are rounded to
+integers, and the bound that they prove is computed exactly, by shortest paths. So the bound is valid even if the solver
+is inaccurate. It is the optimum if a flow in fractions, which is checked, reaches it.
 
-Where the program is too large (a thousand nodes without symmetry make four million columns), the core spreads whole
-units over paths, and its lengths make a bound: both are exact, and what is between them is stated.
+If the program is too large (a thousand nodes without symmetry need four million columns), the core sends integer units
+along paths, and lengths that it computes prove a bound. The rate of the flow and the bound are both exact, and the gap
+between them is stated.
 """
 
 import heapq
@@ -38,36 +39,35 @@ from forestcoll.topology import Topology
 from forestcoll.topology.orbits import Orbits
 
 MOST_COLUMNS = 60_000
-"""The most columns that the program may have: one for each link and each orbit of compute nodes."""
+"""The most columns of the program: one for each pair of a link and an orbit of compute nodes."""
 
 MOST_SPREAD = 2048
-"""The most compute nodes of a network whose paths are searched where the program is too large."""
+"""The most compute nodes for which paths are searched if the program is too large."""
 
 MOST_ROUNDS = 64
-"""The most rounds of that search: the bound is then within two percent of what is reached, as a rule."""
+"""The most rounds of that search. The bound is then usually within two percent of the reached rate."""
 
 DEFAULT_GAP = 0.02
-"""How near to what is reached a bound has to be there."""
+"""The relative gap between the bound and the reached rate at which the search for paths ends."""
 
 _FINE = (1, 12, 720, 10**6, 10**9)
-"""Denominators that lengths, taken relative to the longest, are rounded to."""
+"""The denominators to which lengths, relative to the greatest length, are rounded."""
 
 _LONGEST = 10**200
-"""The greatest length that is tried: unrelated denominators multiply."""
+"""The greatest length that is tried; the product of many denominators can be greater."""
 
 
 @dataclass(frozen=True)
 class AllToAllOptimum:
-    """How fast every compute node can send to every other at once.
+    """The greatest rate at which every compute node can send to every other at the same time.
 
     Attributes:
-        pair_rate: f, which no schedule can beat; in the topology's unit, exact.
-        lengths: of each link a length that proves it.
-        flow: what of each of `sources` goes over each link, at `pair_rate`, checked; empty if none was found in
-            fractions.
-        sources: the compute nodes whose flows are listed, one of each orbit of a symmetry of the network.
-        residual: if there is no flow, by how much of it `pair_rate` is above what the solver reached.
-        reached: a rate that a flow was found for, in fractions; `pair_rate` where that is the optimum, or None.
+        pair_rate: f, the rate of each pair of nodes that no schedule exceeds, in the unit of the topology, exact.
+        lengths: a length for each link; together they prove `pair_rate`.
+        flow: the flow of each of `sources` over each link at `pair_rate`, checked; empty if no exact flow was found.
+        sources: the compute nodes whose flows are listed, one for each orbit of a symmetry of the network.
+        residual: without a flow, the relative amount by which `pair_rate` exceeds the rate that was reached.
+        reached: the rate of an exact flow, equal to `pair_rate` if that is the optimum; None if there is no exact flow.
     """
 
     pair_rate: Fraction
@@ -79,19 +79,20 @@ class AllToAllOptimum:
 
     @property
     def exact(self) -> bool:
-        """Whether a flow reaches the bound, so that it is the optimum."""
+        """Whether a flow reaches the bound. Then the bound is the optimum."""
         return self.reached == self.pair_rate
 
 
 def columns_needed(topology: Topology, orbits: Orbits) -> int:
-    """Return how many columns the program of `topology` has."""
+    """Return the number of columns of the program for `topology`."""
     return 1 + len(orbits.first_compute(topology)) * len(topology.links)
 
 
 def rate_by_lengths(topology: Topology, lengths: Sequence[int], orbits: Orbits | None = None) -> Fraction | None:
-    """Return the rate of each pair that link lengths prove no schedule can beat, or None if they prove nothing.
+    """Return the bound on the rate of each pair that link lengths prove, or None if they prove nothing.
 
-    Lengths are 0 or more, and with `orbits` equal on the links of an orbit; then one source an orbit is asked.
+    Lengths are 0 or more. With `orbits`, they must be equal on the links of an orbit; then distances are computed from
+    one source of each orbit.
     """
     if len(lengths) != len(topology.links) or min(lengths, default=-1) < 0:
         return None
@@ -103,7 +104,7 @@ def rate_by_lengths(topology: Topology, lengths: Sequence[int], orbits: Orbits |
 
 
 def _distances(topology: Topology, lengths: Sequence[int], source: int) -> int:
-    """Return the distances from `source` to all compute nodes, added up (Dijkstra)."""
+    """Return the sum of the distances from `source` to all compute nodes (Dijkstra)."""
     arcs: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
     for link, length in zip(topology.links, lengths, strict=True):
         arcs[link.source].append((link.target, length))
@@ -123,7 +124,7 @@ def _distances(topology: Topology, lengths: Sequence[int], source: int) -> int:
 def flow_fault(
     topology: Topology, flow: Sequence[Sequence[Fraction]], sources: Sequence[int], rate: Fraction, orbits: Orbits
 ) -> str | None:
-    """Return what is wrong with a flow at `rate`, in words, or None; each flow stands for its images as well."""
+    """Return, in words, why a flow is not a solution with `rate`, or None. Each flow also represents its images."""
     if tuple(sources) != orbits.first_compute(topology):
         return "there must be one source of each orbit"
     load = [Fraction(0)] * len(orbits.link_sizes)
@@ -131,12 +132,12 @@ def flow_fault(
         if min(each) < 0:
             return "a flow is negative"
         if not _is_delivered(topology, each, source, rate):
-            return f"not everybody receives from {topology.nodes[source].id!r}"
+            return f"a node receives less than the rate from {topology.nodes[source].id!r}"
         images = orbits.node_sizes[orbits.of_node[source]]
         for orbit, amount in zip(orbits.of_link, each, strict=True):
             load[orbit] += amount * images / orbits.link_sizes[orbit]
     if any(load[orbit] > topology.links[link].bandwidth for orbit, link in enumerate(orbits.first_links)):
-        return "a link is used more than it can be"
+        return "a link is used beyond its bandwidth"
     return None
 
 
@@ -152,20 +153,34 @@ def _is_delivered(topology: Topology, flow: Sequence[Fraction], source: int, rat
 def all_to_all_rate(
     topology: Topology, *, orbits: Orbits | None = None, gap: float = DEFAULT_GAP, progress: Progress = SILENT
 ) -> AllToAllOptimum:
-    """Return the optimum of an all-to-all on `topology` or, where its program is too large, a bound near it.
+    """Return the optimum of an all-to-all on `topology` or, if its linear program is too large, a bound near it.
 
-    The bound is then at most about 1 + `gap` times what a flow reaches; `residual` says how near it is.
+    Args:
+        topology: the network.
+        orbits: the orbits of a group of symmetries, if they are known already.
+        gap: if the program is too large, the search ends when the bound is at most 1 + `gap` times the reached rate.
+            `residual` of the result is the gap reached.
+        progress: receives the stages of the work.
+
+    Returns:
+        The optimum or the bound, as a rate of each pair of nodes in the unit of the topology.
 
     Raises:
         InputError: the program is too large, and there are more than `MOST_SPREAD` compute nodes.
+
+    Example:
+        >>> from forestcoll import all_to_all_rate, load_topology
+        >>> best = all_to_all_rate(load_topology("ring:nodes=4"))
+        >>> str(best.pair_rate), best.exact
+        ('1/2', True)
     """
     orbits = orbits or Orbits.of(topology)
     if columns_needed(topology, orbits) <= MOST_COLUMNS:
         return all_to_all_optimum(topology, orbits=orbits, progress=progress)
     if len(topology.compute) > MOST_SPREAD:
         raise InputError(
-            f"{topology.name}: {len(topology.compute)} compute nodes and too little symmetry; an all-to-all is bounded "
-            f"for {MOST_SPREAD} of them at most"
+            f"{topology.name}: {len(topology.compute)} compute nodes and too little symmetry; the bound of an "
+            f"all-to-all is computed for at most {MOST_SPREAD}"
         )
     return all_to_all_nearly(topology, gap=gap, progress=progress)
 
@@ -173,13 +188,13 @@ def all_to_all_rate(
 def all_to_all_nearly(
     topology: Topology, *, gap: float = DEFAULT_GAP, rounds: int = MOST_ROUNDS, progress: Progress = SILENT
 ) -> AllToAllOptimum:
-    """Return a bound on an all-to-all on `topology` and a rate that a flow reaches, both exact, near to each other.
+    """Return a bound of an all-to-all on `topology`, and a rate near it that a flow reaches. Both are exact.
 
     Args:
         topology: the network.
         gap: the search ends when the bound is at most 1 + `gap` times the rate.
-        rounds: or after so many rounds, in each of which every node has its paths once anew.
-        progress: is told how far the work is.
+        rounds: the most rounds; in each round the paths of every node are computed once.
+        progress: receives the progress of the work.
     """
     progress.begin("spreading an all-to-all over paths")
     scaled = ScaledTopology.of(topology)
@@ -197,10 +212,23 @@ def all_to_all_nearly(
 def all_to_all_optimum(
     topology: Topology, *, orbits: Orbits | None = None, progress: Progress = SILENT
 ) -> AllToAllOptimum:
-    """Return the optimum of an all-to-all on `topology`, by linear programming made exact.
+    """Return the optimum of an all-to-all on `topology`, by an exact linear program of any size.
+
+    Args:
+        topology: the network.
+        orbits: the orbits of a group of symmetries, if they are known already.
+        progress: receives the stages of the work.
+
+    Returns:
+        The optimum, as a rate of each pair of nodes in the unit of the topology, with its proof.
 
     Raises:
-        InternalError: a defect.
+        InternalError: a defect of forestcoll.
+
+    Example:
+        >>> from forestcoll import all_to_all_optimum, load_topology
+        >>> str(all_to_all_optimum(load_topology("ring:nodes=6")).pair_rate)
+        '2/9'
     """
     progress.begin("solving the linear program of all-to-all")
     orbits = orbits or Orbits.of(topology)
@@ -217,7 +245,7 @@ def all_to_all_optimum(
 
 
 def _program(scaled: ScaledTopology, orbits: Orbits, sources: Sequence[int]) -> LinearProgram:
-    """Return the program. Columns: the rate, then each source's flow over each link. Rows: orbits of links first."""
+    """Return the program. Columns: the rate, then the flow of each source over each link. First rows: link loads."""
     topology = scaled.topology
     links = len(topology.links)
     program = LinearProgram([1] + [0] * (links * len(sources)), scale=max(scaled.capacities))
@@ -246,7 +274,7 @@ def _add_load(  # noqa: PLR0913, PLR0917 (what a row is made of)
     members: Sequence[int],
     capacity: int,
 ) -> None:
-    """Add the row that keeps the load of an orbit of links within its capacity; in whole numbers."""
+    """Add the row that limits the load of an orbit of links to its capacity, with integer coefficients."""
     links = len(scaled.topology.links)
     row = {}
     for place, source in enumerate(sources):
@@ -259,7 +287,7 @@ def _add_load(  # noqa: PLR0913, PLR0917 (what a row is made of)
 def _best_lengths(
     topology: Topology, orbits: Orbits, solution: Solution, prices: Sequence[Fraction]
 ) -> tuple[Fraction, tuple[int, ...]]:
-    """Return the best bound with its lengths: of the exact prices of links, if there are any, or of rounded ones."""
+    """Return the best bound with its lengths, from the exact prices of links, if given, and from rounded ones."""
     count = len(orbits.link_sizes)
     suggested = np.maximum(solution.prices[:count], 0.0)
     relative = [float(each) for each in suggested / suggested.max()]
@@ -280,7 +308,7 @@ def _best_lengths(
 def _checked_flow(
     scaled: ScaledTopology, orbits: Orbits, values: Sequence[Fraction], rate: Fraction
 ) -> tuple[tuple[Fraction, ...], ...]:
-    """Return the flows that the columns' values stand for if they reach `rate`, else none."""
+    """Return the flows that the values of the columns describe if they reach `rate`, else an empty tuple."""
     topology = scaled.topology
     links, sources = len(topology.links), orbits.first_compute(topology)
     amounts = [each * scaled.unit for each in values[1:]]

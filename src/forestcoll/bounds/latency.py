@@ -1,10 +1,10 @@
-"""How many steps any schedule takes: the diameter of the network, and the least diameter of its degree (Moore).
+"""The least number of steps of any schedule: the diameter of the network, and the Moore bound for its degree.
 
-A step is a send from one compute node to another, whatever switches lie between; at each step a node may use all its
-links. Data of a node cannot be everywhere before as many steps as its farthest node is away (Zhao
-et al., *Efficient Direct-Connect Topologies for Collective Communications*, definitions 9 and 10). The Moore bound says
-how small the diameter of N nodes of degree d can be at all: within k steps a node of degree d reaches at most
-1 + d + d^2 + … + d^k nodes, and where links go both ways, at most 1 + d + d (d-1) + … + d (d-1)^(k-1).
+A step is a send from one compute node to another, over any number of switches; in each step a node may use all its
+links. The data of a node needs at least as many steps as the distance to the farthest node (Zhao et al., *Efficient
+Direct-Connect Topologies for Collective Communications*, definitions 9 and 10). The Moore bound is the least possible
+diameter of N nodes of degree d: within k steps a node of degree d reaches at most 1 + d + d^2 + … + d^k nodes or, if
+all links are full duplex, at most 1 + d + d (d-1) + … + d (d-1)^(k-1).
 """
 
 from collections import deque
@@ -17,15 +17,15 @@ from forestcoll.topology import Topology
 
 @dataclass(frozen=True)
 class LatencyBound:
-    """How many steps data takes at least.
+    """The least number of steps of any schedule.
 
     Attributes:
-        steps: sends until the data of every compute node can be at every other: the diameter, switches counting as
-            nothing.
-        farthest: a source and a target that are so far from each other, node numbers.
-        links: links on the way between the two nodes that are the most links apart.
-        degree: the most compute nodes that one can send to; None in a network with switches or idle nodes.
-        moore_steps: the steps that no network of this degree and size can do with less; None likewise.
+        steps: the sends until the data of every compute node can be at every other: the diameter, without counting
+            switches.
+        farthest: the numbers of a source and a target at this distance.
+        links: the number of links between the two nodes that are the most links apart.
+        degree: the most compute nodes that a node can send to; None in a network with switches or idle nodes.
+        moore_steps: the least number of steps in any network of this degree and size; None if `degree` is None.
     """
 
     steps: int
@@ -36,9 +36,9 @@ class LatencyBound:
 
 
 def latency_bound(topology: Topology, ranks: tuple[int, ...] | None = None) -> LatencyBound:
-    """Return how many steps any schedule on `topology` takes that brings data from everywhere to everywhere.
+    """Return the least number of steps of a schedule on `topology` that sends the data of each node to all nodes.
 
-    Where only `ranks` take part, these are their steps: idle nodes on the way count, switches do not.
+    If only `ranks` take part, these are the steps between them: idle nodes on the path count, switches do not.
     """
     members = members_of(topology, ranks)
     neighbours: list[list[int]] = [[] for _ in topology.nodes]
@@ -54,7 +54,7 @@ def latency_bound(topology: Topology, ranks: tuple[int, ...] | None = None) -> L
 
 
 def moore_steps(nodes: int, degree: int, *, both_ways: bool) -> int:
-    """Return the least diameter that the Moore bound leaves `nodes` nodes of out-degree `degree`."""
+    """Return the least diameter that the Moore bound allows for `nodes` nodes of out-degree `degree`."""
     reached, fringe, steps = 1, 1, 0
     while reached < nodes:
         fringe *= degree if steps == 0 or not both_ways else degree - 1
@@ -68,9 +68,9 @@ def moore_steps(nodes: int, degree: int, *, both_ways: bool) -> int:
 def _greatest(
     members: Sequence[int], neighbours: Sequence[Sequence[int]], cost: Callable[[int], int]
 ) -> tuple[int, tuple[int, int]]:
-    """Return the greatest distance between `members`, and the first two that are so far apart.
+    """Return the greatest distance between `members`, and the first two with that distance.
 
-    Entering a node costs `cost` of it, 0 or 1.
+    To enter a node costs `cost(node)`, 0 or 1.
     """
     greatest = (0, (0, 0))
     for source in members:

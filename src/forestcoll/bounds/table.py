@@ -1,7 +1,7 @@
-"""Collects the bounds of a network: `values` says what they mean, `solver` finds the bound of each collective.
+"""Collects the bounds of a network. `bounds.values` defines them, and `solver` computes the bound of each collective.
 
-What `optimum` and `generate` state and what stands here come from the same search. Besides, this module finds the best
-and the worst root of broadcast and reduce, the rate of allreduce between its bounds, and the bound of an all-to-all.
+The bounds come from the same search as those of `optimum` and `generate`. In addition, this module finds the best and
+the worst root of broadcast and reduce, the rate of allreduce with its bounds, and the bound of an all-to-all.
 """
 
 from fractions import Fraction
@@ -39,7 +39,7 @@ _ORDER = (
     Collective.ALLREDUCE,
     Collective.ALL_TO_ALL,
 )
-"""The rows: one forest, two forests, flows."""
+"""The rows of the table, in order: collectives with one forest, with two forests, with flows."""
 
 
 def bounds_of(
@@ -49,20 +49,20 @@ def bounds_of(
     root: NodeId | None = None,
     progress: Progress = SILENT,
 ) -> Bounds:
-    """Return what no schedule on `topology` can beat, collective by collective, with what proves it.
+    """Return the bounds of every collective on `topology`, with their proofs.
 
     Args:
-        topology: the network, as `optimum` takes it. Its switches may take in more or less than they send on.
-        ranks: which compute nodes take part, as `optimum` takes them; all if there are none.
-        root: the compute node that broadcast and reduce are bounded for, by its id or, where no node has that id, its
-            position among the compute nodes; the best one for each if None.
-        progress: is kept informed of the stages.
+        topology: the network, as for `optimum`. Its switches may be unbalanced.
+        ranks: the compute nodes that take part, as for `optimum`; all if None.
+        root: the root of broadcast and reduce: the id of a compute node or, if no node has that id, its position among
+            the compute nodes. If None, each has its best root.
+        progress: receives the stages of the work.
 
     Returns:
-        The bounds. Each bandwidth is in the topology's unit; each bound is that of `optimum` for the same collective.
+        The bounds. Bandwidths are in the unit of the topology. Each bound is that of `optimum` for the same collective.
 
     Raises:
-        InputError: `root` is no compute node or not among the ranks, or the ranks are not right.
+        InputError: `root` is not a compute node or not among the ranks, or the ranks are not valid.
         NoSolutionError: the topology is one-port.
 
     Example:
@@ -79,7 +79,7 @@ def bounds_of(
 
 
 class _Collector:
-    """The bounds of one network while they are found."""
+    """Collects the bounds of one network."""
 
     def __init__(self, topology: Topology, ranks: tuple[int, ...] | None, root: int | None, progress: Progress) -> None:
         self._topology, self._ranks, self._progress = topology, ranks, progress
@@ -111,20 +111,20 @@ class _Collector:
         )
 
     def _roots(self) -> dict[Collective, tuple[RootedBound, RootedBound]]:
-        """Return the least cuts of the worst and the best root of a broadcast and of a reduce."""
+        """Return the bounds of the worst and the best root of a broadcast and of a reduce."""
         self._progress.begin("finding the best root of a broadcast")
         broadcasts = broadcast_bounds(self._part, self._progress)
         self._progress.begin("finding the best root of a reduce")
         return {Collective.BROADCAST: broadcasts, Collective.REDUCE: reduce_bounds(self._part, self._progress)}
 
     def _root(self, collective: Collective, roots: dict[Collective, tuple[RootedBound, RootedBound]]) -> int | None:
-        """Return the root that was asked for, or else the best."""
+        """Return the given root or, without one, the best root; None if the collective has no root."""
         if not collective.has_root:
             return None
         return roots[collective][1].root if self._asked_root is None else self._asked_root
 
     def _solve(self, collective: Collective, root: int | None, orbits: Orbits) -> Problem | None:
-        """Note the bound of a collective and what is reached; return its search, None where that is refused."""
+        """Record the bound and the reached algbw of a collective; return its problem, or None if it has no solution."""
         demand = Demand(collective, root, None, self._ranks)
         try:
             problem = Problem.of(self._topology, demand, self._progress, orbits)
@@ -144,8 +144,7 @@ class _Collector:
         if demand.collective is Collective.ALLREDUCE:
             bound, _ = bound_without_programs(self._part, self._progress)
         else:
-            asked = Demand(demand.collective, demand.root)
-            bound = exit_bound(self._part, asked, self._progress)
+            bound = exit_bound(self._part, Demand(demand.collective, demand.root), self._progress)
         return on_whole(self._topology, self._members, bound)
 
     def _allreduce_rate(self, orbits: Orbits, search: AllreduceSearch | None) -> AllreduceRate:
@@ -165,12 +164,12 @@ class _Collector:
         )
 
     def _receipt(self) -> Fraction:
-        """Return what the links of the nodes that take part allow along trees if no other node copies or adds up."""
+        """Return the bound of Corollary 2.1 for trees, which holds if only nodes that take part copy or add up."""
         receipt = ReceiptProof()
         return receipt.bandwidth(self._part) / receipt.times(self._part)
 
     def _cut_set(self, search: AllreduceSearch | None) -> Bound:
-        """Return the least exit bandwidth of a set with some but not all members (Theorem 1)."""
+        """Return the bound of the least exit bandwidth of a set with some but not all members (Theorem 1)."""
         cut = bound_without_programs(self._part, self._progress)[1] if search is None else search.cut
         proof = CutProof(widened(self._topology, self._members, cut))
         demand = Demand(Collective.ALLREDUCE, ranks=self._ranks)
@@ -184,14 +183,14 @@ class _Collector:
         return allreduce_optimum(self._part, orbits=orbits, progress=self._progress)
 
     def _equal_roots(self, orbits: Orbits, best: Fraction, halves: Fraction | None) -> Fraction | None:
-        """Return what equal roots reach, of which one after the other is the least and `best` the most."""
+        """Return the rate of equal roots, which is at least `halves` and at most `best`."""
         if halves == best:
             return best
         plan = allreduce_optimum(self._part, equal_roots=True, orbits=orbits, progress=self._progress).plan
         return None if plan is None else plan.rate
 
     def _one_after_the_other(self) -> Fraction | None:
-        """Return what a reduce-scatter and then an allgather reach, or None where they may not reach their optima."""
+        """Return the rate of a reduce-scatter and then an allgather; None if they may not reach their bounds."""
         if not self._part.has_balanced_switches:
             return None
         pair = (self._found[Collective.ALLGATHER].upper_algbw, self._found[Collective.REDUCE_SCATTER].upper_algbw)
@@ -212,11 +211,11 @@ class _Collector:
 
 
 def _busbw_factor(collective: Collective, nodes: int) -> Fraction:
-    """Return busbw by algbw, as nccl-tests defines both."""
+    """Return busbw / algbw, as nccl-tests defines both."""
     if collective.has_root:
         return Fraction(1)
     return Fraction(nodes - 1, nodes) * (2 if collective is Collective.ALLREDUCE else 1)
 
 
 def _refusal(needed: int, most: int) -> str:
-    return f"its linear program has {needed:,} columns, and {most:,} are what can be solved in minutes"
+    return f"its linear program has {needed:,} columns; at most {most:,} can be solved within minutes"

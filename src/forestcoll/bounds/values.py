@@ -1,12 +1,12 @@
-"""What no schedule can beat on a network, collective by collective, each with what proves it.
+"""The bounds of every collective on a network, with their proofs, as values.
 
-algbw is M / time with M as nccl-tests has it: the gathered vector of allgather and reduce-scatter, one node's vector
-of allreduce, broadcast and reduce, and of all-to-all the N blocks that one node sends (one of them to itself). busbw is
-algbw times (N-1)/N for allgather, reduce-scatter and all-to-all, 2(N-1)/N for allreduce, 1 for broadcast and reduce.
+algbw is M / time, with M as in nccl-tests: the gathered vector for allgather and reduce-scatter, the vector of one node
+for allreduce, broadcast and reduce, and for all-to-all the N blocks that one node sends (one of them to itself). busbw
+is algbw times (N-1)/N for allgather, reduce-scatter and all-to-all, 2(N-1)/N for allreduce, 1 for broadcast and reduce.
 
-The rate of an allreduce in *On the Computation Rate of All-Reduce* counts sums per use of the network; with M symbols
-to a vector it is M / time, which is algbw. The paper's network has no switches: here they pass data on, and the sets of
-its cut-set bound (Theorem 1) are those that hold a compute node and miss one.
+The rate of an allreduce in *On the Computation Rate of All-Reduce* counts sums per use of the network. With M symbols
+in a vector it is M / time, which is algbw. The network of the paper has no switches. Here switches forward data, and
+the sets in the cut-set bound (Theorem 1) are those with some but not all compute nodes.
 """
 
 from collections.abc import Mapping
@@ -25,16 +25,16 @@ from forestcoll.topology import Topology
 
 @dataclass(frozen=True)
 class CollectiveBound:
-    """What no schedule of a collective beats, and what is reached.
+    """The bound of a collective, and the algbw that is reached.
 
     Attributes:
-        bound: the bound, that of `optimum`, with its proof.
-        busbw_factor: busbw by algbw.
-        achieved_algbw: the algbw of `optimum` and `generate`; None where they have none.
+        bound: the bound of `optimum`, with its proof.
+        busbw_factor: busbw / algbw.
+        achieved_algbw: the algbw of `optimum` and `generate`, in the unit of the topology; None if they have none.
         tight: whether some schedule is known to reach the bound.
-        root: the node that data comes from or goes to, where the collective has one.
-        residual: by how much of it the bound is above what a solver reached in floating point; 0 where it is tight or
-            nothing is known.
+        root: the number of the root of a broadcast or a reduce; None for other collectives.
+        residual: the relative amount by which the bound exceeds the rate that was reached, for an all-to-all; 0 if the
+            bound is tight, and for other collectives.
     """
 
     bound: Bound
@@ -46,39 +46,41 @@ class CollectiveBound:
 
     @property
     def collective(self) -> Collective:
-        """The operation."""
+        """The collective."""
         return self.bound.collective
 
     @property
     def upper_algbw(self) -> Fraction:
-        """The bound, in the topology's unit."""
+        """The bound as algbw, in the unit of the topology."""
         return self.bound.algbw
 
     @property
     def upper_busbw(self) -> Fraction:
-        """The bound as busbw."""
+        """The bound as busbw, in the unit of the topology."""
         return self.upper_algbw * self.busbw_factor
 
     def demand(self, ranks: tuple[int, ...] | None = None) -> Demand:
-        """Return what is bounded, of all compute nodes or of `ranks`."""
+        """Return the demand that the bound is for, of all compute nodes or of `ranks`."""
         return Demand(self.collective, self.root, None, ranks)
 
 
 @dataclass(frozen=True)
 class AllreduceRate:
-    """The all-reduce rate between the bounds of *On the Computation Rate of All-Reduce*.
+    """The rate of an allreduce with the bounds of *On the Computation Rate of All-Reduce*, in the unit of the topology.
 
     Attributes:
-        cut_set_upper: Theorem 1, over all sets that hold a compute node and miss one, with its proof; no schedule of
-            any kind is faster, even with switches that compute.
-        tree_lower: Theorem 2, the best reduce-and-broadcast along trees; less than that where `exact` is false.
-        corollary_upper: Corollary 2.1, which bounds the best along trees without a linear program.
-        one_after_the_other: what a reduce-scatter and then an allgather reach, each by itself at its optimum; None
-            where switches are not balanced.
-        equal_roots: what a reduce-scatter and an allgather reach at once, the links shared between them as is best;
-            None where no program was solved, or not in fractions.
-        exact: whether `tree_lower` is known to be the best along trees.
-        plan: how much each node roots and how each link is shared, at `tree_lower`; None where no program was solved.
+        cut_set_upper: Theorem 1, over all sets with some but not all compute nodes, with its proof. No schedule of any
+            kind is faster, even with switches that compute.
+        tree_lower: Theorem 2, the greatest rate of a reduce and a broadcast along trees. If `exact` is false, it is a
+            rate that is reached, and may not be the greatest; None if no rate is known.
+        corollary_upper: Corollary 2.1, a bound of the rate along trees without a linear program.
+        one_after_the_other: the rate of a reduce-scatter and then an allgather, each at its optimum; None if a switch
+            is not balanced.
+        equal_roots: the greatest rate of a reduce-scatter and an allgather at the same time that share the links; None
+            if no linear program was solved exactly.
+        exact: whether `tree_lower` is known to be the greatest rate along trees.
+        plan: the part that each node is the root of and the shares of each link, at `tree_lower`; None if no linear
+            program was solved.
     """
 
     cut_set_upper: Bound
@@ -92,16 +94,16 @@ class AllreduceRate:
 
 @dataclass(frozen=True)
 class Bounds(Displayed):
-    """All bounds of a network.
+    """All bounds of a network. `bounds_of` returns them.
 
     Attributes:
         topology: the network.
-        collectives: a row for each collective; one whose bound would take too long is missing.
-        allreduce_rate: the rate of allreduce between its bounds.
-        latency: the steps that any schedule takes.
-        roots: of broadcast and reduce the least cuts of the worst and the best root.
-        too_large: of each program that was left out why, in words.
-        ranks: the numbers of the compute nodes that take part, rising; None if all do.
+        collectives: one row for each collective, without those whose bound would take too long to compute.
+        allreduce_rate: the rate of an allreduce with its bounds.
+        latency: the least number of steps of any schedule.
+        roots: for broadcast and for reduce, the bounds of the worst and of the best root.
+        too_large: for each collective whose linear program was not solved, the reason, in words.
+        ranks: the numbers of the compute nodes that take part, in rising order; None if all take part.
     """
 
     topology: Topology
@@ -114,9 +116,9 @@ class Bounds(Displayed):
 
     @property
     def members(self) -> tuple[int, ...]:
-        """The numbers of the compute nodes that take part, rising."""
+        """The numbers of the compute nodes that take part, in rising order."""
         return Demand(ranks=self.ranks).members(self.topology)
 
     def of(self, collective: Collective) -> CollectiveBound | None:
-        """Return the bound of one collective, None if it is missing."""
+        """Return the row of one collective, or None if it is missing."""
         return next((each for each in self.collectives if each.collective is collective), None)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from forestcoll.cli.examples import epilog_of
-from forestcoll.errors import ForestcollError, InternalError, shown
+from forestcoll.errors import ForestcollError, InternalError, nearest, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -62,7 +62,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            raise click.UsageError(f"no such command {shown(name)}{_nearest(name, _COMMANDS)}", ctx)
+            raise click.UsageError(f"no such command {shown(name)}{_hint(name, _COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
@@ -84,20 +84,18 @@ class _LazyGroup(click.Group):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the known name that is most like it, or nothing."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, list(known), 1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+def _hint(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: a question with the nearest known name, or nothing."""
+    near = nearest(name, known)
+    return "" if near is None else f"; did you mean {shown(near)}?"
 
 
 def _usage_message(error: click.ClickException) -> str:
-    """Return what is wrong with the usage, with the nearest option where there is none of that name."""
+    """Return what is wrong with the usage, with the nearest option if the option is unknown."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return error.format_message()
     options = [name for each in error.ctx.command.get_params(error.ctx) for name in (*each.opts, *each.secondary_opts)]
-    near = _nearest(error.option_name, (name for name in options if name.startswith("--")))
+    near = _hint(error.option_name, (name for name in options if name.startswith("--")))
     return f"no such option {shown(error.option_name)}{near}"
 
 

@@ -20,7 +20,7 @@ _MICROSECONDS = click.FloatRange(0, 10**9)
 @click.option(
     "--sizes",
     type=MessageSizes(),
-    default="1KB..16GB",
+    default="1K..16G",
     show_default=True,
     metavar="SIZES",
     help="Sizes of the data M: a list such as 64KiB,1MiB, or a range such as 1KiB..1GiB, in which each size is twice "

@@ -1,13 +1,13 @@
 """Schedules of spanning trees that reach the optimum (ForestColl §5).
 
-The optimum scales the network so that a capacity counts trees. Trees are then grown on the network as it is, by a fast
-method that is optimistic but whose result, a complete set of trees within the capacities, is its own proof; what it
-cannot complete is left to the paper's method, which is proven to end: switches are split off into logical links
-between compute nodes, spanning trees are packed into these, and each tree edge is routed back over the links that its
-capacity came from. Every step is exact; `docs/method.md` walks through them.
+The optimum scales the network so that capacities count trees. First, a fast method grows trees directly on the network
+with its switches. It may fail, but a complete set of trees within the capacities needs no further proof. Trees that it
+cannot complete are found by the method of the paper, which is proven to succeed: edge splitting replaces switches by
+logical links between compute nodes, spanning trees are packed into the logical links, and each tree edge is routed over
+the links that its capacity came from. Every step is exact; `docs/method.md` explains them.
 
-Trees that reduce are trees of the transposed network, reversed (§5.7). In the end, switches that can copy or add up
-take over what is redundant (`in_network`).
+Trees that reduce are found on the transposed network and reversed (§5.7). In the end, redundant sends are replaced by
+copies or sums on switches that can make them (`in_network`).
 """
 
 from collections.abc import Sequence
@@ -36,31 +36,45 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Symmetry, Topology
 
 MOST_LISTED_EDGES = 2**27
-"""The most tree edges that are written out, if there is a symmetry: a file of more is larger than what is read."""
+"""The most tree edges of a schedule that lists all trees, if there is a symmetry. A longer file could not be read."""
 
 _WORTH_A_SYMMETRY = 2**19
-"""Tree edges from which on it is worth while to look for a symmetry, even to write out all trees in the end."""
+"""The number of tree edges from which a search for a symmetry saves time, even if all trees are listed in the end."""
 
 
 def schedule_for(
     best: Optimum, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
 ) -> TreeSchedule:
-    """Return a schedule of `best.trees_per_root` trees per root that reaches what the forests of `best` promise.
+    """Return a schedule with `best.trees_per_root` trees per root that reaches `best.algbw`.
 
-    It states what its links' loads allow. That is `best.algbw`, or more where that was only promised: two forests of an
-    allreduce may leave room for each other, and trees save traffic by copies on switches and relays.
+    The algbw of the schedule is computed from the loads of its links. It can be greater than `best.algbw` if that is
+    only a lower limit: the two forests of an allreduce may need different links, and copies on switches and relays
+    save traffic.
 
-    If `compact`, or if a list of all trees would be too long to be kept or read, it holds base trees and a symmetry of
-    the network where there is one that moves every root. Large symmetric networks get all trees by way of base trees as
-    well.
+    Args:
+        best: the optimum, as `optimum` returns it.
+        method: how trees are found: `auto`, `fast` or `proven`.
+        compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry that moves
+            every root. A schedule that would be too large for the memory or for a file is always compact if possible.
+            For large symmetric networks, all trees are computed from base trees.
+        progress: receives the stages of the work.
+
+    Returns:
+        The schedule.
 
     Raises:
         InputError: there is no such method, it cannot be compact, or the schedule cannot fit into the memory.
-        NoSolutionError: `method` is fast, and it did not complete all trees.
+        NoSolutionError: `method` is `fast`, and it did not complete all trees.
+
+    Example:
+        >>> from forestcoll import optimum, schedule_for
+        >>> schedule = schedule_for(optimum("dgx-a100:boxes=2"))
+        >>> str(schedule.algbw), schedule.trees_per_root
+        ('1040/3', 13)
     """
     chosen = _method(method)
     if compact and chosen is Method.PROVEN:
-        raise InputError("the method proven packs the trees of every root, it has no base trees; leave compact out")
+        raise InputError("the method 'proven' has no base trees; leave compact out or use the method 'auto'")
     outward = [plan.outwards() for plan in best.forests]
     forests = [Forest.of(each, progress) for each in (outward[-1:] if _are_alike(outward) else outward)]
     trees = sum(weight > 0 for plan in best.forests for weight in plan.weights)
@@ -80,12 +94,12 @@ def schedule_for(
 
 
 def _are_alike(outward: Sequence[ForestPlan]) -> bool:
-    """Return whether the trees of the last are trees of all: whether the network is its own transpose."""
-    asked = [
+    """Return whether all forests have the same trees: for an allreduce, whether the network is its own transpose."""
+    inputs = [
         (_ends(each.topology), each.topology.compute, each.tree_capacities(), each.weights, each.trees_per_root)
         for each in outward
     ]
-    return all(each == asked[-1] for each in asked)
+    return all(each == inputs[-1] for each in inputs)
 
 
 def _ends(topology: Topology) -> list[tuple[int, int]]:
@@ -93,7 +107,7 @@ def _ends(topology: Topology) -> list[tuple[int, int]]:
 
 
 def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
-    """Refuse a list of all trees that cannot be kept; say so of one that may be too large."""
+    """Raise if a list of all trees cannot fit into the memory; tell `progress` if it may not fit."""
     warning = check_memory(topology, trees)
     if warning is not None:
         progress.remark(warning)
@@ -134,13 +148,13 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
 
 
 def _is_exact(best: Optimum) -> bool:
-    """Return whether trees reach just what their plan promises (Theorem 12)."""
+    """Return whether trees reach exactly the algbw of their plan, not more (Theorem 12)."""
     is_whole = len(best.forests) == 1 and best.forests[0].topology == best.topology
     return is_whole and best.topology.has_balanced_switches and not best.topology.able_switches
 
 
 def _part(plan: ForestPlan, routed: RoutedTrees) -> tuple[Rows, Phase]:
-    """Return the routes and the phase that `routed` out-trees are, reversed where data is reduced."""
+    """Return the routes and the phase of the out-trees `routed`, reversed if data is reduced."""
     nodes = len(plan.topology.compute)
     routes, numbers = _used_routes(Rows(routed.path_starts, routed.path_nodes), routed.paths)
     shares = {multiplicity: Fraction(multiplicity, plan.trees) for multiplicity in set(routed.multiplicities)}
@@ -156,7 +170,7 @@ def _part(plan: ForestPlan, routed: RoutedTrees) -> tuple[Rows, Phase]:
 
 
 def _joined(parts: Sequence[tuple[Rows, Phase]]) -> tuple[Rows, tuple[Phase, ...]]:
-    """Return one table of routes, each there once, and the phases with their new numbers."""
+    """Return one table of distinct routes, and the phases with the new route numbers."""
     lengths = np.concatenate([np.diff(routes.starts) for routes, _ in parts])
     entries = np.concatenate([routes.entries for routes, _ in parts])
     routes, numbers = distinct_rows(Rows(row_starts(lengths), entries))
@@ -170,7 +184,7 @@ def _joined(parts: Sequence[tuple[Rows, Phase]]) -> tuple[Rows, tuple[Phase, ...
 
 
 def _used_routes(paths: Rows, used: npt.NDArray[np.int32]) -> tuple[Rows, npt.NDArray[np.int32]]:
-    """Return the paths that `used` names, and `used` with their new numbers."""
+    """Return the paths that `used` contains, and `used` with their new numbers."""
     kept = np.zeros(len(paths), dtype=bool)
     kept[used] = True
     if kept.all():

@@ -1,4 +1,4 @@
-"""A forest of out-trees: what is handed to a core, and by which method the trees are found."""
+"""A forest of out-trees: the problem for the core, and the two methods to find the trees."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ from forestcoll.progress import Progress
 
 @dataclass(frozen=True)
 class Forest:
-    """Trees to be found, all data flowing away from their roots.
+    """Trees that are to be found, whose data flows away from the roots.
 
     Attributes:
-        plan: what they are grown with; its data flows away from the roots.
-        core: the core that is exact for it.
-        problem: its network, with capacities in trees.
+        plan: the input of the generation; its data flows away from the roots.
+        core: a core with integers wide enough for the plan.
+        problem: the network of the plan, with capacities in trees.
     """
 
     plan: ForestPlan
@@ -37,7 +37,7 @@ class Forest:
         """Return all trees.
 
         Raises:
-            NoSolutionError: `method` is fast, and it did not complete all trees.
+            NoSolutionError: `method` is `fast`, and it did not complete all trees.
         """
         return self._proven(progress) if method is Method.PROVEN else self._grown(method, progress)
 

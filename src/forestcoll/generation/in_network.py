@@ -1,15 +1,16 @@
-"""Trees that let switches copy and add (ForestColl §5.6).
+"""Replacement of redundant sends in trees by copies or sums on switches (ForestColl §5.6).
 
-Where a route passes through a switch that can multicast, the tree's data is on that switch from then on: what comes to
-it again in the same tree is redundant. So the trees are walked in the order in which data flows: a route that leads
-over a switch which has the data already begins at the last such switch instead, and the route that first brought the
-data there ends on it and goes on as another. No link carries more than before, and each compute node is still reached
-once. The optimum of allgather does not change: what a compute node must receive is as much as ever.
+After a route passes through a switch that can multicast, the switch has the data of the tree. To send this data to the
+switch again in the same tree is redundant. So the routes of each tree are processed in the order in which data flows. A
+route that passes through switches that already have the data begins at the last of them instead. The route that first
+brought the data to the switch is cut there into two routes. No link carries more than before, and each compute node is
+still reached once. The optimum of an allgather does not change, because each compute node receives the same data.
 
-A route that ends on a switch from which no other begins (one that had to get all data, as a *copying* switch) is
-dropped. Trees that reduce are reversed first: a switch adds up there.
+A route is dropped if it ends on a switch at which no other route begins. This happens on *copying* switches, to which
+all data is sent when trees are found. Trees that reduce are reversed first; switches then add up instead of copy.
 
-All trees advance together, a position at a time, so the cost is that of a few array operations a position.
+All trees are processed together, one position of their routes at a time. The cost is a few array operations for each
+position.
 """
 
 from dataclasses import dataclass, replace
@@ -26,11 +27,11 @@ from forestcoll.topology import Topology
 _BoolArray = npt.NDArray[np.bool_]
 
 _CELLS = 2**22
-"""The most cells of a table of trees at one time, unless one tree alone needs more."""
+"""The most cells in a table of trees, unless one tree needs more: trees are processed in blocks."""
 
 
 def joined_at_switches(topology: Topology, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:
-    """Return the routes and the phase with what is redundant taken off. Routes may be left that no tree uses."""
+    """Return the routes and the phase without redundant sends. Some of the routes may not be used by any tree."""
     able = [node.multicast if phase.op is PhaseOp.BROADCAST else node.aggregation for node in topology.nodes]
     if not any(able) or not len(phase):
         return routes, phase
@@ -56,7 +57,7 @@ def _joined(able: _BoolArray, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:
 
 
 def _cut_out(routes: Rows, segments: IntArray) -> Rows:
-    """Return the parts of routes that `segments` name: route, first and last place."""
+    """Return the parts of routes that `segments` lists: route, first place, last place."""
     lengths = segments[:, 2] - segments[:, 1] + 1
     starts = row_starts(lengths)
     begins = routes.starts[segments[:, 0]] + segments[:, 1]
@@ -66,13 +67,13 @@ def _cut_out(routes: Rows, segments: IntArray) -> Rows:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Paths:
-    """The routes as a table with a column a place.
+    """The routes as a table with one column for each place on a route.
 
     Attributes:
-        able: of each route and place the number of the switch there, counted among those that are able; `switches`
-            where there is none.
-        lasts: of each route its last place.
-        switches: how many switches are able.
+        able: for each route and place, the number of the able switch there, counted among able switches only;
+            `switches` if there is no able switch.
+        lasts: the last place of each route.
+        switches: the number of able switches.
     """
 
     able: IntArray
@@ -92,15 +93,15 @@ class _Paths:
 
 
 def _block(paths: _Paths, trees: Rows) -> tuple[IntArray, IntArray]:
-    """Return of each tree how many segments it has now, and all segments: route, first and last place."""
+    """Return the number of segments of each tree, and all segments: route, first place, last place."""
     begins, used = _begins(paths, trees)
     tree = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
     switches = paths.able[trees.entries]
     places = np.arange(switches.shape[1])
     lasts = paths.lasts[trees.entries]
     is_on = (places > begins[:, None]) & (places <= lasts[:, None])
-    # A segment ends on each switch on the way that routes begin at later, and at the end of the route if that is a
-    # compute node: a copying switch from which nothing begins needs no data.
+    # A segment ends on each switch at which later routes begin, and at the end of the route if that is a compute node.
+    # A copying switch at which no route begins needs no data.
     is_end = is_on & used[tree[:, None], switches]
     is_compute_end = switches[np.arange(len(lasts)), lasts] == paths.switches
     is_end[np.flatnonzero(is_compute_end), lasts[is_compute_end]] = True
@@ -112,10 +113,10 @@ def _block(paths: _Paths, trees: Rows) -> tuple[IntArray, IntArray]:
 
 
 def _begins(paths: _Paths, trees: Rows) -> tuple[IntArray, _BoolArray]:
-    """Return at which place each entry of the trees begins now, and which switches' data is used in each tree.
+    """Return the place at which each entry of the trees now begins, and for each tree the switches whose data is used.
 
-    Of routes that end on a copying switch only those count from which others begin, which is known at the end; so
-    such a route is walked like any other, and one that brings what is then used by nobody is found by walking back.
+    A route to a copying switch is needed only if another route begins there, which is known only at the end. So the
+    first pass treats it as any other route, and a second pass, backwards, finds the switches whose data is used.
     """
     sizes = np.diff(trees.starts)
     held = np.zeros((len(trees), paths.switches + 1), dtype=np.bool_)

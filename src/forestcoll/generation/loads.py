@@ -1,4 +1,4 @@
-"""What a schedule achieves: of two forests on the same links, the sum of what both send over a link decides."""
+"""The algbw of a schedule from the loads of its links, summed over all phases."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -13,7 +13,7 @@ from forestcoll.topology import Symmetry, Topology
 
 
 def achieved_algbw(topology: Topology, routes: Rows, phases: Sequence[Phase], symmetry: Symmetry | None) -> Fraction:
-    """Return 1 / the greatest (data over a link / bandwidth), all phases and images of trees counted."""
+    """Return 1 / (the greatest load of a link / its bandwidth), over all phases and all images of trees."""
     order = 1 if symmetry is None else symmetry.order
     carried, whole = carried_by_routes(routes, phases, order * len(topology.nodes))
     loads = np.zeros(len(topology.links), dtype=carried.dtype)
@@ -36,7 +36,7 @@ def _links(topology: Topology, routes: Rows) -> IntArray:
 
 
 def _of_all_images(loads: IntArray, orbits: IntArray, order: int) -> IntArray:
-    """Return what the images of base trees put on each link: links of an orbit share it evenly."""
+    """Return the load of each link by all images of base trees. Links of an orbit have equal loads."""
     together = np.zeros_like(loads)
     np.add.at(together, orbits, loads)
     sizes = np.bincount(orbits, minlength=len(loads))

@@ -1,9 +1,9 @@
-"""How much memory a schedule takes to generate, verify and write, and how much there is: asked before the work begins.
+"""The memory needed to generate, verify and write a schedule, and the memory available, compared before the work.
 
-The estimate counts tree edges, N - 1 a tree. Each is a number in the arrays of the core and of the schedule; it may
-besides have a route of its own, whose nodes stand in both, or share one with many other edges, as is known only
-afterwards. So there are two bounds. The factors were measured with 1,024 and 4,096 compute nodes, from 1.0 to 16.8
-million tree edges; `tests/generation/test_memory.py` holds them against a run.
+The estimate counts tree edges, N - 1 per tree. Each edge is a number in the arrays of the core and of the schedule. It
+also has a route, which it may share with many other edges or not; this is known only afterwards. So there are a lower
+and an upper estimate. The factors were measured with 1,024 and 4,096 compute nodes and 1.0 to 16.8 million tree edges;
+`tests/generation/test_memory.py` compares them with a run.
 """
 
 from collections.abc import Iterator
@@ -15,24 +15,24 @@ from forestcoll.files import system_text
 from forestcoll.topology import Topology
 
 _LEAST_PER_EDGE = 12
-"""Bytes of a tree edge whose route many others use too."""
+"""Bytes of a tree edge that shares its route with many other edges."""
 
 _MOST_PER_EDGE = 40
-"""Bytes of a tree edge with a route of its own, without the nodes of the route."""
+"""Bytes of a tree edge that does not share its route, without the nodes of the route."""
 
 _MOST_PER_ROUTE_NODE = 12
 _MOST_PER_LINK = 4096
 _MOST_AT_ALL = 64 * 2**20
-"""Bytes that any run may take: blocks of work, and the modules that it loads."""
+"""Bytes that every run may need: temporary arrays, and the modules that it loads."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeed:
-    """Bytes that a run adds to what its process holds when the optimum is known.
+    """The memory that a run needs in addition to that of the process when the optimum is known.
 
     Attributes:
-        least: it takes more than this.
-        most: it takes less than this as a rule; a network on which trees make long detours may take more.
+        least: a run needs more than this number of bytes.
+        most: a run usually needs less than this number of bytes; it may need more if trees make long detours.
     """
 
     least: int
@@ -40,18 +40,18 @@ class MemoryNeed:
 
 
 def schedule_memory(topology: Topology, trees: int) -> MemoryNeed:
-    """Return what it takes to generate, verify and write a schedule that lists so many `trees`."""
+    """Return the memory needed to generate, verify and write a schedule that lists `trees` trees."""
     edges = trees * (len(topology.compute) - 1)
     most = _MOST_AT_ALL + _MOST_PER_LINK * len(topology.links) + _MOST_PER_EDGE * edges
-    if topology.switches:  # elsewhere each link is a route, and there are no others
+    if topology.switches:  # without switches, each route is a single link
         most += _MOST_PER_ROUTE_NODE * (3 + 2 * _switch_radius(topology)) * edges
     return MemoryNeed(_LEAST_PER_EDGE * edges, most)
 
 
 def _switch_radius(topology: Topology) -> int:
-    """Return over how many links, at most, one switch of each connected part reaches the others, over switches alone.
+    """Return the most links between the first switch of a connected part and another switch of it, over switches only.
 
-    Twice as many join any two of them.
+    Any two switches of a part are at most twice this number of links apart.
     """
     neighbours: dict[int, list[int]] = {switch: [] for switch in topology.switches}
     for link in topology.links:
@@ -69,13 +69,13 @@ def _switch_radius(topology: Topology) -> int:
 
 
 def can_fit(topology: Topology, trees: int) -> bool:
-    """Return whether a schedule that lists so many `trees` may fit into the memory."""
+    """Return whether a schedule that lists `trees` trees may fit into the memory."""
     available = available_memory()
     return available is None or schedule_memory(topology, trees).least <= available
 
 
 def check_memory(topology: Topology, trees: int) -> str | None:
-    """Return a warning if a schedule that lists so many `trees` may not fit into the memory, else None.
+    """Return a warning if a schedule that lists `trees` trees may not fit into the memory, else None.
 
     Raises:
         InputError: it cannot fit.
@@ -86,10 +86,10 @@ def check_memory(topology: Topology, trees: int) -> str | None:
     there = f"{_text(available)} of memory is available"
     if need.least > available:
         raise InputError(
-            f"{topology.name}: {trees} trees over {len(topology.compute)} compute nodes take more than "
-            f"{_text(need.least)}, and {there}; free memory, raise the limit or take a smaller network"
+            f"{topology.name}: {trees} trees over {len(topology.compute)} compute nodes need more than "
+            f"{_text(need.least)}, but {there}; free memory, raise the limit or use a smaller network"
         )
-    return f"the schedule may take {_text(need.most)}, and {there}"
+    return f"the schedule may need {_text(need.most)}, but {there}"
 
 
 def _text(size: int) -> str:
@@ -97,22 +97,22 @@ def _text(size: int) -> str:
 
 
 def available_memory() -> int | None:
-    """Return how many bytes this process may still take: of the machine, of its limit, of its cgroups.
+    """Return how many bytes this process may still allocate: the least that the machine, its limit and cgroups allow.
 
-    None where the system does not say, as outside Linux.
+    Return None if the system does not provide the numbers, as outside Linux.
     """
     return min((*_of_machine(), *_of_limit(), *_of_groups()), default=None)
 
 
 def _of_machine() -> Iterator[int]:
-    """Yield what the machine has left, with its swap space."""
+    """Yield the available memory of the machine, including its swap space."""
     values = _fields(system_text("/proc/meminfo") or "")
     if "MemAvailable:" in values:
         yield 1024 * (values["MemAvailable:"] + values.get("SwapFree:", 0))
 
 
 def _of_limit() -> Iterator[int]:
-    """Yield what the limit on addresses leaves (`ulimit -v`)."""
+    """Yield the rest of the address space limit of the process (`ulimit -v`)."""
     try:
         import resource
     except ImportError:  # not a Unix
@@ -124,7 +124,7 @@ def _of_limit() -> Iterator[int]:
 
 
 def _of_groups() -> Iterator[int]:
-    """Yield what each control group that the process is in leaves, of both versions of cgroups."""
+    """Yield the rest of the limit of each control group of the process, for both versions of cgroups."""
     for line in (system_text("/proc/self/cgroup") or "").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
@@ -134,7 +134,7 @@ def _of_groups() -> Iterator[int]:
 
 
 def _of_group(root: str, path: str, limit_name: str, used_name: str) -> Iterator[int]:
-    """Yield what a group and those above it leave; what caches files can be taken back."""
+    """Yield the rest of the limits of a group and of the groups above it. The file cache counts as available."""
     folder = PurePosixPath(root, path.lstrip("/"))
     for place in (folder, *folder.parents):
         limit, used = (system_text(str(place / name)) or "" for name in (limit_name, used_name))
@@ -146,6 +146,6 @@ def _of_group(root: str, path: str, limit_name: str, used_name: str) -> Iterator
 
 
 def _fields(text: str) -> dict[str, int]:
-    """Return the numbers of lines such as `MemFree: 12 kB` by their first word."""
+    """Return the numbers in lines such as `MemFree: 12 kB`, by the first word of the line."""
     lines = (line.split() for line in text.splitlines())
     return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}

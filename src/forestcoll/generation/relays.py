@@ -1,8 +1,8 @@
-"""Routes that stop at idle compute nodes: the pieces of routes that pass through relays.
+"""Division of routes at relays, because a runtime sends from compute node to compute node.
 
-Trees are found with idle nodes taken for switches. Where several routes of a tree come together at a relay, it is there
-that they end and begin already (`in_network`). A route that only passes through one is cut in two: a runtime sends from
-compute node to compute node. A tree comes to a node once, so what is cut is a tree as well; no link carries more.
+Trees are found with idle nodes as switches. If several routes of a tree meet at a relay, `in_network` has already made
+them end and begin there. A route that only passes through a relay is divided into two. The result is still a tree,
+because a tree reaches each node once, and no link carries more.
 """
 
 from collections.abc import Collection
@@ -16,7 +16,7 @@ from forestcoll.schedule.trees.value import Phase
 
 
 def stopped_at(relays: Collection[int], nodes: int, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:
-    """Return the routes and the phase with routes that end at each of `relays`, of so many `nodes`, on their way."""
+    """Return the routes and the phase with every route divided at each of `relays`; the network has `nodes` nodes."""
     is_relay = np.zeros(nodes, dtype=np.bool_)
     is_relay[list(relays)] = True
     is_stop = is_relay[routes.entries]
@@ -34,7 +34,7 @@ def stopped_at(relays: Collection[int], nodes: int, routes: Rows, phase: Phase) 
 
 
 def _pieces(routes: Rows, is_stop: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> tuple[Rows, IntArray]:
-    """Return the pieces of all routes in order, and the number of the first piece of each route, and one past all."""
+    """Return the pieces of all routes in order, and the number of the first piece of each route, then the total."""
     copies = np.where(is_stop, 2, 1)  # a stop is the end of one piece and the beginning of the next
     entries = np.repeat(routes.entries, copies)
     last = np.cumsum(copies) - 1

@@ -1,9 +1,9 @@
-"""Base trees: schedules of symmetric networks from the trees of a few roots (one an orbit of the symmetry).
+"""Base trees: schedules of symmetric networks from the trees of a few roots, one for each orbit of the symmetry.
 
-The images of the base trees under all elements of the group are the trees of all roots. As the group sends links to
-links of equal bandwidth, all links of an orbit carry the same; so base trees that use an orbit of n links no more often
-than n/g times the capacity of one, in a group of g elements, make a schedule within all capacities. For 16,384 GPUs
-there are then a few trees to be grown, verified and written instead of 16,384.
+The images of the base trees under all elements of the group are the trees of all roots. The group maps links to links
+of equal bandwidth, so all links of an orbit carry the same load. If the base trees use an orbit of n links at most n/g
+times the capacity of one link, where g is the number of elements, all trees are within all capacities. For 16,384 GPUs,
+a few trees are then grown, verified and written instead of 16,384.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,10 +23,10 @@ from forestcoll.topology.automorphisms.graph import ArcTable, graph_of
 def grow_base_trees(
     best: Optimum, forests: Sequence[Forest], progress: Progress
 ) -> tuple[tuple[RoutedTrees, ...], Symmetry] | None:
-    """Return base trees of each of `forests` for `best`, and the group whose images they are of.
+    """Return base trees of each of `forests` for `best`, and the group under which their images are all trees.
 
-    None if they could not be grown. The group is that which `find_symmetry` finds or, where its base trees run into
-    dead ends, a smaller one. A symmetry of a network is one of its transposed network as well.
+    Return None if the base trees could not be grown. The group is the one that `find_symmetry` finds or, if base trees
+    could not be completed with it, a smaller one. A symmetry of a network is also a symmetry of its transpose.
     """
     progress.begin("looking for a symmetry")
     parts = [forest.plan.topology for forest in forests]
@@ -39,7 +39,7 @@ def grow_base_trees(
 
 
 def _symmetry(best: Optimum, parts: Sequence[Topology]) -> Symmetry:
-    """Return symmetries of what trees use that are symmetries of the whole network and of the ranks as well."""
+    """Return the symmetries of the first of `parts` that are also symmetries of the other networks and of the ranks."""
     takes_part = np.isin(np.arange(len(best.topology.nodes)), best.members)
     others = [network for network in (best.topology, *parts[1:]) if network is not parts[0]]
     tables = [ArcTable(graph_of(network)) for network in others]
@@ -67,7 +67,7 @@ def _grown(forest: Forest, group: Symmetry, progress: Progress) -> RoutedTrees |
 
 
 def _groups(symmetry: Symmetry) -> Iterator[Symmetry]:
-    """Yield the groups that are tried: the whole, then without the shift of the least order, and so on."""
+    """Yield the groups that are tried: the whole group, then each without the shift of the least order of the last."""
     kept = sorted(symmetry.shifts, key=lambda shift: -shift.order)
     while kept:
         yield Symmetry(tuple(kept))
@@ -75,7 +75,7 @@ def _groups(symmetry: Symmetry) -> Iterator[Symmetry]:
 
 
 def link_orbits(topology: Topology, symmetry: Symmetry) -> npt.NDArray[np.int64]:
-    """Return of each link the number of the first link of its orbit."""
+    """Return, for each link, the number of the first link of its orbit."""
     sources, targets = (np.array(ends, dtype=np.int64) for ends in zip(*_link_ends(topology), strict=True))
     codes = sources * len(topology.nodes) + targets  # rising, as links are sorted
     first = np.arange(len(codes))
@@ -91,9 +91,9 @@ def _link_ends(topology: Topology) -> Iterator[tuple[int, int]]:
 
 
 def _least_on_cycle(values: npt.NDArray[np.int64], image: npt.NDArray[np.int64], order: int) -> npt.NDArray[np.int64]:
-    """Return of each link the least of `values` on its cycle under `image`, which closes after `order` steps."""
+    """Return, for each link, the least of `values` on its cycle under `image`, which has `order` steps."""
     reach = 1
-    while reach < order:  # each of `values` is the least of `reach` steps; `image` leads so many steps on
+    while reach < order:  # each of `values` is the least over `reach` steps; `image` advances by `reach` steps
         values = np.minimum(values, values[image])
         image = image[image]
         reach *= 2

@@ -1,21 +1,24 @@
-"""The largest balanced use of switches that take in more than they give out, or less: a linear program made exact.
+"""The largest balanced use of a network with unbalanced switches: a linear program, solved exactly.
 
-A switch that cannot copy gives out only what it took in, so no schedule of trees uses more of its links than some
-*balanced use* does: a bandwidth u <= b for each link such that every switch takes in as much as it gives out. Where
-all switches are balanced, trees reach the least ratio of a cut (ForestColl §4). So what trees reach on the whole
-network is the greatest rate x for which there is a balanced use u with
+A switch that cannot copy sends only what it received. So the links that a schedule of trees uses are a *balanced use*
+of the network: a bandwidth u <= b for each link such that every switch receives as much as it sends. If all switches
+are balanced, trees reach the least ratio of a cut (ForestColl §4). So what trees reach on the whole network is the
+greatest rate x for which a balanced use u exists with
 
     u(links that leave S) >= x * w(S)   for every set S of nodes that misses a terminal,                             (1)
 
-w being the weights of `request`: a schedule's own loads are such a use, and any such use is a network of balanced
-switches, on which trees reach x. Among the uses of the greatest rate one is taken that leaves the least unused.
+where w are the weights of `request`. The link loads of a schedule are a balanced use with (1). Conversely, a balanced
+use with (1) is a network of balanced switches, on which trees reach x. Of all uses with the greatest rate, the one with
+the least unused bandwidth is taken.
 
-There are too many sets, so the program starts with few; where its solution breaks the condition of another, that which
-is broken worst is found by the core's question for a bottleneck, and added (Dantzig, Fulkerson and Johnson). Columns
-say what stays unused, which is nothing for most links, so the basis stays small; that a link has no more to leave
-unused than its bandwidth is a condition that is added where it is broken, too. The basis is solved in fractions, and
-both halves are checked without it: the use is balanced and its bottleneck is x, and weights of cuts with potentials of
-switches prove that no balanced use has a better one (a `TreeDualProof` of one phase).
+There are too many sets to list, so the program starts with a few (cutting planes: Dantzig, Fulkerson and Johnson). If
+its solution violates the condition of another set, the core's bottleneck search finds the most violated one, which is
+added. A column is the unused bandwidth of a link. It is 0 for most links, so the basis stays small. The condition that
+a link has no more unused bandwidth than its bandwidth is also added only when it is violated.
+
+The basis is solved in fractions. Both halves of the result are then checked independently of it: the use is balanced
+and its bottleneck is x, and weights of cuts with potentials of switches prove that no balanced use has a greater rate
+(a `TreeDualProof` with one phase).
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,23 +36,23 @@ from forestcoll.topology import Topology
 from forestcoll.topology.reach import unreachable_pair
 
 _PARTS = 2**40
-"""How finely floating-point solutions are cut up for the core's integers."""
+"""The number that stands for 1 when a floating-point solution is rounded to integers for the core."""
 
 _TOLERANCE = 1e-9
-"""How far, in parts of the rate, a condition may be broken while numbers are floating-point."""
+"""The violation of a condition, relative to the rate, that is accepted in floating point."""
 
 _MOST_ROUNDS = 5000
-"""How often conditions are added before it is given up."""
+"""The most rounds in which conditions are added; then the program counts as not solvable."""
 
 
 @dataclass(frozen=True)
 class BalancedUse:
-    """What of a network's links can be used so that all switches are balanced, at the best rate.
+    """The bandwidth of each link that can be used if all switches are balanced, at the greatest rate.
 
     Attributes:
-        topology: the network with just these bandwidths; links of which nothing can be used are missing.
-        rate: x, in the topology's unit for a weight of 1.
-        proof: why no balanced use has a better rate, as a broadcast on the network that was given.
+        topology: the network with these bandwidths, without the links that cannot be used.
+        rate: x, for a weight of 1, in the unit of the topology.
+        proof: the proof that no balanced use has a greater rate, for a broadcast on the given network.
     """
 
     topology: Topology
@@ -58,13 +61,13 @@ class BalancedUse:
 
 
 def balanced_use(scaled: ScaledTopology, progress: Progress = SILENT) -> BalancedUse:
-    """Return the best balanced use of the network of `scaled`, whose terminals must reach each other.
+    """Return the balanced use of `scaled.topology` with the greatest rate. Its terminals must reach each other.
 
     Raises:
         NoSolutionError: the linear program could not be solved in fractions.
     """
     if unbalanced_switch(scaled.topology, scaled.capacities) is None:
-        return _as_it_is(scaled)
+        return _whole_network(scaled)
     progress.begin("balancing switches")
     program = _Program(scaled, progress)
     rate, unused = program.best_rate()
@@ -79,8 +82,8 @@ def balanced_use(scaled: ScaledTopology, progress: Progress = SILENT) -> Balance
     return BalancedUse(replace(scaled.topology, links=links), rate * scaled.unit, proof)
 
 
-def _as_it_is(scaled: ScaledTopology) -> BalancedUse:
-    """Return a network whose switches are balanced: its bottleneck cut is the proof."""
+def _whole_network(scaled: ScaledTopology) -> BalancedUse:
+    """Return the use of a network whose switches are balanced: all of it. The bottleneck cut is the proof."""
     core, problem = scaled.problem(scaled.capacities, scaled.whole * scaled.total)
     held, leaving, inside = core.bottleneck(problem)
     proof = TreeDualProof((WeightedCut(PhaseOp.BROADCAST, tuple(sorted(inside)), Fraction(1)),), {})
@@ -88,7 +91,7 @@ def _as_it_is(scaled: ScaledTopology) -> BalancedUse:
 
 
 def rate_proven(proof: TreeDualProof, scaled: ScaledTopology) -> Fraction:
-    """Return the rate of a weight of 1 that no balanced use beats, in units of capacity, no switch copying.
+    """Return the rate, for a weight of 1, that no balanced use exceeds if no switch copies, in units of capacity.
 
     Raises:
         ProofError: the proof proves nothing.
@@ -98,10 +101,10 @@ def rate_proven(proof: TreeDualProof, scaled: ScaledTopology) -> Fraction:
 
 
 class _Program:
-    """The program with the conditions found so far.
+    """The linear program with the conditions found so far.
 
-    Columns: what stays unused of each link at a switch and then, unless `rate` is given, the rate. With a rate the
-    least unused is sought.
+    Columns: the unused bandwidth of each link at a switch, then the rate. If `rate` is given, the rate is no column,
+    and the program minimises the unused bandwidth.
     """
 
     def __init__(
@@ -130,7 +133,7 @@ class _Program:
         self._meaning: list[int | frozenset[int] | None] = []
         self._limited: set[int] = set()
         self._known: set[frozenset[int]] = set()
-        self._alone = False  # whether floating point has failed
+        self._only_exact = False  # whether the floating-point solver has failed
         self.proof = TreeDualProof((), {})
         self._add_balances()
         everything = frozenset(range(len(topology.nodes)))
@@ -139,11 +142,11 @@ class _Program:
 
     @property
     def cuts(self) -> tuple[frozenset[int], ...]:
-        """The sets whose conditions were needed, in the order in which they were found."""
+        """The sets whose conditions were added, in the order in which they were found."""
         return tuple(each for each in self._meaning if isinstance(each, frozenset))
 
     def _add_balances(self) -> None:
-        """What stays unused of the links into a switch is more, by its surplus, than of those out of it."""
+        """Add for each switch: unused bandwidth of its links in, minus that of its links out, is its surplus."""
         topology = self._scaled.topology
         rows: dict[int, dict[int, int]] = {switch: {} for switch in topology.switches}
         surplus = dict.fromkeys(topology.switches, 0)
@@ -181,7 +184,7 @@ class _Program:
         return True
 
     def _limit(self, links: Iterable[int]) -> bool:
-        """Keep these links from leaving more unused than they have, and return whether that is new of any."""
+        """Limit the unused bandwidth of `links` to their bandwidth; return whether any limit is new."""
         new = [link for link in links if link not in self._limited]
         for link in new:
             self._limited.add(link)
@@ -190,7 +193,7 @@ class _Program:
         return bool(new)
 
     def best_rate(self) -> tuple[Fraction, list[Fraction]]:
-        """Return the greatest rate and of each link what stays unused; `proof` says why."""
+        """Return the greatest rate and the unused bandwidth of each link; `proof` is then the proof of the rate."""
         values, prices = self._solved()
         unused = self._unused(values)
         rate = values[-1]
@@ -200,7 +203,7 @@ class _Program:
         return rate, unused
 
     def least_unused(self) -> list[Fraction] | None:
-        """Return of each link what stays unused at the given rate, or None if it could not be had in fractions."""
+        """Return the unused bandwidth of each link at the given rate, or None without an exact solution."""
         try:
             values, _ = self._solved()
         except NoSolutionError:
@@ -209,10 +212,10 @@ class _Program:
         return unused if self._rate is not None and self._bottleneck(unused)[0] >= self._rate else None
 
     def _solved(self) -> tuple[list[Fraction], list[Fraction]]:
-        """Return exact values that break no condition, and prices.
+        """Return exact values that satisfy all conditions, and prices.
 
         Raises:
-            NoSolutionError: there are none to be had.
+            NoSolutionError: no exact solution was found.
         """
         for _ in range(_MOST_ROUNDS):
             self._progress.advance(len(self._program.rows), 0)
@@ -223,19 +226,19 @@ class _Program:
         raise self._unsolved()
 
     def _attempt(self) -> tuple[list[Fraction], list[Fraction]] | None:
-        """Return exact values and prices for the conditions found so far, or None if there are more now.
+        """Return exact values and prices for the conditions found so far, or None if a condition was added.
 
         Raises:
-            NoSolutionError: there are none to be had.
+            NoSolutionError: no exact solution was found.
         """
-        if not self._alone:
+        if not self._only_exact:
             solution = self._program.solve()
             if self._add_broken(solution.values):
                 return None
             exact = self._program.exact(solution)
             if exact is not None and self._program.proves(*exact):
                 return exact
-            self._alone = True
+            self._only_exact = True
         exact = self._program.exact_alone()
         if exact is None:
             raise self._unsolved()
@@ -244,12 +247,12 @@ class _Program:
     def _unsolved(self) -> NoSolutionError:
         topology = self._scaled.topology
         return NoSolutionError(
-            f"{topology.name}: how much of its unbalanced switches can be used is a linear program that could not be "
-            "solved in fractions; give bandwidths of fewer digits, or make each switch take in as much as it gives out"
+            f"{topology.name}: the linear program for its unbalanced switches could not be solved exactly; give "
+            "bandwidths with fewer digits, or give each switch the same total bandwidth in both directions"
         )
 
     def _add_broken(self, values: Floats) -> bool:
-        """Add the conditions that a floating-point solution breaks, and return whether there are any."""
+        """Add conditions that a floating-point solution violates; return whether there are any."""
         scale = float(max(self._scaled.capacities))
         share = values[: len(self._column)]
         capacities = [self._scaled.capacities[link] / scale for link in self._column]
@@ -284,19 +287,19 @@ class _Program:
         return unused
 
     def _bottleneck(self, unused: Sequence[Fraction]) -> tuple[Fraction, frozenset[int]]:
-        """Return the least ratio of exit capacity to weight of a set, when so much stays unused, and such a set."""
+        """Return the least ratio of exit capacity to weight of a set, without `unused`, and a set with this ratio."""
         left = [capacity - spare for capacity, spare in zip(self._scaled.capacities, unused, strict=True)]
         whole = lcm(*(each.denominator for each in left))
         held, leaving, inside = self._asked([int(each * whole) for each in left])
         return Fraction(leaving, held * whole), inside
 
     def _asked(self, capacities: Sequence[int]) -> tuple[int, int, frozenset[int]]:
-        """Return weight, exit capacity and nodes of a set of the greatest ratio between them; capacity may be 0."""
+        """Return the weight, the exit capacity and the nodes of a bottleneck cut; a capacity may be 0."""
         links = self._scaled.topology.links
         asked = capacities
         open_links = tuple(link for link, capacity in zip(links, capacities, strict=True) if capacity)
         if unreachable_pair(replace(self._scaled.topology, links=open_links), self._scaled.topology.compute):
-            # A little on top of everything keeps ratios defined, too little to change which of two sets is worse.
+            # A small amount added to each capacity keeps all ratios defined; it is too small to change their order.
             fine = len(capacities) * self._scaled.whole**2 + 1
             asked = [capacity * fine + 1 for capacity in capacities]
         core, problem = self._scaled.problem(asked, self._scaled.whole * sum(asked))

@@ -1,11 +1,11 @@
-"""Least cuts between nodes, exact, asked of the core (Ford and Fulkerson: a least cut is a max-flow's value).
+"""Least cuts between nodes, computed exactly by the core (Ford and Fulkerson: the max-flow equals the least cut).
 
-The core answers one question about cuts: which set S that misses a terminal has the most terminals inside for the
-capacity that leaves it. With two terminals, the source and the sink, an arc back from the sink that is wider than any
-cut leaves only the sets that hold the source and miss the sink, and the answer is the least cut. An arc of 1 from
-source to sink, taken off again at the end, keeps a ratio defined where nothing can flow.
+The core finds one kind of cut: the set S that misses a terminal and has the greatest ratio of terminals inside to
+exit capacity. Here the terminals are the source and the sink, and an arc from the sink back to the source is wider than
+any cut. So only sets that contain the source and miss the sink compete, and the result is the least cut. An additional
+arc of capacity 1 from source to sink keeps the ratio defined if nothing can flow; it is subtracted from the result.
 
-Cost: one max-flow a question, within an integer width that holds all sums.
+Cost: one max-flow per cut, with integers wide enough for all sums.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,8 +26,8 @@ class Cut:
     """A set of nodes and the capacity that leaves it.
 
     Attributes:
-        capacity: the capacities of all arcs that leave `inside`, added up.
-        inside: its nodes, rising.
+        capacity: the sum of the capacities of all arcs that leave `inside`.
+        inside: the numbers of its nodes, in rising order.
     """
 
     capacity: int
@@ -40,9 +40,9 @@ class FlowNetwork:
 
     Attributes:
         nodes: how many nodes there are.
-        tails: of each arc the node that it leaves.
-        heads: of each arc the node that it enters.
-        capacities: of each arc what it can carry, 0 or more, of any length.
+        tails: the node that each arc leaves.
+        heads: the node that each arc enters.
+        capacities: the capacity of each arc, 0 or more, of any size.
     """
 
     nodes: int
@@ -52,13 +52,13 @@ class FlowNetwork:
 
     @staticmethod
     def of(scaled: ScaledTopology) -> "FlowNetwork":
-        """Return the network of `scaled`, a capacity of 1 for each of its units."""
+        """Return the network of `scaled`, with the same capacities."""
         links = scaled.topology.links
         tails, heads = [link.source for link in links], [link.target for link in links]
         return FlowNetwork(len(scaled.topology.nodes), np.array(tails), np.array(heads), scaled.capacities)
 
     def reversed(self) -> "FlowNetwork":
-        """Return the same arcs the other way: what enters a set there leaves it here."""
+        """Return the network with all arcs reversed."""
         return FlowNetwork(self.nodes, self.heads, self.tails, self.capacities)
 
     @cached_property
@@ -67,7 +67,7 @@ class FlowNetwork:
         return sum(self.capacities)
 
     def least_cut(self, source: int, sink: int) -> Cut:
-        """Return a set of least exit capacity among those that hold `source` and miss `sink`."""
+        """Return a set with the least exit capacity of all that contain `source` and miss `sink`."""
         tails, heads = [*self.tails.tolist(), source, sink], [*self.heads.tolist(), sink, source]
         wide = self.total + 2
         core = core_for(4 * (self.total + wide))
@@ -76,13 +76,13 @@ class FlowNetwork:
         return Cut(leaving - 1, tuple(inside))
 
     def least_cut_from(self, source: int, targets: Iterable[int]) -> Cut:
-        """Return a set of least exit capacity among those that hold `source` and miss one of `targets` at least.
+        """Return a set with the least exit capacity of all that contain `source` and miss at least one of `targets`.
 
-        All weight on the source makes it one question to the core.
+        One call of the core is enough, because the source has all the weight.
         """
         missing = set(targets) - {source}
         if not missing:
-            raise ValueError("there must be a target besides the source")
+            raise ValueError("targets must contain a node other than the source")
         reached = self.reached(source)
         if not missing <= reached:
             return Cut(0, tuple(sorted(reached)))
@@ -94,7 +94,7 @@ class FlowNetwork:
         return Cut(leaving, tuple(inside))
 
     def reached(self, source: int) -> set[int]:
-        """Return the nodes that anything can flow to from `source`."""
+        """Return the nodes that flow from `source` can reach."""
         after: dict[int, list[int]] = {}
         for tail, head, capacity in zip(self.tails.tolist(), self.heads.tolist(), self.capacities, strict=True):
             if capacity:

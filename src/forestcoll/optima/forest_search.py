@@ -1,4 +1,4 @@
-"""The search for one forest: its optimum, and what fewer trees allow."""
+"""The search for one forest: its optimum, and the best bandwidth for a given number of trees."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ from forestcoll.topology import Topology
 
 @dataclass(frozen=True)
 class ForestSearch:
-    """The trees of one phase, on a network whose switches take in as much as they send on.
+    """The search for the trees of one phase, on a network with balanced switches.
 
     Attributes:
-        scaled: the network, transposed where data is reduced.
-        found: the fewest out-trees that reach the optimum on it, or the algbw that was asked for.
-        cut: the bottleneck cut of the network that was asked about, node numbers, rising; empty if an algbw was given.
+        scaled: the network; if data is reduced, the transposed network.
+        found: the fewest out-trees on `scaled` that reach the optimum, or the given algbw.
+        cut: the bottleneck cut of the given network, node numbers in rising order; empty if an algbw was given.
     """
 
     scaled: ScaledTopology
@@ -31,19 +31,19 @@ class ForestSearch:
 
     @staticmethod
     def of(topology: Topology, demand: Demand, progress: Progress, *, algbw: Fraction | None = None) -> "ForestSearch":
-        """Return the search for the trees of `demand` at the optimum, or at a possible `algbw`."""
+        """Return the search for the trees of `demand` at the optimum, or at `algbw`, which must be reachable."""
         scaled, outwards = _scaled(topology, demand)
         cut: tuple[int, ...] = ()
         if algbw is None:
             ratio, cut = spanning.bottleneck(scaled, progress)
             algbw = scaled.whole * scaled.unit / ratio
         found = spanning.reaching(scaled, outwards, algbw, cut, progress)
-        return ForestSearch(scaled, found, _as_asked(scaled, cut) if cut else ())
+        return ForestSearch(scaled, found, _given_cut(scaled, cut) if cut else ())
 
     @property
     def best(self) -> ForestPlan:
         """The fewest trees that reach the optimum."""
-        return self._as_asked(self.found)
+        return self._on_given(self.found)
 
     @property
     def bound(self) -> Bound:
@@ -51,40 +51,42 @@ class ForestSearch:
         return Bound(self.best.demand.collective, self.found.algbw, CutProof(self.cut))
 
     def restricted(self, trees: int, progress: Progress = SILENT) -> ForestPlan:
-        """Return the best that `trees` trees for each weight of 1 allow.
+        """Return the plan with the greatest algbw for `trees` trees for each weight of 1.
 
         Raises:
-            NoSolutionError: a switch becomes unbalanced for good when bandwidths are rounded to so many trees.
+            NoSolutionError: when bandwidths are rounded to so many trees, a switch sends more than it receives, and no
+                trimming was found that fixes this.
         """
         spanning.remark_on_trees(self.scaled, self.found, trees, progress)
-        return self._as_asked(spanning.with_trees(self.scaled, self.found, trees))
+        return self._on_given(spanning.with_trees(self.scaled, self.found, trees))
 
     def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[Candidate, ...]:
-        """As `Search.candidates`: one, exact unless switches copy or add up and so save traffic (Theorem 12)."""
+        """Return one candidate (see `Search.candidates`). It is exact if no switch can copy or add up (Theorem 12)."""
         plan = self.best if trees is None else self.restricted(trees, progress)
         return (Candidate(plan.algbw, (plan,), is_exact=not plan.topology.able_switches),)
 
-    def _as_asked(self, found: ForestPlan) -> ForestPlan:
+    def _on_given(self, found: ForestPlan) -> ForestPlan:
+        """Return the plan on the given network, which is transposed in `scaled` if data is reduced."""
         return found.transposed() if self.scaled.backwards else found
 
 
 def exit_bound(topology: Topology, demand: Demand, progress: Progress) -> Bound:
-    """Return the bound that a bottleneck cut proves. Nothing need reach it."""
+    """Return the bound that the bottleneck cut proves. It is possible that no schedule reaches it."""
     scaled, _ = _scaled(topology, demand)
     ratio, cut = spanning.bottleneck(scaled, progress)
-    return Bound(demand.collective, scaled.whole * scaled.unit / ratio, CutProof(_as_asked(scaled, cut)))
+    return Bound(demand.collective, scaled.whole * scaled.unit / ratio, CutProof(_given_cut(scaled, cut)))
 
 
 def _scaled(topology: Topology, demand: Demand) -> tuple[ScaledTopology, Demand]:
-    """Return the network on which data flows away from the roots, and what is asked of it."""
+    """Return the network on which data flows away from the roots, and the demand on it."""
     weights, backwards = demand.weights(topology), demand.collective.only_reduces
     if backwards:
         topology, demand = topology.transposed(), replace(demand, collective=demand.collective.dual)
     return ScaledTopology.of(topology, weights, backwards=backwards), demand
 
 
-def _as_asked(scaled: ScaledTopology, cut: Sequence[int]) -> tuple[int, ...]:
-    """Return the cut of the network that was asked about: what left it on the transposed one enters it there."""
+def _given_cut(scaled: ScaledTopology, cut: Sequence[int]) -> tuple[int, ...]:
+    """Return the cut of the given network: the complement of `cut` if `scaled` is transposed."""
     if not scaled.backwards:
         return tuple(cut)
     inside = set(cut)

@@ -1,4 +1,4 @@
-"""What one forest is grown with: a network, who roots how much, and how many trees of which bandwidth."""
+"""The input to the generation of one forest: the network, the demand, and the number and bandwidth of trees."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,17 +11,17 @@ from forestcoll.topology import Topology
 
 @dataclass(frozen=True)
 class ForestPlan:
-    """A forest that can be grown: `generation` makes its trees.
+    """A forest whose trees can be generated.
 
     Attributes:
-        topology: the network that the trees use. Its compute nodes are those that must get all data, or whose data
-            must reach the roots: idle compute nodes are switches here, and switches that copy data may be compute
-            nodes without data.
-        demand: what is asked of this network; all of its compute nodes take part.
-        algbw: what the trees reach at least, in the topology's unit.
-        trees_per_root: k, how many trees each root has for each unit of its weight.
-        unused: of each link, how many more trees would fit on it but must not use it, so that switches stay balanced;
-            empty if all may.
+        topology: the network that the trees use. Its compute nodes must receive all data (or, if data is reduced,
+            their data must reach the roots). Idle compute nodes are switches here, and switches that copy data may be
+            compute nodes without data.
+        demand: the collective on this network; all of its compute nodes take part.
+        algbw: the algorithmic bandwidth that the trees reach at least, in the unit of the topology.
+        trees_per_root: k, the number of trees of each root for each unit of its weight.
+        unused: for each link, the number of trees that would fit but must not use it, so that no switch sends more
+            than it receives; empty if there is no such link.
     """
 
     topology: Topology
@@ -37,27 +37,27 @@ class ForestPlan:
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """Of each compute node its part of the data, as a count of the 1/D that they add up to; D is their sum."""
+        """The weight of each compute node: its part of the data in units of 1/D, where D is the sum of the weights."""
         return self.demand.weights(self.topology)
 
     @property
     def trees(self) -> int:
-        """How many trees there are, equal ones counted as often as they occur."""
+        """The number of trees; identical trees are counted separately."""
         return self.trees_per_root * sum(self.weights)
 
     @property
     def tree_bandwidth(self) -> Fraction:
-        """y, the bandwidth that each tree gets, in the topology's unit."""
+        """y, the bandwidth of each tree, in the unit of the topology."""
         return self.algbw / self.trees
 
     def tree_capacities(self) -> tuple[int, ...]:
-        """Return of each link how many trees may use it: its bandwidth by `tree_bandwidth`, rounded down."""
+        """Return how many trees may use each link: bandwidth / `tree_bandwidth`, rounded down, minus `unused`."""
         bandwidth = self.tree_bandwidth
         whole = tuple(floor(link.bandwidth / bandwidth) for link in self.topology.links)
         return tuple(map(sub, whole, self.unused)) if self.unused else whole
 
     def transposed(self) -> "ForestPlan":
-        """Return the same forest on the transposed network, where all data flows backwards."""
+        """Return the forest of the dual collective on the transposed network."""
         ends = [(link.target, link.source) for link in self.topology.links]
         order = sorted(range(len(ends)), key=ends.__getitem__)
         return replace(
@@ -68,5 +68,5 @@ class ForestPlan:
         )
 
     def outwards(self) -> "ForestPlan":
-        """Return the forest with its data flowing away from the roots: itself, or transposed if data is reduced."""
+        """Return the forest with data flowing away from the roots: `transposed` if data is reduced, else itself."""
         return self.transposed() if self.reduces else self

@@ -1,10 +1,10 @@
-"""The optimum of a broadcast and of a reduce, from each root (ForestColl §5.7; Edmonds' theorem).
+"""The bound of a broadcast from each root, and of a reduce to it (ForestColl §5.7; Edmonds' theorem).
 
-What a root r broadcasts, M, must enter every compute node, so algbw <= the least max-flow from r to another compute
-node; and where switches take in as much as they give out, spanning trees reach it (Edmonds, after splitting switches
-off). A reduce to r is a broadcast from r over the reversed links. The worst root's value is the least cut between any
-two compute nodes, which is the cut-set bound of an allreduce too (Theorem 1 of *On the Computation Rate of
-All-Reduce*): it is the same for broadcast and reduce.
+The data M that a root r broadcasts must enter every compute node, so algbw <= the least max-flow from r to another
+compute node. If all switches are balanced, spanning trees reach this bound (Edmonds' theorem, after edge splitting). A
+reduce to r is a broadcast from r over the reversed links. The bound of the worst root is the least cut between any two
+compute nodes, so it is the same for broadcast and reduce. It is also the cut-set bound of an allreduce (Theorem 1 of
+*On the Computation Rate of All-Reduce*).
 """
 
 from collections.abc import Callable, Iterable
@@ -19,13 +19,13 @@ from forestcoll.topology import Topology
 
 @dataclass(frozen=True)
 class RootedBound:
-    """How fast a broadcast from a root, or a reduce to it, can be.
+    """The greatest algbw of a broadcast from a root, or of a reduce to it.
 
     Attributes:
         root: the number of the root.
-        algbw: the bound, in the topology's unit.
-        cut: node numbers, rising: all data must leave this set. It holds the root of a broadcast, and misses the root
-            of a reduce.
+        algbw: the bound, in the unit of the topology.
+        cut: the set of nodes that all data must leave, node numbers in rising order. It contains the root of a
+            broadcast, and misses the root of a reduce.
     """
 
     root: int
@@ -34,37 +34,63 @@ class RootedBound:
 
 
 def broadcast_bound(topology: Topology, root: int) -> RootedBound:
-    """Return the bound of a broadcast from node number `root`: the least max-flow to another compute node."""
+    """Return the bound of a broadcast from a root: the least max-flow to another compute node.
+
+    Args:
+        topology: the network.
+        root: the number of the root, a compute node.
+
+    Returns:
+        The bound, in the unit of the topology, with the cut that proves it.
+
+    Example:
+        >>> from forestcoll import broadcast_bound, load_topology
+        >>> str(broadcast_bound(load_topology("dgx-a100:boxes=2"), root=0).algbw)
+        '200'
+    """
     scaled = ScaledTopology.of(topology)
     return _bound(scaled, root, _least_cut(FlowNetwork.of(scaled), topology, root))
 
 
 def reduce_bound(topology: Topology, root: int) -> RootedBound:
-    """Return the bound of a reduce to node number `root`: the least max-flow from another compute node."""
+    """Return the bound of a reduce to a root: the least max-flow from another compute node.
+
+    Args:
+        topology: the network.
+        root: the number of the root, a compute node.
+
+    Returns:
+        The bound, in the unit of the topology, with the cut that proves it.
+
+    Example:
+        >>> from forestcoll import load_topology, reduce_bound
+        >>> str(reduce_bound(load_topology("dgx-a100:boxes=2"), root=0).algbw)
+        '200'
+    """
     scaled = ScaledTopology.of(topology)
     entered = _least_cut(FlowNetwork.of(scaled).reversed(), topology, root)
     return _bound(scaled, root, _complement(entered, topology))
 
 
 def broadcast_bounds(topology: Topology, progress: Progress = SILENT) -> tuple[RootedBound, RootedBound]:
-    """Return the bounds of a broadcast from the worst root and from the best; of equal ones the first root's."""
+    """Return the bounds of a broadcast from the worst and the best root; of equal roots, the first."""
     scaled = ScaledTopology.of(topology)
     return _extremes(scaled, FlowNetwork.of(scaled), lambda cut: cut, progress)
 
 
 def reduce_bounds(topology: Topology, progress: Progress = SILENT) -> tuple[RootedBound, RootedBound]:
-    """Return the bounds of a reduce to the worst root and to the best; of equal ones the first root's."""
+    """Return the bounds of a reduce to the worst and the best root; of equal roots, the first."""
     scaled = ScaledTopology.of(topology)
     return _extremes(scaled, FlowNetwork.of(scaled).reversed(), lambda cut: _complement(cut, topology), progress)
 
 
 def _extremes(
-    scaled: ScaledTopology, network: FlowNetwork, turn: Callable[[Cut], Cut], progress: Progress
+    scaled: ScaledTopology, network: FlowNetwork, orient: Callable[[Cut], Cut], progress: Progress
 ) -> tuple[RootedBound, RootedBound]:
-    """Ask roots until the worst and the best are known.
+    """Find the least cuts of roots until the worst and the best root are known.
 
-    A cut that was found bounds every root inside it, so a root that such a bound keeps at or below the best needs no
-    question of its own. The least cut of all holds the first root or misses it: one question each way finds it.
+    A cut bounds every root inside it. So no cut is computed for a root whose limit is not above the best value so far.
+    The least cut of all either contains the first root or misses it: one cut is computed for each case.
     """
     topology = scaled.topology
     limits: dict[int, Cut] = {}
@@ -76,20 +102,20 @@ def _extremes(
         _limit(limits, known[root])
     best = min(known, key=lambda each: (-known[each].capacity, each))
     worst = min(topology.compute, key=lambda each: (limits[each].capacity, each))
-    return _bound(scaled, worst, turn(limits[worst])), _bound(scaled, best, turn(known[best]))
+    return _bound(scaled, worst, orient(limits[worst])), _bound(scaled, best, orient(known[best]))
 
 
 def cut_set_bound(topology: Topology) -> RootedBound:
-    """Return the least exit bandwidth of a set that holds a compute node and misses one, and the set (Theorem 1).
+    """Return the least exit bandwidth of a set with some but not all compute nodes, and the set (Theorem 1).
 
-    It holds the first compute node, and bounds a broadcast from it, or misses it, and bounds a reduce to it.
+    If the set contains the first compute node, it bounds a broadcast from that node; if not, a reduce to it.
     """
     first = topology.compute[0]
     return min(broadcast_bound(topology, first), reduce_bound(topology, first), key=lambda each: each.algbw)
 
 
 def _least_missing_first(network: FlowNetwork, topology: Topology) -> Cut:
-    """Return a set of least exit capacity that holds a compute node and misses the first."""
+    """Return a set with the least exit capacity of all that contain a compute node and miss the first one."""
     return _complement(_least_cut(network.reversed(), topology, topology.compute[0]), topology)
 
 
@@ -100,7 +126,7 @@ def _limit(limits: dict[int, Cut], found: Cut) -> None:
 
 
 def _next_root(compute: Iterable[int], limits: dict[int, Cut], known: dict[int, Cut]) -> int | None:
-    """Return a root of which nothing is known, else the most promising one, or None if none can be better."""
+    """Return a root without a limit, else the root with the greatest limit, or None if none can be the best."""
     best = max((cut.capacity for cut in known.values()), default=-1)
     unlimited = next((root for root in compute if root not in limits), None)
     if unlimited is not None or not known:

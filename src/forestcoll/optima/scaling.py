@@ -1,4 +1,4 @@
-"""From exact bandwidths to integer capacities: the boundary between fractions and the core."""
+"""Conversion of exact bandwidths to integer capacities for the core."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from forestcoll.progress import Progress
 from forestcoll.topology import Topology
 
 _TINY = 5000
-"""Compute nodes times links of a network that plain Python solves in a second or so."""
+"""Compute nodes times links: up to this size, plain Python solves a network in about a second."""
 
 
 @dataclass(frozen=True)
 class ScaledTopology:
-    """A topology whose bandwidths are integers without a common divisor.
+    """A topology with its bandwidths as integers without a common divisor.
 
     Attributes:
         topology: the network.
-        capacities: of each link its bandwidth in units of `unit`.
-        unit: the bandwidth that capacity 1 stands for, in the topology's unit.
-        weights: of each compute node its part of the data, as a count of 1/`whole`.
-        backwards: whether this is the transposed network of the one that was asked about.
+        capacities: the bandwidth of each link, in multiples of `unit`.
+        unit: the bandwidth of capacity 1, in the unit of the topology.
+        weights: the part of the data that each compute node has, in multiples of 1/`whole`.
+        backwards: whether `topology` is the transpose of the given network.
     """
 
     topology: Topology
@@ -35,7 +35,7 @@ class ScaledTopology:
 
     @staticmethod
     def of(topology: Topology, weights: Sequence[int] | None = None, *, backwards: bool = False) -> "ScaledTopology":
-        """Return `topology` in its greatest unit; every compute node has weight 1 unless `weights` are given."""
+        """Return `topology` with the greatest possible `unit`. Without `weights`, every compute node has weight 1."""
         bandwidths = [link.bandwidth for link in topology.links]
         denominator = lcm(*(bandwidth.denominator for bandwidth in bandwidths))
         numerators = [int(bandwidth * denominator) for bandwidth in bandwidths]
@@ -55,21 +55,21 @@ class ScaledTopology:
         return sum(self.capacities)
 
     def whole_trees(self, scale: Fraction) -> tuple[int, ...]:
-        """Return of each link floor(scale * capacity)."""
+        """Return floor(scale * capacity) of each link."""
         numerator, denominator = scale.numerator, scale.denominator
         return tuple(capacity * numerator // denominator for capacity in self.capacities)
 
     def remark_on_width(self, bound: int, progress: Progress) -> None:
-        """Let `progress` know if numbers up to `bound` are too wide for the native core, and it will be felt."""
+        """Tell `progress` if numbers up to `bound` are too wide for the native core, unless the network is tiny."""
         size = len(self.topology.compute) * len(self.topology.links)
         if size > _TINY and not is_native(core_for(bound)):
             progress.remark(
-                f"{self.topology.name}: the numbers need more than the 125 bits of the native core; plain Python goes "
-                "on, hundreds of times slower (bandwidths with fewer digits or a common denominator help)"
+                f"{self.topology.name}: the numbers need more than the 125 bits of the native core; plain Python is "
+                "used, which is hundreds of times slower (bandwidths with fewer digits or a common denominator help)"
             )
 
     def problem(self, capacities: Sequence[int], bound: int) -> tuple[Core, AnyProblem]:
-        """Return the network with these capacities on its links, and a core that is exact up to `bound`."""
+        """Return a core that is exact up to `bound`, and its problem: the network with the given capacities."""
         core = core_for(bound)
         links = self.topology.links
         tails, heads = [link.source for link in links], [link.target for link in links]
@@ -78,20 +78,20 @@ class ScaledTopology:
 
 
 def require_all_ports(topology: Topology) -> None:
-    """Check that a node may use all its links at once, which every bound here takes for granted.
+    """Check that a node may use all its links at once, which every bound here assumes.
 
     Raises:
-        NoSolutionError: the topology says otherwise.
+        NoSolutionError: the topology has another port model.
     """
     if topology.port_model is not None:
         raise NoSolutionError(
-            f"{topology.name}: port_model is {topology.port_model}; this is for nodes that use all their links at once "
-            "(leave port_model out if they may); 'forestcoll broadcast-series' handles one port"
+            f"{topology.name}: port_model is {topology.port_model}; this function needs nodes that use all their links "
+            "at once (if they can, leave port_model out); 'forestcoll broadcast-series' handles one port"
         )
 
 
 def unbalanced_switch(topology: Topology, capacities: Sequence[int]) -> tuple[int, int] | None:
-    """Return the first switch that takes in more or less than it gives out, and how much more, or None."""
+    """Return the first unbalanced switch, with its entering minus its exit capacity, or None if there is none."""
     surplus = [0] * len(topology.nodes)
     for link, capacity in zip(topology.links, capacities, strict=True):
         surplus[link.target] += capacity

@@ -1,4 +1,4 @@
-"""What every search for the optimum of a collective offers: a bound with its proof, and choices of forests."""
+"""The interface of every search for the optimum of a collective: a bound with its proof, and candidate forests."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,9 +14,9 @@ class Candidate:
     """A choice of forests for a collective.
 
     Attributes:
-        algbw: what they reach at least, in the topology's unit.
-        forests: one forest, or of an allreduce the one that reduces and the one that gathers.
-        is_exact: whether `algbw` is what they reach, not only a lower limit of it.
+        algbw: the algorithmic bandwidth that the forests reach at least, in the unit of the topology.
+        forests: one forest; for an allreduce, the forest that reduces and the forest that broadcasts.
+        is_exact: whether the forests reach exactly `algbw`, not possibly more.
     """
 
     algbw: Fraction
@@ -29,15 +29,15 @@ class Search(Protocol):
 
     @property
     def bound(self) -> Bound:
-        """What no schedule beats, or no schedule of trees if its proof is about trees only."""
+        """The bound of all schedules, or only of schedules of trees if `bound.proof.trees_only`."""
 
     @property
     def cut(self) -> tuple[int, ...]:
-        """A set of nodes of the least exit bandwidth for what must leave it: node numbers, rising."""
+        """A set of nodes with the least exit bandwidth for the data that must leave it; numbers in rising order."""
 
     def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[Candidate, ...]:
-        """Return the choices of forests, one at least, with `trees` trees per root or the fewest that are best.
+        """Return at least one choice of forests: with `trees` trees per root, or the fewest that reach the optimum.
 
         Raises:
-            NoSolutionError: there is none with so many trees.
+            NoSolutionError: there is no choice with so many trees.
         """

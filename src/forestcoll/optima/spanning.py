@@ -1,12 +1,12 @@
-"""Trees from the weights: the bottleneck cut, and the fewest trees that reach it (ForestColl §4, §5.2, §5.5).
+"""The bottleneck cut, and the fewest spanning trees that reach its bound (ForestColl §4, §5.2, §5.5).
 
-Let node v hold the weight w(v) of D, as `request` says. Data of at least w(S)/D * M must leave every set S of
-nodes that misses a compute node, over links of bandwidth B+(S). So
+Node v has the weight w(v) of D, as defined in `request`. Data of at least w(S)/D * M must leave every set S of nodes
+that misses a compute node, over links of total bandwidth B+(S). So
 
-    algbw = M / time <= D * min over S of B+(S) / w(S) = D * x*,
+    algbw = M / time <= D * min over S of B+(S) / w(S) = D * x*.
 
-and spanning trees reach it: k w(v) of them from node v, each on a bandwidth of y = x*/k. A set S that attains the
-minimum is the certificate: anyone can add up its links.
+Spanning trees reach this bound: k w(v) trees from node v, each with a bandwidth of y = x*/k. A set S that attains the
+minimum is the certificate: the bound follows from the sum of the bandwidths of the links that leave S.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -23,16 +23,16 @@ from forestcoll.progress import SILENT, Progress
 from forestcoll.request import Demand
 
 _MOST_TRIED = 256
-"""How many multiples are tried one by one for the fewest trees."""
+"""The number of multiples that are tried one after the other for the fewest trees."""
 
 _MOST_DOUBLED = 8
-"""How often the scale is doubled until rounded bandwidths can be trimmed."""
+"""The most scales, each twice the last, at which trimming of rounded bandwidths is tried."""
 
 
 def reaching(
     scaled: ScaledTopology, demand: Demand, algbw: Fraction, cut: Collection[int], progress: Progress
 ) -> ForestPlan:
-    """Return the fewest trees that reach a possible `algbw`; `cut` is the bottleneck cut, or empty if not known."""
+    """Return the fewest trees that reach `algbw`, which must be reachable; `cut` is the bottleneck cut, or empty."""
     progress.begin("finding the fewest trees")
     ratio = scaled.whole * scaled.unit / algbw
     trees, unused = _fewest_trees(scaled, ratio, frozenset(cut), progress)
@@ -40,7 +40,7 @@ def reaching(
 
 
 def bottleneck(scaled: ScaledTopology, progress: Progress = SILENT) -> tuple[Fraction, tuple[int, ...]]:
-    """Return the greatest w(S) / B+(S), in units of the scaled network, and a set S that attains it."""
+    """Return the greatest w(S) / B+(S), with capacities as bandwidths, and a set S that attains it."""
     progress.begin("finding the bottleneck cut")
     bound = scaled.whole * scaled.total
     scaled.remark_on_width(bound, progress)
@@ -52,13 +52,13 @@ def bottleneck(scaled: ScaledTopology, progress: Progress = SILENT) -> tuple[Fra
 def _fewest_trees(
     scaled: ScaledTopology, ratio: Fraction, cut: frozenset[int], progress: Progress
 ) -> tuple[int, tuple[int, ...]]:
-    """Return the least k whose whole trees, floor(k b ratio) on a link of bandwidth b, still reach the optimum.
+    """Return the least k found for which floor(k b ratio) trees on each link of bandwidth b reach the optimum.
 
-    The second value says what must stay unused, as in `ForestPlan`.
+    The second value is `ForestPlan.unused`.
 
-    The links that leave the bottleneck cut have nothing to spare, so k must make each of theirs a whole number: k is
-    a multiple of some `step`. The k that makes all links' numbers whole (§E.1) is large enough, and a multiple too.
-    The multiples between are tried in order; beyond `_MOST_TRIED` of them only doubled ones are.
+    The links that leave the bottleneck cut are fully used, so k b ratio must be an integer on each of them: k is a
+    multiple of `step`. The k for which it is an integer on all links (§E.1) is sufficient, and also a multiple of
+    `step`. The smaller multiples are tried in rising order; after `_MOST_TRIED` of them, each is twice the last.
     """
     leaving = (
         capacity
@@ -79,7 +79,7 @@ def _fewest_trees(
 
 
 def _unused(scaled: ScaledTopology, scale: Fraction, trees: int) -> tuple[int, ...] | None:
-    """Return what of floor(scale * b) must stay unused for balance: empty if nothing must, None if none is found."""
+    """Return the unused part of floor(scale * b) of each link, as in `ForestPlan`, or None if no trimming is found."""
     capacities = scaled.whole_trees(scale)
     spare = _spare(scaled, capacities, trees)
     balanced = trimmed(scaled.topology, capacities, spare, lambda fewer: _fits(scaled, fewer, trees))
@@ -89,7 +89,7 @@ def _unused(scaled: ScaledTopology, scale: Fraction, trees: int) -> tuple[int, .
 
 
 def _spare(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> list[int]:
-    """Return of each compute node how much more leads into it than the trees of all others; 0 of switches."""
+    """Return the entering capacity of each compute node minus the trees of all others; 0 for switches."""
     spare = [0] * len(scaled.topology.nodes)
     for node, weight in zip(scaled.topology.compute, scaled.weights, strict=True):
         spare[node] = -trees * (scaled.whole - weight)
@@ -100,7 +100,7 @@ def _spare(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> lis
 
 
 def _multiples(sufficient: int) -> Iterator[int]:
-    """Yield the multiples below `sufficient` that are worth a try, rising."""
+    """Yield the multiples below `sufficient` that are tried, in rising order."""
     yield from range(1, min(sufficient, _MOST_TRIED + 1))
     multiple = 2 * _MOST_TRIED
     while multiple < sufficient:
@@ -112,7 +112,8 @@ def with_trees(scaled: ScaledTopology, best: ForestPlan, trees: int) -> ForestPl
     """Return `best` restricted to `trees` trees per root.
 
     Raises:
-        NoSolutionError: a switch becomes unbalanced for good when bandwidths are rounded to so many trees.
+        NoSolutionError: when bandwidths are rounded to so many trees, a switch sends more than it receives, and no
+            trimming was found that fixes this.
     """
     scale = _least_scale(scaled, best, trees)
     restricted = replace(best, algbw=scaled.whole * trees * scaled.unit / scale, trees_per_root=trees, unused=())
@@ -123,13 +124,13 @@ def with_trees(scaled: ScaledTopology, best: ForestPlan, trees: int) -> ForestPl
 
 
 def with_trees_trimmed(scaled: ScaledTopology, best: ForestPlan, trees: int) -> ForestPlan:
-    """Return the best that is found for `trees` trees per root on a network some of whose switches are not balanced.
+    """Return the best plan found for `trees` trees per root on a network with unbalanced switches.
 
-    `best` is the optimum on what of the network can be used. Bandwidths are rounded to trees and then trimmed, at the
-    least scale at which trimming does it; as that is no complete search, a smaller one might do.
+    `best` is the optimum on the balanced use of the network. Bandwidths are rounded to trees and then trimmed, at the
+    least scale found at which trimming succeeds. Trimming is not a complete search, so a smaller scale may exist.
 
     Raises:
-        NoSolutionError: trimming does it at no scale that was tried.
+        NoSolutionError: trimming failed at every scale that was tried.
     """
 
     def trimmed_at(scale: Fraction) -> tuple[int, ...] | None:
@@ -154,27 +155,28 @@ def with_trees_trimmed(scaled: ScaledTopology, best: ForestPlan, trees: int) -> 
 
 
 def _unbalanced(scaled: ScaledTopology, restricted: ForestPlan) -> NoSolutionError:
-    """Return the refusal of a number of trees that unbalances a switch for good."""
+    """Return the error for a number of trees with which a switch sends more than it receives."""
     topology, trees = restricted.topology, restricted.trees_per_root
     excess = excess_of(topology, restricted.tree_capacities())
     switch = next(each for each in topology.switches if excess[each] > 0)
+    missing = f"{excess[switch]} tree{'s' * (excess[switch] != 1)}"
     return NoSolutionError(
         f"{topology.name}: with {trees} tree{'s' * (trees != 1)} per root, switch "
-        f"{topology.nodes[switch].id!r} would take in {excess[switch]} {'more' if scaled.backwards else 'fewer'} "
-        "than it sends, and no route over it can spare as many; ask for another number of trees"
+        f"{topology.nodes[switch].id!r} would receive {missing} {'more' if scaled.backwards else 'fewer'} "
+        "than it sends, and the trees need all routes over it; ask for another number of trees"
     )
 
 
 def remark_on_trees(scaled: ScaledTopology, best: ForestPlan, trees: int, progress: Progress) -> None:
-    """Let `progress` know if the numbers of so many trees are too wide for the native core."""
+    """Tell `progress` if the numbers for so many trees are too wide for the native core."""
     scaled.remark_on_width(_width(scaled, scaled.whole_trees(_ideal_scale(scaled, best, trees)), trees), progress)
 
 
 def _least_scale(scaled: ScaledTopology, best: ForestPlan, trees: int) -> Fraction:
     """Return the least U for which capacities floor(U b) carry `trees` trees per root (Theorem 12).
 
-    At the least U some U b is an integer, so U = j/b for a bandwidth b and an integer j, and what fits at U fits above.
-    For each b, j is bisected between what is known not to fit and the best so far; both bounds are exact.
+    At the least U, some U b is an integer, so U = j/b for a bandwidth b and an integer j. Trees that fit at U also fit
+    at every greater U. For each b, j is bisected between the greatest U known not to fit and the best U so far.
     """
     ideal = _ideal_scale(scaled, best, trees)
     bandwidths = sorted(set(scaled.capacities))
@@ -213,5 +215,5 @@ def _fits(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> bool
 
 
 def _width(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> int:
-    """Return a bound on all sums that the question takes whether `trees` trees fit."""
+    """Return a bound on all sums in the test whether `trees` trees fit."""
     return sum(capacities) + scaled.whole * trees

@@ -1,16 +1,18 @@
-"""Networks whose switches take in more than they send on, or less (ForestColl §5.6, appendix H).
+"""The search for a forest on a network with unbalanced switches (ForestColl §5.6, appendix H).
 
-Where every switch takes in as much as it sends on, plain trees reach what no schedule beats, and copying on switches
-cannot make them faster. Elsewhere they reach the best balanced use of the switches (`optima.balancing`): exactly, for
-switches that cannot copy. A switch that can copy, or add up where data is reduced, may do better, and so may an idle
-compute node that serves as a relay: it may send more than it takes in. To find the best trees that copy anywhere is
-hard (it contains the packing of Steiner trees). So each able switch has one of two roles: it only passes data on, or
-it is a *copying* switch, treated as a compute node without data. All data must get to a copying switch, and it may
-send on what it has; in the end, a tree that does not need it leaves it out. The better role is tried for one switch
-after the other.
+If all switches are balanced, trees in which switches only forward data reach the bound of all schedules, and copying on
+switches cannot make them faster. If not, such trees reach the largest balanced use of the switches
+(`optima.balancing`), and no trees do better if no switch can copy. A switch that can copy (or add up, if data is
+reduced) may send more than it receives, and so may an idle compute node that serves as a relay: trees can then be
+faster.
 
-What is found is reached. That nothing else is faster is proven where the cut that bounds every schedule agrees, and of
-trees where no switch can copy.
+To find the best trees that copy on any switch is hard: packing Steiner trees is a special case. So each able switch
+gets one of two roles. It only forwards data, or it is a *copying* switch, which is treated as a compute node without
+data: all data must reach it, and it may send any data that it has. In the end, a tree that does not need the switch
+leaves it out. The search tries the other role for one switch after the other.
+
+The algbw that is found is reached. It is proven optimal among all schedules if it equals the bound of the bottleneck
+cut, and optimal among trees if no switch can copy.
 """
 
 from collections.abc import Collection
@@ -34,21 +36,21 @@ from forestcoll.topology import Topology
 from forestcoll.topology.reach import reached_from
 
 MOST_TRIED = 64
-"""How many choices of nodes that copy are tried at most, each a linear program."""
+"""The most choices of copying nodes that are tried; each is one linear program."""
 
 _MOST_LINKS = 16_000
-"""Of large networks so many fewer are tried that the links of all programs together are no more, but two at least."""
+"""The most links of all linear programs together: on large networks fewer choices are tried, but at least two."""
 
 
 @dataclass(frozen=True)
 class UnbalancedSwitchSearch:
-    """The search for a forest on a network some of whose switches take in more than they send on, or less.
+    """The search for a forest on a network with unbalanced switches.
 
     Attributes:
         topology: the network.
-        search: the search on what of the network can be used, in which the copying switches are compute nodes.
-        bound: what no schedule beats, or no schedule of trees.
-        cut: the bottleneck cut, node numbers, rising.
+        search: the search on the best balanced use found, in which copying switches are compute nodes.
+        bound: the bound of all schedules, or of all schedules of trees.
+        cut: the bottleneck cut, node numbers in rising order.
     """
 
     topology: Topology
@@ -58,26 +60,26 @@ class UnbalancedSwitchSearch:
 
     @staticmethod
     def of(topology: Topology, demand: Demand, progress: Progress) -> "UnbalancedSwitchSearch":
-        """Return the search on the best use of the switches that is found.
+        """Return the search on the best balanced use found.
 
         Raises:
-            NoSolutionError: a linear program could not be solved in fractions.
+            NoSolutionError: a linear program could not be solved exactly.
         """
         exit_of_cut = exit_bound(topology, demand, progress)
         progress.begin("balancing switches")
         able = _able(topology, demand)
         best = _Choice(topology, demand, exit_of_cut.algbw / _whole(topology, demand), progress).best_of(able)
-        found = ForestSearch.of(best.topology, _asked(best.topology, topology, demand), progress)
+        found = ForestSearch.of(best.topology, _demand_on(best.topology, topology, demand), progress)
         bound = exit_of_cut
         if not able and found.best.algbw < bound.algbw:
-            bound = Bound(demand.collective, found.best.algbw, _stated(best.proof, topology, demand))
+            bound = Bound(demand.collective, found.best.algbw, _proof_of_demand(best.proof, topology, demand))
         cut = exit_of_cut.proof.inside if isinstance(exit_of_cut.proof, CutProof) else ()
         return UnbalancedSwitchSearch(topology, found, bound, cut)
 
     def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[Candidate, ...]:
-        """As `Search.candidates`: one for any number of trees, and up to two for a given number.
+        """Return one candidate or, for a given number of trees, up to two; see `Search.candidates`.
 
-        Bandwidths are rounded to trees on what can be used with any number of trees, or on the network itself, which
+        For a given number of trees, bandwidths are rounded on the balanced use, and also on the whole network, which
         is then trimmed.
         """
         plans = [self.search.best] if trees is None else self._with_trees(trees, progress)
@@ -104,13 +106,13 @@ class UnbalancedSwitchSearch:
         return found.transposed() if backwards else found
 
 
-def _stated(proof: TreeDualProof, topology: Topology, demand: Demand) -> TreeDualProof:
-    """Return `proof`, which is that of a broadcast on the network where data flows outwards, for what was asked.
+def _proof_of_demand(proof: TreeDualProof, topology: Topology, demand: Demand) -> TreeDualProof:
+    """Return the proof for `demand` on `topology`. `proof` is for a broadcast, on the transpose if data is reduced.
 
-    Nodes that no data can pass through are left out, so that links between them cost nothing.
+    Nodes that no data can pass through are left out of the proof, so links between them cost nothing.
     """
     of_demand = proof.transposed() if demand.collective.only_reduces else proof
-    return of_demand.restricted(_on_the_way(topology))
+    return of_demand.restricted(_between_compute_nodes(topology))
 
 
 def _whole(topology: Topology, demand: Demand) -> int:
@@ -118,29 +120,29 @@ def _whole(topology: Topology, demand: Demand) -> int:
 
 
 def _able(topology: Topology, demand: Demand) -> tuple[int, ...]:
-    """Return the switches on the way that can do what trees need: add where data is reduced, else copy.
+    """Return the switches between compute nodes that can copy or, if data is reduced, add up.
 
-    Those of which most comes out for what goes in are first.
+    The switches that can gain the most are first: those with the greatest exit bandwidth minus entering bandwidth, or
+    the least if data is reduced.
     """
     reduces = demand.collective.only_reduces
-    on_the_way = _on_the_way(topology)
+    between = _between_compute_nodes(topology)
     able = [
         switch
         for switch in topology.switches
-        if switch in on_the_way
-        and (topology.nodes[switch].aggregation if reduces else topology.nodes[switch].multicast)
+        if switch in between and (topology.nodes[switch].aggregation if reduces else topology.nodes[switch].multicast)
     ]
     surplus = {switch: topology.egress[switch] - topology.ingress[switch] for switch in able}
     return tuple(sorted(able, key=lambda switch: (surplus[switch] if reduces else -surplus[switch], switch)))
 
 
-def _on_the_way(topology: Topology) -> set[int]:
-    """Return the nodes that compute nodes reach and that reach compute nodes."""
+def _between_compute_nodes(topology: Topology) -> set[int]:
+    """Return the nodes that a compute node reaches and that reach a compute node."""
     return reached_from(topology, topology.compute) & reached_from(topology, topology.compute, backwards=True)
 
 
-def _asked(used: Topology, topology: Topology, demand: Demand) -> Demand:
-    """Return `demand` for a network with copying switches, which have no data."""
+def _demand_on(used: Topology, topology: Topology, demand: Demand) -> Demand:
+    """Return `demand` for the network `used`, in which copying switches are compute nodes without data."""
     if demand.root is not None or used.compute == topology.compute:
         return demand
     parts = dict(zip(topology.compute, demand.parts(topology), strict=True))
@@ -149,13 +151,13 @@ def _asked(used: Topology, topology: Topology, demand: Demand) -> Demand:
 
 @dataclass(frozen=True)
 class _Use:
-    """What can be used if some switches copy, and at which rate for a weight of 1.
+    """The best balanced use for a choice of copying switches.
 
     Attributes:
         copying: the switches that copy.
         topology: the network with the bandwidths that can be used.
-        rate: the rate, in the topology's unit.
-        proof: why these roles allow no better rate.
+        rate: the rate for a weight of 1, in the unit of the topology.
+        proof: the proof that this choice allows no greater rate.
     """
 
     copying: frozenset[int]
@@ -165,7 +167,7 @@ class _Use:
 
 
 class _Choice:
-    """The choice of the switches that copy."""
+    """The search for the best choice of copying switches."""
 
     def __init__(self, topology: Topology, demand: Demand, bound: Fraction, progress: Progress) -> None:
         self._topology, self._demand, self._bound, self._progress = topology, demand, bound, progress
@@ -174,7 +176,7 @@ class _Choice:
         self._best = _Use(frozenset(), topology, Fraction(0), TreeDualProof((), {}))
 
     def best_of(self, able: Collection[int]) -> _Use:
-        """Let none copy, or all that are able, then change each by itself until none of that helps."""
+        """Try no copying switches and all able ones, then change the role of one at a time until no change helps."""
         self._try(())
         if able and self._wants_more:
             self._try(able)
@@ -197,7 +199,7 @@ class _Choice:
             return
         self._tried.add(copying)
         network = self._topology.sharing([link.bandwidth for link in self._topology.links], copying)
-        weights, backwards = _asked(network, self._topology, self._demand).weights(network), self._reduces
+        weights, backwards = _demand_on(network, self._topology, self._demand).weights(network), self._reduces
         scaled = ScaledTopology.of(network.transposed() if backwards else network, weights, backwards=backwards)
         found = balanced_use(scaled, self._progress)
         if found.rate > self._best.rate:

@@ -1,4 +1,4 @@
-"""The optimum of a collective as a value: how fast it can run, what bounds it and why, and which forests reach it."""
+"""The optimum of a collective as a value: its bandwidth, its bound with the proof, and the forests that reach it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -19,19 +19,25 @@ from forestcoll.topology.part import usable_part
 
 @dataclass(frozen=True)
 class Optimum(Displayed):
-    """How fast a collective can run on a topology, and why no faster.
+    """The greatest bandwidth of a collective on a topology, with the bound and its proof. `optimum` returns it.
 
     Attributes:
         topology: the network.
-        demand: what is asked of it.
-        algbw: the algorithmic bandwidth that a schedule of `generate` reaches with the trees that were asked for, in
-            the topology's unit.
-        bound: what no schedule beats with any number of trees, with its proof; where `bound.proof.trees_only`, no
-            schedule whose data moves along trees.
-        cut: a least cut, node numbers, rising: data must leave it, and its links bound every schedule.
-        forests: what the trees are grown with: one forest, or two of an allreduce, which reduce and then gather.
-        spare: what stays unused so that switches send what they take in, and links that lead nowhere: links, with the
-            bandwidth that is left.
+        demand: the collective and its parameters, in node numbers.
+        algbw: the algorithmic bandwidth that the schedule of `generate` reaches with the requested number of trees, in
+            the unit of the topology.
+        bound: the algbw that no schedule exceeds with any number of trees, with the proof. If
+            `bound.proof.trees_only`, it holds only for schedules whose data moves along trees.
+        cut: a least cut, node numbers in rising order. Data must leave it, so its links bound every schedule.
+        forests: the input to the generation of the trees: one forest, or two for an allreduce (reduce, broadcast).
+        spare: the links with unused bandwidth, each with the bandwidth that is left. It is unused to keep switches
+            balanced, or because the link leads nowhere.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> best = optimum("dgx-a100:boxes=2")
+        >>> str(best.algbw), best.trees_per_root, best.is_optimal
+        ('1040/3', 13, True)
     """
 
     topology: Topology
@@ -44,61 +50,61 @@ class Optimum(Displayed):
 
     @property
     def collective(self) -> Collective:
-        """The operation."""
+        """The collective."""
         return self.demand.collective
 
     @property
     def root(self) -> int | None:
-        """The number of the node that data comes from or goes to, where the collective has one."""
+        """The number of the root of a broadcast or a reduce; None for other collectives."""
         return self.demand.root
 
     @property
     def ranks(self) -> tuple[int, ...] | None:
-        """The numbers of the compute nodes that take part, rising; None if all do."""
+        """The numbers of the compute nodes that take part, in rising order; None if all take part."""
         return self.demand.ranks
 
     @property
     def shards(self) -> tuple[Fraction, ...] | None:
-        """Of each compute node that takes part its part of the data, where they are not all equal."""
+        """The part of the data of each compute node that takes part; None if all parts are equal."""
         return self.demand.shards
 
     @cached_property
     def members(self) -> tuple[int, ...]:
-        """The numbers of the compute nodes that take part, rising."""
+        """The numbers of the compute nodes that take part, in rising order."""
         return self.demand.members(self.topology)
 
     @cached_property
     def network(self) -> Topology:
-        """The topology as trees can use it: idle compute nodes are switches that copy and add; no dead ends."""
+        """The part of the topology that trees can use: idle compute nodes are switches that copy and add up."""
         return usable_part(self.topology, self.members)
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
-        """Of each compute node that takes part its shard, as a count of the 1/D that they add up to; D is their sum."""
+        """The weight of each compute node that takes part: its shard in units of 1/D; D is the sum of all weights."""
         return self.demand.weights(self.topology)
 
     @property
     def trees_per_root(self) -> int:
-        """k, how many trees every root has: k times its weight, where they hold different weights.
+        """k, the number of trees of each root; if weights differ, a root has k times its weight.
 
-        Of an allreduce, the greater number of its two forests, on average over the roots.
+        For an allreduce, the number is an average over the roots, of the forest with more trees.
         """
         whole = sum(self.weights)
         return max(ceil(Fraction(plan.trees, whole)) for plan in self.forests)
 
     @property
     def tree_bandwidth(self) -> Fraction:
-        """The bandwidth that each tree gets, in the topology's unit."""
+        """The bandwidth of each tree, in the unit of the topology."""
         return self.algbw / (self.trees_per_root * sum(self.weights))
 
     @property
     def is_optimal(self) -> bool:
-        """Whether `algbw` reaches the bound."""
+        """Whether `algbw` equals the bound."""
         return self.algbw == self.bound.algbw
 
     @property
     def compute_inside(self) -> int:
-        """How many of the compute nodes that take part the cut holds."""
+        """The number of compute nodes inside the cut that take part."""
         return len(set(self.cut).intersection(self.members))
 
     @property
@@ -108,7 +114,7 @@ class Optimum(Displayed):
 
 
 def unused_links(topology: Topology, used: Iterable[Topology]) -> tuple[Link, ...]:
-    """Return the links of `topology` with what is left of their bandwidth beside that of all networks `used`."""
+    """Return the links of `topology` with the bandwidth that the networks `used` leave, without links with none."""
     left = {(link.source, link.target): link for link in topology.links}
     for link in chain.from_iterable(network.links for network in used):
         ends = link.source, link.target

@@ -1,4 +1,4 @@
-"""Bounds and their proofs: values that anyone can check by addition, one file a kind."""
+"""Bounds and their proofs. A proof is a value that is checked by addition; each kind has one file."""
 
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof

@@ -1,4 +1,4 @@
-"""A bound: what no schedule of a collective beats, with the proof of it."""
+"""A bound of a collective, with its proof."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,12 +9,18 @@ from forestcoll.proof.proof import Proof
 
 @dataclass(frozen=True)
 class Bound:
-    """What no schedule of a collective on a network beats.
+    """An algbw that no schedule of a collective on a network exceeds.
 
     Attributes:
-        collective: the operation.
-        algbw: the value, in the topology's unit.
-        proof: why.
+        collective: the collective.
+        algbw: the bound, in the unit of the topology.
+        proof: the proof. If `proof.trees_only`, the bound holds only for schedules whose data moves along trees.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> best = optimum("ring:nodes=4")
+        >>> str(best.bound.algbw), best.bound.proof.algbw(best.topology, best.demand) == best.bound.algbw
+        ('8/3', True)
     """
 
     collective: Collective

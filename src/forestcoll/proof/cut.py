@@ -1,9 +1,10 @@
-"""A cut: a set of nodes that some part of the data must leave, over links that add up to its exit bandwidth.
+"""A cut: a set of nodes that a part of the data must leave, over links whose total bandwidth is its exit bandwidth.
 
-With a member of the collective inside and one outside, of the data M must leave the set: in an allgather or a broadcast
-the shards inside, for a node outside needs them; in a reduce-scatter or a reduce the shards outside, for a node inside
-adds to them; in an allreduce all of it. So no schedule, with or without switches that copy or add up, is faster than
-exit bandwidth / that part (ForestColl §4; *On the Computation Rate of All-Reduce*, Theorem 1).
+Let a member of the collective be inside the set, and another outside. In an allgather or a broadcast, the shards inside
+must leave the set, because a node outside needs them. In a reduce-scatter or a reduce, the data of nodes inside for the
+shards outside must leave it. In an allreduce, an amount equal to all data must leave it. So no schedule, with or
+without switches that copy or add up, is faster than exit bandwidth / that part (ForestColl §4; *On the Computation Rate
+of All-Reduce*, Theorem 1).
 """
 
 from collections.abc import Mapping
@@ -20,10 +21,16 @@ from forestcoll.topology import Link, Topology
 
 @dataclass(frozen=True)
 class CutProof(Proof):
-    """A set of nodes with its exit bandwidth.
+    """A set of nodes whose exit bandwidth bounds a collective.
 
     Attributes:
-        inside: node numbers, rising.
+        inside: the numbers of the nodes of the set, in rising order.
+
+    Example:
+        >>> from forestcoll import CutProof, Demand, load_topology
+        >>> ring = load_topology("ring:nodes=4")
+        >>> str(CutProof((0, 1, 2)).algbw(ring, Demand()))
+        '8/3'
     """
 
     inside: tuple[int, ...]
@@ -31,7 +38,7 @@ class CutProof(Proof):
     kind: ClassVar[str] = "cut"
 
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
-        """As `Proof.algbw`."""
+        """See `Proof.algbw`."""
         part = self.must_leave(topology, demand)
         if not part:
             raise ProofError("no part of the data must leave the cut")
@@ -47,7 +54,7 @@ class CutProof(Proof):
         return sum((link.bandwidth for link in self.leaving(topology)), Fraction(0))
 
     def must_leave(self, topology: Topology, demand: Demand) -> Fraction:
-        """Return the part of the data that must leave the set, 0 if the members are not on both sides."""
+        """Return the part of the data that must leave the set; 0 if all members are on one side."""
         inside = set(self.inside)
         members = demand.members(topology)
         kept = sum(node in inside for node in members)
@@ -60,10 +67,10 @@ class CutProof(Proof):
         return sum(leaves, Fraction(0))
 
     def document(self, name: NodeName) -> dict[str, object]:
-        """As `Proof.document`."""
+        """See `Proof.document`."""
         return {"cut": [name(node) for node in self.inside]}
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """As `Proof.from_document`."""
+        """See `Proof.from_document`."""
         return cls(reading.nodes(document, "cut", topology, where))

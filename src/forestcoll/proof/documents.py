@@ -1,4 +1,4 @@
-"""Proofs as JSON: `{"kind": "cut", …}`. A new kind is a class in a file of this folder, named in `KINDS`."""
+"""Proofs as JSON: `{"kind": "cut", …}`. To add a kind, add a class in a new file here, and list it in `KINDS`."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ KINDS: Mapping[str, type[Proof]] = {
 
 
 def proof_document(proof: Proof, name: NodeName = lambda number: number) -> dict[str, object]:
-    """Return the JSON object of `proof`, with node numbers unless `name` names nodes otherwise."""
+    """Return the JSON object of `proof`. `name` maps a node number to the name in the object, by default the number."""
     return {"kind": proof.kind, **proof.document(name)}
 
 
@@ -25,7 +25,7 @@ def proof_from_document(document: object, topology: Topology, where: str) -> Pro
     """Return the proof that a JSON object with node numbers describes; `where` begins every error message.
 
     Raises:
-        InputError: there is no such kind, or the object is not of its form.
+        InputError: there is no such kind, or the object does not have the form of its kind.
     """
     if not isinstance(document, Mapping):
         raise InputError(f'{where} is {shown(document)}; expected {{"kind": ..., ...}}')

@@ -1,10 +1,11 @@
-"""Lengths of links: what bounds an all-to-all (Zhao et al., *Efficient Direct-Connect Topologies*, appendix A.5).
+"""Lengths of links, which prove a bound of an all-to-all (Zhao et al., *Efficient Direct-Connect Topologies*, A.5).
 
-Any lengths l(e) >= 0 of the links prove that no more than f flows between every two compute nodes at once:
+Let f be the rate between every two compute nodes at the same time. Any lengths l(e) >= 0 of the links prove
 
     f <= (sum over links of b(e) l(e)) / (sum over ordered pairs of compute nodes of the distance between them),
 
-as f between two nodes uses up at least f times their distance. A node's whole buffer is N blocks, so algbw is N f.
+because the flow between two nodes uses at least f times their distance. The buffer of a node has N blocks, so algbw is
+N f.
 """
 
 import heapq
@@ -22,11 +23,11 @@ from forestcoll.topology import Topology
 
 @dataclass(frozen=True)
 class LengthsProof(Proof):
-    """Lengths of links.
+    """Lengths of links that bound an all-to-all.
 
     Attributes:
-        ends: of each link that has a length its source and target.
-        lengths: their lengths, above 0; all other links have none.
+        ends: the source and the target of each link with a length above 0.
+        lengths: the lengths of these links, in the same order; all other links have length 0.
     """
 
     ends: tuple[tuple[int, int], ...]
@@ -36,14 +37,14 @@ class LengthsProof(Proof):
 
     @staticmethod
     def of(topology: Topology, lengths: tuple[int, ...]) -> "LengthsProof":
-        """Return the proof by the length of each link of `topology`, in their order."""
+        """Return the proof from one length for each link of `topology`, in the order of `topology.links`."""
         listed = [(link, length) for link, length in zip(topology.links, lengths, strict=True) if length]
         return LengthsProof(
             tuple((link.source, link.target) for link, _ in listed), tuple(length for _, length in listed)
         )
 
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
-        """As `Proof.algbw`."""
+        """See `Proof.algbw`."""
         if demand.collective is not Collective.ALL_TO_ALL:
             raise ProofError(f"lengths bound an all-to-all only, and this is {demand.collective.with_article}")
         if min(self.lengths, default=1) < 0:
@@ -60,7 +61,7 @@ class LengthsProof(Proof):
         return len(members) * used / apart
 
     def document(self, name: NodeName) -> dict[str, object]:
-        """As `Proof.document`."""
+        """See `Proof.document`."""
         lengths = [
             {"source": name(source), "target": name(target), "length": length}
             for (source, target), length in zip(self.ends, self.lengths, strict=True)
@@ -69,7 +70,7 @@ class LengthsProof(Proof):
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """As `Proof.from_document`."""
+        """See `Proof.from_document`."""
         listed = reading.objects(document, "lengths", where)
         places = [f"{where}.lengths[{place}]" for place in range(len(listed))]
         ends = tuple(
@@ -82,7 +83,7 @@ class LengthsProof(Proof):
 def _distances(
     topology: Topology, length_of: Mapping[tuple[int, int], int], source: int, members: tuple[int, ...]
 ) -> int:
-    """Return the distances from `source` to all `members`, added up (Dijkstra)."""
+    """Return the sum of the distances from `source` to all `members` (Dijkstra)."""
     arcs: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
     for link in topology.links:
         arcs[link.source].append((link.target, length_of.get((link.source, link.target), 0)))

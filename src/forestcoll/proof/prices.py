@@ -1,8 +1,9 @@
-"""Prices of ports: what bounds a series of broadcasts (*Steady-state broadcasts*, the dual of SSB(G)).
+"""Prices of ports, which prove a bound of a series of broadcasts (*Steady-state broadcasts*, the dual of SSB(G)).
 
-Every message that reaches all compute nodes takes time at ports. Priced, the time of whatever tree costs 1 at least:
-`cuts` prove that, as every tree enters each of their sets, and no link costs less than all the sets that it enters
-weigh together. A unit of time at all ports costs the sum of all prices, and so no more messages than that pass in it.
+Each message uses ports for some time. With a price for a unit of time at each port, every tree costs at least the total
+weight of the `cuts`: every tree enters each of their sets, and each link costs at least the total weight of the sets
+that it enters. One unit of time at all ports costs the sum of all prices. So at most (sum of prices) / (total weight)
+messages can be sent in a unit of time.
 """
 
 import heapq
@@ -20,19 +21,19 @@ from forestcoll.topology import Topology
 
 
 class PortKind(StrEnum):
-    """What a link needs for itself while it is busy."""
+    """The kind of a resource that only one busy link can use at a time."""
 
     SEND = "send"
     """The sending port of a compute node: it sends to one neighbour at a time."""
     RECEIVE = "receive"
     """The receiving port of a compute node: it receives from one neighbour at a time."""
     LINK = "link"
-    """The link itself, where neither end has ports: between switches, or where nodes may use all links at once."""
+    """The link itself: the only port of a link between switches, and of every link if the network is not one-port."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Port:
-    """A port: `number` is that of its node, or of its link in `Topology.links`."""
+    """A port; `number` is the number of its node, or the place of its link in `Topology.links`."""
 
     kind: PortKind
     number: int
@@ -40,11 +41,11 @@ class Port:
 
 @dataclass(frozen=True)
 class PricesProof(Proof):
-    """Prices of ports, with cuts.
+    """Prices of ports with weighted cuts.
 
     Attributes:
-        prices: what a unit of time at a port costs, above 0.
-        cuts: of sets of compute nodes without the source the weight, above 0, all together 1 at least; and the set.
+        prices: ports, each with its price for a unit of time, above 0.
+        cuts: sets of compute nodes without the source, each after its weight, above 0.
     """
 
     prices: tuple[tuple[Port, Fraction], ...]
@@ -54,12 +55,12 @@ class PricesProof(Proof):
 
     @property
     def throughput(self) -> Fraction:
-        """The throughput that the numbers prove to be out of reach beyond this, if they are sound."""
+        """The bound on the throughput, messages in a unit of time, if the proof is valid."""
         weight = sum((weight for weight, _ in self.cuts), Fraction(0))
         return sum((price for _, price in self.prices), Fraction(0)) / weight
 
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
-        """As `Proof.algbw`: messages in a unit of time, M being a message."""
+        """See `Proof.algbw`: messages in a unit of time, where M is the size of a message."""
         if demand.collective is not Collective.BROADCAST or demand.root is None:
             raise ProofError(f"prices bound a series of broadcasts, and this is {demand.collective.with_article}")
         if any(price <= 0 for _, price in self.prices) or any(weight <= 0 for weight, _ in self.cuts):
@@ -69,21 +70,21 @@ class PricesProof(Proof):
         others = set(topology.compute) - {demand.root}
         if not self.cuts or not all(inside and others.issuperset(inside) for _, inside in self.cuts):
             raise ProofError("there is no cut, or one is empty or holds the source or a switch")
-        self._require_dear_ways(topology)
+        self._check_path_costs(topology)
         return self.throughput
 
-    def _require_dear_ways(self, topology: Topology) -> None:
-        """Check that no way from a compute node to the next costs less than the cuts that it enters weigh."""
+    def _check_path_costs(self, topology: Topology) -> None:
+        """Check that each path from a compute node to the next costs at least the weight of the cuts that it enters."""
         costs = self._costs(topology)
         for node in topology.compute:
-            for target, cost in _ways(topology, costs, node):
+            for target, cost in _paths(topology, costs, node):
                 due = sum((weight for weight, cut in self.cuts if target in cut and node not in cut), Fraction(0))
                 if cost < due:
                     ends = " -> ".join(repr(each) for each in topology.ids([node, target]))
-                    raise ProofError(f"{ends} costs less than the cuts that it enters")
+                    raise ProofError(f"{ends} costs less than the weight of the cuts that it enters")
 
     def _costs(self, topology: Topology) -> list[Fraction]:
-        """Return of each link what a message over it costs."""
+        """Return the cost of a message over each link."""
         prices = dict(self.prices)
         return [
             sum((prices.get(port, Fraction(0)) for port in ports_of(topology, number)), Fraction(0)) / link.bandwidth
@@ -91,7 +92,7 @@ class PricesProof(Proof):
         ]
 
     def document(self, name: NodeName) -> dict[str, object]:
-        """As `Proof.document`; a link is named by its number among the links."""
+        """See `Proof.document`. A link is named by its place in `Topology.links`."""
         prices: list[dict[str, object]] = []
         for port, price in self.prices:
             where = {"link": port.number} if port.kind is PortKind.LINK else {"node": name(port.number)}
@@ -101,7 +102,7 @@ class PricesProof(Proof):
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """As `Proof.from_document`."""
+        """See `Proof.from_document`."""
         prices = []
         for number, each in enumerate(reading.objects(document, "prices", where)):
             place = f"{where}.prices[{number}]"
@@ -121,7 +122,7 @@ class PricesProof(Proof):
 
 
 def ports_of(topology: Topology, link: int) -> Iterator[Port]:
-    """Yield what a busy link excludes others from: itself, and ports of compute nodes that have one each way."""
+    """Yield the ports that a busy link uses: the link itself and, in a one-port network, ports of its compute nodes."""
     yield Port(PortKind.LINK, link)
     if topology.port_model is not None:
         ends = topology.links[link]
@@ -131,8 +132,8 @@ def ports_of(topology: Topology, link: int) -> Iterator[Port]:
             yield Port(PortKind.RECEIVE, ends.target)
 
 
-def _ways(topology: Topology, costs: list[Fraction], start: int) -> Iterator[tuple[int, Fraction]]:
-    """Yield the compute nodes that `start` reaches without another on the way, and the least cost (Dijkstra)."""
+def _paths(topology: Topology, costs: list[Fraction], start: int) -> Iterator[tuple[int, Fraction]]:
+    """Yield each compute node that `start` reaches over switches only, and the least cost of a path (Dijkstra)."""
     leaving: dict[int, list[tuple[int, Fraction]]] = {}
     for link, cost in zip(topology.links, costs, strict=True):
         leaving.setdefault(link.source, []).append((link.target, cost))

@@ -1,8 +1,8 @@
-"""What a proof is: a value that turns a network and a demand into a bandwidth that no schedule beats, by addition.
+"""The interface of proofs: values from which a bound for a demand on a network is computed by addition.
 
-A proof holds numbers only: a set of nodes, weights of sets, lengths of links, prices of ports. `Proof.algbw` adds them
-up over the links of a network and returns the algorithmic bandwidth that they prove, or says which condition fails.
-No search, no linear programming and no floating point is needed to check one. One file holds one kind.
+A proof contains only numbers: a set of nodes, weights of sets, lengths of links or prices of ports. `Proof.algbw` adds
+them up over the links of a network and returns the algorithmic bandwidth that they prove, or raises an error that names
+the failed condition. A check needs no linear programming and no floating point. Each kind has one file.
 """
 
 from abc import ABC, abstractmethod
@@ -14,19 +14,19 @@ from forestcoll.request import Demand
 from forestcoll.topology import Topology
 
 NodeName: TypeAlias = Callable[[int], object]
-"""How a document names a node, by its number: files use the number itself, reports use the id."""
+"""Maps a node number to its name in a document: files use the number itself, reports use the id."""
 
 
 class ProofError(ValueError):
-    """A proof proves nothing on this network; the message says which condition fails."""
+    """A proof is not valid on a network; the message names the condition that fails."""
 
 
 class Proof(ABC):
-    """Why no schedule is faster. Subclasses are frozen dataclasses, one a kind.
+    """A proof that no schedule is faster than a bound. Each kind is a subclass, a frozen dataclass.
 
     Attributes:
         kind: the name of the kind in documents.
-        trees_only: whether only schedules whose data moves along trees are bounded; else all schedules are.
+        trees_only: whether the bound holds only for schedules whose data moves along trees, not for all schedules.
     """
 
     kind: ClassVar[str]
@@ -34,21 +34,21 @@ class Proof(ABC):
 
     @abstractmethod
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
-        """Return the algbw that no schedule of `demand` on `topology` beats, in the topology's unit.
+        """Return the algbw that no schedule of `demand` on `topology` exceeds, in the unit of the topology.
 
         Raises:
-            ProofError: the numbers prove nothing here.
+            ProofError: the proof is not valid for this network or this demand.
         """
 
     @abstractmethod
     def document(self, name: NodeName) -> dict[str, object]:
-        """Return the JSON object of the proof, all but its kind; `name` says how nodes are named."""
+        """Return the JSON object of the proof without its kind; `name` maps node numbers to names."""
 
     @classmethod
     @abstractmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """Return the proof that a JSON object describes, its nodes being numbers; `where` begins every error message.
+        """Return the proof that a JSON object with node numbers describes; `where` begins every error message.
 
         Raises:
-            InputError: the object is not of this kind's form.
+            InputError: the object does not have the form of this kind.
         """

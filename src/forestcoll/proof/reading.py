@@ -1,4 +1,4 @@
-"""Reads the parts of a proof's document under their keys; `where` is the place of the document."""
+"""Reads parts of the document of a proof, by key. `where` is the place of the document in the file."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -73,7 +73,7 @@ def phase(document: Mapping[str, object], key: str, where: str) -> PhaseOp:
 
 
 def symmetry(document: Mapping[str, object], topology: Topology, where: str) -> Symmetry:
-    """Return the symmetry under the key `symmetry`, the one without shifts where there is no such key."""
+    """Return the symmetry under the key `symmetry`; without this key, the symmetry without shifts."""
     if "symmetry" not in document:
         return Symmetry(())
     return symmetry_of(document["symmetry"], topology, f"{where}.symmetry")

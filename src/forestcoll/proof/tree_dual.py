@@ -1,16 +1,16 @@
 """Weights of sets of nodes: the dual of packing trees (ForestColl, appendices G and H).
 
 Every set S that misses a member has a weight y_S >= 0 and belongs to a phase: data leaves S in a broadcast, and enters
-it in a reduce. A node that neither copies nor adds up in a phase passes on what it takes in; it has a potential in that
-phase, other nodes have none. In each phase a link costs the weights of the sets that it crosses, and the fall of the
-potential along it, or nothing where that is negative. Trees of rate x_v rooted at v cross S at least at the rate of the
-roots inside, and potentials cancel out along every path through passive nodes, so
+it in a reduce. A node that only forwards data in a phase is *passive*: it has a potential in that phase. Other nodes
+have none. The price of a link in a phase is the total weight of the sets that it crosses plus the decrease of the
+potential along it, or 0 if that is negative. Trees of rate x_v with root v cross S at least at the rate of the roots
+inside, and potentials cancel along every path through passive nodes. So
 
     sum over phases and S of y_S x(S)  <=  sum over links of b * price.
 
-Links are shared between the phases of an allreduce, so the greater of a link's two prices counts there, and as roots
-may be chosen, x(S) counts by the root that the least weight covers. In all other collectives x(S) is the part of the
-data that is rooted inside, and there is one phase.
+In an allreduce, both phases share the links, so the greater of the two prices of a link is used. Its roots can be
+chosen, so the bound is that of the root with the least total weight of the sets that contain it. All other collectives
+have one phase, and x(S) is the part of the data whose root is inside S.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.part import usable_part
 
 PHASES = (PhaseOp.REDUCE, PhaseOp.BROADCAST)
-"""The phases of an allreduce, in their order: data flows towards the roots, then away from them."""
+"""The phases of an allreduce, in order: data flows towards the roots, then away from them."""
 
 _NO_SYMMETRY = Symmetry(())
 
@@ -38,8 +38,8 @@ class WeightedCut:
     """A set of nodes with its weight in the dual.
 
     Attributes:
-        phase: what must leave the set in a broadcast, and enter it in a reduce.
-        inside: its nodes, rising; at least one member is missing.
+        phase: the phase. Data must leave the set in a broadcast, and enter it in a reduce.
+        inside: the numbers of its nodes, in rising order; at least one member is missing.
         weight: y_S, 0 or more.
     """
 
@@ -50,12 +50,12 @@ class WeightedCut:
 
 @dataclass(frozen=True)
 class Roles:
-    """What the nodes of a network do with the data of trees, in each phase.
+    """The roles of the nodes of a network in the trees of each phase.
 
     Attributes:
-        roots: nodes that trees may be rooted at.
-        receivers: of each phase the nodes that all its data must get to, or come from.
-        passive: of each phase the nodes that pass on just what they take in.
+        roots: the nodes that may be roots of trees.
+        receivers: for each phase, the nodes that all data must reach (broadcast) or must come from (reduce).
+        passive: for each phase, the nodes that only forward data.
     """
 
     roots: frozenset[int]
@@ -64,10 +64,10 @@ class Roles:
 
     @staticmethod
     def of(topology: Topology, copying: Iterable[int] = ()) -> "Roles":
-        """Return the roles in which a plan can be reached.
+        """Return roles for which trees reach every plan.
 
-        The switches `copying` copy or add up, in the phases for which they are able to, and must get all data of the
-        phase; the others pass data on.
+        The switches `copying` copy or add up data, in the phases for which they have the ability, and all data of the
+        phase must reach them. The other switches only forward data.
         """
         compute, numbers = frozenset(topology.compute), frozenset(copying)
         receivers = {phase: compute | _able(topology, phase) & numbers for phase in PHASES}
@@ -75,7 +75,7 @@ class Roles:
 
     @staticmethod
     def in_network(topology: Topology) -> "Roles":
-        """Return the roles that bound all schedules: switches do what they can, and need not get all data for it."""
+        """Return the roles that bound all schedules of trees: able switches copy or add up any data that they have."""
         compute = frozenset(topology.compute)
         able = {phase: _able(topology, phase) for phase in PHASES}
         passive = {phase: _others(topology, compute | able[phase]) for phase in PHASES}
@@ -96,11 +96,11 @@ def _others(topology: Topology, nodes: frozenset[int]) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class TreeDualProof(Proof):
-    """A feasible solution of the dual: why no packing of trees is faster.
+    """A feasible solution of the dual, which proves that no packing of trees is faster.
 
     Attributes:
-        cuts: sets with weights. Each stands for its images under `symmetry`, which share its weight.
-        potentials: of each phase the nodes that have a potential, with it; all nodes of an orbit have the same.
+        cuts: sets with weights. Each represents its images under `symmetry`, which share its weight.
+        potentials: for each phase, the nodes with a potential, and the potential; it is equal on each orbit.
         symmetry: a group of symmetries of the network.
     """
 
@@ -112,7 +112,7 @@ class TreeDualProof(Proof):
     trees_only: ClassVar[bool] = True
 
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
-        """As `Proof.algbw`; idle compute nodes copy and add up, and so do switches that can."""
+        """See `Proof.algbw`. Idle compute nodes and able switches may copy and add up data."""
         members = demand.members(topology)
         network = usable_part(topology, members)
         roles = Roles.in_network(network)
@@ -124,16 +124,16 @@ class TreeDualProof(Proof):
         return self.forest_rate(network, roles, phase, demand.parts(topology))
 
     def forest_rate(self, topology: Topology, roles: Roles, phase: PhaseOp, parts: Sequence[Fraction]) -> Fraction:
-        """Return the rate of one forest that nothing beats where nodes have these `roles`.
+        """Return the rate that no forest exceeds if the nodes have these `roles`.
 
         Args:
             topology: the network.
-            roles: what its nodes do.
-            phase: what the trees of the forest do.
-            parts: of each compute node of `topology` the part of the data that is rooted at it.
+            roles: the roles of its nodes.
+            phase: the operation of the trees.
+            parts: the part of the data that each compute node of `topology` is the root of.
 
         Raises:
-            ProofError: this proves nothing.
+            ProofError: the proof is not valid for this network.
         """
         orbits = self._sound_orbits(topology, roles)
         rooted = self._rooted(orbits, topology.compute, parts)
@@ -141,12 +141,12 @@ class TreeDualProof(Proof):
         return _quotient(self._paid(topology, orbits, [phase]), held)
 
     def allreduce_rate(self, topology: Topology, roles: Roles, *, equal_roots: bool = False) -> Fraction:
-        """Return the rate of an allreduce that nothing beats where nodes have these `roles`.
+        """Return the rate that no allreduce along trees exceeds if the nodes have these `roles`.
 
-        With `equal_roots` all compute nodes root the same: their mean takes the place of the least.
+        With `equal_roots`, all compute nodes are roots of equal parts; the mean of their weights replaces the least.
 
         Raises:
-            ProofError: this proves nothing.
+            ProofError: the proof is not valid for this network.
         """
         orbits = self._sound_orbits(topology, roles)
         held = self._held(orbits)
@@ -159,7 +159,7 @@ class TreeDualProof(Proof):
         return _quotient(self._paid(topology, orbits, PHASES), least)
 
     def _sound_orbits(self, topology: Topology, roles: Roles) -> Orbits:
-        """Return the orbits of nodes and links, the numbers being what they must be for the inequality to hold."""
+        """Return the orbits of nodes and links, after a check of the conditions for the inequality."""
         fault = self._fault(roles)
         if fault is not None:
             raise ProofError(fault)
@@ -193,7 +193,7 @@ class TreeDualProof(Proof):
         return self.potentials.get(phase, {}).items()
 
     def _held(self, orbits: Orbits) -> list[Fraction]:
-        """Return of each orbit of nodes the weights of the sets, once for each of its nodes that they hold."""
+        """Return, for each orbit of nodes, the sum over all sets of weight times number of its nodes inside."""
         held = [Fraction(0)] * len(orbits.node_sizes)
         for cut in self.cuts:
             for node in cut.inside:
@@ -202,14 +202,14 @@ class TreeDualProof(Proof):
 
     @staticmethod
     def _rooted(orbits: Orbits, members: Sequence[int], parts: Sequence[Fraction]) -> list[Fraction]:
-        """Return of each orbit of nodes the mean part of the data that is rooted at one of its nodes."""
+        """Return, for each orbit of nodes, the mean part of the data that its nodes are the roots of."""
         rooted = [Fraction(0)] * len(orbits.node_sizes)
         for node, part in zip(members, parts, strict=True):
             rooted[orbits.of_node[node]] += part
         return [part / size for part, size in zip(rooted, orbits.node_sizes, strict=True)]
 
     def _paid(self, topology: Topology, orbits: Orbits, phases: Sequence[PhaseOp]) -> Fraction:
-        """Return the sum over links of bandwidth times price, the greatest price of all `phases`."""
+        """Return the sum of bandwidth times price over all links, with the greatest price of the `phases`."""
         prices = [self._prices(topology, orbits, phase) for phase in phases]
         bandwidths = (topology.links[link].bandwidth for link in orbits.first_links)
         paid = (
@@ -219,7 +219,7 @@ class TreeDualProof(Proof):
         return sum(paid, Fraction(0))
 
     def _prices(self, topology: Topology, orbits: Orbits, phase: PhaseOp) -> list[Fraction]:
-        """Return what the links of each orbit cost together in `phase`."""
+        """Return the sum of the prices of the links of each orbit in `phase`."""
         potential = dict(self._of_phase(phase))
         prices = [
             size
@@ -236,7 +236,7 @@ class TreeDualProof(Proof):
         return prices
 
     def transposed(self) -> "TreeDualProof":
-        """Return the same proof for the transposed network, where all data flows backwards."""
+        """Return the proof of the dual collective on the transposed network."""
         return TreeDualProof(
             tuple(WeightedCut(cut.phase.dual, cut.inside, cut.weight) for cut in self.cuts),
             {
@@ -247,7 +247,7 @@ class TreeDualProof(Proof):
         )
 
     def restricted(self, nodes: Collection[int]) -> "TreeDualProof":
-        """Return the proof without all other nodes: they are in no set and have no potential."""
+        """Return the proof with only the given nodes: others are in no set and have no potential."""
         kept = frozenset(nodes)
         return TreeDualProof(
             tuple(
@@ -261,7 +261,7 @@ class TreeDualProof(Proof):
         )
 
     def expanded(self, topology: Topology) -> "TreeDualProof":
-        """Return the proof with all images written out, so that it needs no symmetry."""
+        """Return the proof with all images listed, without a symmetry."""
         order = self.symmetry.order
         cuts = tuple(
             WeightedCut(cut.phase, tuple(sorted(int(image[node]) for node in cut.inside)), cut.weight / order)
@@ -271,7 +271,7 @@ class TreeDualProof(Proof):
         return TreeDualProof(cuts, self.potentials)
 
     def document(self, name: NodeName) -> dict[str, object]:
-        """As `Proof.document`. The images of a symmetry stay node numbers."""
+        """See `Proof.document`. The images of a symmetry stay node numbers."""
         cuts = [
             {"phase": cut.phase.value, "cut": [name(node) for node in cut.inside], "weight": str(cut.weight)}
             for cut in self.cuts
@@ -287,7 +287,7 @@ class TreeDualProof(Proof):
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """As `Proof.from_document`."""
+        """See `Proof.from_document`."""
         cuts = tuple(
             WeightedCut(
                 reading.phase(each, "phase", f"{where}.cuts[{place}]"),
@@ -315,7 +315,7 @@ def _quotient(paid: Fraction, held: Fraction) -> Fraction:
 
 
 def _is_symmetry(topology: Topology, image: Sequence[int]) -> bool:
-    """Return whether `image` takes nodes to nodes that do the same, and links to links of the same bandwidth."""
+    """Return whether `image` maps nodes to nodes of the same kind, and links to links of the same bandwidth."""
     nodes = topology.nodes
     if sorted(image) != list(range(len(nodes))):
         return False
@@ -333,7 +333,7 @@ def _abilities(node: Node) -> tuple[NodeKind, bool, bool]:
 
 
 def crossings(topology: Topology, orbits: Orbits, phase: PhaseOp, inside: Iterable[int]) -> dict[int, int]:
-    """Return of each orbit how many of its links a broadcast crosses out of a set, or a reduce into it."""
+    """Return, for each orbit, how many of its links leave the set (broadcast) or enter it (reduce)."""
     members = frozenset(inside)
     counts: dict[int, int] = {}
     for link, orbit in zip(topology.links, orbits.of_link, strict=True):

@@ -1,1 +1,1 @@
-"""Schedules: one folder a kind, each with its value, its shape and its document."""
+"""Schedules: one folder for each kind, with its value, its shape and its document."""

@@ -1,4 +1,4 @@
-"""What the documents of several kinds of schedule have in common: collective, network, ranks, shards, claims."""
+"""Reading and writing of what the documents of several kinds share: collective, network, ranks, shards, claims."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -14,7 +14,7 @@ from forestcoll.topology import Topology, topology_from_document
 
 
 def check_format(document: Mapping[str, object], format_: str, where: str) -> None:
-    """Check that `document` is of the format with this name."""
+    """Check that `document` has the format with this name."""
     if "format" not in document:
         raise InputError(f'{where}: has no "format"; expected {format_!r}')
     if document["format"] != format_:
@@ -27,13 +27,13 @@ def collective_in(document: Mapping[str, object], where: str) -> Collective:
 
 
 def topology_in(document: Mapping[str, object], where: str, *, connected: bool = True) -> Topology:
-    """Return the network of a schedule; all compute nodes must reach each other if it is `connected`."""
+    """Return the network of a schedule. If `connected`, all compute nodes must reach each other."""
     described = object_of(document.get("topology"), f"{where}: topology")
     return topology_from_document(described, where=f"{where}: topology", connected=connected)
 
 
 def ranks_in(document: Mapping[str, object], topology: Topology, where: str) -> tuple[int, ...] | None:
-    """Return the numbers of the compute nodes that take part, None if all do."""
+    """Return the numbers of the compute nodes that take part, or None if all take part."""
     if document.get("ranks") is None:
         return None
     place = f"{where}: ranks"
@@ -51,16 +51,16 @@ def _check_ranks(ranks: tuple[int, ...], topology: Topology, where: str) -> None
             name = shown(topology.nodes[node].id)
             raise InputError(f"{where}[{place}] is the number of switch {name}; only compute nodes take part")
         if node in seen:
-            raise InputError(f"{where}[{place}] is {node} again; name each node once")
+            raise InputError(f"{where}[{place}] is {node} for the second time; list each node once")
         seen.add(node)
     if len(ranks) < 2:
-        raise InputError(f"{where}: {len(ranks)} named; a collective needs two at least")
+        raise InputError(f"{where}: lists {len(ranks)}; a collective needs at least two")
 
 
 def shards_in(
     document: Mapping[str, object], topology: Topology, ranks: tuple[int, ...] | None, where: str
 ) -> tuple[Fraction, ...] | None:
-    """Return the shard of each compute node that takes part, None if all are equal."""
+    """Return the shard of each compute node that takes part, or None if all are equal."""
     shards = document.get("shards")
     if shards is None:
         return None
@@ -68,7 +68,7 @@ def shards_in(
 
 
 def shards_document(schedule: Schedule) -> dict[str, str] | None:
-    """Return the shard of each compute node that takes part by the text of its id, None if all are equal."""
+    """Return the shard of each compute node that takes part, by node id as text, or None if all are equal."""
     if schedule.shards is None:
         return None
     ids = schedule.topology.ids(schedule.members)
@@ -76,7 +76,7 @@ def shards_document(schedule: Schedule) -> dict[str, str] | None:
 
 
 def bound_in(document: Mapping[str, object], collective: Collective, topology: Topology, where: str) -> Bound | None:
-    """Return the bound that a schedule claims, by the keys `optimal_algbw` and `certificate`."""
+    """Return the bound that a schedule claims under the keys `optimal_algbw` and `certificate`."""
     optimal, certificate = document.get("optimal_algbw"), document.get("certificate")
     if optimal is None and certificate is None:
         return None
@@ -94,7 +94,7 @@ def bound_in(document: Mapping[str, object], collective: Collective, topology: T
 
 
 def bound_document(schedule: Schedule) -> dict[str, object]:
-    """Return the keys `optimal_algbw` and `certificate`, none if the schedule claims no bound."""
+    """Return the keys `optimal_algbw` and `certificate`, or no keys if the schedule claims no bound."""
     bound = schedule.bound
     if bound is None:
         return {}

@@ -1,6 +1,6 @@
-"""Schedules of every kind as JSON documents and as files: the format that a file names says which kind it holds.
+"""Reading and writing schedules of every kind; the key `format` of a file says which kind it holds.
 
-The table `FORMATS` is the one place that knows all formats.
+The table `FORMATS` is the only place that lists all formats.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,14 +20,14 @@ from forestcoll.schedule.trees.value import TreeSchedule
 
 @dataclass(frozen=True)
 class Format:
-    """How schedules of one kind are written and read.
+    """The functions that write and read schedules of one kind.
 
     Attributes:
-        schedules: their class.
+        schedules: the class of these schedules.
         text_of: yields the pieces of the JSON text.
-        from_document: returns the schedule that a JSON object describes; the second argument begins error messages.
-        scanned: returns the schedule in the content of a file in less time than any JSON takes, or None if the content
-            is not as this version writes it; None if the kind has no such function.
+        from_document: returns the schedule that a JSON object describes. Its second argument begins error messages.
+        scanned: a faster reader. It returns the schedule in the content of a file, or None if the content differs from
+            what this version writes. The attribute is None if the kind has no faster reader.
     """
 
     schedules: type[Schedule]
@@ -45,12 +45,12 @@ FORMATS: dict[str, Format] = {
 
 
 def read_schedule(path: PathLike) -> Schedule:
-    """Return the schedule in the file at `path`, of whatever kind: well formed, but not verified.
+    """Return the schedule in the file at `path`, of any kind: well formed, but not verified.
 
-    `read_verified` is for whoever draws conclusions from a file.
+    Use `read_verified` to draw conclusions from a file.
 
     Args:
-        path: the file; gzip is recognised, and `-` is standard input.
+        path: the file. Gzip is recognised; `-` is standard input.
 
     Returns:
         The schedule; its class says which kind it is.
@@ -74,19 +74,29 @@ def read_schedule(path: PathLike) -> Schedule:
         if schedule is not None:
             return schedule
     document = parse_document(text, path)
-    del text  # as large as all that is made of it
+    del text  # it takes as much memory as the schedule
     return schedule_from_document(document, where=where)
 
 
 def schedule_from_document(document: Mapping[str, object], *, where: str) -> Schedule:
-    """Return the schedule that a JSON object describes, well formed but not verified.
+    """Return the schedule that a JSON object describes: well formed, but not verified.
 
     Args:
         document: the object, as `json.loads` returns it.
-        where: begins every error message.
+        where: the text that begins every error message, such as the name of the file.
+
+    Returns:
+        The schedule; its class says which kind it is.
 
     Raises:
         InputError: the document breaks its format; the message names the place and the value.
+
+    Example:
+        >>> import json
+        >>> from forestcoll import generate
+        >>> document = json.loads("".join(schedule_text(generate("ring:nodes=4"))))
+        >>> schedule_from_document(document, where="ring.json")
+        <TreeSchedule: allgather on 'ring:nodes=4', 4 compute nodes, 8 trees>
     """
     *others, last = map(repr, FORMATS)
     known = f"{', '.join(others)} or {last}"
@@ -99,7 +109,16 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
 
 
 def schedule_text(schedule: Schedule) -> Iterator[str]:
-    """Yield the pieces of the JSON text of `schedule`: the same schedule gives the same characters.
+    """Yield the pieces of the JSON text of `schedule`; equal schedules give equal texts.
+
+    Args:
+        schedule: a schedule of any kind.
+
+    Returns:
+        The pieces; their concatenation is the content of a schedule file.
+
+    Raises:
+        InternalError: schedules of this kind have no format.
 
     Example:
         >>> from forestcoll import build_topology, generate
@@ -113,17 +132,23 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
 
 
 def write_schedule(schedule: Schedule, path: PathLike) -> None:
-    """Write `schedule`, of whatever kind, to `path`, whole or not at all.
+    """Write `schedule` to `path`. If writing fails, no partial file remains.
 
     Args:
-        schedule: what is written.
-        path: the file; gzip if its name ends in `.gz`, and `-` is standard output.
+        schedule: a schedule of any kind.
+        path: the file, compressed with gzip if its name ends in `.gz`; `-` is standard output.
 
     Raises:
         InputError: the file cannot be written.
 
     Example:
-        See `read_schedule`.
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from forestcoll import generate
+        >>> path = Path(tempfile.mkdtemp()) / "ring.json"
+        >>> write_schedule(generate("ring:nodes=4"), path)
+        >>> path.read_text()[:34]
+        '{"format": "forestcoll.schedule/1"'
     """
     path = as_path(path)
     write_text(path, schedule_text(schedule))

@@ -1,4 +1,4 @@
-"""Rows of integers of different lengths in flat arrays: a thousand nodes make a million tree edges."""
+"""Rows of integers of different lengths in flat arrays. A schedule of 1,000 nodes has a million tree edges."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ import numpy.typing as npt
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 BLOCK_ENTRIES = 2**18
-"""How many entries are taken at a time where all at once would need several copies of a large array."""
+"""The entries that are processed at a time, where processing all at once would copy a large array several times."""
 
 
 def row_starts(lengths: IntArray) -> IntArray:
-    """Return where rows of these `lengths` begin, and one past the last; narrow where the entries are few enough."""
+    """Return where rows of these `lengths` begin, and the total length; as int32 if the total fits."""
     total = int(lengths.sum(dtype=np.int64))
     dtype = np.int32 if total <= np.iinfo(np.int32).max else np.int64
     starts: IntArray = np.zeros(len(lengths) + 1, dtype=dtype)
@@ -24,7 +24,7 @@ def row_starts(lengths: IntArray) -> IntArray:
 
 
 def _blocks(starts: IntArray, entries: int) -> Iterator[range]:
-    """Yield the rows that begin at `starts`, as many at a time as have at most so many `entries`, or one."""
+    """Yield ranges of the rows that begin at `starts`: each has at most `entries` entries, or is a single row."""
     first, count = 0, len(starts) - 1
     while first < count:
         bound = starts.dtype.type(min(int(starts[first]) + entries, int(starts[-1])))  # of the same type: no copy
@@ -38,8 +38,14 @@ class Rows:
     """Rows of integers of different lengths, in two flat read-only arrays.
 
     Attributes:
-        starts: where each row begins in `entries`, and one past the last: `len(self) + 1` numbers, from 0, rising.
-        entries: the rows, one behind the other.
+        starts: where each row begins in `entries`, and the length of `entries`: `len(self) + 1` numbers from 0 in
+            ascending order.
+        entries: the entries of all rows, row by row.
+
+    Example:
+        >>> rows = Rows.of([[0, 16, 1], [0, 17]])
+        >>> len(rows), rows[1]
+        (2, (0, 17))
     """
 
     starts: IntArray
@@ -51,7 +57,7 @@ class Rows:
 
     @staticmethod
     def of(rows: Sequence[Sequence[int]]) -> "Rows":
-        """Return `rows` flat. Raises `OverflowError` if an entry does not fit 32 bits."""
+        """Return `rows` as flat arrays. Raises `OverflowError` if an entry does not fit in 32 bits."""
         starts = row_starts(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)))
         entries = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(starts[-1]))
         return Rows(starts, entries)
@@ -76,9 +82,9 @@ class Rows:
         return Rows(self.starts, self.entries[mirrors - np.arange(len(self.entries))])
 
     def blocks(self, entries: int | None = None) -> Iterator[tuple[int, "Rows"]]:
-        """Yield all rows, many at a time: the number of the first of them, and them with starts from 0.
+        """Yield all rows in blocks: the number of the first row of the block, and the block with starts from 0.
 
-        A block has at most so many `entries` (`BLOCK_ENTRIES`), unless its only row has more.
+        A block has at most `entries` entries (default `BLOCK_ENTRIES`), or is a single row.
         """
         for block in _blocks(self.starts, entries or BLOCK_ENTRIES):
             starts = self.starts[block.start : block.stop + 1]

@@ -1,11 +1,12 @@
-"""Rows of integers as JSON text, `[0,16,1],[0,17,8]`: written and read many at a time.
+"""Rows of integers as JSON text, `[0,16,1],[0,17,8]`, written and read in blocks.
 
-A schedule for thousands of nodes is a few hundred megabytes of such text and little else. The `json` module would make
-a Python object of each of its integers, there and back, which costs most of the time and several times the memory;
-here arrays become text, and text arrays, in blocks that fit a cache.
+A schedule for thousands of nodes is mostly such text: a few hundred megabytes. The `json` module would make a Python
+object of each integer, both in writing and in reading, which takes most of the time and several times the memory. This
+module converts arrays to text, and text to arrays, in blocks that fit in a cache.
 
-Reading is strict and says only yes or no: what is not plainly rows of small integers, be it wrong or merely unusual
-(an empty row, ten digits), is left to the `json` module, which knows every error and its place.
+The reader accepts only rows of small integers as they are usually written. It returns None for any other text, whether
+that is wrong or only unusual (an empty row, ten digits). The caller then uses the `json` module, which reports each
+error with its place.
 """
 
 import json
@@ -19,13 +20,13 @@ import numpy.typing as npt
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 
 BLOCK_ENTRIES = 2**16
-"""How many integers become text at a time, unless a single row has more."""
+"""The integers that are converted to text at a time, unless a single row has more."""
 
 BLOCK_BYTES = 2**18
-"""How many bytes of text become rows at a time, unless a single row has more."""
+"""The bytes of text that are converted to rows at a time, unless a single row has more."""
 
 MAX_DIGITS = 9
-"""The most digits of an integer that is read here: all of them fit 32 bits."""
+"""The most digits of an integer that is read here; every such integer fits in 32 bits."""
 
 _COMMA, _OPEN, _CLOSE, _ZERO = b",[]0"
 _WHITE = b" \t\r\n"
@@ -33,9 +34,9 @@ _SPLIT_NUMBER = re.compile(rb"[0-9][ \t\r\n]+[0-9]")
 
 
 def row_texts(rows: Rows) -> Iterator[str]:
-    """Yield the text of `rows`, some thousands of rows at a time, as `json.dumps` without spaces writes them.
+    """Yield the text of `rows` in pieces of some thousands of rows, as `json.dumps` without spaces writes them.
 
-    The pieces join with a comma.
+    Join the pieces with commas.
     """
     for _, block in rows.blocks(BLOCK_ENTRIES):
         if (block.starts[1:] == block.starts[:-1]).any() or block.entries.min() < 0:
@@ -45,9 +46,10 @@ def row_texts(rows: Rows) -> Iterator[str]:
 
 
 def _text(rows: Rows) -> str:
-    """Return the text of `rows`, which have an entry or more each: a line of cells an entry, and the blank ones cut.
+    """Return the text of `rows`, each of which has at least one entry.
 
-    The cells are the digits, right-aligned, then `,` or, after the last entry of a row, `],[`.
+    Each entry gets a line of cells: its digits, right-aligned, then `,` or, after the last entry of a row, `],[`. Blank
+    cells are removed at the end.
     """
     width = len(str(rows.entries.max()))
     cells = np.zeros((len(rows.entries), width + 3), dtype=np.uint8)
@@ -67,8 +69,8 @@ class Scanned:
     """Rows that were read.
 
     Attributes:
-        entries: the entries of all rows, one behind the other.
-        lengths: how many each row has, one or more.
+        entries: the entries of all rows, row by row.
+        lengths: the number of entries of each row, at least one.
     """
 
     entries: npt.NDArray[np.int32]
@@ -76,7 +78,7 @@ class Scanned:
 
 
 def scan_rows(text: bytes | bytearray, begin: int, end: int) -> Rows | None:
-    """Return the rows in `text[begin:end]`, which is `[…],[…]` with any white space; None if it is anything else."""
+    """Return the rows in `text[begin:end]`, or None if that is not `[…],[…]` with any white space."""
     entries = np.empty(text.count(b",", begin, end) + 1, dtype=np.int32)
     lengths = np.empty(text.count(b"]", begin, end), dtype=np.int32)
     entry = row = 0
@@ -91,7 +93,7 @@ def scan_rows(text: bytes | bytearray, begin: int, end: int) -> Rows | None:
 
 
 def _pieces(text: bytes | bytearray, begin: int, end: int) -> Iterator[bytes]:
-    """Yield `text[begin:end]` cut behind ends of rows, with a comma before the first row too."""
+    """Yield `text[begin:end]` in pieces of whole rows, with a comma before the first row too."""
     before = b","
     while begin < end:
         stop = text.rfind(b"]", begin, min(begin + BLOCK_BYTES, end))
@@ -101,14 +103,15 @@ def _pieces(text: bytes | bytearray, begin: int, end: int) -> Iterator[bytes]:
 
 
 def joined(rows: Iterable[bytes | bytearray]) -> bytes:
-    """Return the texts of single rows as one that `scan` reads."""
+    """Join the texts of single rows to one text that `scan` reads."""
     return b"," + b",".join(rows)
 
 
 def scan(text: bytes | bytearray) -> Scanned | None:
-    """Return the rows in `text`, which is `,[…],[…]` with any white space; None if it is anything else.
+    """Return the rows in `text`, or None if that is not `,[…],[…]` with any white space.
 
-    Where numbers begin and end says nearly all: between two of them stands `,` or `],[`, which differ in length.
+    The places where numbers begin and end determine the rows: two numbers are separated by `,` or by `],[`, which
+    differ in length.
     """
     codes = np.frombuffer(_without_white(text), dtype=np.uint8)
     is_digit = codes - np.uint8(_ZERO) < 10
@@ -124,7 +127,7 @@ def scan(text: bytes | bytearray) -> Scanned | None:
 
 
 def _without_white(text: bytes | bytearray) -> bytes | bytearray:
-    """Return `text` without white space; nothing at all if that would join two numbers."""
+    """Return `text` without white space, or no text if that would join two numbers."""
     packed = text.translate(None, _WHITE)
     return b"" if len(packed) < len(text) and _SPLIT_NUMBER.search(text) else packed
 
@@ -132,7 +135,7 @@ def _without_white(text: bytes | bytearray) -> bytes | bytearray:
 def _are_separated(
     codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray, is_row_end: npt.NDArray[np.bool_]
 ) -> bool:
-    """Return whether each number has `,` or `[` before it, `,` or `]` behind it, and `],[` between rows."""
+    """Return whether each number has `,` or `[` before it and `,` or `]` after it, and rows have `],[` between them."""
     gaps = firsts[1:] - lasts[:-1]
     behind = lasts[is_row_end][:-1] + 1
     return bool(
@@ -145,12 +148,12 @@ def _are_separated(
 
 
 def _are_plain(codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray) -> bool:
-    """Return whether no number is too long or has a leading zero, which JSON does not allow."""
+    """Return whether each number is short enough and has no leading zero, which JSON does not allow."""
     return bool((lasts - firsts).max() < MAX_DIGITS and not ((codes[firsts] == _ZERO) & (lasts > firsts)).any())
 
 
 def digit_values(codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray) -> npt.NDArray[np.int32]:
-    """Return the numbers whose digits stand from each of `firsts` to its one of `lasts`, at most `MAX_DIGITS` each."""
+    """Return the numbers whose digits are at `firsts[i]` to `lasts[i]`, at most `MAX_DIGITS` digits each."""
     digits = codes - np.uint8(_ZERO)
     lengths = lasts - firsts + 1
     values = digits[lasts].astype(np.int32)

@@ -1,7 +1,6 @@
-"""What every kind of schedule has. One folder holds one kind: its value, its document, its shape.
+"""The interface of every kind of schedule. Each kind has a folder with its value, its document and its shape.
 
-A schedule says how data moves, and claims what that achieves and what bounds it. Nothing is known of it to be true
-before `verify` found it right.
+A schedule says how data moves. It claims what it achieves and what bounds it; `verify` checks these claims.
 """
 
 from abc import ABC, abstractmethod
@@ -23,7 +22,7 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True, repr=False)
 class Schedule(Displayed, ABC):
-    """A schedule of a collective on a network. Subclasses are final frozen dataclasses, one a kind.
+    """A schedule of a collective on a network. Each kind of schedule is one subclass, a final frozen dataclass.
 
     Attributes:
         kind: the name of the kind.
@@ -32,9 +31,15 @@ class Schedule(Displayed, ABC):
         algbw: the claimed algorithmic bandwidth, M / time for large data, in the topology's unit; None if none is
             claimed.
         bound: the claimed bound of the collective with its proof; None if none is claimed.
-        shards: of each compute node that takes part, in the order of their numbers, its part of the data; None if all
-            are equal.
-        ranks: the numbers of the compute nodes that take part, rising; None if all do.
+        shards: the part of the data of each compute node that takes part, in the order of their numbers; None if all
+            parts are equal.
+        ranks: the numbers of the compute nodes that take part, in ascending order; None if all take part.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> schedule = generate("ring:nodes=4", "broadcast", root=0)
+        >>> schedule.kind, schedule.collective.value, schedule.root, str(schedule.algbw)
+        ('trees', 'broadcast', 0, '2')
     """
 
     kind: ClassVar[str]
@@ -48,7 +53,7 @@ class Schedule(Displayed, ABC):
 
     @property
     def root(self) -> int | None:
-        """The number of the node that data comes from or goes to; None where the collective has no root."""
+        """The number of the node that data comes from or goes to; None if the collective has no root."""
         return None
 
     @property
@@ -58,16 +63,16 @@ class Schedule(Displayed, ABC):
 
     @property
     def demand(self) -> Demand:
-        """What the schedule is for, as `generate` is asked for it."""
+        """The collective, root, shards and ranks of the schedule, as `generate` takes them."""
         return Demand(self.collective, self.root, self.shards, self.ranks)
 
     @property
     @abstractmethod
     def size(self) -> str:
-        """How much there is of what the kind consists of, in words: `48 trees`."""
+        """The size of the schedule in words, such as `48 trees`."""
 
     def __repr__(self) -> str:
-        """Return one line, however large the schedule is."""
+        """Return one line, also for a large schedule."""
         what = f"{self.collective.value} on {shown(self.topology.name)}, {len(self.members)} compute nodes"
         return f"<{type(self).__name__}: {what}, {self.size}>"
 
@@ -76,9 +81,9 @@ def entry_for(table: Mapping[type[Schedule], Entry], schedule: Schedule, purpose
     """Return what `table` holds for the kind of `schedule`.
 
     Args:
-        table: by class, for the kinds that serve the purpose.
-        schedule: of any kind.
-        purpose: what the entry is for, as the end of "cannot be ...".
+        table: the entries, by class of schedule.
+        schedule: a schedule of any kind.
+        purpose: what the entry is for: the end of a sentence "... cannot be ...".
 
     Raises:
         InputError: the kind is not in the table.
@@ -86,5 +91,5 @@ def entry_for(table: Mapping[type[Schedule], Entry], schedule: Schedule, purpose
     if type(schedule) not in table:
         kinds = " or ".join(f"{each.kind!r}" for each in table)
         found = f"{schedule.topology.name}: a schedule of kind {schedule.kind!r} cannot be {purpose}"
-        raise InputError(f"{found}; take one of kind {kinds}")
+        raise InputError(f"{found}; use a schedule of kind {kinds}")
     return table[type(schedule)]

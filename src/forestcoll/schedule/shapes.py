@@ -1,4 +1,4 @@
-"""The shape of a schedule of any kind: the table `SHAPES` is the one place that knows how to find each."""
+"""The shape of a schedule of any kind. The table `SHAPES` is the only place that lists all kinds of shapes."""
 
 from collections.abc import Callable
 from typing import Any, overload
@@ -17,7 +17,7 @@ SHAPES: dict[type[Schedule], Callable[[Any], Shape]] = {
     StepSchedule: step_shape,
     SeriesSchedule: series_shape,
 }
-"""How the shape of each kind is found."""
+"""The function that computes the shape, for each kind."""
 
 
 @overload
@@ -29,13 +29,16 @@ def shape_of(schedule: SeriesSchedule) -> SeriesShape: ...
 @overload
 def shape_of(schedule: Schedule) -> Shape: ...
 def shape_of(schedule: Schedule) -> Shape:
-    """Return the shape of a schedule of any kind: heights of trees, times of steps, height of a series.
+    """Return the shape of a schedule: heights of trees, times of steps, or height of a series.
 
     Args:
-        schedule: a schedule that `verify` finds right.
+        schedule: a schedule of any kind that `verify` accepts.
+
+    Returns:
+        A `TreeShape`, `StepShape` or `SeriesShape`; `hops` is common to all.
 
     Raises:
-        InputError: nothing is known of the shape of this kind.
+        InputError: this kind of schedule has no shape.
 
     Example:
         >>> from forestcoll import build_topology, generate

@@ -1,1 +1,1 @@
-"""The front door: a request goes in, its optimum or its schedule comes out."""
+"""The main entry points: the optimum of a request, and a schedule that reaches it."""

@@ -1,4 +1,4 @@
-"""Schedules that reach the optimum of what is asked."""
+"""Schedules that reach the optimum of a request."""
 
 from forestcoll.collective import Collective, ShardsByNode
 from forestcoll.generation.forest import schedule_for
@@ -27,26 +27,26 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
 ) -> TreeSchedule:
     """Return a schedule that reaches the optimum of `collective` on `topology`.
 
-    The same arguments give the same schedule, whose `algbw` is that of `optimum` for the same arguments.
+    The same arguments always give the same schedule. With the method `auto`, its `algbw` is that of `optimum`.
 
     Args:
-        topology: as of `optimum`.
-        collective: as of `optimum`.
-        ranks: as of `optimum`.
-        root: as of `optimum`.
-        shards: as of `optimum`.
-        trees: as of `optimum`.
-        max_trees: as of `optimum`.
-        method: how trees are found.
-        compact: whether the schedule holds base trees and a symmetry of the network, where there is one.
-        progress: is kept informed of the stages.
+        topology: as for `optimum`.
+        collective: as for `optimum`.
+        ranks: as for `optimum`.
+        root: as for `optimum`.
+        shards: as for `optimum`.
+        trees: as for `optimum`.
+        max_trees: as for `optimum`.
+        method: how trees are found: `auto`, `fast` or `proven`.
+        compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry.
+        progress: receives the stages of the work.
 
     Returns:
-        The schedule; `verify` judges it.
+        The schedule. `verify` checks it.
 
     Raises:
-        InputError: as `optimum` and `schedule_for`.
-        NoSolutionError: as `optimum` and `schedule_for`.
+        InputError: see `optimum` and `schedule_for`.
+        NoSolutionError: see `optimum` and `schedule_for`.
 
     Example:
         >>> from forestcoll import generate, verify
@@ -62,14 +62,14 @@ def generate(  # noqa: PLR0913 (what is asked, and how)
 def schedule_of(
     solution: Solution, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
 ) -> TreeSchedule:
-    """Return the schedule of a solution: the one that settled it, if that was asked for, or one made now.
+    """Return the schedule of a solution: `solution.schedule` if it fits the arguments, or a new one.
 
-    Where a schedule settled the algbw, that was by the method `auto`. Another method, or base trees, may load links
-    otherwise; the schedule then states what it reaches itself, and `progress` is told of the difference.
+    `solution.schedule` was made by the method `auto`. Another method, or base trees, may load links differently. The
+    algbw of the new schedule is then its own, and `progress` receives a remark on the difference.
 
     Raises:
-        InputError: as `schedule_for`.
-        NoSolutionError: as `schedule_for`.
+        InputError: see `schedule_for`.
+        NoSolutionError: see `schedule_for`.
     """
     if solution.schedule is not None and method == Method.AUTO and not compact:
         return solution.schedule
@@ -78,7 +78,7 @@ def schedule_of(
     if schedule.algbw != best.algbw:
         unit = best.topology.bandwidth_unit
         progress.remark(
-            f"{best.topology.name}: these trees reach {schedule.algbw} {unit}; all trees by the method auto reach "
+            f"{best.topology.name}: these trees reach {schedule.algbw} {unit}; the trees of the method auto reach "
             f"{best.algbw} {unit}"
         )
     return schedule

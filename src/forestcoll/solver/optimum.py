@@ -1,4 +1,4 @@
-"""The exact optimum of a collective, with what bounds it and the proof (ForestColl §4, §5.2, §5.5, §5.7)."""
+"""The exact optimum of a collective, with its bound and the proof (ForestColl §4, §5.2, §5.5, §5.7)."""
 
 from dataclasses import replace
 from numbers import Integral
@@ -29,33 +29,34 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
     max_trees: int | None = None,
     progress: Progress = SILENT,
 ) -> Optimum:
-    """Return the exact optimum of `collective` on `topology`: what `generate` reaches, and what bounds it.
+    """Return the exact optimum of `collective` on `topology`: the bandwidth that `generate` reaches, and its bound.
 
-    Without `trees` or `max_trees`, k is the fewest trees per root that reach the optimum.
+    Without `trees` or `max_trees`, the optimum has the fewest trees per root that reach it.
 
     Args:
-        topology: the network: a `Topology`, a builder's spec string, a path, or a networkx graph. Where switches take
-            in more than they send on, or less, the optimum is that of their largest balanced use, which may be below
-            the cut.
-        collective: the operation, or a `Request` that holds the ranks, the root and the shards as well.
-        ranks: which compute nodes take part, as `ranks_of` takes them: positions or ids, or a text such as `0-7,16-23`;
-            all if there are none. Idle compute nodes serve as relays.
-        root: of a broadcast or a reduce, the compute node that data comes from or goes to: its id or its position.
-        shards: of an allgather or a reduce-scatter, what part of the data each compute node has: numbers by node ids,
-            0 for those left out, 1 together; equal parts if there are none.
-        trees: ask for exactly this many trees per root, and the best bandwidth that they allow.
-        max_trees: ask for the best number of trees per root from 1 to this; the smallest of equally good ones.
-        progress: is kept informed of the stages.
+        topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph. If switches are
+            not balanced, the optimum is that of their largest balanced use, which may be below the cut bound.
+        collective: the collective, or a `Request` that also holds the ranks, the root and the shards.
+        ranks: the compute nodes that take part, as for `ranks_of`: positions or ids, or a text such as `0-7,16-23`;
+            all if None. Idle compute nodes serve as relays.
+        root: for a broadcast or a reduce, the compute node that is its root: an id or a position.
+        shards: for an allgather or a reduce-scatter, the part of the data of each compute node, by node id. The parts
+            add up to 1; nodes that are missing have 0. All parts are equal if None.
+        trees: the exact number of trees per root. The result is the best bandwidth with that number.
+        max_trees: the most trees per root. The result is the best number from 1 to `max_trees`, the smallest of equally
+            good ones.
+        progress: receives the stages of the work.
 
     Returns:
-        The optimum. `algbw` is in the topology's unit. `bound.proof` is a value that checks itself by addition.
+        The optimum. `algbw` is in the unit of the topology. `bound.proof.algbw(topology, demand)` checks the proof.
 
     Raises:
         InputError: `trees` or `max_trees` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or both are given;
-            or the collective, the ranks, the root or the shards are not right, or one that takes part cannot reach
+            or the collective, the ranks, the root or the shards are not valid, or a node that takes part cannot reach
             another.
-        NoSolutionError: the topology is one-port, a switch becomes unbalanced for good when bandwidths are rounded to
-            `trees`, or how unbalanced ones can be used could not be computed exactly.
+        NoSolutionError: the topology is one-port; or bandwidths rounded to `trees` leave a switch that sends more than
+            it receives, and no trimming was found that fixes this; or a linear program for unbalanced switches could
+            not be solved exactly.
 
     Example:
         >>> from forestcoll import optimum
@@ -77,31 +78,31 @@ def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
     shards: ShardsByNode | None = None,
     progress: Progress = SILENT,
 ) -> tuple[Optimum, ...]:
-    """Return what each number of trees per root from 1 to `most` allows, without those that cannot be had.
+    """Return the optimum for each number of trees per root from 1 to `most` that has a solution.
 
-    The last is the first that does as well as any number of trees is sure to, where one does.
+    The search ends at the first number of trees that reaches the optimum of any number of trees.
 
     Args:
-        topology: as of `optimum`.
-        collective: as of `optimum`.
+        topology: as for `optimum`.
+        collective: as for `optimum`.
         most: the greatest number of trees per root.
-        ranks: as of `optimum`.
-        root: as of `optimum`.
-        shards: as of `optimum`.
-        progress: is kept informed of the stages.
+        ranks: as for `optimum`.
+        root: as for `optimum`.
+        shards: as for `optimum`.
+        progress: receives the stages of the work.
 
     Returns:
-        An optimum for each number of trees, rising.
+        One optimum for each number of trees, in rising order of the number.
 
     Raises:
-        InputError: `most` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or what is asked is not right.
-        NoSolutionError: the topology is one-port, how unbalanced switches can be used could not be computed exactly, or
-            none of the numbers can be had.
+        InputError: `most` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or another argument is not valid.
+        NoSolutionError: the topology is one-port, a linear program for unbalanced switches could not be solved exactly,
+            or no number of trees has a solution.
 
     Example:
         >>> from forestcoll import optima_by_trees
-        >>> [str(each.algbw) for each in optima_by_trees("mi250:boxes=2,gpus=8", most=2)]
-        ['200', '208']
+        >>> [str(each.algbw) for each in optima_by_trees("mi250:boxes=2,gpus=8", most=4)]
+        ['200', '200', '200', '1024/5']
     """
     request = Request.of(collective, ranks, root, shards)
     return solve(topology, request, max_trees=_count("most", most), progress=progress).by_trees
@@ -110,10 +111,23 @@ def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
 def optimum_without_relays(
     best: Optimum, *, trees: int | None = None, max_trees: int | None = None, progress: Progress = SILENT
 ) -> Optimum | None:
-    """Return the optimum of what `best` was asked on the network without its idle nodes and their links.
+    """Return the optimum of `best.demand` on the network without its idle nodes and their links.
 
-    None where nodes that take part do not all reach each other then, or where so many trees cannot be had. `trees` and
-    `max_trees` are as in `optimum`.
+    Args:
+        best: an optimum, as `optimum` returns it.
+        trees: as for `optimum`.
+        max_trees: as for `optimum`.
+        progress: receives the stages of the work.
+
+    Returns:
+        The optimum; None if nodes that take part cannot all reach each other without relays, or if there is no solution
+        with the number of trees.
+
+    Example:
+        >>> from forestcoll import optimum, optimum_without_relays
+        >>> half = optimum("dgx-a100:boxes=2", ranks="0-3,8-11")
+        >>> str(half.algbw), str(optimum_without_relays(half).algbw)
+        ('2600/7', '200')
     """
     bare = part_without(best.topology, best.members)
     if unreachable_pair(bare, best.members) is not None:
@@ -133,7 +147,7 @@ def solve(
     max_trees: int | None = None,
     progress: Progress = SILENT,
 ) -> Solution:
-    """Return the optimum of `request` with the schedule that settled it, if one had to be made; as `optimum`."""
+    """Return the optimum of `request`, see `optimum`, with the schedule that was made to compute it, if any."""
     trees, max_trees = _counts(trees, max_trees)
     network = load_topology(topology, connected=request.ranks is None)
     require_all_ports(network)
@@ -150,7 +164,7 @@ def _solved(problem: Problem, trees: int | None, max_trees: int | None, progress
 
 
 def _counts(trees: int | None, max_trees: int | None) -> tuple[int | None, int | None]:
-    """Return the numbers of trees as Python's own integers, checked."""
+    """Check the numbers of trees, and return them as Python integers."""
     if trees is not None and max_trees is not None:
         raise InputError("trees and max_trees exclude each other; give one of them")
     return (

@@ -1,15 +1,15 @@
-"""From what is asked to its optimum: which search serves it, and which algbw is stated.
+"""Selects the search for a demand, and determines the algbw that is stated.
 
-One search serves all collectives but allreduce: that of trees whose data flows away from their roots. A collective that
-reduces is its dual on the transposed network (`optima.forest_search`), switches that take in more than they send on or
-less are balanced first (`optima.unbalanced_switches`), and an allreduce is two forests that share the links in the best
-way (`allreduce.search`). Idle compute nodes are switches that copy and add up (`topology.part`): in a balanced network
-trees reach the least ratio of a cut, counting ranks only, without copies, and a relay can do what a switch can.
+All collectives except allreduce use the search for trees whose data flows away from their roots. A collective that only
+reduces is solved as its dual on the transposed network (`optima.forest_search`). Unbalanced switches are balanced first
+(`optima.unbalanced_switches`). An allreduce is two forests that share the links (`allreduce.search`). Idle compute
+nodes become switches that copy and add up (`topology.part`), because a relay can do everything that a switch can. In a
+balanced network, trees without copies reach the bound of the bottleneck cut, in which only ranks count.
 
-A search says what its forests reach *at least*. They may reach more: two forests of an allreduce may leave room for
-each other, and copies on switches and relays save traffic that the search counted. Where the lower limit is the bound
-itself, or is known to be exact, it is stated. Everywhere else each candidate's schedule is made, the loads of its links
-are added up, and the best one is stated, so that `optimum`, `generate` and `bounds` agree.
+A search states an algbw that its forests reach *at least*. They may reach more: the two forests of an allreduce may
+need different links, and copies on switches and relays save traffic that the search counted. If this lower limit equals
+the bound, or is known to be exact, it is stated. If not, the schedule of each candidate is made, the loads of its links
+are added up, and the best algbw is stated. So `optimum`, `generate` and `bounds` agree.
 """
 
 from collections.abc import Collection
@@ -36,13 +36,13 @@ from forestcoll.topology.part import usable_part, widened
 
 @dataclass(frozen=True)
 class Solution:
-    """An optimum, and what was made on the way to it.
+    """An optimum, with the intermediate results of its computation.
 
     Attributes:
         optimum: the optimum.
-        promised: what the search says is reached at least.
-        schedule: the schedule that settled its algbw; None where none had to be made.
-        by_trees: where the best number of trees was asked for, the optima of all numbers.
+        promised: the algbw that the search states as a lower limit, in the unit of the topology.
+        schedule: the schedule whose loads determined the algbw; None if none was made.
+        by_trees: the optima of all numbers of trees that were tried, if the best number was requested.
     """
 
     optimum: Optimum
@@ -53,15 +53,15 @@ class Solution:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is asked of a network, with the search that serves it.
+    """A demand on a network, with its search.
 
     Attributes:
         topology: the whole network.
-        demand: what is asked.
-        part: what of the network can be used, its idle compute nodes being switches.
+        demand: the demand.
+        part: the part of the network that can be used, with idle compute nodes as switches.
         search: the search on `part`.
-        bound: what no schedule beats; its proof is about the whole network.
-        cut: a least cut of the whole network, node numbers, rising.
+        bound: the bound, with a proof for the whole network.
+        cut: a least cut of the whole network, node numbers in rising order.
     """
 
     topology: Topology
@@ -73,11 +73,11 @@ class Problem:
 
     @staticmethod
     def of(topology: Topology, demand: Demand, progress: Progress, orbits: Orbits | None = None) -> "Problem":
-        """Return the problem, searched; `orbits` of the part that can be used save an allreduce a search for them.
+        """Return the problem after its search. `orbits` are those of the usable part, if they are known already.
 
         Raises:
-            NoSolutionError: how unbalanced switches can be used could not be computed exactly.
-            InternalError: a defect: a proof does not prove the bound.
+            NoSolutionError: a linear program for unbalanced switches could not be solved exactly.
+            InternalError: a defect of forestcoll: a proof does not prove the bound.
         """
         members = demand.members(topology)
         part = usable_part(topology, members)
@@ -85,19 +85,19 @@ class Problem:
         bound = on_whole(topology, members, search.bound)
         proven = bound.proof.algbw(topology, demand)
         if proven != bound.algbw:
-            raise InternalError(f"a proof of {proven} is stated for the bound {bound.algbw}")
+            raise InternalError(f"the proof of the bound {bound.algbw} proves {proven}")
         return Problem(topology, demand, part, search, bound, widened(topology, members, search.cut))
 
     def remark(self, progress: Progress) -> None:
-        """Let `progress` know what was left out because it would take too long."""
+        """Tell `progress` if a linear program was not solved because it was too large."""
         if isinstance(self.search, AllreduceSearch):
             self.search.remark(progress)
 
     def solve(self, trees: int | None = None, progress: Progress = SILENT) -> Solution:
-        """Return the optimum with `trees` trees per root, or with the fewest that are best.
+        """Return the optimum with `trees` trees per root, or with the fewest that reach the optimum.
 
         Raises:
-            NoSolutionError: so many trees cannot be had.
+            NoSolutionError: there is no solution with so many trees.
         """
         candidates = self.search.candidates(trees, progress)
         best = max(candidates, key=lambda each: each.algbw)
@@ -107,16 +107,16 @@ class Problem:
         return replace(settled, promised=best.algbw)
 
     def solve_up_to(self, most: int, progress: Progress = SILENT) -> Solution:
-        """Return the best of 1 to `most` trees per root, the smallest of equally good numbers.
+        """Return the optimum with the best number of trees per root from 1 to `most`, the smallest of equal ones.
 
-        No number is tried after the first whose search promises what any number of trees can be promised.
+        The search ends at the first number whose promised algbw is that of any number of trees.
 
         Raises:
-            NoSolutionError: none of the numbers can be had.
+            NoSolutionError: no number of trees has a solution.
         """
         progress.begin("finding the best number of trees")
         unlimited = self._optimum(max(self.search.candidates(), key=lambda each: each.algbw))
-        last = min(most, unlimited.trees_per_root)  # so many are promised the most, and fewer may be
+        last = min(most, unlimited.trees_per_root)  # this number is promised the greatest algbw; fewer trees may be too
         best: Solution | None = None
         optima: list[Optimum] = []
         refusal: NoSolutionError | None = None
@@ -148,7 +148,7 @@ class Problem:
         )
 
     def _settled(self, found: Candidate, progress: Progress) -> Solution:
-        """Return what the schedule of a candidate reaches; what is promised where it cannot fit into the memory."""
+        """Return the solution with the algbw of its schedule, or the promised algbw if the schedule is too large."""
         promised = self._optimum(found)
         try:
             schedule = schedule_for(promised, progress=progress)
@@ -167,9 +167,9 @@ class Problem:
 
 
 def on_whole(topology: Topology, ranks: Collection[int], bound: Bound) -> Bound:
-    """Return a bound on the part of a network that `ranks` can use with a proof about the whole network.
+    """Return `bound`, which is for the part of a network that `ranks` can use, with a proof for the whole network.
 
-    Links that lead nowhere may leave a cut of the part, so the cut is widened; other proofs leave them out themselves.
+    Links that lead nowhere may leave a cut of the part, so the cut is widened. Other proofs ignore such links.
     """
     if not isinstance(bound.proof, CutProof):
         return bound

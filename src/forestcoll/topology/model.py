@@ -243,7 +243,7 @@ class Topology(Displayed):
 
     @cached_property
     def has_balanced_switches(self) -> bool:
-        """Whether every switch takes in as much as it gives out."""
+        """Whether the incoming bandwidth of every switch equals its outgoing bandwidth."""
         return all(self.ingress[switch] == self.egress[switch] for switch in self.switches)
 
 

@@ -1,7 +1,7 @@
-"""The judges of schedules: right or not, how fast, and whether that is proven to be the optimum.
+"""The judges of schedules: is a schedule correct, how fast is it, and is it proven optimal?
 
-A judge takes a schedule that anyone wrote and leans on nothing that made it: it imports the models only. One folder
-holds the judge of one kind, `proofs` those of proofs; `judges` knows them all.
+A judge accepts a schedule from any source and does not use the code that generates schedules: it imports only the
+models. There is one folder for the judge of each kind of schedule; `proofs` checks proofs; `judges` lists all judges.
 """
 
 from forestcoll.verification.judges import certified, rules, verify

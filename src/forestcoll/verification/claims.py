@@ -1,7 +1,7 @@
-"""Rules about the bound that a schedule claims, the same for all kinds of schedules.
+"""The rules about the bound that a schedule claims, the same for all kinds of schedules.
 
-The proof must be of a kind that bounds the schedule, must prove exactly the claimed bound, and the schedule must not
-beat it. Each rule returns the message of what is wrong, or None.
+The proof must be of a kind that bounds such schedules. It must prove exactly the claimed bound. The schedule must not
+beat the bound. Each rule returns a message that says what is wrong, or None.
 """
 
 from collections.abc import Callable
@@ -21,12 +21,12 @@ from forestcoll.verification.rule import Rule
 
 @dataclass(frozen=True)
 class Claim:
-    """What a schedule claims of its bound, and what it achieves.
+    """The bound that a schedule claims, and the bandwidth that it achieves.
 
     Attributes:
-        schedule: a schedule whose data arrives.
+        schedule: a schedule that delivers all data.
         network: its topology.
-        achieved: its algbw, computed from its loads; None if nothing crosses any link.
+        achieved: its algbw, computed from its loads; None if no data crosses any link.
         proofs: the kinds of proofs that bound such schedules.
     """
 
@@ -37,17 +37,17 @@ class Claim:
 
     @property
     def proof(self) -> Proof | None:
-        """The proof that is given."""
+        """The proof in the schedule, or None."""
         return None if self.schedule.bound is None else self.schedule.bound.proof
 
     @cached_property
     def question(self) -> Question:
-        """What the bound is about."""
+        """The operation and the network that the bound is about."""
         return Question.of(self.schedule, self.network)
 
     @cached_property
     def proven(self) -> Fraction:
-        """What the proof proves. Raises `UnprovenError` if that is nothing."""
+        """The bound that the proof proves. Raises `UnprovenError` if it proves none."""
         if self.proof is None:
             raise UnprovenError("there is no proof")
         return proven(self.proof, self.question)
@@ -67,7 +67,7 @@ def wrong_collective(claim: Claim) -> str | None:
 
 
 def wrong_kind(claim: Claim) -> str | None:
-    """Find a proof of a kind that says nothing of such schedules."""
+    """Find a proof of a kind that does not bound such schedules."""
     if claim.proof is None or isinstance(claim.proof, claim.proofs):
         return None
     known = ", ".join(repr(each.kind) for each in claim.proofs)
@@ -75,12 +75,12 @@ def wrong_kind(claim: Claim) -> str | None:
 
 
 def _of_cut(find: Callable[[CutProof, Claim], str | None]) -> Callable[[Claim], str | None]:
-    """Return a rule that asks only of cuts what `find` does."""
+    """Return a rule that applies `find` to proofs by a cut and accepts all others."""
     return lambda claim: find(claim.proof, claim) if isinstance(claim.proof, CutProof) else None
 
 
 def _node_wrong(proof: CutProof, claim: Claim) -> str | None:
-    """Find a number in the cut that is no node, or there twice."""
+    """Find an entry of the cut that is not the number of a node, or a repetition."""
     seen: set[int] = set()
     for position, number in enumerate(proof.inside):
         if not 0 <= number < claim.network.size:
@@ -88,7 +88,7 @@ def _node_wrong(proof: CutProof, claim: Claim) -> str | None:
             return f"cut: position {position} holds node number {number}; {expected}"
         if number in seen:
             name = wording.node(claim.network.topology, number)
-            return f"cut: position {position} holds {name} again; expected each node once at most"
+            return f"cut: position {position} holds {name} again; expected each node at most once"
         seen.add(number)
     return None
 
@@ -102,11 +102,11 @@ def _none_inside(proof: CutProof, claim: Claim) -> str | None:
 
 
 def _none_outside(proof: CutProof, claim: Claim) -> str | None:
-    """Find a cut that holds every member."""
+    """Find a cut that contains every member."""
     count = len(claim.question.members)
     if cut.members_inside(proof, claim.question) < count:
         return None
-    return f"cut: holds all {count} {wording.members(claim.schedule.ranks)}; expected one or more outside"
+    return f"cut: contains all {count} {wording.members(claim.schedule.ranks)}; expected one or more outside"
 
 
 def _no_exit(proof: CutProof, claim: Claim) -> str | None:
@@ -121,12 +121,12 @@ def _nothing_leaves(proof: CutProof, claim: Claim) -> str | None:
     if cut.must_leave(proof, claim.question) > 0:
         return None
     side = "outside" if claim.schedule.collective.only_reduces else "inside"
-    empty = f"none of the {wording.members(claim.schedule.ranks)} {side} has a shard, so that nothing must leave it"
+    empty = f"none of the {wording.members(claim.schedule.ranks)} {side} has a shard, so no data must leave the cut"
     return f"cut: {empty}; expected one or more"
 
 
 def unproven(claim: Claim) -> str | None:
-    """Find a proof whose numbers prove nothing."""
+    """Find a proof whose numbers prove no bound."""
     if claim.proof is None:
         return None
     try:
@@ -137,7 +137,7 @@ def unproven(claim: Claim) -> str | None:
 
 
 def bound_wrong(claim: Claim) -> str | None:
-    """Find that the proof proves another bound than the one claimed."""
+    """Find a proof that proves another bound than the schedule claims."""
     bound = claim.schedule.bound
     if bound is None or bound.algbw == claim.proven:
         return None
@@ -145,42 +145,46 @@ def bound_wrong(claim: Claim) -> str | None:
 
 
 def beaten(claim: Claim) -> str | None:
-    """Find that the schedule is faster than the bound."""
+    """Find a schedule that is faster than the proven bound."""
     if claim.proof is None or claim.achieved is None or claim.achieved <= claim.proven:
         return None
     return f"the schedule achieves {wording.number(claim.achieved)}, but {_proof(claim)}"
 
 
 def _proof(claim: Claim) -> str:
-    """Say what the proof proves, and how."""
+    """Return in words which bound the proof proves, and how."""
     if not isinstance(claim.proof, CutProof):
         kind = "" if claim.proof is None else claim.proof.kind
         return f"the proof by {kind!r} proves {wording.number(claim.proven)}"
     question, nodes = claim.question, wording.nodes(claim.network.topology, claim.proof.inside)
     leaving, part = (wording.number(find(claim.proof, question)) for find in (cut.exit_bandwidth, cut.must_leave))
     count = f"{cut.members_inside(claim.proof, question)} of {len(question.members)}"
-    holds = f"holds {count} {wording.members(claim.schedule.ranks)} and has exit bandwidth {leaving}"
+    holds = f"contains {count} {wording.members(claim.schedule.ranks)} and has exit bandwidth {leaving}"
     formula = f"{part} of the data must leave it: expected {leaving} / ({part}) = {wording.number(claim.proven)}"
     return f"the cut ({nodes}) {holds}; {formula}"
 
 
 FORM: tuple[Rule[Claim], ...] = (
-    Rule("certificate-collective", "A bound that is claimed is one of the schedule's collective.", wrong_collective),
-    Rule("certificate-kind", "Its proof is of a kind that bounds such schedules.", wrong_kind),
-    Rule("certificate-cut", "The cut's entries are numbers of nodes, each there once.", _of_cut(_node_wrong)),
+    Rule("certificate-collective", "The claimed bound is a bound of the schedule's collective.", wrong_collective),
+    Rule("certificate-kind", "The proof of the bound is of a kind that bounds such schedules.", wrong_kind),
+    Rule("certificate-cut", "The entries of the cut are numbers of nodes, each at most once.", _of_cut(_node_wrong)),
     Rule("certificate-inside", "A compute node that takes part is inside the cut.", _of_cut(_none_inside)),
     Rule("certificate-outside", "A compute node that takes part is outside the cut.", _of_cut(_none_outside)),
     Rule("certificate-exit", "The links that leave the cut have an exit bandwidth above 0.", _of_cut(_no_exit)),
 )
-"""What a certificate must be."""
+"""The rules about the form of a certificate."""
 
 BEATEN: Rule[Claim] = Rule("certificate-beaten", "algbw is not above the bound that the certificate proves.", beaten)
-UNPROVEN: Rule[Claim] = Rule("certificate-proof", "The numbers of any proof meet the conditions of its kind.", unproven)
+UNPROVEN: Rule[Claim] = Rule("certificate-proof", "The numbers of a proof meet the conditions of its kind.", unproven)
 
 
 def bound_rules(part: str) -> tuple[Rule[Claim], ...]:
-    """Return the rules about what is proven, `part` of the data having to leave a cut; all of it if that is empty."""
+    """Return the rules about the proven bound.
+
+    Args:
+        part: the part of the data that must leave a cut, in words; empty for all data.
+    """
     formula = f"(exit bandwidth of the cut) / ({part})" if part else "its exit bandwidth"
-    exact = f"optimal_algbw is exactly what the certificate proves; a cut proves {formula}."
+    exact = f"optimal_algbw is exactly the bound that the certificate proves; a cut proves {formula}."
     leaves = Rule("certificate-data", f"Some data must leave the cut: {part}.", _of_cut(_nothing_leaves))
     return (*((leaves,) if part else ()), UNPROVEN, Rule("certificate-bound", exact, bound_wrong), BEATEN)

@@ -1,4 +1,4 @@
-"""`verify` takes any kind of schedule: the table `JUDGES` is the one place that knows the judge of each."""
+"""`verify` takes any kind of schedule. The table `JUDGES` is the only place that lists the judge of each kind."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -52,16 +52,16 @@ def verify(schedule: SeriesSchedule) -> SeriesReport: ...
 @overload
 def verify(schedule: Schedule) -> Report: ...
 def verify(schedule: Schedule) -> Report:
-    """Judge a schedule of any kind by the rules for it, in order, up to the first that it breaks.
+    """Check a schedule by the rules of its kind, in order, up to the first that it breaks.
 
-    The judge computes everything that the schedule claims again, exactly, without the code that makes schedules.
+    The judge computes everything that the schedule claims again, exactly, without the code that generates schedules.
 
     Args:
-        schedule: the schedule, whoever made it.
+        schedule: a schedule of any kind, from any source.
 
     Returns:
-        What was found: `ok`, the first `fault`, the `algbw` in the topology's unit, the proven `bound`, and whether the
-        schedule is `optimal`. Each kind adds figures of its own.
+        The report: `ok`, the first `fault`, the `algbw` in the topology's unit, the proven `bound`, and whether the
+        schedule is `optimal`. Each kind adds its own figures.
 
     Raises:
         InternalError: no judge knows this kind of schedule.
@@ -78,13 +78,16 @@ def verify(schedule: Schedule) -> Report:
 
 
 def rules(of: Collective | str = Collective.ALLGATHER) -> Rules:
-    """Return the identifier and the statement of each rule that `verify` tries, in that order.
+    """Return the identifier and the statement of each rule that `verify` applies, in order.
 
     Args:
-        of: a collective, for the rules of its trees, or a kind of schedule.
+        of: a collective, for the rules of its trees, or a kind of schedule: "trees", "steps" or "series".
+
+    Returns:
+        Pairs of identifier and statement.
 
     Raises:
-        InputError: there is no such collective or kind.
+        InputError: the collective or kind is unknown.
 
     Example:
         >>> rules("series")[0]
@@ -97,15 +100,15 @@ def rules(of: Collective | str = Collective.ALLGATHER) -> Rules:
         return by_kind[of].rules(Collective.ALLGATHER)
     collective = collective_named(of)
     if collective is Collective.ALL_TO_ALL:
-        raise InputError("no schedule of an all-to-all is judged yet; ask for another collective")
+        raise InputError("there are no rules for an all-to-all yet; name another collective")
     return tree_rules(collective)
 
 
 def certified(report: AnyReport) -> AnyReport:
-    """Return the report of a schedule that this library made, if the schedule is right: `certified(verify(schedule))`.
+    """Return `report` if the schedule is correct; use as `certified(verify(schedule))` on a generated schedule.
 
     Raises:
-        InternalError: the schedule breaks a rule, which is a defect of what made it.
+        InternalError: the schedule breaks a rule, which is a defect of the generator.
 
     Example:
         >>> from forestcoll import generate

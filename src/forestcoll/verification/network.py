@@ -1,4 +1,4 @@
-"""The topology as the rules see it: flat arrays, links found by their ends, bandwidths in classes."""
+"""The topology as arrays for the rules: flat arrays, look-up of links by their ends, classes of equal bandwidth."""
 
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +16,7 @@ ExactArray: TypeAlias = npt.NDArray[Any]
 """Exact integers: int64, or Python's own in an array of objects."""
 
 MAX_TABLE = 2**25
-"""The most pairs of nodes whose links stand in a table; beyond it a link is searched for."""
+"""The most pairs of nodes for a look-up table of links; larger networks use binary search."""
 
 
 class Network:
@@ -37,7 +37,7 @@ class Network:
         return self.can_aggregate if op is PhaseOp.REDUCE else self.can_multicast
 
     def find_links(self, sources: IntArray, targets: IntArray) -> IntArray:
-        """Return the number of the link from each source to its target, -1 where there is none."""
+        """Return the number of the link from each source to its target, or -1 if there is no link."""
         wanted = sources.astype(np.int64) * self.size + targets
         if self._table is not None:
             found: IntArray = self._table[wanted]
@@ -50,11 +50,11 @@ class Network:
 
     @cached_property
     def _table(self) -> IntArray | None:
-        """The number of the link between every two nodes, or -1; None if that were too many."""
+        """The number of the link between every two nodes, or -1; None if there are too many pairs of nodes."""
         if self.size**2 > MAX_TABLE:
             return None
         table = np.full(self.size**2, -1, dtype=np.int32)
-        # Of several links with the same ends the first counts, so it is written last.
+        # If several links have the same ends, the first is used, so it is written last.
         table[(self.sources * self.size + self.targets)[::-1]] = np.arange(len(self.sources), dtype=np.int32)[::-1]
         return table
 
@@ -66,7 +66,7 @@ class Network:
 
     @cached_property
     def bandwidths(self) -> tuple[tuple[Fraction, ...], IntArray]:
-        """The distinct bandwidths, few as a rule, and which of them each link has."""
+        """The distinct bandwidths, usually few, and for each link the index of its bandwidth."""
         classes: dict[tuple[int, int], int] = {}
         pairs = (link.bandwidth.as_integer_ratio() for link in self.topology.links)
         numbers = (classes.setdefault(pair, len(classes)) for pair in pairs)

@@ -1,4 +1,4 @@
-"""Permutations of nodes or links as arrays: `image[place]` is where `place` is sent."""
+"""Permutations of nodes or links as arrays: `image[place]` is the image of `place`."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from forestcoll.schedule.rows import IntArray
 
 
 def power(image: IntArray, exponent: int) -> IntArray:
-    """Return what `image` does when it is applied `exponent` times."""
+    """Return the permutation `image` raised to the power `exponent`."""
     result: IntArray = np.arange(len(image))
     for digit in f"{exponent:b}":
         result = result[result]
@@ -18,10 +18,10 @@ def power(image: IntArray, exponent: int) -> IntArray:
 
 
 def orbits(images: Sequence[IntArray], size: int) -> IntArray:
-    """Return of each number below `size` the least that products of the permutations `images` take it to.
+    """Return, for each number below `size`, the least number of its orbit under the permutations `images`.
 
-    Along the powers of one permutation, twice as many each time, the least is found in as many steps as its length has
-    binary digits; that is repeated until no permutation finds less.
+    For one permutation, the least over its powers is found by doubling: 1, 2, 4, ... powers at a time. This is repeated
+    for all permutations until no number changes.
     """
     least: IntArray = np.arange(size)
     while True:

@@ -1,4 +1,4 @@
-"""Schedules from files that conclusions are drawn from: read, and verified before anyone sees them."""
+"""Reading of schedules to draw conclusions from: a file is verified before its schedule is returned."""
 
 from forestcoll.errors import InputError
 from forestcoll.files import PathLike
@@ -10,11 +10,14 @@ from forestcoll.verification.report import Report
 
 
 def read_verified(path: PathLike, *, progress: Progress = SILENT) -> tuple[Schedule, Report]:
-    """Return the schedule in the file at `path`, of whatever kind, if it is right, and what was found out about it.
+    """Read and verify the schedule in the file at `path`.
 
     Args:
-        path: the file; gzip is recognised, and `-` is standard input.
-        progress: is told what is being done.
+        path: the file, with a schedule of any kind. Gzip is recognised; `-` is standard input.
+        progress: receives the stages.
+
+    Returns:
+        The schedule and the report of its verification.
 
     Raises:
         InputError: the file cannot be read, breaks its format, or holds a schedule that breaks a rule.

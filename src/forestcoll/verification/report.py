@@ -1,4 +1,4 @@
-"""What `verify` answers: a value, for whoever wrote a bad schedule did not call us wrongly."""
+"""The results of `verify`. A wrong schedule is a result, not an exception, because the call itself was valid."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,8 +13,15 @@ class Fault:
     """The first broken rule, at the first place that breaks it.
 
     Attributes:
-        rule: the rule's identifier, which stays the same from version to version.
+        rule: the identifier of the rule; it does not change between versions.
         message: one line: where, what, the value, and what was expected.
+
+    Example:
+        >>> from dataclasses import replace
+        >>> from forestcoll import generate, verify
+        >>> schedule = generate("ring:nodes=4")
+        >>> verify(replace(schedule, algbw=schedule.algbw * 2)).fault.rule
+        'algbw-wrong'
     """
 
     rule: str
@@ -23,13 +30,13 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class LinkLoad:
-    """What a schedule sends over one link.
+    """The data that a schedule sends over one link.
 
     Attributes:
         source: the id of the node that sends.
         target: the id of the node that receives.
         load: the data that crosses the link, as a fraction of M.
-        bandwidth: of the link, in the topology's unit.
+        bandwidth: the bandwidth of the link, in the topology's unit.
     """
 
     source: NodeId
@@ -39,21 +46,27 @@ class LinkLoad:
 
     @property
     def time(self) -> Fraction:
-        """How long the link is busy for one unit of M."""
+        """The time that the link is busy for one unit of M."""
         return self.load / self.bandwidth
 
 
 @dataclass(frozen=True)
 class Report(Displayed):
-    """The judgement of a schedule: what all kinds have. A kind with more to say has a subclass.
+    """The result of `verify` for a schedule of any kind. Each kind has a subclass with its own figures.
 
     Attributes:
-        fault: the first broken rule, or None if the schedule is right.
-        algbw: the achieved bandwidth for large data, computed from what crosses the links, in the topology's unit; None
-            if a fault leaves it without a meaning.
-        optimal: whether the schedule is right and reaches `bound`.
-        bound: what no schedule beats, with its proof: the bound that the schedule claims, which was checked, or one
-            that the judge found; None if there is none.
+        fault: the first broken rule, or None if the schedule is correct.
+        algbw: the achieved bandwidth for large data, computed from the data on each link, in the topology's unit; None
+            if a fault makes it meaningless.
+        optimal: whether the schedule is correct and reaches `bound`.
+        bound: a bound that no schedule beats, with its proof: the bound that the schedule claims, after a check, or
+            one that the judge found; None if there is none.
+
+    Example:
+        >>> from forestcoll import generate, verify
+        >>> report = verify(generate("ring:nodes=4"))
+        >>> report.ok, report.fault, str(report.bound.algbw), report.proof.kind
+        (True, None, '8/3', 'cut')
     """
 
     fault: Fault | None
@@ -74,11 +87,17 @@ class Report(Displayed):
 
 @dataclass(frozen=True)
 class TreeReport(Report):
-    """The judgement of a schedule of trees.
+    """The result of `verify` for a schedule of trees.
 
     Attributes:
-        busiest: the first few of the links that set the pace, by node number.
-        busiest_count: how many links set the pace.
+        busiest: the first few of the busiest links (greatest load / bandwidth), by node number.
+        busiest_count: the number of links that are as busy as these.
+
+    Example:
+        >>> from forestcoll import generate, verify
+        >>> report = verify(generate("ring:nodes=4"))
+        >>> report.busiest_count, str(report.busiest[0].load)
+        (8, '3/8')
     """
 
     busiest: tuple[LinkLoad, ...] = ()
@@ -87,13 +106,19 @@ class TreeReport(Report):
 
 @dataclass(frozen=True)
 class StepReport(Report):
-    """The judgement of a schedule of steps.
+    """The result of `verify` for a schedule of steps.
 
     Attributes:
-        step_times: of each step the time for one unit of M, the greatest load / bandwidth of a link; none if a fault
-            leaves them without a meaning.
-        bandwidth_factor: T_B in units of M/B, B being the greatest egress bandwidth of a node; None where `algbw` is.
-        least_factor: what T_B can be at least, by `bound`; None where `algbw` is.
+        step_times: for each step, the time for one unit of M: the greatest load / bandwidth of a link. Empty if a fault
+            makes the times meaningless.
+        bandwidth_factor: T_B in units of M/B, where B is the greatest egress bandwidth of a node; None if `algbw` is.
+        least_factor: the least T_B that `bound` allows, in the same units; None if `algbw` is.
+
+    Example:
+        >>> from forestcoll import build_topology, generate_steps, verify
+        >>> report = verify(generate_steps(build_topology("ring:nodes=4")))
+        >>> len(report.step_times), str(report.bandwidth_factor), str(report.least_factor)
+        (2, '3/4', '3/4')
     """
 
     step_times: tuple[Fraction, ...] = ()
@@ -103,7 +128,14 @@ class StepReport(Report):
 
 @dataclass(frozen=True)
 class SeriesReport(Report):
-    """The judgement of a series of broadcasts, M being a message: `algbw` is messages in a unit of time."""
+    """The result of `verify` for a series of broadcasts. M is one message: `algbw` is messages in a unit of time.
+
+    Example:
+        >>> from forestcoll import build_topology, compare_series, verify
+        >>> report = verify(compare_series(build_topology("ring:nodes=4"), 0).schedule())
+        >>> report.optimal, str(report.throughput)
+        (True, '2')
+    """
 
     @property
     def throughput(self) -> Fraction | None:

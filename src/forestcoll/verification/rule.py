@@ -1,4 +1,4 @@
-"""Rules: what a judge tries one after the other, up to the first that a schedule breaks."""
+"""Rules: a judge applies them one after the other, up to the first that a schedule breaks."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ Case = TypeVar("Case")
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Case]):
-    """One rule: its lasting identifier, what it says, and the function that finds its first offender.
+    """One rule: its permanent identifier, its statement, and the function that finds the first place that breaks it.
 
-    The function returns a message, or None if the rule holds. It may rely on every rule that is tried before it.
+    The function returns a message, or None if the rule holds. It may rely on every rule that is applied before it.
     """
 
     id: str
@@ -22,7 +22,7 @@ class Rule(Generic[Case]):
 
 
 def first_fault(case: Case, rules: Iterable[Rule[Case]]) -> Fault | None:
-    """Return the fault of the first of `rules` that `case` breaks, None if all hold."""
+    """Return the fault of the first of `rules` that `case` breaks, or None if all hold."""
     for rule in rules:
         message = rule.find(case)
         if message is not None:
@@ -31,5 +31,5 @@ def first_fault(case: Case, rules: Iterable[Rule[Case]]) -> Fault | None:
 
 
 def statements(rules: Iterable[Rule[Case]]) -> tuple[tuple[str, str], ...]:
-    """Return the identifier and the statement of each of `rules`, in their order."""
+    """Return the identifier and the statement of each of `rules`, in order."""
     return tuple((rule.id, rule.statement) for rule in rules)

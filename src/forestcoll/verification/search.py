@@ -1,4 +1,4 @@
-"""Finding the first offender in arrays; in large ones block by block, so that no mark of all of them is made."""
+"""Finding the first wrong entry in arrays. Large arrays are searched block by block to save memory."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def first_true(marks: BoolArray) -> int | None:
 
 
 def place_in_rows(rows: Rows, entry: int) -> tuple[int, int]:
-    """Return the row that holds entry number `entry`, and its position there."""
+    """Return the row of entry number `entry`, and the position of the entry in that row."""
     row = int(np.searchsorted(rows.starts, entry, side="right")) - 1
     return row, entry - int(rows.starts[row])
 

@@ -1,4 +1,4 @@
-"""How messages of all judges name nodes and numbers: on one line, and never too long to read."""
+"""The text of nodes and numbers in the messages of all judges: one line, of limited length."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -13,19 +13,19 @@ MAX_LISTED = 8
 
 
 def number(value: Fraction | int) -> str:
-    """Return `value` as text; a number of thousands of digits only by its size."""
+    """Return `value` as text; for a very long number, only its number of digits."""
     digits = max(abs(value.numerator), value.denominator).bit_length() * 3 // 10
     return str(value) if digits <= MAX_LENGTH else f"a ratio of numbers of about {digits} digits"
 
 
 def node(topology: Topology, place: int) -> str:
-    """Return the id of node number `place`, quoted as Python does: no line break survives."""
+    """Return the id of node number `place`, quoted as in Python, so that it has no line breaks."""
     text = repr(topology.nodes[place].id)
     return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}..."
 
 
 def nodes(topology: Topology, places: Iterable[int], separator: str = ", ") -> str:
-    """Return the ids of the nodes `places`, the first few if they are many."""
+    """Return the ids of the nodes `places`; only the first few if there are many."""
     listed = list(places)
     names = [node(topology, place) for place in listed[:MAX_LISTED]]
     rest = [f"... ({len(listed)} nodes)"] if len(listed) > MAX_LISTED else []
@@ -33,10 +33,10 @@ def nodes(topology: Topology, places: Iterable[int], separator: str = ", ") -> s
 
 
 def members(ranks: tuple[int, ...] | None) -> str:
-    """Return what those that take part are called: ranks, where others are idle."""
+    """Return the word for the nodes that take part: ranks if other compute nodes are idle."""
     return "compute nodes" if ranks is None else "ranks"
 
 
 def a_member(ranks: tuple[int, ...] | None) -> str:
-    """Return what one of them is called."""
+    """Return the word for one node that takes part, with its article."""
     return "a compute node" if ranks is None else "a rank"

@@ -60,7 +60,7 @@ def test_the_place_of_an_edge_may_be_left_out_where_it_is_clear() -> None:
         (["format"], "x", "x: format is 'x'; expected 'forestcoll.broadcast-series/1'"),
         (["topology"], 3, 'x: needs "topology": {...}, the network'),
         (["trees"], None, 'x: trees is null; expected "trees": [...], a list of objects'),
-        (["trees"], [], 'x: "trees" is empty; a series needs a tree at least'),
+        (["trees"], [], 'x: "trees" is empty; a series needs at least one tree'),
         (["trees", 0], 7, "x: trees[0] is 7; expected an object"),
         (
             ["trees", 0, "weight"],
@@ -70,7 +70,11 @@ def test_the_place_of_an_edge_may_be_left_out_where_it_is_clear() -> None:
         (["trees", 0, "edges"], 1, 'x: trees[0] needs "edges": [[source, target], ...]'),
         (["trees", 0, "edges", 0], ["a"], 'x: trees[0].edges[0] is ["a"]; expected [source, target]'),
         (["trees", 0, "edges", 0], ["a", "q"], "x: trees[0].edges[0]: there is no node 'q'"),
-        (["trees", 0, "edges", 0], ["a", True], "x: trees[0].edges[0]: true is no node's id"),
+        (
+            ["trees", 0, "edges", 0],
+            ["a", True],
+            "x: trees[0].edges[0]: true is not the id of a node; write a string or an integer",
+        ),
         (["period"], 0, "x: period is 0; it must be greater than 0"),
         (["period"], None, "x: period is null, which is not a number; write "),
         (["messages_per_period"], 0, "x: messages_per_period is 0; expected an integer of 1 or more"),

@@ -47,7 +47,7 @@ def test_shards_move_with_their_nodes() -> None:
     topology = build_topology("double-binary-tree:nodes=7")
     schedule = generate_steps(topology, "allreduce", method="double-binary-tree")
     image = np.roll(np.arange(7), 1).tolist()
-    with pytest.raises(InputError, match="does not send its links"):
+    with pytest.raises(InputError, match="does not map its links"):
         carried_over(schedule, topology, image)
     moved = carried_over(schedule, topology, list(range(7)))
     assert moved == schedule
@@ -56,7 +56,7 @@ def test_shards_move_with_their_nodes() -> None:
 @pytest.mark.parametrize("image", [[0, 0, 1, 2], [0, 1, 2], [0, 1, 2, 4]])
 def test_an_image_that_is_no_numbering_is_refused(image: list[int]) -> None:
     topology = build_topology("ring:nodes=4")
-    with pytest.raises(InputError, match="the image is no numbering"):
+    with pytest.raises(InputError, match="the image does not list each node"):
         carried_over(bfb(topology), topology, image)
 
 

@@ -61,7 +61,7 @@ def test_an_allreduce_without_phases_reduces_in_the_first_half() -> None:
     back = [{**each, "source": each["target"], "target": each["source"]} for each in step]
     schedule = from_document(_document(collective="allreduce", steps=[back, step]), where="here")
     assert [phase.op for phase in schedule.phases] == [PhaseOp.REDUCE, PhaseOp.BROADCAST]
-    with pytest.raises(InputError, match="an allreduce of 1 steps does not reduce in half of them"):
+    with pytest.raises(InputError, match="an allreduce of 1 steps, an odd number, cannot reduce"):
         schedule_from_document(_document(collective="allreduce"), where="here")
 
 
@@ -96,15 +96,15 @@ TRANSFER = {"shard": 0, "interval": ["0", "1"], "source": 0, "target": 1}
         ({"steps": [[TRANSFER | {"interval": ["0"]}]]}, r'interval is \["0"\]; expected two rationals'),
         (
             {"steps": [[TRANSFER | {"interval": ["0", "x"]}]]},
-            r"steps\[0\]\[0\].interval holds 'x', which is not a number",
+            r"steps\[0\]\[0\].interval contains 'x', which is not a number",
         ),
-        ({"steps": [[TRANSFER | {"interval": ["0", True]}]]}, "interval holds 'true', which is not a number"),
+        ({"steps": [[TRANSFER | {"interval": ["0", True]}]]}, "interval contains 'true', which is not a number"),
         ({"steps": [[TRANSFER | {"interval": ["0", "1/0"]}]]}, "which has a zero denominator"),
         ({"phases": 3}, "phases is 3; expected"),
         ({"phases": [3]}, r"phases\[0\] is 3; expected"),
         ({"phases": [{"op": "add", "steps": 1}]}, r"phases\[0\].op is 'add'; this version knows 'broadcast', 'reduce'"),
         ({"phases": [{"op": "reduce", "steps": -1}]}, r"phases\[0\].steps is -1; expected an integer of 0 or more"),
-        ({"phases": [{"op": "reduce", "steps": 2}]}, "phases have 2 steps together, but 1 are listed"),
+        ({"phases": [{"op": "reduce", "steps": 2}]}, "phases have 2 steps in total, but 1 are listed"),
         ({"shards": {"0": "1/2"}}, "shards: the shards add up to 1/2; they must add up to exactly 1"),
     ],
 )

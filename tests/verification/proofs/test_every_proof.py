@@ -225,7 +225,7 @@ def with_switch() -> TreeSchedule:
 WRONG: list[tuple[str, Callable[[], TreeSchedule], Proof, str]] = [
     ("certificate-proof", lambda: ring().freeze(), ReceiptProof(), "it bounds an allreduce only"),
     ("certificate-proof", with_relay, ReceiptProof(), "a compute node is idle"),
-    ("certificate-proof", with_switch, ReceiptProof(), "a switch copies or adds up"),
+    ("certificate-proof", with_switch, ReceiptProof(), "a switch can copy or add up data"),
     (
         "certificate-kind",
         lambda: ring().freeze(),

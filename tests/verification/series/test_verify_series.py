@@ -51,11 +51,11 @@ def half_rounds() -> Schedule:
 
 BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
     ("trees", lambda: with_routes((0, 1), (1, 2), (2, 4), (1, 4)), "tree 0: there is no link '1' -> '4'"),
-    ("trees", lambda: with_routes((0, 1), (2, 4), (1, 2), (1, 3)), "tree 0: '2' sends on before it is reached"),
+    ("trees", lambda: with_routes((0, 1), (2, 4), (1, 2), (1, 3)), "tree 0: '2' sends before it is reached"),
     (
         "trees",
         lambda: with_routes((0, 1), (0, 2), (1, 2), (1, 3)),
-        "tree 0: '2' is entered twice, or is no compute node",
+        "tree 0: '2' is entered twice, or is a switch",
     ),
     ("trees", lambda: with_routes((0, 1), (1, 2), (1, 3)), "tree 0 does not reach '4'"),
     ("trees", lambda: with_routes((0, 1, 2), (2, 4)), "tree 0: a route goes through a compute node"),
@@ -64,7 +64,7 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
         lambda: with_tree(GOOD, 0, replace(GOOD.trees[0], weight=Fraction(3, 4))),
         "tree 0: its weight makes 3/2 messages a period; expected 1 or more, whole",
     ),
-    ("weights", lambda: replace(GOOD, messages=3), "the trees take 2 messages a period, not 3"),
+    ("weights", lambda: replace(GOOD, messages=3), "the trees carry 2 messages a period; expected 3"),
     (
         "rounds",
         lambda: with_rounds(replace(ROUND, duration=Fraction(0)), *GOOD.rounds[1:]),
@@ -73,19 +73,19 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
     (
         "rounds",
         lambda: with_rounds(*GOOD.rounds, ROUND),
-        "the rounds take 5/2 together, more than the period of 2",
+        "the rounds take 5/2 in total, more than the period of 2",
     ),
     (
         "ports",
         lambda: with_rounds(replace(ROUND, transfers=ROUND.transfers * 2), *GOOD.rounds[1:]),
-        "round 0: a link is used twice at once ('s' -> '1' of tree 0, 's' -> '1' of tree 0)",
+        "round 0: a link is used twice at the same time ('s' -> '1' of tree 0, 's' -> '1' of tree 0)",
     ),
     (
         "ports",
         lambda: with_rounds(
             replace(ROUND, transfers=(*GOOD.rounds[0].transfers, *GOOD.rounds[2].transfers)), *GOOD.rounds[1:]
         ),
-        "round 0: '1' sends two messages at once ('1' -> '2' of tree 0, '1' -> '3' of tree 0)",
+        "round 0: '1' sends two messages at the same time ('1' -> '2' of tree 0, '1' -> '3' of tree 0)",
     ),
     (
         "work",
@@ -106,7 +106,7 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
     (
         "certificate",
         lambda: with_certificate(cuts=((Fraction(1), (0, 1)),)),
-        "there is no cut, or one is empty or holds the source or a switch",
+        "there is no cut, or one is empty or contains the source or a switch",
     ),
     (
         "certificate",
@@ -116,7 +116,7 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
     (
         "optimum",
         lambda: with_bound(2),
-        "the certificate proves 1, not 2",
+        "the certificate proves 1, not the claimed 2",
     ),
     (
         "certificate",
@@ -169,4 +169,7 @@ def test_receiving_two_messages_at_the_same_time_is_a_fault() -> None:
     clash = (Transfer(0, edges[0].index((0, 1))), Transfer(1, edges[1].index((2, 1))))
     fault = verify(with_rounds(replace(ROUND, transfers=clash), *GOOD.rounds[1:])).fault
     assert fault is not None
-    assert fault.message == "round 0: '1' receives two messages at once ('s' -> '1' of tree 0, '2' -> '1' of tree 1)"
+    assert (
+        fault.message
+        == "round 0: '1' receives two messages at the same time ('s' -> '1' of tree 0, '2' -> '1' of tree 1)"
+    )

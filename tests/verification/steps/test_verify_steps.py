@@ -151,7 +151,7 @@ Change = Callable[[Steps], Any]
     ("kind", "change", "rule", "words"),
     [
         ("allgather", lambda s: s[1].pop(), "part-missing", "never receives"),
-        ("allgather", lambda s: s.reverse(), "part-not-held", "does not hold all of part"),
+        ("allgather", lambda s: s.reverse(), "part-not-held", "does not have all of part"),
         ("allgather", lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(1), 0, 2)), "transfer-link", "0 to 2"),
         ("allgather", lambda s: s[0].append(Transfer(0, Fraction(1), Fraction(1), 0, 1)), "transfer-part", "[1, 1)"),
         ("allgather", lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(9, 8), 0, 1)), "transfer-part", "9/8"),
@@ -168,7 +168,7 @@ Change = Callable[[Steps], Any]
             "target is -1",
         ),
         ("reduce-scatter", lambda s: s[0].pop(), "part-missing", "never sends"),
-        ("reduce-scatter", lambda s: s.reverse(), "part-not-held", "on at a later step"),
+        ("reduce-scatter", lambda s: s.reverse(), "part-not-held", "at a later step"),
         ("reduce-scatter", lambda s: s[1].append(s[1][0]), "part-twice", "twice"),
         (
             "reduce-scatter",

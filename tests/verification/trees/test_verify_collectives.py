@@ -140,7 +140,7 @@ CASES: list[tuple[Callable[[], Draft], Callable[[Draft], None], str, list[str]]]
     ),
     (one_way_sum, _waits_for_nothing, "tree-order", ["position 0", "ends on 2", "no route of the tree starts there"]),
     (one_way_sum, _silent, "tree-not-spanning", ["tree 0 (root 1)", "has no data of 0", "all 3"]),
-    (one_way_sum, _twice, "tree-node-repeated", ["position 0", "starts on 0", "sends at position 1 as well"]),
+    (one_way_sum, _twice, "tree-node-repeated", ["position 0", "starts on 0", "also sends at position 1"]),
     (one_way_sum, _root_sends, "tree-node-repeated", ["position 0", "starts on 1, the root itself"]),
     (broadcast, _other_root, "root-differs", ["tree 1 (root 'g1')", "another root than tree 0, 'g0'"]),
     (broadcast, _shifted, "root-differs", ["symmetry", "images with other roots"]),

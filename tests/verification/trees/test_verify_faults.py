@@ -346,7 +346,7 @@ def test_a_bandwidth_above_the_bound_is_refused() -> None:
     schedule = boxes().freeze()
     message = beaten(Claim(schedule, Case(schedule).network, Fraction(41), PROOFS))
     assert message is not None
-    assert message.startswith("the schedule achieves 41, but the cut ('g0', 'g1', 's0') holds 2 of 4")
+    assert message.startswith("the schedule achieves 41, but the cut ('g0', 'g1', 's0') contains 2 of 4")
 
 
 def test_a_lonely_compute_node_moves_nothing() -> None:

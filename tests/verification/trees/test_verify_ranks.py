@@ -86,7 +86,7 @@ def _bound_counts_idle(draft: Draft) -> None:
 
 BROKEN: list[tuple[Callable[[Draft], None], str, str]] = [
     (_rank_unknown, "ranks-wrong", "ranks: there is no node number 9; expected 0 to 4"),
-    (_rank_twice, "ranks-wrong", "ranks are (0, 1, 1); expected two or more numbers of nodes, rising"),
+    (_rank_twice, "ranks-wrong", "ranks are (0, 1, 1); expected two or more numbers of nodes in ascending order"),
     (_ranks_fall, "ranks-wrong", "ranks are (0, 2, 1)"),
     (_lonely_rank, "ranks-wrong", "ranks are (0)"),
     (_more_ranks, "tree-not-spanning", "tree 0 (root 'g0') of phase 0 does not reach 'g4'; expected all 4 ranks"),
@@ -96,8 +96,8 @@ BROKEN: list[tuple[Callable[[Draft], None], str, str]] = [
     (_misses_rank, "tree-not-spanning", "does not reach 'g2'; expected all 3 ranks"),
     (_relay_reached_twice, "tree-node-repeated", "ends on 'g3', reached before at position 0"),
     (_cut_without_rank, "certificate-inside", "cut: none of its 2 nodes is a rank; expected one or more"),
-    (_cut_with_all_ranks, "certificate-outside", "cut: holds all 3 ranks; expected one or more outside"),
-    (_bound_counts_idle, "certificate-bound", "holds 2 of 3 ranks and has exit bandwidth 10; 2/3 of the data"),
+    (_cut_with_all_ranks, "certificate-outside", "cut: contains all 3 ranks; expected one or more outside"),
+    (_bound_counts_idle, "certificate-bound", "contains 2 of 3 ranks and has exit bandwidth 10; 2/3 of the data"),
 ]
 
 
@@ -125,7 +125,7 @@ def test_an_idle_node_that_was_sent_nothing_has_nothing_to_send(make: Callable[[
     assert fault_of(draft) == Fault(
         "tree-relay-empty",
         "tree 2 (root 'g2') of phase 0: idle node 'g4' sends, but no route of the tree ends there; "
-        "expected what others sent it",
+        "expected data from others",
     )
 
 
@@ -165,8 +165,8 @@ def test_a_file_is_read_back_with_its_ranks(tmp_path: Path) -> None:
     [
         ([0, 1, 5], "ranks[2] is 5; expected an integer from 0 to 4"),
         ([0, "1"], "ranks[1] is '1'; expected an integer from 0 to 4"),
-        ([0, 1, 0], "ranks[2] is 0 again; name each node once"),
-        ([2], "ranks: 1 named; a collective needs two at least"),
+        ([0, 1, 0], "ranks[2] is 0 for the second time; list each node once"),
+        ([2], "ranks: lists 1; a collective needs at least two"),
         ("0-2", "ranks is '0-2'; expected a list"),
     ],
 )

@@ -1,7 +1,7 @@
 """`forestcoll.broadcast-series/1`: a periodic schedule as a JSON document and as a file.
 
-Nodes stand by their ids. Reading checks types and ranges, so that a `SeriesSchedule` is well formed whoever wrote
-it; whether it is *right* is for `verify` to say.
+The document names nodes by their ids. The reader checks types and ranges, so that every `SeriesSchedule` is well
+formed. It does not check that the schedule is correct; `verify` does.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ FORMAT = "forestcoll.broadcast-series/1"
 
 
 def text_of(schedule: SeriesSchedule) -> Iterator[str]:
-    """Yield the pieces of the JSON text of `schedule`: the same schedule gives the same characters."""
+    """Yield the pieces of the JSON text of `schedule`; equal schedules give equal texts."""
     document: dict[str, object] = {"format": FORMAT, "topology": topology_to_document(schedule.topology)}
     document |= series_document(schedule)
     rounds = cast("list[object]", document.pop("rounds"))
@@ -34,7 +34,7 @@ def text_of(schedule: SeriesSchedule) -> Iterator[str]:
 
 
 def series_document(schedule: SeriesSchedule) -> dict[str, object]:
-    """Return the JSON keys that describe a schedule, all but its topology."""
+    """Return the JSON keys that describe a schedule, without its topology."""
     ids = [node.id for node in schedule.topology.nodes]
     document: dict[str, object] = {
         "source": ids[schedule.source],
@@ -65,9 +65,11 @@ def _transfer_document(schedule: SeriesSchedule, ids: Sequence[NodeId], transfer
 
 
 def _certificate_document(topology: Topology, proof: Proof) -> dict[str, object]:
-    """Return the certificate by ids; links are named by their ends."""
+    """Return the certificate; it names nodes by their ids and links by the ids of their ends."""
     if not isinstance(proof, PricesProof):
-        raise InputError(f"{topology.name}: the bound of a series is proven by prices in a file, not by {proof.kind!r}")
+        raise InputError(
+            f"{topology.name}: the proof of the bound is of kind {proof.kind!r}; the file of a series needs 'prices'"
+        )
     ids = [node.id for node in topology.nodes]
     prices: list[dict[str, object]] = []
     for port, price in proof.prices:
@@ -95,7 +97,7 @@ def from_document(document: Mapping[str, object], where: str) -> SeriesSchedule:
 
 
 class _Reader:
-    """Turns parts of the document into values; every message says where it is."""
+    """Reads parts of the document as values; every message names the place."""
 
     def __init__(self, topology: Topology, where: str) -> None:
         self._topology, self._where = topology, where
@@ -106,7 +108,7 @@ class _Reader:
             self._tree(tree, f"trees[{place}]") for place, tree in enumerate(self._objects(document, "trees", ""))
         )
         if not trees:
-            raise self._error('"trees" is empty; a series needs a tree at least')
+            raise self._error('"trees" is empty; a series needs at least one tree')
         rounds = tuple(
             self._round(each, trees, f"rounds[{place}]")
             for place, each in enumerate(self._objects(document, "rounds", ""))
@@ -134,13 +136,13 @@ class _Reader:
         route: tuple[int, ...] = ()
         for number, (one, other) in enumerate(self._edges(tree, place)):
             if route and route[-1] != one:
-                raise self._error(f"{place}.edges[{number}] must go on from the switch that the edge before it enters")
+                raise self._error(f"{place}.edges[{number}] must start on the switch that the previous edge enters")
             route = (*route, other) if route else (one, other)
             if self._topology.nodes[other].is_compute:
                 routes.append(route)
                 route = ()
         if route:
-            raise self._error(f"{place}: the last edge ends on a switch; go on to a compute node")
+            raise self._error(f"{place}: the last edge ends on a switch; continue to a compute node")
         return SeriesTree(self._rational(tree, "weight", f"{place}."), tuple(routes))
 
     def _edges(self, tree: Mapping[str, object], place: str) -> Iterator[tuple[int, int]]:
@@ -180,11 +182,11 @@ class _Reader:
         if certificate is None and document.get("optimal_throughput") is None:
             return None
         if certificate is None:
-            raise self._error("an optimal_throughput is claimed without a certificate; give both or neither")
+            raise self._error("optimal_throughput has no certificate; give both or neither")
         proof = self._certificate(object_of(certificate, f"{self._where}: certificate"))
         if document.get("optimal_throughput") is None:
             if not sum(weight for weight, _ in proof.cuts):
-                raise self._error("certificate.cuts: their weights add up to 0; expected more")
+                raise self._error("certificate.cuts: the weights add up to 0; expected more than 0")
             return Bound(Collective.BROADCAST, proof.throughput, proof)
         return Bound(Collective.BROADCAST, self._rational(document, "optimal_throughput", ""), proof)
 
@@ -212,7 +214,8 @@ class _Reader:
             return Port(PortKind(str(kind)), self._node(price["node"], place)), value
         ends = self._node(price.get("source"), place), self._node(price.get("target"), place)
         if ends not in self._links:
-            raise self._error(f"{place}: there is no such link")
+            one, other = (shown(each) for each in self._topology.ids(ends))
+            raise self._error(f"{place}: there is no link {one} -> {other}")
         return Port(PortKind.LINK, self._links[ends]), value
 
     def _objects(self, document: Mapping[str, object], key: str, place: str) -> list[Mapping[str, object]]:
@@ -226,7 +229,7 @@ class _Reader:
 
     def _node(self, node: object, place: str) -> int:
         if isinstance(node, bool) or not isinstance(node, int | str):
-            raise self._error(f"{place}: {shown(node)} is no node's id")
+            raise self._error(f"{place}: {shown(node)} is not the id of a node; write a string or an integer")
         try:
             return self._topology.number(node)
         except InputError:

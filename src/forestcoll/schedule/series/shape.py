@@ -1,4 +1,4 @@
-"""How high the trees of a series of broadcasts are."""
+"""The heights of the trees of a series of broadcasts."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ class SeriesShape(Shape):
     """The shape of a series.
 
     Attributes:
-        height: links from the source to the last node, over all trees.
-        trees: how many trees there are.
-        rounds: how many rounds a period has.
+        height: the most links from the source to a node, over all trees.
+        trees: the number of trees.
+        rounds: the number of rounds of a period.
     """
 
     height: int
@@ -22,7 +22,7 @@ class SeriesShape(Shape):
 
     @property
     def hops(self) -> int:
-        """As `Shape.hops`."""
+        """See `Shape.hops`."""
         return self.height
 
 

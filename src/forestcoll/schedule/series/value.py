@@ -1,8 +1,8 @@
 """The periodic schedule of a series of broadcasts: a frozen value (*Steady-state broadcasts*, §5.4.2).
 
-Every period the source sends out `messages` new messages, each along one tree, and all nodes together go through the
-rounds in order. In a round some links are busy, each for the whole of it and with messages of one tree. A node passes
-on in a period what reached it in the periods before.
+In every period, the source sends `messages` new messages, each along one tree, and all nodes go through the rounds in
+the same order. In a round, some links are busy. Each busy link carries messages of one tree for the whole round. In a
+period, a node forwards the messages that reached it in earlier periods.
 """
 
 import itertools
@@ -20,9 +20,9 @@ class SeriesTree:
     """A tree from the source to all compute nodes.
 
     Attributes:
-        weight: how many messages take it in a unit of time.
-        routes: paths of existing links from one compute node to another, what lies between being switches; each
-            begins on a node that was reached before and ends on one that is newly reached.
+        weight: the number of messages that use the tree in a unit of time.
+        routes: paths of links from one compute node to another; the nodes between are switches. Each route starts on a
+            node that an earlier route reached, and ends on a node that no earlier route reached.
     """
 
     weight: Fraction
@@ -30,12 +30,12 @@ class SeriesTree:
 
     @cached_property
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """The links of all routes, source and target, in the order in which messages take them."""
+        """The source and target of each link of all routes, in the order in which messages cross the links."""
         return tuple(ends for route in self.routes for ends in itertools.pairwise(route))
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
-        """Of each edge how many links lead from the source to its end."""
+        """For each edge, the number of links from the source to the end of the edge."""
         depth: dict[int, int] = {self.routes[0][0]: 0} if self.routes else {}
         found = []
         for route in self.routes:
@@ -46,13 +46,13 @@ class SeriesTree:
 
     @cached_property
     def height(self) -> int:
-        """How many links the longest way from the source has."""
+        """The number of links of the longest path from the source."""
         return max(self.depths, default=0)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Transfer:
-    """A busy link: `edge` is the place in `edges` of tree number `tree`."""
+    """A busy link: `tree` is the number of a tree, `edge` an index into its `edges`."""
 
     tree: int
     edge: int
@@ -63,8 +63,8 @@ class Round:
     """A part of the period in which the same links are busy.
 
     Attributes:
-        duration: how long it takes, in units of time.
-        transfers: which links are busy, and with which tree's messages.
+        duration: the time that the round takes, in units of time.
+        transfers: the busy links, each with the tree whose messages it carries.
     """
 
     duration: Fraction
@@ -74,22 +74,28 @@ class Round:
 @final
 @dataclass(frozen=True, repr=False)
 class SeriesSchedule(Schedule):
-    """A series of broadcasts from one source, period after period. `verify` says whether it is right.
+    """A series of broadcasts from one source, as one period that repeats. `verify` checks it.
 
-    M is a message, so that `algbw` is the throughput: messages in a unit of time.
+    M is one message, so that `algbw` is the throughput: messages in a unit of time.
 
     Attributes:
-        topology: the network; `port_model` says whether a node uses one link at a time or all.
-        source: the number of the compute node that all messages come from.
-        period: how long a period is; a message takes 1/bandwidth over a link.
-        messages: how many messages a period takes in.
-        trees: the trees, their weights adding up to the throughput.
+        topology: the network; its `port_model` says whether a node uses one link at a time or all.
+        source: the number of the compute node that sends all messages.
+        period: the length of a period, in units of time; a message takes 1/bandwidth over a link.
+        messages: the number of new messages in a period.
+        trees: the trees; their weights add up to the throughput.
         rounds: the rounds of a period, in order.
         collective: a broadcast.
-        algbw: the throughput, which follows from messages and period.
-        bound: as `Schedule.bound`, by prices of ports.
+        algbw: the throughput, `messages` / `period`.
+        bound: see `Schedule.bound`; its proof consists of prices of ports.
         shards: None.
-        ranks: None, for all compute nodes take part.
+        ranks: None, because all compute nodes take part.
+
+    Example:
+        >>> from forestcoll import build_topology, compare_series
+        >>> schedule = compare_series(build_topology("ring:nodes=4"), 0).schedule()
+        >>> schedule.source, str(schedule.throughput), len(schedule.trees)
+        (0, '2', 2)
     """
 
     kind: ClassVar[str] = "series"
@@ -114,27 +120,27 @@ class SeriesSchedule(Schedule):
 
     @property
     def root(self) -> int:
-        """As `Schedule.root`: the source."""
+        """The source; see `Schedule.root`."""
         return self.source
 
     @property
     def size(self) -> str:
-        """As `Schedule.size`."""
+        """See `Schedule.size`."""
         return f"{len(self.trees)} trees, {len(self.rounds)} rounds"
 
     @cached_property
     def height(self) -> int:
-        """How many periods after it was taken in a message has reached every node."""
+        """The number of periods until a new message has reached every node."""
         return max(tree.height for tree in self.trees)
 
     @property
     def initialisation(self) -> Fraction:
-        """How long it takes until all nodes are busy as they will be: the height less 1, in periods."""
+        """The time until all nodes do the work of a full period: `height` - 1 periods."""
         return (self.height - 1) * self.period
 
     def makespan(self, periods: int) -> Fraction:
-        """Return how long it takes to broadcast the messages of so many periods, initialisation and clean-up included.
+        """Return the time to broadcast the messages of this number of `periods`, with initialisation and clean-up.
 
-        In the n-th period an edge at depth d of its tree carries what the source took in d - 1 periods before.
+        In the n-th period, an edge at depth d of its tree carries messages that the source sent d - 1 periods earlier.
         """
         return (periods + self.height - 1) * self.period

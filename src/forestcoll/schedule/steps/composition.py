@@ -1,8 +1,8 @@
-"""Step schedules made of others: reversed, carried over to an isomorphic network, one after the other.
+"""Step schedules made of others: reversed, mapped to an isomorphic network, or one after the other.
 
-Reversing a schedule makes it one of the dual collective on the transposed network (Theorem 1). Where every link has a
-twin that leads back at the same bandwidth, that is the same network; elsewhere an isomorphism, if there is one, carries
-the result back (Theorem 2).
+The reverse of a schedule does the dual collective on the transposed network (Theorem 1). If every link has a reverse
+link of the same bandwidth, the transposed network is the same network. Otherwise an isomorphism, if there is one, maps
+the reversed schedule to the network (Theorem 2).
 """
 
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ from forestcoll.topology import Topology
 
 
 def reversed_steps(schedule: StepSchedule) -> StepSchedule:
-    """Return `schedule` backwards (Aᵀ of Definition 5): the dual collective, on the transposed network."""
+    """Return the reverse of `schedule` (Aᵀ of Definition 5): the dual collective on the transposed network."""
     phases = tuple(StepPhase(phase.op.dual, phase.transfers.backwards()) for phase in reversed(schedule.phases))
     return StepSchedule(schedule.topology.transposed(), schedule.collective.dual, phases, shards=schedule.shards)
 
 
 def carried_over(schedule: StepSchedule, topology: Topology, image: Sequence[int]) -> StepSchedule:
-    """Return `schedule` on `topology`, node number `image[v]` in place of v (Definition 7).
+    """Return `schedule` on `topology`, with node number `image[v]` instead of v (Definition 7).
 
     Raises:
-        InputError: `image` does not send the nodes and links of the schedule's network to those of `topology`.
+        InputError: `image` does not map the nodes and links of the schedule's network to those of `topology`.
     """
     _check_isomorphism(schedule.topology, topology, image)
     numbers = np.array(image, dtype=np.int32)
@@ -40,29 +40,29 @@ def carried_over(schedule: StepSchedule, topology: Topology, image: Sequence[int
 
 def _check_isomorphism(source: Topology, target: Topology, image: Sequence[int]) -> None:
     if sorted(image) != list(range(len(target.nodes))) or len(image) != len(source.nodes):
-        raise InputError(f"{source.name}: the image is no numbering of the nodes of {target.name}; list each node once")
+        raise InputError(f"{source.name}: the image does not list each node of {target.name} once; list each node once")
     links = {(link.source, link.target): (link.bandwidth, link.latency_us) for link in target.links}
     moved = {(image[link.source], image[link.target]): (link.bandwidth, link.latency_us) for link in source.links}
     if moved != links or any(source.nodes[v].kind is not target.nodes[image[v]].kind for v in range(len(image))):
-        raise InputError(f"{source.name}: the image does not send its links to those of {target.name}; mend the image")
+        raise InputError(f"{source.name}: the image does not map its links to those of {target.name}; fix the image")
 
 
 def is_own_transpose(topology: Topology) -> bool:
-    """Return whether every link has a twin that leads back at the same bandwidth and latency."""
+    """Return whether every link has a reverse link of the same bandwidth and latency."""
     return topology.transposed().links == topology.links
 
 
 def combined(reduce_scatter: StepSchedule, allgather: StepSchedule) -> StepSchedule:
-    """Return the allreduce that does one after the other (§3).
+    """Return the allreduce that does first `reduce_scatter`, then `allgather` (§3).
 
     Raises:
-        InputError: they are not a reduce-scatter and an allgather on the same network.
+        InputError: the schedules are not a reduce-scatter and an allgather on the same network.
     """
     kinds = (reduce_scatter.collective, allgather.collective)
     if kinds != (Collective.REDUCE_SCATTER, Collective.ALLGATHER):
         raise InputError(f"an allreduce is a reduce-scatter and an allgather, not {kinds[0]} and {kinds[1]}")
     if reduce_scatter.topology.links != allgather.topology.links:
-        raise InputError(f"{allgather.topology.name}: the two schedules are for different networks; take the same")
+        raise InputError(f"{allgather.topology.name}: the two schedules are for different networks; use the same one")
     if reduce_scatter.shard_sizes != allgather.shard_sizes:
         raise InputError(f"{allgather.topology.name}: the two schedules have different shards; make them the same")
     phases = (*reduce_scatter.phases, *allgather.phases)

@@ -1,9 +1,9 @@
 """`forestcoll.steps/1`: a step schedule as a JSON document and as a file.
 
-The contract lists the steps one behind the other. What an allreduce does at each is said by the optional key `phases`,
-`[{"op": "reduce", "steps": 3}, {"op": "broadcast", "steps": 3}]`; without it an allreduce reduces in the first half of
-its steps. Where shards are not equal, `shards` says of each node its part of the data. Reading checks types and ranges;
-whether a schedule is *right* is for `verify` to say.
+The document lists the steps in order. The optional key `phases` says what an allreduce does at each step:
+`[{"op": "reduce", "steps": 3}, {"op": "broadcast", "steps": 3}]`. Without this key, an allreduce reduces in the first
+half of its steps. If shards are not equal, `shards` gives the part of the data of each node. The reader checks types
+and ranges. It does not check that the schedule is correct; `verify` does.
 """
 
 import json
@@ -35,13 +35,13 @@ from forestcoll.topology import Topology, topology_to_document
 FORMAT = "forestcoll.steps/1"
 
 BLOCK_TRANSFERS = 2**14
-"""How many transfers become text at a time."""
+"""The number of transfers that are converted to text at a time."""
 
 _KEYS = ("shard", "interval", "source", "target")
 
 
 def text_of(schedule: StepSchedule) -> Iterator[str]:
-    """Yield the pieces of the JSON text of `schedule`, a line a transfer: the same schedule gives the same text."""
+    """Yield the pieces of the JSON text of `schedule`, one line for each transfer; equal schedules give equal texts."""
     head: dict[str, object] = {
         "format": FORMAT,
         "collective": schedule.collective.value,
@@ -79,12 +79,12 @@ def _step_texts(sent: Transfers, begin: int, end: int) -> Iterator[str]:
 
 
 def scanned(text: bytes | bytearray, where: str) -> StepSchedule | None:
-    """Return the step schedule in `text`, the content of a file, if that is byte for byte what would be written of it.
+    """Return the step schedule in `text`, the content of a file, if `text_of` writes exactly the same bytes; else None.
 
-    That takes a fraction of the time and the memory of reading any text.
+    This takes a fraction of the time and the memory of `from_document`.
 
     Raises:
-        InputError: as `from_document` does, for what stands before the steps.
+        InputError: as in `from_document`, for the keys before the steps.
     """
     found = scanned_steps(text)
     if found is None:
@@ -104,7 +104,7 @@ def scanned(text: bytes | bytearray, where: str) -> StepSchedule | None:
 
 
 def _is_text_of(schedule: StepSchedule, text: bytes | bytearray) -> bool:
-    """Return whether `text` is what is written of `schedule`."""
+    """Return whether `text` is what `text_of` writes for `schedule`."""
     place = 0
     for piece in text_of(schedule):
         data = piece.encode()
@@ -136,7 +136,14 @@ def from_document(document: Mapping[str, object], where: str) -> StepSchedule:
 def _schedule(
     document: Mapping[str, object], steps: int, transfers: Callable[[range, Topology], Transfers], where: str
 ) -> StepSchedule:
-    """Return the schedule of so many `steps` that a JSON object describes, its `transfers` of some steps given."""
+    """Return the schedule that a JSON object describes.
+
+    Args:
+        document: the object; its steps are not read here.
+        steps: the number of steps.
+        transfers: returns the transfers of a range of steps.
+        where: begins every error message.
+    """
     require(document, ("collective", "topology"), f"{where}:", "a step schedule")
     collective, topology = collective_in(document, where), topology_in(document, where)
     algbw = document.get("algbw")
@@ -156,7 +163,7 @@ def _schedule(
 
 
 def _phases(value: object, collective: Collective, steps: int, where: str) -> list[tuple[PhaseOp, int]]:
-    """Return what each phase does, and how many steps it has."""
+    """Return the operation and the number of steps of each phase."""
     if value is None:
         return _usual_phases(collective, steps, where)
     if not isinstance(value, list):
@@ -164,7 +171,7 @@ def _phases(value: object, collective: Collective, steps: int, where: str) -> li
     phases = [_phase(each, f"{where}: phases[{place}]") for place, each in enumerate(value)]
     total = sum(count for _, count in phases)
     if total != steps:
-        raise InputError(f"{where}: phases have {total} steps together, but {steps} are listed; make the two equal")
+        raise InputError(f"{where}: phases have {total} steps in total, but {steps} are listed; make the two equal")
     return phases
 
 
@@ -173,7 +180,7 @@ def _usual_phases(collective: Collective, steps: int, where: str) -> list[tuple[
         return [(PhaseOp.REDUCE if collective.only_reduces else PhaseOp.BROADCAST, steps)]
     if steps % 2:
         raise InputError(
-            f"{where}: an allreduce of {steps} steps does not reduce in half of them; say which do with "
+            f"{where}: an allreduce of {steps} steps, an odd number, cannot reduce in half of them; add "
             '"phases": [{"op": "reduce", "steps": ...}, {"op": "broadcast", "steps": ...}]'
         )
     return [(PhaseOp.REDUCE, steps // 2), (PhaseOp.BROADCAST, steps // 2)]
@@ -186,7 +193,7 @@ def _phase(value: object, where: str) -> tuple[PhaseOp, int]:
 
 
 def _transfers(steps: Sequence[object], topology: Topology, where: str, first: int) -> Transfers:
-    """Read `steps`, the first of which is number `first` of the file."""
+    """Read `steps`; the first of them is step number `first` of the file."""
     flat: list[Mapping[str, object]] = []
     lengths = []
     for number, step in enumerate(steps, start=first):
@@ -212,7 +219,7 @@ def _no_transfer(value: object, where: str) -> InputError:
 
 
 class _Columns:
-    """Reads the columns of transfers; a quick look at all of them, a slow one to name the culprit."""
+    """Reads the columns of transfers: a fast check of all, then, if it fails, a slow search for the wrong one."""
 
     def __init__(self, transfers: Sequence[Mapping[str, object]], starts: IntArray, where: str, first: int) -> None:
         self._transfers, self._starts, self._where, self._first = transfers, starts, where, first
@@ -232,7 +239,7 @@ class _Columns:
         return np.array(numbers, dtype=np.int32)
 
     def parts(self) -> tuple[tuple[Fraction, ...], IntArray, IntArray]:
-        """Return the distinct ends of parts, rising, and which of them each part begins and ends on."""
+        """Return the distinct ends of parts in ascending order, and for each part the indices of its two ends."""
         ends = self._ends()
         values: dict[object, Fraction] = {}
         for place, end in enumerate(ends):
@@ -245,7 +252,7 @@ class _Columns:
         return points, places[0::2].copy(), places[1::2].copy()
 
     def _ends(self) -> list[str]:
-        """Return the text of both ends of every part; of a JSON number the text that it was written as."""
+        """Return the text of both ends of every part; for a JSON number, the text in the file."""
         ends: list[str] = []
         for place, transfer in enumerate(self._transfers):
             interval = transfer["interval"]
@@ -260,4 +267,4 @@ class _Columns:
             return to_fraction(text, digits=MAX_RESULT_DIGITS)
         except ValueError as error:
             where = f"{self._place(place)}.interval"
-            raise InputError(f"{where} holds {shown(text)}, which {error}; write a rational such as '2/3'") from None
+            raise InputError(f"{where} contains {shown(text)}, which {error}; write a rational such as '2/3'") from None

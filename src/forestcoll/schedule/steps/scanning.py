@@ -1,9 +1,9 @@
-"""The transfers in the text of a step schedule as columns, read without an object for each.
+"""The transfers in the text of a step schedule as columns, read without making an object for each.
 
-The text is taken apart by what stands behind each number: `,` behind a shard or a source, `/` behind a numerator, `"`
-behind the rest of an interval's end, `}` behind a target. That is quick and believes much; so what was read is written
-again and must give the same text, byte for byte. Whatever differs in any way from what forestcoll writes gives nothing
-here, and the caller reads it in the ordinary way: nothing is accepted or refused for being read fast.
+The character after each number says what the number is: `,` follows a shard or a source, `/` a numerator, `"` the last
+number of an interval's end, `}` a target. This is fast but checks little. So the caller writes the result again and
+compares the two texts byte by byte. If a text differs in any way from what forestcoll writes, the caller uses the
+ordinary reader. So the fast reader never changes which files are accepted.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from forestcoll.schedule.rows_text import MAX_DIGITS, digit_values
 from forestcoll.schedule.steps.value import Transfers
 
 BLOCK_BYTES = 2**22
-"""How many bytes of text are taken apart at a time."""
+"""The bytes of text that are read at a time."""
 
 _OPEN, _CLOSE = b'\n"steps": [', b"\n]}\n"
 _COMMA, _SLASH, _QUOTE, _BRACE, _BRACKET, _ZERO = b',/"}]0'
@@ -26,27 +26,27 @@ _COMMA, _SLASH, _QUOTE, _BRACE, _BRACKET, _ZERO = b',/"}]0'
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Transfers of one block: nodes, ends of parts as numerators and denominators, and which end their step."""
+    """Transfers of one block: nodes, ends of parts as numerators and denominators, and which are last in their step."""
 
     shards: IntArray
     sources: IntArray
     targets: IntArray
-    ends: npt.NDArray[np.int64]  # a row a transfer: numerator and denominator of its low and its high end
+    ends: npt.NDArray[np.int64]  # one row for each transfer: numerator and denominator of its low and its high end
     is_last: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class ScannedSteps:
-    """What stands before the steps, and all transfers as of one phase."""
+    """The JSON object before the steps, and all transfers as if they were of one phase."""
 
     head: bytes
     transfers: Transfers
 
 
 def scanned_steps(text: bytes | bytearray) -> ScannedSteps | None:
-    """Return the transfers in `text`, the content of a file, and the JSON object before them; None if in doubt.
+    """Return the transfers in `text`, the content of a file, and the JSON object before them; None if unsure.
 
-    Whether the text is what would be written of them is for the caller to see.
+    The caller must check that writing the result gives `text` again.
     """
     begin = text.find(_OPEN)
     if begin < 1 or text[begin - 1 : begin] != b"," or not text.endswith(_CLOSE):
@@ -62,7 +62,7 @@ def scanned_steps(text: bytes | bytearray) -> ScannedSteps | None:
 
 
 def _blocks(text: bytes | bytearray, begin: int, end: int) -> Iterator[bytes]:
-    """Yield `text[begin:end]` cut behind the braces of transfers, with one byte more for what follows."""
+    """Yield `text[begin:end]` in pieces that end with the brace of a transfer and one byte more."""
     while begin < end:
         stop = text.rfind(b"}", begin, min(begin + BLOCK_BYTES, end)) + 1
         if not stop:
@@ -120,7 +120,7 @@ def _joined(blocks: list[_Columns]) -> Transfers | None:
 
 
 def _numbered(ends: npt.NDArray[np.int64], fractions: dict[int, int]) -> IntArray:
-    """Return a number for each numerator and denominator, the same for the same; new ones join `fractions`."""
+    """Return a number for each pair of numerator and denominator, from `fractions`; add new pairs to `fractions`."""
     distinct, inverse = np.unique(ends[:, 0] << 32 | ends[:, 1], return_inverse=True)
     numbers = [fractions.setdefault(code, len(fractions)) for code in distinct.tolist()]
     return np.array(numbers, dtype=np.int32)[inverse]

@@ -1,7 +1,7 @@
-"""How long a step schedule takes (§3.2): its steps in hops, and the loads of its busiest links in bandwidth.
+"""The time of a step schedule (§3.2): the number of steps, and the loads of the busiest links.
 
-A step is over when its busiest link is. Loads are exact: integers over a common denominator where they fit 64 bits,
-Python's integers elsewhere.
+A step ends when its busiest link is done. Loads are exact: integers over a common denominator, in 64 bits if they fit,
+otherwise Python integers.
 """
 
 from dataclasses import dataclass
@@ -22,10 +22,17 @@ class StepShape(Shape):
     """The steps of a schedule and their times.
 
     Attributes:
-        steps: how many steps there are: T_L in hops.
-        step_times: of each step the time for one unit of M, the greatest load / bandwidth of a link: M over the
-            topology's bandwidth unit.
-        egress: B, the greatest total bandwidth of the links that leave a node; all have the same in a regular network.
+        steps: the number of steps: T_L in hops.
+        step_times: for each step, the time for one unit of M: the greatest load / bandwidth of a link, in units of
+            M over the topology's bandwidth unit.
+        egress: B, the greatest total bandwidth of the links that leave a node. In a regular network it is the same for
+            all nodes.
+
+    Example:
+        >>> from forestcoll import build_topology, generate_steps, shape_of
+        >>> shape = shape_of(generate_steps(build_topology("ring:nodes=4")))
+        >>> shape.steps, str(shape.algbw), str(shape.bandwidth_factor)
+        (2, '8/3', '3/4')
     """
 
     steps: int
@@ -34,12 +41,12 @@ class StepShape(Shape):
 
     @property
     def hops(self) -> int:
-        """As `Shape.hops`: a link at each step."""
+        """One link at each step; see `Shape.hops`."""
         return self.steps
 
     @property
     def bandwidth_time(self) -> Fraction:
-        """T_B for one unit of M, the sum over all steps (2)."""
+        """T_B for one unit of M: the sum of `step_times` (equation 2)."""
         return sum(self.step_times, Fraction(0))
 
     @property
@@ -49,7 +56,7 @@ class StepShape(Shape):
 
     @property
     def algbw(self) -> Fraction | None:
-        """M / T_B, what large data come to, in the topology's unit; None if nothing is sent."""
+        """M / T_B, the bandwidth for large data, in the topology's unit; None if nothing is sent."""
         return 1 / self.bandwidth_time if self.bandwidth_time else None
 
 
@@ -69,7 +76,7 @@ def link_numbers(topology: Topology, sources: IntArray, targets: IntArray) -> np
     """Return the number of the link from each source to its target.
 
     Raises:
-        ValueError: there is none.
+        ValueError: a link does not exist.
     """
     nodes = len(topology.nodes)
     codes = np.fromiter((link.source * nodes + link.target for link in topology.links), np.int64, len(topology.links))
@@ -81,7 +88,7 @@ def link_numbers(topology: Topology, sources: IntArray, targets: IntArray) -> np
 
 
 def _step_times(transfers: Transfers, schedule: StepSchedule) -> list[Fraction]:
-    """Return of each step the greatest load / bandwidth, a load being a fraction of M."""
+    """Return, for each step, the greatest load / bandwidth of a link; loads are fractions of M."""
     if not len(transfers):
         return [Fraction(0)] * transfers.steps
     topology, shards = schedule.topology, schedule.shard_sizes
@@ -100,7 +107,7 @@ def _step_times(transfers: Transfers, schedule: StepSchedule) -> list[Fraction]:
 
 
 def _greatest_times(loads: npt.NDArray[np.generic], bandwidths: list[Fraction]) -> list[Fraction]:
-    """Return of each row the greatest load / bandwidth: the greatest load of each distinct bandwidth decides."""
+    """Return, for each row, the greatest load / bandwidth; only the greatest load of each bandwidth matters."""
     distinct = sorted(set(bandwidths))
     place_of = {bandwidth: place for place, bandwidth in enumerate(distinct)}
     class_of = np.array([place_of[bandwidth] for bandwidth in bandwidths])

@@ -1,8 +1,8 @@
-"""A schedule of steps: at each step, parts of shards cross links; frozen, and flat inside.
+"""A schedule of steps: at each step, parts of shards cross links. The value is frozen and stored in flat arrays.
 
-A *transfer* sends the part [low, high) of one node's shard over one link. What a node sends at a step it held before
-the step began. The ends of parts are exact: `Transfers.points` holds the distinct fractions once, rising, and a
-transfer names two of them by their places, so that comparing places compares fractions.
+A *transfer* sends the part [low, high) of one node's shard over one link. A node sends at a step only what it had
+before the step began. The ends of parts are exact: `Transfers.points` lists the distinct fractions in ascending order,
+and a transfer refers to two of them by index. So comparing indices compares fractions.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,13 @@ from forestcoll.schedule.schedule import Schedule
 
 
 class Transfer(NamedTuple):
-    """One transfer: `source` sends [`low`, `high`) of the shard of node `shard` over the link to `target`."""
+    """One transfer: `source` sends the part [`low`, `high`) of the shard of node `shard` over the link to `target`.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> Transfer(shard=0, low=Fraction(0), high=Fraction(1, 2), source=0, target=1).target
+        1
+    """
 
     shard: int
     low: Fraction
@@ -34,13 +40,18 @@ class Transfers:
     """Transfers, step by step, in flat read-only arrays.
 
     Attributes:
-        starts: where each step begins in the arrays below, and one past the last: from 0, rising.
-        shards: of each transfer the node whose shard it sends a part of.
-        sources: the node that sends.
-        targets: the node that receives.
-        lows: the place in `points` where the part begins.
-        highs: the place in `points` where it ends.
-        points: distinct fractions of a shard, rising.
+        starts: where each step begins in the arrays below, and the number of transfers: ascending, from 0.
+        shards: for each transfer, the node that owns the shard.
+        sources: for each transfer, the node that sends.
+        targets: for each transfer, the node that receives.
+        lows: for each transfer, the index in `points` where the part begins.
+        highs: for each transfer, the index in `points` where the part ends.
+        points: distinct fractions of a shard, in ascending order.
+
+    Example:
+        >>> half = Transfer(shard=0, low=Fraction(0), high=Fraction(1, 2), source=0, target=1)
+        >>> Transfers.of([[half], [half._replace(source=1, target=2)]])
+        <Transfers: 2 in 2 steps>
     """
 
     starts: IntArray
@@ -57,7 +68,7 @@ class Transfers:
 
     @staticmethod
     def of(steps: Iterable[Iterable[Transfer]]) -> "Transfers":
-        """Return the transfers of `steps`, in their order. Raises `OverflowError` if a node does not fit 32 bits."""
+        """Return the transfers of `steps`, in order. Raises `OverflowError` if a node number exceeds 32 bits."""
         listed = [list(step) for step in steps]
         flat = [transfer for step in listed for transfer in step]
         points = tuple(sorted({point for each in flat for point in (each.low, each.high)}))
@@ -76,7 +87,7 @@ class Transfers:
         return Transfers(starts, shards, sources, targets, lows, highs, points)
 
     @staticmethod
-    def by_step(  # noqa: PLR0913 (one parameter a column)
+    def by_step(  # noqa: PLR0913 (one parameter for each column)
         steps: IntArray,
         *,
         count: int,
@@ -87,10 +98,10 @@ class Transfers:
         highs: IntArray,
         points: Sequence[Fraction],
     ) -> "Transfers":
-        """Return transfers that are given in any order, each with the number of its step, from 0 to `count` - 1.
+        """Return transfers from columns in any order; `steps` holds the step of each transfer, from 0 to `count` - 1.
 
-        Transfers of one step keep their order. `points` may be in any order and repeat; those that no transfer names
-        are left out.
+        Transfers of one step keep their order. `points` may be in any order and contain duplicates; points that no
+        transfer uses are dropped.
         """
         order = np.argsort(steps, kind="stable")
         rising, places = _distinct_points(points, lows, highs)
@@ -107,12 +118,12 @@ class Transfers:
 
     @property
     def steps(self) -> int:
-        """How many steps there are."""
+        """The number of steps."""
         return len(self.starts) - 1
 
     @cached_property
     def step_of(self) -> IntArray:
-        """Of each transfer the number of its step, from 0."""
+        """For each transfer, the number of its step, from 0."""
         return np.repeat(np.arange(self.steps, dtype=np.int32), np.diff(self.starts))
 
     def step(self, number: int) -> Iterator[Transfer]:
@@ -135,7 +146,7 @@ class Transfers:
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays have no hash
 
     def only(self, steps: range) -> "Transfers":
-        """Return the transfers of these steps, one after the other, with the points that they name."""
+        """Return the transfers of these steps, in order, with the points that they use."""
         begin, end = int(self.starts[steps.start]), int(self.starts[steps.stop])
         if len(steps) == self.steps:
             return self
@@ -152,7 +163,7 @@ class Transfers:
         )
 
     def backwards(self) -> "Transfers":
-        """Return the transfers from the last step to the first, every one the other way (Definition 5)."""
+        """Return the transfers from the last step to the first, with source and target exchanged (Definition 5)."""
         ranges = [np.arange(begin, end) for begin, end in pairwise(self.starts.tolist())]
         order = np.concatenate([*reversed(ranges), np.zeros(0, dtype=np.int64)]).astype(np.int64)
         return Transfers(
@@ -166,7 +177,7 @@ class Transfers:
         )
 
     def renamed(self, image: IntArray) -> "Transfers":
-        """Return the transfers with node number `image[v]` in place of v (Definition 7)."""
+        """Return the transfers with node number `image[v]` instead of v (Definition 7)."""
         shards, sources, targets = (image[each] for each in (self.shards, self.sources, self.targets))
         return replace(self, shards=shards, sources=sources, targets=targets)
 
@@ -174,7 +185,7 @@ class Transfers:
 def _distinct_points(
     points: Sequence[Fraction], lows: IntArray, highs: IntArray
 ) -> tuple[tuple[Fraction, ...], IntArray]:
-    """Return the points that are named, once each and rising, and the new place of each of `points`."""
+    """Return the distinct points that are used, in ascending order, and the new index of each of `points`."""
     used = np.zeros(len(points), dtype=np.bool_)
     used[lows] = True
     used[highs] = True
@@ -186,12 +197,17 @@ def _distinct_points(
 
 @dataclass(frozen=True)
 class StepPhase:
-    """Transfers that spread shards or gather sums.
+    """Transfers that broadcast shards or reduce them to sums.
 
     Attributes:
-        op: BROADCAST, what is sent is copied and every node ends with all shards; or REDUCE, what is sent is the sum of
-            what the sender has of that part so far, and the receiver adds it to its own.
-        transfers: what is sent, step by step.
+        op: BROADCAST: a transfer copies data, and every node ends with all shards. REDUCE: a transfer sends the sum
+            that the sender has of that part so far, and the receiver adds it to its own.
+        transfers: the transfers, step by step.
+
+    Example:
+        >>> from forestcoll import build_topology, generate_steps
+        >>> [(phase.op.value, phase.transfers.steps) for phase in generate_steps(build_topology("ring:nodes=4")).phases]
+        [('broadcast', 2)]
     """
 
     op: PhaseOp
@@ -201,16 +217,21 @@ class StepPhase:
 @final
 @dataclass(frozen=True, repr=False)
 class StepSchedule(Schedule):
-    """Steps for a collective on a network without switches. `verify` says whether they are right.
+    """Steps for a collective on a network without switches. `verify` checks them.
 
-    In an allgather the shard of v starts on v, in a reduce-scatter it is what ends there, and in an allreduce it is
-    what v adds up and sends out. M is the data of the collective as in `Collective`.
+    In an allgather, the shard of v starts on v. In a reduce-scatter, the sum of the shard ends on v. In an allreduce, v
+    adds up the shard and broadcasts the sum. M is the data of the collective as in `Collective`.
 
     Attributes:
         collective: an allgather, a reduce-scatter or an allreduce.
-        phases: one, after which an allreduce has another: it reduces first, and then broadcasts.
-        shards: as `Schedule.shards`; an allreduce may have them too.
-        ranks: None, for all compute nodes take part.
+        phases: one phase; for an allreduce two, a reduce and then a broadcast.
+        shards: see `Schedule.shards`; an allreduce may have shards too.
+        ranks: None, because all compute nodes take part.
+
+    Example:
+        >>> from forestcoll import build_topology, generate_steps
+        >>> generate_steps(build_topology("ring:nodes=4"), "allreduce")
+        <StepSchedule: allreduce on 'ring:nodes=4', 4 compute nodes, 4 steps, 32 transfers>
     """
 
     kind: ClassVar[str] = "steps"
@@ -220,7 +241,7 @@ class StepSchedule(Schedule):
 
     @property
     def shard_sizes(self) -> tuple[Fraction, ...]:
-        """Of each node, compute node or not, its part of M."""
+        """For each node of the topology, its part of M; 0 for a switch."""
         compute = self.topology.compute
         shards = self.shards or (Fraction(1, len(compute)),) * len(compute)
         sizes = [Fraction(0)] * len(self.topology.nodes)
@@ -230,12 +251,12 @@ class StepSchedule(Schedule):
 
     @property
     def steps(self) -> int:
-        """How many steps there are: T_L in hops."""
+        """The number of steps: T_L in hops."""
         return sum(phase.transfers.steps for phase in self.phases)
 
     @property
     def size(self) -> str:
-        """As `Schedule.size`."""
+        """See `Schedule.size`."""
         return f"{self.steps} steps, {len(self)} transfers"
 
     def __len__(self) -> int:

@@ -1,1 +1,1 @@
-"""Schedules of trees: forests that work at the same time."""
+"""Schedules of trees: forests whose trees all work at the same time."""

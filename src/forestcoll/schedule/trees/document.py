@@ -1,7 +1,7 @@
 """`forestcoll.schedule/1`: a schedule of trees as a JSON document and as a file.
 
-Reading checks types and ranges, so that a `TreeSchedule` is well formed whoever wrote it; whether it is *right* is for
-`verify` to say.
+The reader checks types and ranges, so that every `TreeSchedule` is well formed. It does not check that the schedule is
+correct; `verify` does.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ _TREE_KEYS = {"root", "share", "routes"}
 
 
 def text_of(schedule: TreeSchedule) -> Iterator[str]:
-    """Yield the pieces of the JSON text of `schedule`: the same schedule gives the same characters."""
+    """Yield the pieces of the JSON text of `schedule`; equal schedules give equal texts."""
     head: dict[str, object] = {
         "format": FORMAT,
         "collective": schedule.collective.value,
@@ -76,10 +76,10 @@ def _joined(texts: Iterable[str], separator: str = ",") -> Iterator[str]:
 
 
 def scanned(text: bytes | bytearray, where: str) -> TreeSchedule | None:
-    """Return the schedule in `text`, the content of a file, read without an object for each integer; None if in doubt.
+    """Return the schedule in `text`, the content of a file, read without an object for each integer; None if unsure.
 
     Raises:
-        InputError: as `from_document` does.
+        InputError: as in `from_document`.
     """
     document = scanned_document(text)
     return None if document is None or document.get("format") != FORMAT else from_document(document, where=where)
@@ -138,7 +138,7 @@ def _phase(phase: object, nodes: int, routes: int, where: str) -> Phase:
 
 
 def _shares(trees: Sequence[Mapping[str, object]], where: str) -> tuple[Fraction, ...]:
-    """Read the share of each tree; the few distinct ones are parsed once."""
+    """Read the share of each tree; each distinct text is parsed once."""
     known: dict[object, Fraction] = {}
     shares: list[Fraction] = []
     for place, tree in enumerate(trees):
@@ -160,7 +160,10 @@ def _tree_count(value: object, where: str) -> int | None:
 
 
 def _rows(value: object, bound: int, where: str, key: str = "") -> Rows:
-    """Read a list of lists of integers from 0 to `bound` - 1: a quick look at all, a slow one to name the culprit."""
+    """Read a list of lists of integers from 0 to `bound` - 1.
+
+    A fast check looks at all entries; if it fails, a slow one finds the wrong entry.
+    """
     if isinstance(value, Rows):
         return _bounded(value, bound, where, key)
     rows = list_of(value, where)
@@ -178,7 +181,7 @@ def _rows_of_arrays(rows: Sequence[IntArray]) -> Rows:
 
 
 def _bounded(rows: Rows, bound: int, where: str, key: str) -> Rows:
-    """Return `rows`, whose entries are 0 or more, if they are less than `bound`."""
+    """Return `rows`, whose entries are at least 0, if all entries are less than `bound`."""
     if rows.entries.max(initial=-1) >= bound:
         entry = int((rows.entries >= bound).argmax())
         row = int(np.searchsorted(rows.starts, entry, side="right")) - 1

@@ -1,4 +1,4 @@
-"""The trees that a schedule with a symmetry stands for: the image of each base tree under each element of the group."""
+"""All trees of a schedule with a symmetry: the image of each base tree under each element of the group."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,10 +14,10 @@ from forestcoll.topology import NodeArray, Shift, Symmetry
 
 @dataclass(frozen=True, slots=True)
 class TreeImage:
-    """One tree of a schedule, written out.
+    """One tree of a schedule, with its paths.
 
     Attributes:
-        root: the number of the node that the data starts from or, where it is reduced, ends on.
+        root: the number of the node that the data starts from or, in a reduce, ends on.
         share: the exact fraction of the total data M that the tree carries.
         paths: the node numbers of its routes, in the order in which data flows.
     """
@@ -28,7 +28,21 @@ class TreeImage:
 
 
 def tree_images(schedule: TreeSchedule, phase: int) -> Iterator[TreeImage]:
-    """Yield each tree of a phase, one at a time: element by element of the group, in the order of the base trees."""
+    """Yield each tree of a phase: for each element of the group, the images of the base trees in order.
+
+    Args:
+        schedule: a schedule of trees, with or without a symmetry.
+        phase: the number of the phase, from 0.
+
+    Returns:
+        The trees, made one at a time.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> first = next(tree_images(generate("ring:nodes=4"), 0))
+        >>> first.root, len(first.paths)
+        (0, 3)
+    """
     listed = schedule.phases[phase]
     for element in _elements(schedule):
         for tree in listed:
@@ -39,7 +53,18 @@ def tree_images(schedule: TreeSchedule, phase: int) -> Iterator[TreeImage]:
 def expanded(schedule: TreeSchedule) -> TreeSchedule:
     """Return the same schedule without a symmetry: every tree in the order of `tree_images`, every route once.
 
-    Takes memory for all of it; the order of the routes is none in particular, but always the same.
+    The result takes memory for all trees. The order of the routes is not specified, but always the same.
+
+    Args:
+        schedule: a schedule of trees.
+
+    Returns:
+        The expanded schedule; `schedule` itself if it has no symmetry.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> expanded(generate("ring:nodes=4")).size
+        '8 trees'
     """
     if schedule.symmetry is None:
         return schedule
@@ -50,7 +75,7 @@ def expanded(schedule: TreeSchedule) -> TreeSchedule:
 
 
 def _images(schedule: TreeSchedule, elements: NodeArray) -> tuple[Rows, IntArray]:
-    """Return each image of a route once, and a matrix: of each element and route, the number of the image."""
+    """Return each image of a route once, and a matrix: for each element and each route, the number of the image."""
     lengths = np.tile(np.diff(schedule.routes.starts), len(elements))
     routes, numbers = distinct_rows(
         Rows(row_starts(lengths), np.take(elements, schedule.routes.entries, axis=1).reshape(-1))
@@ -59,17 +84,17 @@ def _images(schedule: TreeSchedule, elements: NodeArray) -> tuple[Rows, IntArray
 
 
 def _images_of_free(schedule: TreeSchedule, elements: NodeArray) -> tuple[Rows, IntArray] | None:
-    """Return what `_images` does, in another order and without comparing them, or None if the group forbids it.
+    """Return what `_images` returns, in another order and without comparing routes, or None if the group is not free.
 
-    A group that acts freely sends a route to as many different ones as it has elements. So a route is told by the
-    element that leads to it from the route of its orbit that starts on the first node of an orbit of nodes; elements
-    of an abelian group are added by adding the powers of its shifts.
+    Under a group that acts freely, a route has as many different images as the group has elements. Each orbit of routes
+    has one route that starts on the first node of an orbit of nodes. So the element that maps that route to another
+    identifies the other. Elements of an abelian group are multiplied by adding the exponents of their shifts.
     """
     shifts = (schedule.symmetry or Symmetry(())).shifts
     element_of = _element_of_node(elements)
     routes = schedule.routes
     if (routes.starts[1:] == routes.starts[:-1]).any():
-        return None  # a route without nodes, which only a wrong file has
+        return None  # a route without nodes; only a wrong file has one
     starts = routes.entries[routes.starts[:-1]]
     firsts = element_of[starts]
     if not shifts or not _is_abelian(shifts) or (firsts < 0).any():
@@ -88,7 +113,7 @@ def _images_of_free(schedule: TreeSchedule, elements: NodeArray) -> tuple[Rows, 
 
 
 def _element_of_node(elements: NodeArray) -> IntArray:
-    """Return of each node the number of the only element that leads to it from the first of its orbit, -1 if none."""
+    """Return, for each node, the number of the only element that maps the first node of its orbit to it, or -1."""
     nodes = elements.shape[1]
     first = elements.min(axis=0)
     found = np.full(nodes, -1, dtype=np.int64)
@@ -100,7 +125,7 @@ def _element_of_node(elements: NodeArray) -> IntArray:
 
 
 def _is_abelian(shifts: tuple[Shift, ...]) -> bool:
-    """Whether all shifts commute and come back to the identity after as many steps as they say."""
+    """Return whether all shifts commute, and each shift raised to its order is the identity."""
     commute = all(np.array_equal(one.image[two.image], two.image[one.image]) for one, two in combinations(shifts, 2))
     return commute and all(_returns(shift) for shift in shifts)
 
@@ -118,7 +143,7 @@ def _elements(schedule: TreeSchedule) -> Iterator[NodeArray]:
 
 
 def _expanded_phase(phase: Phase, elements: NodeArray, routes: IntArray) -> Phase:
-    """Return the images of `phase`; `routes` has a row an element, the number of each base route's image."""
+    """Return the images of `phase`; `routes` has one row for each element, the number of each base route's image."""
     roots = np.array(phase.roots, dtype=np.int64)
     lengths = np.tile(np.diff(phase.routes.starts), len(elements))
     return Phase(
@@ -130,9 +155,9 @@ def _expanded_phase(phase: Phase, elements: NodeArray, routes: IntArray) -> Phas
 
 
 def distinct_rows(rows: Rows) -> tuple[Rows, IntArray]:
-    """Return each of `rows` once, in order of first occurrence, and of each of `rows` its number among them.
+    """Return the distinct rows in order of first occurrence, and for each of `rows` its number among them.
 
-    Rows get numbers by their beginnings, one entry longer at each step; in the end number and length tell them apart.
+    Step n gives each row a number by its first n entries. At the end, number and length together identify a row.
     """
     lengths = np.diff(rows.starts)
     longest = int(lengths.max(initial=0))

@@ -1,9 +1,9 @@
-"""The document of a schedule with its rows of integers as arrays, read without an object for each integer.
+"""The document of a schedule with its rows of integers as arrays, read without making an object for each integer.
 
-The texts of the lists under `"routes"` are cut out and scanned; what is left is small, and the `json` module reads it
-with a number in their place that its hook turns into the arrays. Whatever is unusual, from a byte that is no JSON to a
-second list under the same key, gives no document at all here: the caller then reads the whole text in the ordinary
-way, so that nothing is accepted or refused for being read fast.
+The texts of the lists under `"routes"` are cut out and converted to arrays. The rest is small: the `json` module reads
+it, with a placeholder for each list, which a hook replaces by the array. For anything unusual, from invalid JSON to a
+second list under the same key, this module returns None, and the caller uses the ordinary reader. So the fast reader
+never changes which files are accepted.
 """
 
 import json
@@ -23,22 +23,22 @@ Row: TypeAlias = npt.NDArray[np.int32]
 
 _LIST = re.compile(rb'"routes"[ \t\r\n]*:[ \t\r\n]*(?=\[)')
 _TABLE = re.compile(rb"\[[ \t\r\n]*(?=\[)")
-_STAND_IN = "-Infinity"
-"""What stands where a list was cut out; a document that holds it already is not read here."""
+_PLACEHOLDER = "-Infinity"
+"""The text that replaces a list; a document that already contains this text is not read here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where the list under a key `"routes"` stands in the text, its brackets included."""
+    """The place of the list under a key `"routes"` in the text, with its brackets."""
 
     begin: int
     end: int
 
 
 def scanned_document(text: bytes | bytearray) -> dict[str, object] | None:
-    """Return the JSON object in `text`: its table of routes as `Rows`, the routes of each tree as an array of int32.
+    """Return the JSON object in `text`, with its table of routes as `Rows` and the routes of each tree as int32 array.
 
-    None if the text is not plainly such a document.
+    Return None if the text is unusual in any way.
     """
     cuts = _cuts(text)
     if not cuts:
@@ -50,7 +50,7 @@ def scanned_document(text: bytes | bytearray) -> dict[str, object] | None:
     remaining = iter(lists)
 
     def constant(name: str) -> object:
-        return next(remaining) if name == _STAND_IN else WrittenFloat(name)
+        return next(remaining) if name == _PLACEHOLDER else WrittenFloat(name)
 
     try:
         document = json.loads(rest, parse_float=WrittenFloat, parse_constant=constant)
@@ -60,7 +60,7 @@ def scanned_document(text: bytes | bytearray) -> dict[str, object] | None:
 
 
 def _cuts(text: bytes | bytearray) -> list[Cut] | None:
-    """Return where lists stand under a key `"routes"`; None if the end of one is not found."""
+    """Return the places of the lists under keys `"routes"`, or None if the end of a list is not found."""
     cuts: list[Cut] = []
     place = 0
     while (found := _LIST.search(text, place)) is not None:
@@ -76,9 +76,9 @@ def _cuts(text: bytes | bytearray) -> list[Cut] | None:
 
 
 def _end(text: bytes | bytearray, begin: int) -> int:
-    """Return where the list that begins at `begin` ends, 0 if it does not.
+    """Return where the list that begins at `begin` ends, or 0 if it has no end.
 
-    No list of integers holds a quotation mark or a brace, so the last bracket before the next of these ends it.
+    A list of integers contains no quotation mark and no brace. So it ends with the last bracket before the next one.
     """
     quote = text.find(b'"', begin)
     bound = quote if quote >= 0 else len(text)
@@ -87,11 +87,11 @@ def _end(text: bytes | bytearray, begin: int) -> int:
 
 
 def _rest(text: bytes | bytearray, cuts: Sequence[Cut]) -> str | None:
-    """Return `text` with a stand-in for each of `cuts`, or None if it is no text or the stand-in occurs anyway."""
+    """Return `text` with a placeholder for each of `cuts`, or None if it is not UTF-8 or contains the placeholder."""
     ends = [0, *(cut.end for cut in cuts)]
     begins = [*(cut.begin for cut in cuts), len(text)]
     pieces = [text[end:begin] for end, begin in zip(ends, begins, strict=True)]
-    mark = _STAND_IN.encode()
+    mark = _PLACEHOLDER.encode()
     if any(mark in piece for piece in pieces):
         return None
     try:
@@ -101,7 +101,7 @@ def _rest(text: bytes | bytearray, cuts: Sequence[Cut]) -> str | None:
 
 
 def _scanned_lists(text: bytes | bytearray, cuts: Sequence[Cut]) -> list[Rows | Row] | None:
-    """Return the lists that stand at `cuts`, or None if one of them is not of integers or of rows of integers."""
+    """Return the lists at `cuts`, or None if one of them does not contain only integers or only rows of integers."""
     lists: list[Rows | Row] = []
     for group in _groups(text, cuts):
         table = _TABLE.match(text, group[0].begin)
@@ -113,7 +113,7 @@ def _scanned_lists(text: bytes | bytearray, cuts: Sequence[Cut]) -> list[Rows | 
 
 
 def _groups(text: bytes | bytearray, cuts: Sequence[Cut]) -> Iterator[list[Cut]]:
-    """Yield `cuts` in groups that are worth an array: a table alone, single rows until they are long enough."""
+    """Yield `cuts` in groups that are converted together: a table alone, or single rows up to a block of bytes."""
     group: list[Cut] = []
     size = 0
     for cut in cuts:
@@ -141,7 +141,7 @@ def _scanned_table(text: bytes | bytearray, begin: int, end: int) -> Sequence[Ro
 
 
 def _placed(document: object) -> int:
-    """Return how many arrays stand where the format has them: the table of routes, and the routes of trees."""
+    """Return how many arrays are at the places of the format: the table of routes, and the routes of trees."""
     if not isinstance(document, Mapping):
         return 0
     phases = [phase for phase in _listed(document.get("phases")) if isinstance(phase, Mapping)]

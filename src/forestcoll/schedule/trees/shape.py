@@ -1,8 +1,8 @@
-"""How tall the trees of a schedule are: height is what a small message waits for.
+"""The heights of the trees of a schedule, which determine the time of small messages.
 
-A tree's *height* counts its edges (one send between compute nodes each) from the root to the deepest node; its
-*hops* count the links on the way, switches included. Means weigh each tree by its share. A tree that reduces is as high
-as the one that broadcasts backwards.
+The *height* of a tree is the number of edges from the root to the deepest node; an edge is one send between compute
+nodes. Its *hops* are the number of links on that path, with those at switches. Means weight each tree by its share. A
+tree that reduces is as high as its reverse.
 """
 
 from collections.abc import Iterator
@@ -25,13 +25,19 @@ class TreeShape(Shape):
     """Tree counts and heights of a schedule.
 
     Attributes:
-        trees: how many trees its phases have, all images of base trees counted.
-        greatest_height: sends from root to the deepest node, over all trees.
-        mean_height: the trees' heights, weighted by their shares.
-        greatest_hops: links from root to the deepest node, over all trees.
-        mean_hops: the trees' hops, weighted by their shares.
-        group_order: how many images each base tree has; 1 without a symmetry.
-        phases: how many phases there are, one after the other.
+        trees: the number of trees of all phases, with all images of base trees.
+        greatest_height: the most sends from a root to its deepest node, over all trees.
+        mean_height: the mean height of the trees, weighted by their shares.
+        greatest_hops: the most links from a root to its deepest node, over all trees.
+        mean_hops: the mean hops of the trees, weighted by their shares.
+        group_order: the number of images of each base tree; 1 without a symmetry.
+        phases: the number of phases, which follow each other.
+
+    Example:
+        >>> from forestcoll import generate, shape_of
+        >>> shape = shape_of(generate("ring:nodes=4"))
+        >>> shape.trees, shape.greatest_height, shape.phases
+        (8, 2, 1)
     """
 
     trees: int
@@ -44,19 +50,19 @@ class TreeShape(Shape):
 
     @property
     def hops(self) -> int:
-        """As `Shape.hops`: the greatest of a tree, in each phase."""
+        """The greatest hops of a tree times the number of phases; see `Shape.hops`."""
         return self.phases * self.greatest_hops
 
     @property
     def base_trees(self) -> int:
-        """How many trees the phases list."""
+        """The number of trees that the phases list."""
         return self.trees // self.group_order
 
 
 def tree_shape(schedule: TreeSchedule) -> TreeShape:
-    """Return the shape of `schedule`, whose trees must list each route after those that feed it.
+    """Return the shape of `schedule`; its trees must list each route after the routes that feed it.
 
-    The images of a base tree are as high as it is, and have its share.
+    The images of a base tree have its height and its share.
     """
     ends = _Ends.of(schedule)
     depths = [
@@ -80,7 +86,7 @@ def tree_shape(schedule: TreeSchedule) -> TreeShape:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """Of each route of a schedule its first node, its last node, and how many links it has."""
+    """For each route of a schedule, its first node, its last node, and its number of links."""
 
     firsts: IntArray
     lasts: IntArray
@@ -98,7 +104,7 @@ class _Ends:
 
 
 def _blocks(phase: Phase, nodes: int) -> Iterator[Rows]:
-    """Yield the lists of routes of the trees of `phase`, some trees at a time."""
+    """Yield the lists of routes of the trees of `phase`, in blocks of trees."""
     count = max(1, BLOCK_CELLS // (nodes + 1))
     for begin in range(0, len(phase), count):
         starts = phase.routes.starts[begin : begin + count + 1]
@@ -106,9 +112,9 @@ def _blocks(phase: Phase, nodes: int) -> Iterator[Rows]:
 
 
 def _depths(trees: Rows, ends: _Ends) -> IntArray:
-    """Return the height and the hops of each tree; all trees advance together, a position at a time.
+    """Return the height and the hops of each tree; all trees advance together, one position at a time.
 
-    A tree has a cell for each node, and one more that positions beyond its end lead from and to.
+    A tree has a cell for each node, and one more cell, which is source and target of positions beyond its end.
     """
     sizes = np.diff(trees.starts)
     positions = np.arange(len(trees.entries)) - np.repeat(trees.starts[:-1], sizes)

@@ -1,4 +1,4 @@
-"""How much a schedule sends: what switches that copy or add save is seen here, not in the bandwidth."""
+"""The amount of data that a schedule sends. Switches that copy or add up reduce it, even at the same bandwidth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,14 @@ class Traffic:
     """Amounts of data, as multiples of M.
 
     Attributes:
-        sent: what a compute node sends in all, on average.
-        wire: what all links together carry.
+        sent: the data that a compute node sends, on average.
+        wire: the data that all links together carry.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> traffic = traffic_of(generate("ring:nodes=4"))
+        >>> str(traffic.sent), str(traffic.wire)
+        ('3/4', '3')
     """
 
     sent: Fraction
@@ -25,7 +31,19 @@ class Traffic:
 
 
 def traffic_of(schedule: TreeSchedule) -> Traffic:
-    """Return how much `schedule` sends, all images of base trees counted."""
+    """Return how much data `schedule` sends, with all images of base trees.
+
+    Args:
+        schedule: a schedule of trees.
+
+    Returns:
+        The amounts, as multiples of M.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> str(traffic_of(generate("ring:nodes=4", "allreduce")).wire)
+        '6'
+    """
     topology, routes = schedule.topology, schedule.routes
     order = 1 if schedule.symmetry is None else schedule.symmetry.order
     carried, whole = carried_by_routes(routes, schedule.phases, order * len(topology.nodes))
@@ -39,9 +57,9 @@ def traffic_of(schedule: TreeSchedule) -> Traffic:
 
 
 def carried_by_routes(routes: Rows, phases: Sequence[Phase], copies: int) -> tuple[IntArray, int]:
-    """Return what each route carries in all phases, in parts of M, and how many of these parts M has.
+    """Return the data that each route carries in all phases, as a number of parts of M, and the number of parts of M.
 
-    The integers are wide enough for sums in which each tree's share counts once for every edge, `copies` times over.
+    The integers are wide enough for sums that count the share of each tree `copies` times for every edge.
     """
     whole = lcm(*{share.denominator for phase in phases for share in phase.shares})
     longest = int(np.diff(routes.starts).max(initial=1))

@@ -1,7 +1,7 @@
-"""A schedule of trees: frozen, and flat inside, because a thousand nodes make a million tree edges.
+"""A schedule of trees: frozen, and stored in flat arrays, because a schedule of 1,000 nodes has a million tree edges.
 
-Routes and trees are rows of variable length: one array holds all entries, another where each row begins. The public
-values for one row are simple: a tuple of node numbers, a `Tree`.
+Routes and trees are rows of variable length: one array holds all entries, another holds where each row begins. One row
+is returned as a simple value: a tuple of node numbers, or a `Tree`.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,18 @@ from forestcoll.topology import Symmetry
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """One spanning tree: `share` of the total data M, along `routes` in the order in which data flows.
+    """One spanning tree.
 
     Attributes:
-        root: the number of the node that the data starts from or, where it is reduced, ends on.
-        share: the exact fraction of M that the tree carries.
-        routes: numbers of routes of the schedule.
+        root: the number of the node that the data starts from or, in a reduce, ends on.
+        share: the exact fraction of the total data M that the tree carries.
+        routes: numbers of routes of the schedule, in the order in which data flows.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> tree = generate("ring:nodes=4").phases[0][0]
+        >>> tree.root, str(tree.share)
+        (0, '1/8')
     """
 
     root: int
@@ -35,10 +41,15 @@ class Phase:
     """A forest of trees that work at the same time.
 
     Attributes:
-        op: what the trees do.
-        roots: the root of each tree, a node number.
+        op: what the trees do, broadcast or reduce.
+        roots: the node number of the root of each tree.
         shares: the share of each tree.
-        routes: the route numbers of each tree, a row a tree.
+        routes: the route numbers of each tree, one row for each tree.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> generate("ring:nodes=4").phases
+        (<Phase: broadcast, 8 trees>,)
     """
 
     op: PhaseOp
@@ -62,17 +73,24 @@ class Phase:
 @final
 @dataclass(frozen=True, repr=False)
 class TreeSchedule(Schedule):
-    """Trees for a collective on a network, and what they are claimed to achieve. `verify` says whether it is so.
+    """Trees for a collective on a network, and the bandwidth that they claim. `verify` checks both.
 
     Attributes:
-        routes: paths of links between compute nodes, a row a route, its node numbers in order.
-        phases: forests, one after the other; an allreduce has two, a reduce and a broadcast, others one.
-        algbw: as `Schedule.algbw`; trees always claim one.
-        trees_per_root: k, counting a tree as often as its share holds 1/(N k), or None where the file does not say. Of
-            shards that are not equal, the trees of each 1/D of the data, their common denominator being D; of a
-            broadcast or a reduce, those of the root.
-        symmetry: if there is one, the trees of the phases are *base trees*: the schedule has the image of each of them,
-            root and nodes of routes, under each element of the group, all with the share of the base tree.
+        routes: paths of links between compute nodes: one row for each route, with its node numbers in order.
+        phases: the forests, one after the other. An allreduce has two, a reduce and a broadcast; others have one.
+        algbw: see `Schedule.algbw`; trees always claim one.
+        trees_per_root: k, the number of trees of each root, where a tree of share m/(N k) counts m times; None if the
+            file does not say. If shards are not equal and D is their common denominator, k trees carry each 1/D of the
+            data. In a broadcast or a reduce, k is the number of trees of the root.
+        symmetry: None, or the symmetry of the schedule. With a symmetry, the trees of the phases are *base trees*: the
+            schedule has the image of each base tree (its root and the nodes of its routes) under each element of the
+            group, with the share of the base tree.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> schedule = generate("ring:nodes=4", "allreduce")
+        >>> [phase.op.value for phase in schedule.phases], schedule.trees_per_root
+        (['reduce', 'broadcast'], 2)
     """
 
     kind: ClassVar[str] = "trees"
@@ -85,14 +103,14 @@ class TreeSchedule(Schedule):
 
     @property
     def root(self) -> int | None:
-        """As `Schedule.root`: the root of the first tree."""
+        """The root of the first tree; see `Schedule.root`."""
         if not self.collective.has_root or not self.phases or not len(self.phases[0]):
             return None
         return self.phases[0].roots[0]
 
     @property
     def size(self) -> str:
-        """As `Schedule.size`."""
+        """See `Schedule.size`."""
         listed = sum(len(phase) for phase in self.phases)
         images = "" if self.symmetry is None else f", {self.symmetry.order} images each"
         return f"{listed} trees{images}"

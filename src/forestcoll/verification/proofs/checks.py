@@ -1,7 +1,7 @@
-"""One function checks all kinds of proofs; the table `CHECKS` is the one place that knows them.
+"""One function checks all kinds of proofs. The table `CHECKS` is the only place that lists them.
 
-The checks read the numbers that a proof holds and add them up on their own. They never call `Proof.algbw`, so that an
-error there is found.
+The checks read the numbers of a proof and add them up themselves. They never call `Proof.algbw`, so that they find an
+error there.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,11 @@ CHECKS: dict[type[Proof], Callable[[Any, Question], Fraction]] = {
     LengthsProof: lengths_bound,
     PricesProof: prices_bound,
 }
-"""What each kind of proof proves."""
+"""The function that computes the proven bound, for each kind of proof."""
 
 
 def proven(proof: Proof, question: Question) -> Fraction:
-    """Return the algbw that `proof` proves no schedule of its kinds beats.
+    """Return the algbw of which `proof` proves that no schedule beats it.
 
     Raises:
         UnprovenError: the numbers of the proof do not meet its conditions.

@@ -1,9 +1,9 @@
 """A cut proves that algbw <= exit bandwidth / the part of the data that must leave it.
 
-With a member inside and one outside, some part of the data must leave the cut: in an allgather or a broadcast the
-shards inside, for a node outside needs them; in a reduce-scatter or a reduce those of the nodes outside, for a node
-inside adds to them; in an allreduce all data, for what the nodes inside add up to is wanted outside. So no schedule,
-with or without switches that multicast or aggregate, is faster.
+If a member is inside and one outside, some part of the data must leave the cut. In an allgather or a broadcast, this
+part is the shards inside, because a node outside needs them. In a reduce-scatter or a reduce, it is the shards of the
+nodes outside, because a node inside adds to them. In an allreduce, it is all data, because the nodes outside need the
+sums of the nodes inside. So no schedule is faster, with or without switches that multicast or aggregate.
 """
 
 from fractions import Fraction
@@ -17,9 +17,9 @@ def cut_bound(proof: CutProof, question: Question) -> Fraction:
     """Return the algbw that a cut proves."""
     question.require_nodes(proof.inside, "the cut")
     if question.collective is Collective.ALL_TO_ALL:
-        raise UnprovenError("a cut bounds no all-to-all here")
+        raise UnprovenError("a cut does not bound an all-to-all; lengths of links do")
     if members_inside(proof, question) in {0, len(question.members)}:
-        raise UnprovenError("the cut has no compute node that takes part inside, or none outside")
+        raise UnprovenError("no compute node that takes part is inside the cut, or none is outside")
     part = must_leave(proof, question)
     if not part:
         raise UnprovenError("no part of the data must leave the cut")

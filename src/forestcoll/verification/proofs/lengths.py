@@ -1,7 +1,7 @@
 """Lengths of links bound an all-to-all (Zhao et al., *Efficient Direct-Connect Topologies*, appendix A.5).
 
-A flow of f between every two of N compute nodes uses up at least f times the sum of their distances, and no more than
-the sum over links of bandwidth times length. A node's whole buffer is N blocks, so that algbw is N f.
+If every two of N compute nodes exchange a flow of f, the flows use at least f times the sum of all distances. The links
+allow at most the sum of bandwidth times length. The buffer of a node is N blocks, so algbw is N f.
 """
 
 import heapq
@@ -17,14 +17,14 @@ def lengths_bound(proof: LengthsProof, question: Question) -> Fraction:
     if question.collective is not Collective.ALL_TO_ALL:
         raise UnprovenError(f"lengths bound an all-to-all only, and this is {question.collective.with_article}")
     if len(set(question.parts)) > 1:
-        raise UnprovenError("lengths bound an all-to-all of equal blocks")
+        raise UnprovenError("lengths bound an all-to-all of equal blocks only")
     links = {(link.source, link.target): link.bandwidth for link in question.topology.links}
     lengths: dict[tuple[int, int], int] = {}
     for ends, length in zip(proof.ends, proof.lengths, strict=True):
         if length < 0:
             raise UnprovenError("a length is negative")
         if ends not in links or ends in lengths:
-            raise UnprovenError("a length is given for a link that is not there, or twice for one")
+            raise UnprovenError("a length is given for a link that does not exist, or twice for one link")
         lengths[ends] = length
     used = sum((links[ends] * length for ends, length in lengths.items()), Fraction(0))
     apart = _all_distances(question, lengths)

@@ -1,8 +1,9 @@
 """Prices of ports bound a series of broadcasts (*Steady-state broadcasts*, the dual of SSB(G)).
 
-Priced, the time that a message takes at ports costs at least the weights of all cuts, for its tree enters each cut and
-no way between compute nodes costs less than the cuts that it enters. A unit of time at all ports costs the sum of the
-prices, so that the throughput is at most that sum / the weights.
+The cost of a message is the time that it takes at each port times the price of the port. It is at least the sum of the
+weights of all cuts, because the tree of the message enters each cut, and no path between compute nodes costs less than
+the weights of the cuts that it enters. A unit of time at all ports costs the sum of the prices. So the throughput is at
+most the sum of the prices / the sum of the weights.
 """
 
 import heapq
@@ -29,7 +30,7 @@ def prices_bound(proof: PricesProof, question: Question) -> Fraction:
         raise UnprovenError("a port has two prices")
     others = set(question.topology.compute) - {question.root}
     if not proof.cuts or not all(cut and others.issuperset(cut) for _, cut in proof.cuts):
-        raise UnprovenError("there is no cut, or one is empty or holds the source or a switch")
+        raise UnprovenError("there is no cut, or one is empty or contains the source or a switch")
     require_coarse([*(price for _, price in proof.prices), *(weight for weight, _ in proof.cuts)])
     _require_costs(proof, question.topology)
     paid = sum((price for _, price in proof.prices), Fraction(0))
@@ -37,23 +38,23 @@ def prices_bound(proof: PricesProof, question: Question) -> Fraction:
 
 
 def _require_costs(proof: PricesProof, topology: Topology) -> None:
-    """Check that no way from a compute node to the next costs less than the cuts that it enters."""
+    """Check that no path from a compute node to the next costs less than the weights of the cuts that it enters."""
     entered: dict[int, dict[int, Fraction]] = {each: {} for each in topology.compute}
     for place, (weight, cut) in enumerate(proof.cuts):
         for each in cut:
             entered[each][place] = weight
     leaving = _costs(proof, topology)
     for source in topology.compute:
-        for target, cost in _ways(topology, leaving, source):
+        for target, cost in _path_costs(topology, leaving, source):
             due = sum((each for place, each in entered[target].items() if place not in entered[source]), Fraction(0))
             if cost < due:
-                way = f"{node(topology, source)} -> {node(topology, target)} costs {number(cost)}"
+                path = f"{node(topology, source)} -> {node(topology, target)} costs {number(cost)}"
                 less = f"less than the {number(due)} of the cuts that it enters"
-                raise UnprovenError(f"{way} at the certificate's prices, {less}")
+                raise UnprovenError(f"{path} at the certificate's prices, {less}")
 
 
 def _costs(proof: PricesProof, topology: Topology) -> dict[int, list[tuple[int, Fraction]]]:
-    """Return of each node the targets of its links, with what a message over the link costs."""
+    """Return, for each node, the targets of its links, each with the cost of a message over the link."""
     prices = dict(proof.prices)
     leaving: dict[int, list[tuple[int, Fraction]]] = {}
     for place, link in enumerate(topology.links):
@@ -63,7 +64,7 @@ def _costs(proof: PricesProof, topology: Topology) -> dict[int, list[tuple[int, 
 
 
 def occupied(topology: Topology, link: int) -> Iterator[Port]:
-    """Yield what a busy link excludes others from: itself, and ports of compute nodes that have one each way."""
+    """Yield the ports that a busy link occupies: the link itself and, in the one-port model, ports of its ends."""
     yield Port(PortKind.LINK, link)
     if topology.port_model == _ONE_PORT:
         ends = topology.links[link]
@@ -73,10 +74,10 @@ def occupied(topology: Topology, link: int) -> Iterator[Port]:
             yield Port(PortKind.RECEIVE, ends.target)
 
 
-def _ways(
+def _path_costs(
     topology: Topology, leaving: dict[int, list[tuple[int, Fraction]]], start: int
 ) -> Iterator[tuple[int, Fraction]]:
-    """Yield the compute nodes that `start` reaches without another on the way, and the least cost (Dijkstra)."""
+    """Yield the compute nodes that `start` reaches over switches alone, with the least cost of each (Dijkstra)."""
     if not topology.switches:
         yield from leaving.get(start, [])
         return

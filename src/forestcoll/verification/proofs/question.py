@@ -1,4 +1,4 @@
-"""What a bound is about, and how a proof of it fails."""
+"""The question that a bound answers, and the error of a proof that fails."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,23 +15,23 @@ from forestcoll.topology import Topology
 from forestcoll.verification.network import BoolArray, Network
 
 MAX_DENOMINATOR_DIGITS = 4000
-"""The most digits of a common denominator; beyond it sums take too long."""
+"""The most digits of a common denominator; with more digits, sums take too long."""
 
 
 class UnprovenError(ValueError):
-    """A proof proves nothing here; the message says which condition fails."""
+    """A proof does not prove a bound; the message says which condition fails."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a bound is about.
+    """The question that a bound answers: how fast can this collective be on this network?
 
     Attributes:
         network: the network in arrays.
         collective: the operation.
         members: the numbers of the compute nodes that take part.
-        parts: of each of these the part of M that starts at it, or ends on it where data is reduced.
-        root: the number of the root, None where the collective has none.
+        parts: for each member, the part of M that starts on it or, in a reduce, ends on it.
+        root: the number of the root; None if the collective has no root.
     """
 
     network: Network
@@ -42,7 +42,7 @@ class Question:
 
     @staticmethod
     def of(schedule: Schedule, network: Network) -> "Question":
-        """Return what a bound of `schedule` is about; `network` is its topology."""
+        """Return the question that a bound of `schedule` answers; `network` is its topology."""
         members, root = schedule.members, schedule.root
         if root is not None:
             parts = tuple(Fraction(node == root) for node in members)
@@ -73,18 +73,18 @@ class Question:
         return usable
 
     def marks(self, nodes: Iterable[int]) -> BoolArray:
-        """Return of each node whether it is one of `nodes`."""
+        """Return, for each node of the network, whether it is one of `nodes`."""
         marks = np.zeros(self.network.size, dtype=np.bool_)
         marks[list(nodes)] = True
         return marks
 
     def require_nodes(self, nodes: Iterable[int], what: str) -> None:
-        """Check that `nodes` are numbers of nodes, each there once."""
+        """Check that `nodes` are numbers of nodes, each at most once."""
         listed = list(nodes)
         if not all(0 <= node < self.network.size for node in listed):
-            raise UnprovenError(f"{what} holds a number that is none of a node")
+            raise UnprovenError(f"{what} contains a number that is not the number of a node")
         if len(set(listed)) < len(listed):
-            raise UnprovenError(f"{what} holds a node twice")
+            raise UnprovenError(f"{what} contains a node twice")
 
 
 def _reached(tails: IntArray, heads: IntArray, begin: BoolArray) -> BoolArray:

@@ -1,7 +1,7 @@
-"""What all nodes must receive in an allreduce (Corollary 2.1 of *On the Computation Rate of All-Reduce*).
+"""The data that all nodes must receive in an allreduce (Corollary 2.1 of *On the Computation Rate of All-Reduce*).
 
-Data that moves along trees is sent N - 1 times in the reduce and N - 1 times in the broadcast. Where all compute nodes
-take part and no switch copies or adds up, each of these sends enters a compute node and leaves another.
+Data that moves along trees is sent N - 1 times in the reduce and N - 1 times in the broadcast. If all compute nodes
+take part and no switch copies or adds up, each of these sends leaves one compute node and enters another.
 """
 
 from fractions import Fraction
@@ -20,16 +20,16 @@ def receipt_bound(proof: ReceiptProof, question: Question) -> Fraction:  # noqa:
     if question.collective is not Collective.ALLREDUCE:
         raise UnprovenError(f"it bounds an allreduce only, and this is {question.collective.with_article}")
     if len(question.members) < int(network.is_compute.sum()):
-        raise UnprovenError("a compute node is idle, and could copy and add up")
+        raise UnprovenError("a compute node is idle and could copy and add up data")
     if bool((network.can_multicast | network.can_aggregate).any()):
-        raise UnprovenError("a switch copies or adds up")
+        raise UnprovenError("a switch can copy or add up data")
     ends = (network.targets, network.sources)
     least = min(_bandwidth(network, network.is_compute[end] & question.usable) for end in ends)
     return least / (2 * (len(question.members) - 1))
 
 
 def _bandwidth(network: Network, links: BoolArray) -> Fraction:
-    """Return the bandwidth of the marked links together."""
+    """Return the total bandwidth of the marked links."""
     distinct, class_of = network.bandwidths
     counts = np.bincount(class_of[links], minlength=len(distinct)).tolist()
     return sum((count * each for count, each in zip(counts, distinct, strict=True)), Fraction(0))

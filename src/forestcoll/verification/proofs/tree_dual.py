@@ -1,14 +1,16 @@
 """Weights of sets bound schedules whose data moves along trees (ForestColl, appendices G and H).
 
-Each set S misses a member, has a weight and belongs to a phase. Trees of a broadcast leave S, and trees of a reduce
-enter it, at least at the rate of the roots inside. Nodes that neither copy nor add up in a phase pass on what they take
-in, so that their potentials cancel out. In each phase a link costs the weights of the sets that it crosses plus the
-fall of the potential along it; links are shared by both phases of an allreduce, so that the greater cost counts. Then
+Each set S has a weight, belongs to a phase, and does not contain all members. Trees of a broadcast leave S, and trees
+of a reduce enter S, at least at the rate of the roots inside. Nodes that neither copy nor add up in a phase send as
+much as they receive, so that their potentials cancel out. In each phase, the cost of a link is the sum of the weights
+of the sets that it crosses plus the decrease of the potential along it. Both phases of an allreduce share the links, so
+that the greater cost counts. Then
 
-    rate <= sum over links of bandwidth * cost / weights of the sets, each times the part of the data rooted inside.
+    rate <= sum over links of (bandwidth * cost) / sum over sets of (weight * part of the data rooted inside).
 
-A set stands for its images under a group of symmetries, which share its weight. What the images of a set cost a link,
-and hold of a node, depends on the orbit only: it is the mean over the orbit. So no image is made.
+A set stands for all its images under a group of symmetries; the images share its weight. The cost of the images for a
+link, and their weight for a node, depend only on the orbit of the link or node: they are means over the orbit. So no
+image is computed.
 """
 
 from collections import Counter
@@ -38,18 +40,18 @@ _PHASES = {
 def tree_dual_bound(proof: TreeDualProof, question: Question) -> Fraction:
     """Return the algbw that the weights prove for schedules along trees."""
     if question.collective not in _PHASES:
-        raise UnprovenError(f"trees make no {question.collective}")
+        raise UnprovenError(f"it bounds schedules of trees, which cannot do {question.collective.with_article}")
     dual = _Dual(proof, question)
     dual.check()
     held = dual.held()
     if held <= 0:
-        raise UnprovenError("its sets hold no data")
+        raise UnprovenError("its sets contain no data")
     return dual.paid() / held
 
 
 @dataclass(frozen=True)
 class _Dual:
-    """The solution of the dual on the network."""
+    """A solution of the dual problem on the network."""
 
     proof: TreeDualProof
     question: Question
@@ -71,7 +73,7 @@ class _Dual:
                     f"set {place} belongs to a {cut.phase}, and this is {self.question.collective.with_article}"
                 )
             if members.issubset(cut.inside):
-                raise UnprovenError(f"set {place} holds all compute nodes that take part")
+                raise UnprovenError(f"set {place} contains all compute nodes that take part")
         for phase in self.phases:
             self._check_potentials(phase)
         for place, shift in enumerate(self.proof.symmetry.shifts):
@@ -85,22 +87,22 @@ class _Dual:
         for node, value in self.proof.potentials.get(phase, {}).items():
             self.question.require_nodes([node], "the list of potentials")
             if value and not passive[node]:
-                raise UnprovenError(f"a node that does more than pass data on has a potential in the {phase}")
+                raise UnprovenError(f"a node that does more than forward data has a potential in the {phase}")
 
     def _check_shift(self, image: IntArray, order: int, what: str) -> None:
-        """Check that a shift maps the usable part of the network onto itself, and returns as its order says."""
+        """Check that a shift maps the usable part of the network onto itself, and that its order is right."""
         network = self.question.network
         if sorted(image.tolist()) != list(range(network.size)):
-            raise UnprovenError(f"{what} does not send the nodes to all nodes, each once")
+            raise UnprovenError(f"{what} is not a permutation of the nodes")
         roles = (self.question.takes_part, *map(self.able, PhaseOp))
         if any((role != role[image]).any() for role in roles):
-            raise UnprovenError(f"{what} sends a node to one of another kind")
+            raise UnprovenError(f"{what} maps a node to one of another kind")
         _, class_of = network.bandwidths
         moved, usable = self._moved_links(image), self.question.usable
         if (moved < 0).any() or not usable[moved[usable]].all() or (class_of != class_of[moved]).any():
-            raise UnprovenError(f"{what} sends a link to none of the same bandwidth")
+            raise UnprovenError(f"{what} maps a link to no link of the same bandwidth")
         if order < 2 or (power(image, order) != np.arange(network.size)).any():
-            raise UnprovenError(f"{what} is not back at its beginning after as many times as its order says")
+            raise UnprovenError(f"{what}, applied {order} times as its order says, does not map each node to itself")
 
     def _moved_links(self, image: IntArray) -> IntArray:
         """Return the image of each usable link, -1 if there is no such link; other links stay where they are."""
@@ -109,24 +111,24 @@ class _Dual:
         return np.where(self.question.usable, moved, np.arange(len(moved)))
 
     def able(self, phase: PhaseOp) -> BoolArray:
-        """Return which nodes that do not take part copy in a broadcast or add up in a reduce; idle nodes do both."""
+        """Return which non-members copy data in a broadcast or add up data in a reduce; idle nodes can do both."""
         network = self.question.network
         switches = network.can_multicast if phase is PhaseOp.BROADCAST else network.can_aggregate
         return switches | (network.is_compute & ~self.question.takes_part)
 
     @cached_property
     def node_orbits(self) -> IntArray:
-        """Of each node the least node of its orbit."""
+        """For each node, the least node of its orbit."""
         return orbits([shift.image for shift in self.proof.symmetry.shifts], self.question.network.size)
 
     @cached_property
     def link_orbits(self) -> IntArray:
-        """Of each link the least link of its orbit."""
+        """For each link, the least link of its orbit."""
         images = [self._moved_links(shift.image) for shift in self.proof.symmetry.shifts]
         return orbits(images, len(self.question.network.sources))
 
     def held(self) -> Fraction:
-        """Return the weights of the sets, each times the part of the data that is rooted inside."""
+        """Return the sum over sets of the weight times the part of the data that is rooted inside."""
         of_orbit = self._held_by_orbit()
         orbit_of, zero = self.node_orbits, Fraction(0)
         if self.question.collective is Collective.ALLREDUCE:
@@ -136,12 +138,12 @@ class _Dual:
         return sum((part * of_orbit.get(int(orbit_of[node]), zero) for node, part in parts), zero)
 
     def _held_by_orbit(self) -> dict[int, Fraction]:
-        """Return of each orbit of nodes, by its least node, what the images of all sets that hold a node weigh."""
+        """Return, for each orbit of nodes (by its least node), the weight of all images of sets that contain a node."""
         sizes = np.bincount(self.node_orbits, minlength=self.question.network.size)
         return _means(((cut, self.node_orbits[list(cut.inside)]) for cut in self.proof.cuts), sizes)
 
     def _costs(self, phase: PhaseOp) -> dict[int, Fraction]:
-        """Return of each orbit of links, by its least link, what the images of all sets cost in `phase`."""
+        """Return, for each orbit of links (by its least link), the cost of a link by all sets of `phase`."""
         network = self.question.network
         tails, heads = network.sources, network.targets
         if phase is PhaseOp.REDUCE:
@@ -154,7 +156,7 @@ class _Dual:
         return _means(crossed, np.bincount(self.link_orbits, minlength=len(tails)))
 
     def paid(self) -> Fraction:
-        """Return the sum over usable links of bandwidth times cost, the greatest cost of all phases."""
+        """Return the sum over usable links of bandwidth times the greatest cost over the phases."""
         distinct, class_of = self.question.network.bandwidths
         costs = [self._costs(phase) for phase in self.phases]
         falls = [self._falls(phase) for phase in self.phases]
@@ -167,7 +169,7 @@ class _Dual:
         return total
 
     def _falls(self, phase: PhaseOp) -> dict[int, Fraction]:
-        """Return of links how far the potential falls along them, where an end has one."""
+        """Return, for each link with a potential at an end, the decrease of the potential along the link."""
         potentials = {node: value for node, value in self.proof.potentials.get(phase, {}).items() if value}
         if not potentials:
             return {}
@@ -180,7 +182,7 @@ class _Dual:
 
 
 def _means(held: Iterable[tuple[WeightedCut, IntArray]], sizes: IntArray) -> dict[int, Fraction]:
-    """Return of each orbit the weight of the sets times the part of the orbit that each of them holds or crosses."""
+    """Return, for each orbit, the sum over sets of the weight times the part of the orbit in `held` for the set."""
     total: dict[int, Fraction] = {}
     for cut, places in held:
         for orbit, count in zip(*(each.tolist() for each in np.unique(places, return_counts=True)), strict=True):

@@ -1,10 +1,10 @@
-"""The judge of periodic schedules: one message at a time at each port, everything arrives, as fast as claimed.
+"""The judge of periodic schedules: one message at a time at each port, every message arrives, as fast as claimed.
 
-It takes a schedule that anyone wrote and works out again, exactly and from the network alone, which links exclude each
-other and what they can carry. The rules are the tables at the end of this file.
+It accepts a schedule from any source. From the network alone, it computes exactly which links exclude each other and
+what they can carry. The rules are the tables at the end of this file.
 
-As every edge carries all messages of its tree in every period, what a node received in one period can be sent on in the
-next, so each message is everywhere after as many periods as its tree is high.
+Every edge carries all messages of its tree in every period, so a node can forward in one period what it received in the
+period before. So each message reaches every node after as many periods as the height of its tree.
 """
 
 import itertools
@@ -41,12 +41,12 @@ def judge_series(schedule: SeriesSchedule) -> SeriesReport:
 
 
 def series_rules() -> tuple[tuple[str, str], ...]:
-    """Return the identifier and the statement of each rule, in the order in which they are tried."""
+    """Return the identifier and the statement of each rule, in the order in which they are applied."""
     return (*statements(_RULES), *statements(_CLAIMS))
 
 
 class _Case:
-    """The schedule with what several rules ask of it."""
+    """The schedule with values that several rules use."""
 
     def __init__(self, schedule: SeriesSchedule) -> None:
         self.schedule = schedule
@@ -66,18 +66,18 @@ class _Case:
         """Return the link of a transfer."""
         return self.schedule.trees[transfer.tree].edges[transfer.edge]
 
-    def way(self, transfer: Transfer) -> str:
+    def edge_text(self, transfer: Transfer) -> str:
         """Return a transfer as a message shows it."""
         one, other = self.ends(transfer)
         return f"{self.name(one)} -> {self.name(other)} of tree {transfer.tree}"
 
     def messages(self, transfer: Transfer, time: int) -> Fraction:
-        """Return how many messages go over the link of a transfer in `time`, in units of 1/`scale`."""
+        """Return how many messages cross the link of a transfer in `time`, which is in units of 1/`scale`."""
         bandwidth = self.topology.links[self.links[self.ends(transfer)]].bandwidth
         return Fraction(time * bandwidth.numerator, self.scale * bandwidth.denominator)
 
     def are_whole(self, transfer: Transfer, time: int) -> bool:
-        """Return whether the messages of a transfer in `time` are whole, without a long division."""
+        """Return whether the number of messages of a transfer in `time` is an integer, without a long division."""
         bandwidth = self.topology.links[self.links[self.ends(transfer)]].bandwidth
         return time * bandwidth.numerator % (self.scale * bandwidth.denominator) == 0
 
@@ -105,9 +105,9 @@ def _trees(case: _Case) -> str | None:
             if any(case.nodes[node].is_compute for node in route[1:-1]):
                 return f"tree {number}: a route goes through a compute node"
             if route[0] not in reached:
-                return f"tree {number}: {case.name(route[0])} sends on before it is reached"
+                return f"tree {number}: {case.name(route[0])} sends before it is reached"
             if route[-1] in reached or not case.nodes[route[-1]].is_compute:
-                return f"tree {number}: {case.name(route[-1])} is entered twice, or is no compute node"
+                return f"tree {number}: {case.name(route[-1])} is entered twice, or is a switch"
             reached.add(route[-1])
         missed = next((node for node in case.topology.compute if node not in reached), None)
         if missed is not None:
@@ -123,7 +123,7 @@ def _weights(case: _Case) -> str | None:
             return f"tree {number}: its weight makes {_number(count)} messages a period; expected 1 or more, whole"
     total = sum((tree.weight for tree in schedule.trees), Fraction(0)) * schedule.period
     if total != schedule.messages:
-        return f"the trees take {_number(total)} messages a period, not {schedule.messages}"
+        return f"the trees carry {_number(total)} messages a period; expected {schedule.messages}"
     return None
 
 
@@ -133,7 +133,7 @@ def _rounds(case: _Case) -> str | None:
             return f"round {number} takes {_number(each.duration)}; expected more than 0"
     total = Fraction(sum(case.times), case.scale)
     if total > case.schedule.period:
-        return f"the rounds take {_number(total)} together, more than the period of {_number(case.schedule.period)}"
+        return f"the rounds take {_number(total)} in total, more than the period of {_number(case.schedule.period)}"
     return None
 
 
@@ -143,16 +143,17 @@ def _ports(case: _Case) -> str | None:
         for transfer in each.transfers:
             for port in occupied(case.topology, case.links[case.ends(transfer)]):
                 if port in taken:
-                    return f"round {number}: {_excluded(case, port)} ({case.way(taken[port])}, {case.way(transfer)})"
+                    both = f"{case.edge_text(taken[port])}, {case.edge_text(transfer)}"
+                    return f"round {number}: {_excluded(case, port)} ({both})"
                 taken[port] = transfer
     return None
 
 
 def _excluded(case: _Case, port: Port) -> str:
     if port.kind is PortKind.LINK:
-        return "a link is used twice at once"
+        return "a link is used twice at the same time"
     verb = "sends" if port.kind is PortKind.SEND else "receives"
-    return f"{case.name(port.number)} {verb} two messages at once"
+    return f"{case.name(port.number)} {verb} two messages at the same time"
 
 
 def _work(case: _Case) -> str | None:
@@ -166,7 +167,8 @@ def _work(case: _Case) -> str | None:
             transfer = Transfer(number, place)
             carried = case.messages(transfer, busy.get(transfer, 0))
             if carried != wanted:
-                return f"{case.way(transfer)} carries {_number(carried)} messages a period; expected {_number(wanted)}"
+                found = f"{case.edge_text(transfer)} carries {_number(carried)} messages a period"
+                return f"{found}; expected {_number(wanted)}"
     return None
 
 
@@ -176,11 +178,11 @@ def _whole_messages(case: _Case) -> str | None:
         stays = {transfer: going.get(transfer, 0) + case.times[number] for transfer in each.transfers}
         for transfer, time in going.items():
             if transfer not in stays and not case.are_whole(transfer, time):
-                return f"{case.way(transfer)} is interrupted within a message when round {number} begins"
+                return f"{case.edge_text(transfer)} is interrupted within a message when round {number} begins"
         going = stays
     for transfer, time in going.items():
         if not case.are_whole(transfer, time):
-            return f"{case.way(transfer)} is interrupted within a message at the end of the period"
+            return f"{case.edge_text(transfer)} is interrupted within a message at the end of the period"
     return None
 
 
@@ -200,7 +202,7 @@ def _optimum(claim: Claim) -> str | None:
     if bound is None:
         return None
     if bound.algbw != claim.proven:
-        return f"the certificate proves {_number(claim.proven)}, not {_number(bound.algbw)}"
+        return f"the certificate proves {_number(claim.proven)}, not the claimed {_number(bound.algbw)}"
     if claim.achieved is not None and claim.achieved > bound.algbw:
         return f"the throughput is above the {_number(bound.algbw)} that the certificate proves"
     return None
@@ -210,30 +212,40 @@ _RULES: tuple[Rule[_Case], ...] = (
     Rule("source", "The source is a compute node.", _source),
     Rule(
         "trees",
-        "Each tree follows links, enters each compute node but the source once, from one that it reached before.",
+        "Each tree follows links. It enters each compute node except the source exactly once, from a node that it has "
+        "already reached.",
         _trees,
     ),
     Rule(
-        "weights", "Weights are above 0, are whole messages a period, and add up to the messages of a period.", _weights
+        "weights",
+        "Weights are greater than 0, give integer numbers of messages per period, and add up to the messages of a "
+        "period.",
+        _weights,
     ),
-    Rule("rounds", "Durations are above 0 and fit into the period.", _rounds),
+    Rule("rounds", "Durations are greater than 0 and fit into the period.", _rounds),
     Rule(
         "ports",
-        "In no round does a one-port node send to two or receive from two; no link is used twice.",
+        "In no round does a one-port node send to two nodes or receive from two nodes. No link is used twice in a "
+        "round.",
         _ports,
     ),
-    Rule("work", "Each edge of each tree is busy for as long as the tree's messages take over its link.", _work),
+    Rule(
+        "work",
+        "Each edge of each tree is busy for the time that the messages of the tree take over its link.",
+        _work,
+    ),
     Rule(
         "whole-messages",
-        "A link that begins to serve a tree continues until messages are through.",
+        "A link that starts to serve a tree continues until its messages are complete.",
         _whole_messages,
     ),
 )
 _CLAIMS: tuple[Rule[Claim], ...] = (
     Rule(
         "certificate",
-        "Prices and cuts are above 0, and no link costs less than the cuts that it enters.",
+        "Prices and weights of cuts are greater than 0, and each link costs at least the sum of the weights of the "
+        "cuts that it enters.",
         _certificate,
     ),
-    Rule("optimum", "The certificate proves exactly the optimum that is claimed.", _optimum),
+    Rule("optimum", "The certificate proves the claimed optimum.", _optimum),
 )

@@ -1,4 +1,4 @@
-"""A step schedule as the rules see it: how shards spread, and the exact load of every link at every step."""
+"""Values that the rules of step schedules use: how shards spread, and the exact load of every link at every step."""
 
 from fractions import Fraction
 from functools import cached_property
@@ -13,7 +13,7 @@ from forestcoll.verification.steps.spread import Spread
 
 
 class StepCase:
-    """A step schedule under judgement. A property relies on all rules that stand above those that ask for it."""
+    """A step schedule under test. A property relies on all rules that are applied before the rules that use it."""
 
     def __init__(self, schedule: StepSchedule) -> None:
         self.schedule = schedule
@@ -21,18 +21,18 @@ class StepCase:
 
     @cached_property
     def spreads(self) -> tuple[Spread, ...]:
-        """Of each phase how shards spread; a reduce spreads them when it is read backwards (Theorem 1)."""
+        """For each phase, how shards spread; a reduce is read backwards (Theorem 1)."""
         return tuple(Spread.of(phase, len(self.schedule.topology.nodes)) for phase in self.schedule.phases)
 
     @cached_property
     def step_times(self) -> tuple[Fraction, ...]:
-        """Of each step the greatest load / bandwidth of a link, loads being fractions of M."""
+        """For each step, the greatest load / bandwidth of a link; loads are fractions of M."""
         times = [self._times(phase.transfers) for phase in self.schedule.phases]
         return tuple(time for of_phase in times for time in of_phase)
 
     @cached_property
     def algbw(self) -> Fraction | None:
-        """M / T_B, what large data come to; None if nothing is sent."""
+        """M / T_B, the bandwidth for large data; None if nothing is sent."""
         time = sum(self.step_times, Fraction(0))
         return 1 / time if time else None
 
@@ -47,7 +47,7 @@ class StepCase:
         ]
 
     def _loads(self, transfers: Transfers) -> tuple[ExactArray, IntArray, IntArray, int]:
-        """Return the load of each link that is used at a step, the link, the step, and what a load is counted in."""
+        """Return, for each link used at a step, its load, link and step; and the number of load units of M."""
         shards = self.schedule.shard_sizes
         parts, unit = (
             lcm(*(point.denominator for point in transfers.points)),

@@ -1,7 +1,7 @@
-"""Rules about what arrives. Each returns the message of the first offender, or None.
+"""Rules about the data that arrives. Each returns the message of the first wrong transfer, or None.
 
-They look at a phase as a `Spread`, in which a reduce runs backwards: shards spread from their own node, and what is
-received at a step can be passed on at a later one.
+They read a phase as a `Spread`, in which a reduce runs backwards: shards spread from their own node, and a node can
+forward at a later step what it received at a step.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from forestcoll.verification.steps.spread import Pieces, Spread
 
 
 def sent_twice(case: StepCase) -> str | None:
-    """Find, in a reduce, a part of a sum that a node sends twice, or that leaves the node where it must end."""
+    """Find, in a reduce, a part of a sum that a node sends twice, or that leaves the node where the sum ends."""
     for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
         sent = phase.transfers
         if phase.op is not PhaseOp.REDUCE:
@@ -28,13 +28,13 @@ def sent_twice(case: StepCase) -> str | None:
                 f"{wording.place(case, sent, own)}: {_sender(case, sent, own)} sends a part of the sum that ends on it"
             )
         if again is not None:
-            what = f"{_sender(case, sent, again)} sends something of {_part(case, sent, again)} twice"
-            return f"{wording.place(case, sent, again)}: {what}, so it is added twice"
+            what = f"{_sender(case, sent, again)} sends data of {_part(case, sent, again)} twice"
+            return f"{wording.place(case, sent, again)}: {what}, so the sum contains it twice"
     return None
 
 
 def not_held(case: StepCase) -> str | None:
-    """Find what is sent before it is held or, in a reduce, what arrives after it should have been sent on."""
+    """Find data that is sent before the sender has it or, in a reduce, data that the receiver never forwards."""
     for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
         sent = phase.transfers
         transfer = first_true(_is_not_held(spread))
@@ -43,8 +43,8 @@ def not_held(case: StepCase) -> str | None:
         where, what = wording.place(case, sent, transfer), _part(case, sent, transfer)
         if phase.op is PhaseOp.REDUCE:
             who = wording.node(case, int(sent.targets[transfer]))
-            return f"{where}: node {who} does not send all of {what} on at a later step, so the sum lacks it"
-        return f"{where}: {_sender(case, sent, transfer)} does not hold all of {what} before the step"
+            return f"{where}: node {who} does not forward all of {what} at a later step, so the sum lacks it"
+        return f"{where}: {_sender(case, sent, transfer)} does not have all of {what} before the step"
     return None
 
 
@@ -57,7 +57,7 @@ def _part(case: StepCase, sent: Transfers, transfer: int) -> str:
 
 
 def _is_not_held(spread: Spread) -> BoolArray:
-    """Return which transfers send what their source has not received before their step."""
+    """Return the transfers that send data which their source has not received before their step."""
     pieces = spread.pieces
     owners = spread.shards.astype(np.int64) * spread.nodes + spread.sources
     complete_at = _complete_at(spread, pieces)
@@ -68,19 +68,19 @@ def _is_not_held(spread: Spread) -> BoolArray:
 
 
 def _complete_at(spread: Spread, pieces: Pieces) -> IntArray:
-    """Return of each owner the step at which it has the whole shard, or one that never comes."""
+    """Return, for each owner, the step at which it has the whole shard, or a step that never comes."""
     never = np.iinfo(np.int64).max
     complete = np.full(spread.nodes**2, never, dtype=np.int64)
     whole = np.flatnonzero(_is_whole(spread, pieces))
     latest = np.maximum.reduceat(pieces.steps, pieces.starts[:-1][whole]) if len(whole) else whole
-    # reduceat runs from one start to the next of those that are given: exact where these owners' pieces are adjacent,
-    # later, and so on the safe side, where others stand between.
+    # reduceat covers all pieces up to the next given start. The result is exact if the pieces of these owners are
+    # adjacent. If other pieces are between them, the result is later than needed, which is safe.
     complete[whole] = latest
     return complete
 
 
 def _is_whole(spread: Spread, pieces: Pieces) -> BoolArray:
-    """Return of each owner whether its pieces make up the whole shard."""
+    """Return, for each owner, whether its pieces make up the whole shard."""
     if not len(pieces.owners) or spread.points[0] != 0 or spread.points[-1] != 1:
         return np.zeros(spread.nodes**2, dtype=np.bool_)
     counts = np.diff(pieces.starts)
@@ -97,9 +97,9 @@ def _is_whole(spread: Spread, pieces: Pieces) -> BoolArray:
 
 
 def _lacks_some(spread: Spread, pieces: Pieces, transfers: IntArray, owners: IntArray) -> BoolArray:
-    """Return which of `transfers`, from these `owners`, send something that the owner's pieces do not bring before.
+    """Return which of `transfers`, from these `owners`, send data that no piece of the owner brought before.
 
-    Each walks along its owner's pieces, all at the same time.
+    All transfers go through the pieces of their owners at the same time.
     """
     lacks = np.zeros(len(transfers), dtype=np.bool_)
     codes = pieces.owners * len(spread.points) + pieces.lows
@@ -124,7 +124,7 @@ def _lacks_some(spread: Spread, pieces: Pieces, transfers: IntArray, owners: Int
 
 
 def missing(case: StepCase) -> str | None:
-    """Find a node that does not receive all of a shard or, in a reduce, does not send all of its part of a sum."""
+    """Find a node that does not receive a whole shard or, in a reduce, does not send its whole part of a sum."""
     compute = np.array(case.schedule.topology.compute, dtype=np.int64)
     sizes = case.schedule.shard_sizes
     shards = np.array([node for node in compute.tolist() if sizes[node] > 0], dtype=np.int64)
@@ -136,5 +136,5 @@ def missing(case: StepCase) -> str | None:
             continue
         shard, node = (wording.node(case, int(each)) for each in divmod(int(owners[place]), spread.nodes))
         does = "sends" if phase.op is PhaseOp.REDUCE else "receives"
-        return f"node {node} never {does} all of the shard of {shard}; it must have done so by the last step"
+        return f"node {node} never {does} all of the shard of {shard}; expected all of it by the last step"
     return None

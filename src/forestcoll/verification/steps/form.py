@@ -1,4 +1,4 @@
-"""Rules about the form of a step schedule. Each returns the message of the first offender, or None."""
+"""Rules about the form of a step schedule. Each returns the message of the first wrong place, or None."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -21,7 +21,7 @@ _PHASES = {
 
 
 def columns_malformed(case: StepCase) -> str | None:
-    """Find columns that do not fit together: no file reads so, but a program may build them."""
+    """Find columns that do not match. The file reader never makes such columns, but a program may."""
     for place, phase in enumerate(case.schedule.phases):
         sent = phase.transfers
         lengths = {len(column) for column in (sent.shards, sent.sources, sent.targets, sent.lows, sent.highs)}
@@ -29,11 +29,11 @@ def columns_malformed(case: StepCase) -> str | None:
             return f"phase {place}: its columns have different lengths, {sorted(lengths)}"
         starts = sent.starts
         if not len(starts) or starts[0] != 0 or starts[-1] != len(sent) or (starts[1:] < starts[:-1]).any():
-            return f"phase {place}: the starts of steps do not rise from 0 to the number of transfers"
+            return f"phase {place}: the starts of steps do not ascend from 0 to the number of transfers"
         if any(one >= other for one, other in pairwise(sent.points)):
-            return f"phase {place}: its points do not rise"
+            return f"phase {place}: its points are not in ascending order"
         if _outside(sent.lows, len(sent.points)).any() or _outside(sent.highs, len(sent.points)).any():
-            return f"phase {place}: a part ends on a point that is not there"
+            return f"phase {place}: an end of a part is not the index of a point"
     return None
 
 
@@ -73,7 +73,7 @@ def shards_wrong(case: StepCase) -> str | None:
 
 
 def node_wrong(case: StepCase) -> str | None:
-    """Find a transfer from, to or of what is no compute node."""
+    """Find a transfer whose source, target or shard is not a compute node."""
     nodes, is_compute = len(case.network.is_compute), case.network.is_compute
     for phase in case.schedule.phases:
         sent = phase.transfers
@@ -89,7 +89,7 @@ def node_wrong(case: StepCase) -> str | None:
 
 
 def part_wrong(case: StepCase) -> str | None:
-    """Find a part that is empty or reaches beyond its shard."""
+    """Find a part that is empty or not inside its shard."""
     for phase in case.schedule.phases:
         sent = phase.transfers
         is_within = np.array([0 <= point <= 1 for point in sent.points], dtype=np.bool_)
@@ -112,7 +112,7 @@ def link_missing(case: StepCase) -> str | None:
 
 
 def algbw_wrong(case: StepCase) -> str | None:
-    """Find that the claimed bandwidth, if there is one, is not the achieved one."""
+    """Find a claimed bandwidth that is not the achieved one."""
     claimed = case.schedule.algbw
     if claimed is None or claimed == case.algbw:
         return None

@@ -1,7 +1,7 @@
-"""The judge of step schedules: is everything sent held before, and does every shard, or sum, arrive everywhere?
+"""The judge of step schedules: does each sender have what it sends, and does every shard or sum arrive?
 
-Like the judge of trees it imports the models only, and computes the load of every link at every step again, exactly.
-The rules are a table, in `forestcoll.verification.steps.rules`.
+Like the judge of trees, it imports only the models, and computes the load of every link at every step again, exactly.
+The rules are the tables in `forestcoll.verification.steps.rules`.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from forestcoll.verification.steps.case import StepCase
 from forestcoll.verification.steps.rules import ACHIEVED, CLAIMS, RULES
 
 PROOFS: tuple[type[Proof], ...] = (CutProof, ReceiptProof, TreeDualProof)
-"""The kinds of proofs that bound step schedules: each part of a shard moves along a tree."""
+"""The kinds of proofs that bound step schedules, in which each part of a shard moves along a tree."""
 
 
 def judge_steps(schedule: StepSchedule) -> StepReport:
@@ -45,10 +45,10 @@ def judge_steps(schedule: StepSchedule) -> StepReport:
 
 
 def _bound(case: StepCase) -> Bound:
-    """Return the least of the bound that the schedule claims and of those that hold of any network.
+    """Return the least of the bound that the schedule claims and the bounds that hold on any network.
 
-    Every node must receive the shards of all others, or send its part of these (Theorem 4). In an allreduce, whatever
-    its shards, 2(N - 1) vectors cross links altogether (appendix C.3), and a vector each enters and leaves every node.
+    Every node must receive the shards of all others, or send its part of them (Theorem 4). In an allreduce with any
+    shards, 2(N - 1) vectors cross links in total (appendix C.3), and one vector enters and one leaves every node.
     """
     claimed, question = case.schedule.bound, Question.of(case.schedule, case.network)
     bounds = [] if claimed is None else [claimed]
@@ -61,7 +61,7 @@ def _bound(case: StepCase) -> Bound:
 
 
 def _proofs(schedule: StepSchedule) -> Iterator[Proof]:
-    """Yield the proofs that can be the best: what all nodes receive, and what the slowest node receives or sends."""
+    """Yield the proofs that can be best: data that all nodes receive, or that the slowest node receives or sends."""
     topology, sizes = schedule.topology, schedule.shard_sizes
     every, compute = range(len(topology.nodes)), topology.compute
     whole = schedule.collective is Collective.ALLREDUCE

@@ -1,8 +1,8 @@
-"""The rules that a step schedule must keep, in the order in which they are tried.
+"""The rules for step schedules, in the order in which they are applied.
 
-A rule is an identifier, a statement, and a function that returns the message of the first place that breaks it. It may
-rely on every rule above it. A reduce is judged as the broadcast that it is when it is read backwards: who sends a part
-there receives it here. What differs is that a part which is added up twice is wrong, while a copy that comes twice is
+A rule is an identifier, a statement, and a function that returns the message of the first place that breaks the rule.
+It may rely on every rule above it. A reduce is checked as a broadcast by reading it backwards, with senders and
+receivers exchanged. There is one difference: a part that is added twice is wrong, but a part that is copied twice is
 only wasteful.
 """
 
@@ -18,8 +18,8 @@ StepRule: TypeAlias = Rule[StepCase]
 RULES: tuple[StepRule, ...] = (
     Rule(
         "columns-malformed",
-        "Flat columns fit together: all of a phase have an entry for each transfer, steps begin at rising places, and "
-        "points rise.",
+        "Columns match: all columns of a phase have one entry for each transfer, and starts of steps and points are in "
+        "ascending order.",
         form.columns_malformed,
     ),
     Rule("step-collective", "The collective is an allgather, a reduce-scatter or an allreduce.", form.collective_wrong),
@@ -29,37 +29,37 @@ RULES: tuple[StepRule, ...] = (
         form.phases_wrong,
     ),
     Rule(
-        "step-shards", "Shards, where they are given, are 0 or more for each node and add up to 1.", form.shards_wrong
+        "step-shards", "If shards are given, each node has one, of 0 or more, and they add up to 1.", form.shards_wrong
     ),
-    Rule("transfer-node", "Sources, targets and nodes that have shards are numbers of compute nodes.", form.node_wrong),
-    Rule("transfer-part", "A transfer sends a part of a shard that is not empty, from 0 to 1.", form.part_wrong),
+    Rule("transfer-node", "Sources, targets and owners of shards are numbers of compute nodes.", form.node_wrong),
+    Rule("transfer-part", "A transfer sends a part of a shard that is not empty and lies in [0, 1].", form.part_wrong),
     Rule("transfer-link", "A link joins the source of a transfer to its target.", form.link_missing),
     Rule(
         "part-twice",
-        "Reduce: a node sends no part of a sum twice, and none of the sum that ends on itself.",
+        "Reduce: a node sends no part of a sum twice, and no part of the sum that ends on it.",
         delivery.sent_twice,
     ),
     Rule(
         "part-not-held",
-        "Broadcast: what a node sends it had before the step began. Reduce: what a node receives it sends on at a "
-        "later step, unless the sum ends there.",
+        "Broadcast: a node has all that it sends before the step begins. Reduce: a node forwards all that it receives "
+        "at a later step, unless the sum ends on it.",
         delivery.not_held,
     ),
     Rule(
         "part-missing",
-        "Broadcast: every node receives the whole shard of every other. Reduce: every node sends its whole part of the "
-        "sum of every other.",
+        "Broadcast: every node receives the whole shard of every other node. Reduce: every node sends its whole part "
+        "of the sum of every other node.",
         delivery.missing,
     ),
 )
 
 ACHIEVED: tuple[StepRule, ...] = (
-    Rule("algbw-wrong", "algbw, where it is given, is exactly 1 / the time of all steps.", form.algbw_wrong),
+    Rule("algbw-wrong", "If algbw is given, it is exactly 1 / the time of all steps.", form.algbw_wrong),
 )
 
-CLAIMS: tuple[Rule[Claim], ...] = (*FORM, *bound_rules("what one side of it must receive from the other"))
+CLAIMS: tuple[Rule[Claim], ...] = (*FORM, *bound_rules("the data that one side must receive from the other"))
 
 
 def step_rules() -> tuple[tuple[str, str], ...]:
-    """Return the identifier and the statement of each rule, in the order in which they are tried."""
+    """Return the identifier and the statement of each rule, in the order in which they are applied."""
     return (*statements(RULES), *statements(ACHIEVED), *statements(CLAIMS))

@@ -1,7 +1,7 @@
-"""How the shards of a phase spread, and which part of which shard each node has when.
+"""How the shards of a phase spread: which part of which shard each node has at each step.
 
-A reduce spreads shards when it is read backwards, in time and direction (Theorem 1): what a node sends of a sum there
-it receives here.
+A reduce, read backwards in time and direction, spreads shards (Theorem 1): a node that sends a part of a sum in the
+reduce receives this part here.
 """
 
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ from forestcoll.verification.network import BoolArray
 
 @dataclass(frozen=True)
 class Spread:
-    """Transfers that copy shards, forwards or, of a reduce, backwards in time and direction.
+    """Transfers that copy shards; the transfers of a reduce are read backwards in time and direction.
 
     Attributes:
-        nodes: how many nodes there are.
-        steps: of each transfer its step in the order in which copies spread.
-        shards: the node whose shard it sends a part of.
-        sources: the node that the copy comes from.
-        targets: the node that it goes to.
-        lows: the place among the points where the part begins.
-        highs: the place where it ends.
-        points: distinct fractions of a shard, rising.
+        nodes: the number of nodes.
+        steps: for each transfer, its step, in the order in which copies spread.
+        shards: for each transfer, the node that owns the shard.
+        sources: for each transfer, the node that the copy comes from.
+        targets: for each transfer, the node that the copy goes to.
+        lows: for each transfer, the index in `points` where the part begins.
+        highs: for each transfer, the index in `points` where the part ends.
+        points: distinct fractions of a shard, in ascending order.
     """
 
     nodes: int
@@ -53,22 +53,24 @@ class Spread:
 
     @cached_property
     def pieces(self) -> "Pieces":
-        """What every node receives of every shard."""
+        """The parts of every shard that each node receives."""
         return Pieces.of(self)
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Parts of shards that nodes receive, in the order of (shard, node, place where the part begins).
+    """Parts of shards that nodes receive, sorted by shard, node, and begin of the part.
 
     Attributes:
-        transfers: the transfer that brings each piece.
-        owners: shard * nodes + node of each piece.
-        lows: where it begins, a place among the points.
-        highs: where it ends; it may overlap the next piece of the same owner only if `overlap` is not None.
-        steps: when it arrives.
-        starts: where the pieces of each owner begin, and one past the last.
-        overlap: the first transfer, in the order of the file, that brings what another brings too; None without one.
+        transfers: for each piece, the transfer that brings it.
+        owners: for each piece, shard * nodes + node.
+        lows: for each piece, the index of the point where it begins.
+        highs: for each piece, the index of the point where it ends. A piece may overlap the next piece of the same
+            owner only if `overlap` is not None.
+        steps: for each piece, the step at which it arrives.
+        starts: where the pieces of each owner begin, and the number of pieces.
+        overlap: the first transfer, in the order of the file, that brings data which another transfer brings too; None
+            if there is none.
     """
 
     transfers: IntArray
@@ -81,28 +83,28 @@ class Pieces:
 
     @staticmethod
     def of(spread: Spread) -> "Pieces":
-        """Return the pieces that `spread` brings; of what comes twice, the piece that comes first."""
+        """Return the pieces that `spread` brings; if data comes twice, only the first to arrive is kept."""
         owners = spread.shards.astype(np.int64) * spread.nodes + spread.targets
         order = np.argsort(owners * len(spread.points) + spread.lows, kind="stable")
         rows = _Rows(order, owners[order], spread.lows[order], spread.highs[order], spread.steps[order])
         overlaps = _overlapping(rows)
         overlap = int(order[overlaps].min()) if len(overlaps) else None
         if overlap is not None:
-            rows = _first_comers(rows, sorted(set(rows.owners[overlaps].tolist())))
+            rows = _earliest(rows, sorted(set(rows.owners[overlaps].tolist())))
         starts = np.zeros(spread.nodes**2 + 1, dtype=np.int64)
         np.cumsum(np.bincount(rows.owners, minlength=spread.nodes**2), out=starts[1:])
         return Pieces(*rows, starts, overlap)
 
     @cached_property
     def joins_next(self) -> BoolArray:
-        """Of each piece whether the next one belongs to the same owner and begins where it ends."""
+        """For each piece, whether the next piece belongs to the same owner and begins where this one ends."""
         joins = np.zeros(len(self.owners), dtype=np.bool_)
         joins[:-1] = (self.owners[1:] == self.owners[:-1]) & (self.lows[1:] == self.highs[:-1])
         return joins
 
 
 class _Rows(NamedTuple):
-    """Pieces by owner and begin, as the columns of `Pieces`."""
+    """Pieces sorted by owner and begin, as the columns of `Pieces`."""
 
     transfers: IntArray
     owners: IntArray
@@ -112,17 +114,17 @@ class _Rows(NamedTuple):
 
 
 def _overlapping(rows: _Rows) -> IntArray:
-    """Return the pieces that begin before another of the same owner, which stands before them, ends."""
+    """Return the pieces that begin before an earlier piece of the same owner ends."""
     if not len(rows.owners):
         return np.zeros(0, dtype=np.int64)
-    # Owners rise, so what an earlier owner's pieces reach lies below all of a later owner's.
+    # Owners are in ascending order, so the pieces of an owner end below the first piece of a later owner.
     width = int(rows.highs.max()) + 1
     reached = np.maximum.accumulate(rows.owners * width + rows.highs)
     return np.flatnonzero(rows.owners[1:] * width + rows.lows[1:] < reached[:-1]) + 1
 
 
-def _first_comers(rows: _Rows, crossed: list[int]) -> _Rows:
-    """Return pieces without overlap: where several of the `crossed` owners' overlap, what comes first is kept."""
+def _earliest(rows: _Rows, crossed: list[int]) -> _Rows:
+    """Return pieces without overlap: where pieces of an owner in `crossed` overlap, the first to arrive is kept."""
     cut: list[tuple[int, int, int, int, int]] = []
     for owner in crossed:
         begin, end = np.searchsorted(rows.owners, [owner, owner + 1]).tolist()
@@ -136,7 +138,7 @@ def _first_comers(rows: _Rows, crossed: list[int]) -> _Rows:
 
 
 def _uncrossed(owner: int, pieces: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int, int]]:
-    """Cut `pieces` (transfer, low, high, step) at all their ends; of each cut the first comer stays."""
+    """Cut `pieces` (transfer, low, high, step) at all their ends; for each interval, keep the first to arrive."""
     cut = []
     for low, high in pairwise(sorted({end for piece in pieces for end in piece[1:3]})):
         covering = [(step, transfer) for transfer, begin, end, step in pieces if begin <= low and high <= end]

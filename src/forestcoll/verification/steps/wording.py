@@ -1,4 +1,4 @@
-"""How messages about step schedules name steps, transfers and parts: on one line, and never too long to read."""
+"""The text of steps, transfers and parts in messages about step schedules: one line, of limited length."""
 
 import numpy as np
 
@@ -9,12 +9,12 @@ from forestcoll.verification.wording import number
 
 
 def node(case: StepCase, place: int) -> str:
-    """Return the id of node number `place`, quoted as Python does: no line break survives."""
+    """Return the id of node number `place`, quoted as in Python, so that it has no line breaks."""
     return wording.node(case.schedule.topology, place)
 
 
 def place(case: StepCase, sent: Transfers, transfer: int) -> str:
-    """Return where in the file a transfer stands: the steps of all phases are counted on."""
+    """Return the place of a transfer in the file, where the steps of all phases are numbered together."""
     before = 0
     for phase in case.schedule.phases:
         if phase.transfers is sent:

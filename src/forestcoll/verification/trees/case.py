@@ -1,7 +1,7 @@
-"""A schedule as the rules see it: flat arrays, and the exact loads that follow from them, each computed when asked for.
+"""Values that the rules of trees use: flat arrays and the exact loads of links, each computed on first use.
 
-Invariant: no number here is ever rounded. Loads are integers, counts of 1/`denominator` of the data M; they stand in
-64-bit arrays where a bound proves that no sum overflows, and in arrays of Python integers elsewhere.
+Invariant: no number here is ever rounded. Loads are integers, counts of 1/`denominator` of the data M. They are stored
+in 64-bit arrays if a bound proves that no sum overflows, and in arrays of Python integers otherwise.
 """
 
 import math
@@ -21,11 +21,11 @@ from forestcoll.verification.trees.group import Group
 
 @dataclass(frozen=True)
 class Pace:
-    """How busy the busiest links are.
+    """The busiest links and their time.
 
     Attributes:
         time: the time for one unit of M, the greatest load / bandwidth of a link.
-        links: the numbers of the links that need this time, rising.
+        links: the numbers of the links that need this time, in ascending order.
     """
 
     time: Fraction
@@ -33,7 +33,7 @@ class Pace:
 
 
 class Case:
-    """A schedule under judgement. A property may rely on every rule that stands above the rules that ask for it."""
+    """A schedule under test. A property may rely on every rule that is applied before the rules that use it."""
 
     def __init__(self, schedule: TreeSchedule) -> None:
         self.schedule = schedule
@@ -43,7 +43,7 @@ class Case:
         self.group = Group(self.network, schedule.symmetry or Symmetry(()))
 
     def hops(self, routes: Rows) -> tuple[IntArray, IntArray]:
-        """Return where in the entries of `routes` a hop begins, and the link that it crosses, -1 if there is none."""
+        """Return the place in the entries of `routes` of each hop, and the link that it crosses, or -1 for no link."""
         is_hop = np.ones(len(routes.entries), dtype=np.bool_)
         is_hop[routes.starts[1:] - 1] = False
         places = np.flatnonzero(is_hop)
@@ -63,7 +63,7 @@ class Case:
 
     @cached_property
     def shards(self) -> tuple[Fraction, ...]:
-        """Of each compute node that takes part the part of M that starts at it, or ends on it where data is reduced."""
+        """For each compute node that takes part, the part of M that starts on it or, in a reduce, ends on it."""
         return Question.of(self.schedule, self.network).parts
 
     @cached_property
@@ -78,7 +78,7 @@ class Case:
 
     @cached_property
     def units(self) -> list[list[int]]:
-        """Of each phase, the share of each listed tree as a count of 1/`denominator`."""
+        """For each phase, the share of each listed tree as a count of 1/`denominator`."""
         whole = self.denominator or 0
         return [
             [share.numerator * (whole // share.denominator) for share in phase.shares] for phase in self.schedule.phases
@@ -86,7 +86,7 @@ class Case:
 
     @cached_property
     def loads(self) -> ExactArray:
-        """What crosses each link in all phases together, as a count of 1/`denominator` of M."""
+        """The data on each link over all phases, as a count of 1/`denominator` of M."""
         carried = self._carried()
         loads = np.zeros(len(self.network.sources), dtype=carried.dtype)
         for first, block in self.schedule.routes.blocks():
@@ -96,7 +96,7 @@ class Case:
         return self.group.summed(loads)
 
     def _carried(self) -> ExactArray:
-        """Return what the base trees send along each route."""
+        """Return the data that the base trees send along each route."""
         dtype = self._load_type()
         carried = np.zeros(len(self.schedule.routes), dtype=dtype)
         for phase, units in zip(self.schedule.phases, self.units, strict=True):
@@ -107,7 +107,7 @@ class Case:
         return carried
 
     def _load_type(self) -> type[np.int64] | type[object]:
-        """Return the narrowest element in which no load overflows: even all crossings on one link must fit."""
+        """Return the narrowest type in which no load overflows, even if all crossings are on one link."""
         greatest = max((unit for units in self.units for unit in units), default=0)
         longest = int(np.diff(self.schedule.routes.starts).max(initial=1))
         crossings = longest * self.group.order * sum(len(phase.routes.entries) for phase in self.schedule.phases)
@@ -115,7 +115,7 @@ class Case:
 
     @cached_property
     def pace(self) -> Pace | None:
-        """The busiest links, or None if nothing crosses any link."""
+        """The busiest links, or None if no data crosses any link."""
         distinct, class_of = self.network.bandwidths
         peaks = np.zeros(len(distinct), dtype=self.loads.dtype)
         np.maximum.at(peaks, class_of, self.loads)
@@ -129,5 +129,5 @@ class Case:
 
     @property
     def algbw(self) -> Fraction | None:
-        """The algorithmic bandwidth that the schedule achieves, or None if nothing crosses any link."""
+        """The algorithmic bandwidth that the schedule achieves, or None if no data crosses any link."""
         return None if self.pace is None else 1 / self.pace.time

@@ -1,12 +1,11 @@
-"""Rules about trees: that each carries its root's data to every compute node, once. Each returns a message or None.
+"""Rules about trees: each tree carries the data of its root to every compute node once. Each returns a message or None.
 
-Where a tree's data arrives is a matrix, trees by nodes: the position (from 1) of the route that first ends on the
-node, 0 at the root, `NEVER` elsewhere. Three comparisons with it decide order, repetition and spanning. It is made in
-blocks of trees, so that its memory stays bounded. Cost: linear in the entries of the trees and in trees times nodes.
+The arrivals of data form a matrix of trees by nodes: the position (from 1) of the route that first ends on the node, 0
+at the root, `NEVER` elsewhere. Three comparisons with this matrix check order, repetition and spanning. The matrix is
+computed in blocks of trees to limit memory. Cost: linear in the entries of the trees and in trees times nodes.
 
-A tree that reduces is read backwards, from its last route to its first, each from its end to its start: that data
-arrives before it is passed on is then that a node sends after all its inputs came, and that it arrives once at each
-node is that each node sends once.
+A tree that reduces is read backwards: from its last route to its first, and each route from its end to its start. The
+same comparisons then check that a node sends after it received all its inputs, and that each node sends once.
 """
 
 from collections.abc import Iterator
@@ -42,7 +41,7 @@ def root_wrong(case: Case) -> str | None:
 
 
 def route_unknown(case: Case) -> str | None:
-    """Find an entry of a tree that is no route number."""
+    """Find an entry of a tree that is not the number of a route."""
     count = len(case.schedule.routes)
     for place, phase in enumerate(case.schedule.phases):
         if (found := first_outside(phase.routes, count)) is not None:
@@ -55,16 +54,16 @@ def route_unknown(case: Case) -> str | None:
 
 @dataclass(frozen=True)
 class Block:
-    """Some trees of a phase that follow one another, each entry of their lists of routes as one element of arrays.
+    """Consecutive trees of a phase; the arrays have one element for each entry of their lists of routes.
 
     Attributes:
         phase: the number of the phase.
         trees: the numbers of the trees.
         order: the entries of the phase in the order in which they are read.
         positions: the position of each entry in its tree, from 1, as it is read.
-        sources: the cell of `arrivals` of the node that the entry's route, as it is read, starts on.
-        targets: the cell of the node that it ends on.
-        arrivals: the position at which each node is first reached, a row a tree.
+        sources: the cell of `arrivals` of the node on which the route of the entry, as it is read, starts.
+        targets: the cell of `arrivals` of the node on which this route ends.
+        arrivals: the position at which each node is first reached, one row for each tree.
     """
 
     phase: int
@@ -98,19 +97,19 @@ def _block(case: Case, place: int, phase: Phase, trees: range) -> Block:
     if is_backwards(phase):
         sources, targets = targets, sources
     arrivals = np.full((len(trees), case.network.size), NEVER, dtype=np.int32)
-    # Of several values for a cell numpy keeps the last, so the earliest arrival is written last.
+    # If a cell gets several values, numpy keeps the last, so the earliest arrival is written last.
     arrivals.reshape(-1)[targets[::-1]] = positions[::-1]
     arrivals[np.arange(len(trees)), phase.roots[trees.start : trees.stop]] = 0
     return Block(place, trees, order, positions, sources, targets, arrivals)
 
 
 def is_backwards(phase: Phase) -> bool:
-    """Return whether the trees of `phase` are read from their last routes, for they reduce."""
+    """Return whether the trees of `phase` reduce, so that they are read from the last route to the first."""
     return phase.op is PhaseOp.REDUCE
 
 
 def starts_unreached(case: Case) -> str | None:
-    """Find a route that starts where its tree's data has not arrived, or ends where it is not passed on."""
+    """Find a route that starts where the data of its tree has not arrived or, in a reduce, ends where it is lost."""
     for block in _blocks(case):
         late = first_true(block.arrivals.reshape(-1)[block.sources] >= block.positions)
         if late is not None:
@@ -134,7 +133,7 @@ def _sends(case: Case, block: Block, tree: int, node: int) -> int | None:
 
 
 def reached_twice(case: Case) -> str | None:
-    """Find a route that ends on a node that its tree reached before, or starts on one that sends again."""
+    """Find a route that ends on a node that its tree reached before or, in a reduce, a node that sends twice."""
     for block in _blocks(case):
         again = first_true(block.arrivals.reshape(-1)[block.targets] != block.positions)
         if again is not None:
@@ -143,12 +142,12 @@ def reached_twice(case: Case) -> str | None:
                 start = int(case.firsts[route])
                 sends = _sends(case, block, tree, start)
                 is_root = start == case.schedule.phases[block.phase].roots[tree]
-                after = "the root itself" if is_root else f"which sends at position {sends} as well"
-                return f"{text} starts on {wording.node(case, start)}, {after}; expected a node that sends here only"
+                after = "the root itself" if is_root else f"which also sends at position {sends}"
+                return f"{text} starts on {wording.node(case, start)}, {after}; expected a node that sends only here"
             end = int(case.lasts[route])
             arrival = int(block.arrivals[tree - block.trees.start, end])
             before = f"reached before at position {arrival - 1}" if arrival else "the root itself"
-            return f"{text} ends on {wording.node(case, end)}, {before}; expected a node newly reached"
+            return f"{text} ends on {wording.node(case, end)}, {before}; expected a node not reached before"
     return None
 
 
@@ -161,7 +160,7 @@ def _entry(case: Case, block: Block, number: int) -> tuple[int, int, str]:
 
 
 def not_spanning(case: Case) -> str | None:
-    """Find a tree that does not reach some that takes part or, where it reduces, has nothing of it."""
+    """Find a tree that does not reach a node that takes part or, in a reduce, has no data of it."""
     compute = np.array(case.compute, dtype=np.int64)
     for block in _blocks(case):
         is_missed = block.arrivals[:, compute] == NEVER
@@ -174,7 +173,7 @@ def not_spanning(case: Case) -> str | None:
 
 
 def relay_empty(case: Case) -> str | None:
-    """Find an idle node that sends in a tree that reduces though nothing came to it: it has nothing of its own."""
+    """Find an idle node that sends in a reduce although it received nothing; it has no data of its own."""
     idle = np.flatnonzero(case.network.is_compute)
     idle = idle[~np.isin(idle, case.compute)]
     for block in _blocks(case) if len(idle) else ():
@@ -186,5 +185,5 @@ def relay_empty(case: Case) -> str | None:
         if (row := first_true(is_empty.any(axis=1))) is not None:
             node = wording.node(case, int(idle[is_empty[row]][0]))
             text = wording.tree(case, block.phase, block.trees[row])
-            return f"{text}: idle node {node} sends, but no route of the tree ends there; expected what others sent it"
+            return f"{text}: idle node {node} sends, but no route of the tree ends there; expected data from others"
     return None

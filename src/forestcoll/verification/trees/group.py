@@ -1,9 +1,9 @@
-"""The group of a schedule's symmetry at work: what its elements do to nodes, links and loads.
+"""The group of a schedule's symmetry: the images of nodes, links and loads under its elements.
 
-The shifts of a symmetry commute, so the group is all products of their powers, and a sum over the group is a sum over
-the powers of the first shift, of the sum over the powers of the second, and so on. A sum over the powers of one shift
-takes as many steps as its order has binary digits. So a group of thousands of elements costs a few passes over the
-links, and none of its elements is made.
+The shifts of a symmetry commute, so the group consists of all products of their powers. A sum over the group is a sum
+over the powers of the first shift of the sum over the powers of the second, and so on. A sum over the powers of one
+shift takes as many steps as its order has binary digits. So a group of thousands of elements costs a few passes over
+the links, and no element is computed.
 """
 
 import math
@@ -17,12 +17,14 @@ from forestcoll.verification.network import ExactArray, Network
 
 
 class Group:
-    """All products of powers of the shifts of `symmetry`. A property may rely on the rules above those that ask for it.
+    """All products of powers of the shifts of `symmetry`.
+
+    A property may rely on every rule that is applied before the rules that use it.
 
     Attributes:
-        order: how many products there are.
-        shifts: what each shift does to nodes.
-        orders: how often each is applied at most, and one more.
+        order: the number of products.
+        shifts: for each shift, the image of each node.
+        orders: for each shift, its order: the number of its different powers.
     """
 
     def __init__(self, network: Network, symmetry: Symmetry) -> None:
@@ -33,12 +35,12 @@ class Group:
 
     @cached_property
     def link_images(self) -> tuple[IntArray, ...]:
-        """What each shift does to links: the number of each link's image, -1 where there is no such link."""
+        """For each shift, the number of the image of each link, or -1 if the image is not a link."""
         network = self._network
         return tuple(network.find_links(shift[network.sources], shift[network.targets]) for shift in self.shifts)
 
     def images(self, node: int) -> IntArray:
-        """Return where each product sends `node`; the power of the last shift moves fastest."""
+        """Return the image of `node` under each product; the power of the last shift changes fastest."""
         images = np.array([node])
         for shift, order in zip(self.shifts, self.orders, strict=True):
             powers = [images]
@@ -48,12 +50,12 @@ class Group:
         return images
 
     def powers(self, place: int) -> tuple[int, ...]:
-        """Return to which power each shift is, in the product that stands at `place` in `images`."""
+        """Return the power of each shift in the product at `place` in `images`."""
         return tuple(int(each) for each in np.unravel_index(place, self.orders))
 
     @cached_property
     def orbits(self) -> IntArray:
-        """Of each compute node the least node that the group takes it to, or comes to it from; of others themselves."""
+        """For each compute node, the least node of its orbit; for each switch, the switch itself."""
         least: IntArray = np.arange(self._network.size)
         is_done = ~self._network.is_compute
         for node in np.flatnonzero(self._network.is_compute).tolist() if self.shifts else ():
@@ -63,17 +65,17 @@ class Group:
         return least
 
     def summed(self, loads: ExactArray) -> ExactArray:
-        """Return the sum of the images of `loads` of links under all products."""
+        """Return the sum of the images of the link loads `loads` under all products."""
         for image, order in zip(self.link_images, self.orders, strict=True):
             loads = _sum_of_powers(loads, image, order)
         return loads
 
 
 def _sum_of_powers(loads: ExactArray, image: IntArray, count: int) -> ExactArray:
-    """Return the sum of `loads` moved by the first `count` powers of `image`, the zeroth among them.
+    """Return the sum of the images of `loads` under the powers 0 to `count` - 1 of `image`.
 
-    With n of them summed, 2n are the sum and the sum moved by the n-th power; one more are the sum moved once, and
-    `loads`.
+    Let S(n) be the sum for the first n powers. S(2n) is S(n) plus S(n) moved by the n-th power; S(n + 1) is S(n) moved
+    once, plus `loads`.
     """
     total, moved_by = np.zeros_like(loads), np.arange(len(image))
     for digit in f"{count:b}":

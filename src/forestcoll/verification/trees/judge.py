@@ -1,7 +1,8 @@
-"""The judge of trees: does every shard arrive, does the schedule achieve what it says, and is the bound proven?
+"""The judge of trees: does every shard arrive, does the schedule achieve what it claims, and is the bound proven?
 
-It takes a schedule that anyone wrote and leans on nothing that made it: it imports the models only, and computes
-links' loads, bandwidth and bound again, exactly. The rules are a table, in `forestcoll.verification.trees.rules`.
+It accepts a schedule from any source and does not use the code that generates schedules. It imports only the models,
+and computes the loads of links, the bandwidth and the bound again, exactly. The rules are the tables in
+`forestcoll.verification.trees.rules`.
 """
 
 from fractions import Fraction
@@ -40,7 +41,7 @@ def judge_trees(schedule: TreeSchedule) -> TreeReport:
 
 
 def tree_rules(collective: Collective = Collective.ALLGATHER) -> tuple[tuple[str, str], ...]:
-    """Return the identifier and the statement of each rule for `collective`, in the order in which they are tried."""
+    """Return the identifier and the statement of each rule for `collective`, in the order in which they are applied."""
     return RULE_BOOKS[collective].statements()
 
 

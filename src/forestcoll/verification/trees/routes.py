@@ -1,4 +1,4 @@
-"""Rules about the table of routes, used or not. Each returns the message of the first offender, or None."""
+"""Rules about the table of routes, also unused ones. Each returns the message of the first wrong route, or None."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from forestcoll.verification.trees import wording
 from forestcoll.verification.trees.case import Case
 
 SORTED_ENTRIES = 2**14
-"""How many entries of routes are sorted at a time: a cache holds them."""
+"""The entries of routes that are sorted at a time; they fit in a cache."""
 
 
 def node_unknown(case: Case) -> str | None:
-    """Find an entry that is no node number."""
+    """Find an entry that is not the number of a node."""
     routes = case.schedule.routes
     found = first_outside(routes, case.network.size)
     if found is None:
@@ -48,11 +48,11 @@ def node_repeated(case: Case) -> str | None:
 def _repeated(case: Case, row: int) -> str:
     listed = case.schedule.routes[row]
     repeated = next(node for position, node in enumerate(listed) if node in listed[:position])
-    return f"{wording.route(case, row)} visits {wording.node(case, repeated)} twice; expected each node once at most"
+    return f"{wording.route(case, row)} visits {wording.node(case, repeated)} twice; expected each node at most once"
 
 
 def link_missing(case: Case) -> str | None:
-    """Find a hop without a link."""
+    """Find a hop that crosses no link."""
     for first, block in case.schedule.routes.blocks():
         places, links = case.hops(block)
         hop = first_true(links < 0)
@@ -79,11 +79,11 @@ def interior_compute(case: Case) -> str | None:
 
 
 SKILLS = {PhaseOp.BROADCAST: "multicast", PhaseOp.REDUCE: "aggregate"}
-"""What a switch must be able to do for routes of a phase to begin or end on it."""
+"""The ability that a switch needs so that routes of a phase may start or end on it."""
 
 
 def ends_on_switch(case: Case) -> str | None:
-    """Find a route that starts or ends on a switch that cannot multicast or, where data is reduced, aggregate."""
+    """Find a route that starts or ends on a switch that cannot multicast or, in a reduce, aggregate."""
     ops = {phase.op for phase in case.schedule.phases}
     allowed = case.network.is_compute.copy()
     for op in ops:
@@ -99,7 +99,7 @@ def ends_on_switch(case: Case) -> str | None:
 
 
 def joins_wrong_switch(case: Case) -> str | None:
-    """Find a tree with a route that starts or ends on a switch that cannot do what the tree's phase does."""
+    """Find a tree with a route that starts or ends on a switch without the ability that the phase needs."""
     for place, phase in enumerate(case.schedule.phases):
         allowed = case.network.is_compute | case.network.can_join(phase.op)
         is_right = allowed[case.firsts] & allowed[case.lasts]

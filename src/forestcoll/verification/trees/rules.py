@@ -1,9 +1,9 @@
-"""The rules that a schedule must keep, in the order in which they are tried, a table for each collective.
+"""The rules for schedules of trees, in the order in which they are applied: one table for each collective.
 
-A rule is an identifier, a statement, and a function that returns the message of the first place that breaks it. It
-may rely on every rule above it: that is why the form of routes stands before trees, trees before loads, and loads
-before what is claimed of them. What a collective asks of its own (its phases, its shards, its bound) is a row of its
-table; the rows that all trees share are written once.
+A rule is an identifier, a statement, and a function that returns the message of the first place that breaks the rule.
+It may rely on every rule above it. So the rules about routes come before those about trees, trees before loads, and
+loads before claims. The rules of a single collective (its phases, its shards, its bound) are rows of its table. The
+rules that all trees share are written once.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,9 @@ class RuleBook:
     """The rules of a collective.
 
     Attributes:
-        delivery: that the right data arrives everywhere; when they hold, the links' loads have a meaning.
-        achieved: that the schedule achieves what it says.
-        claims: that the bound is proven that the schedule claims.
+        delivery: the right data arrives everywhere. If these rules hold, the loads of links are meaningful.
+        achieved: the schedule achieves the bandwidth that it claims.
+        claims: the bound that the schedule claims is proven.
     """
 
     delivery: tuple[Rule[Case], ...]
@@ -37,54 +37,55 @@ class RuleBook:
     claims: tuple[Rule[Claim], ...]
 
     def statements(self) -> tuple[tuple[str, str], ...]:
-        """Return the identifier and the statement of each rule, in the order in which they are tried."""
+        """Return the identifier and the statement of each rule, in the order in which they are applied."""
         return (*statements(self.delivery), *statements(self.achieved), *statements(self.claims))
 
 
 _FORM = (
     Rule(
         "rows-malformed",
-        "Flat rows fit together: starts rise from 0 to the number of entries, and a phase has as many roots as shares "
-        "and lists of routes.",
+        "Flat rows match: starts ascend from 0 to the number of entries, and a phase has as many roots as shares and "
+        "lists of routes.",
         shares.rows_malformed,
     ),
     Rule(
         "ranks-wrong",
-        "Ranks, where they are given, are numbers of compute nodes, two or more, rising. They take part, other compute "
-        "nodes are idle.",
+        "If ranks are given, they are two or more numbers of compute nodes in ascending order. These take part; other "
+        "compute nodes are idle.",
         shares.ranks_wrong,
     ),
 )
 _SYMMETRY = (
     Rule(
         "symmetry-order",
-        "A shift's order is 2 or more, and the orders multiply to at most the number of compute nodes that take part.",
+        "The order of a shift is 2 or more; the product of all orders is at most the number of compute nodes that take "
+        "part.",
         symmetry.order_wrong,
     ),
-    Rule("symmetry-image", "A shift sends each node to a node, and no two to the same.", symmetry.image_wrong),
+    Rule("symmetry-image", "A shift maps each node to a node, and no two nodes to the same.", symmetry.image_wrong),
     Rule(
         "symmetry-kind",
-        "A shift sends a node that takes part to one that does, an idle node to an idle one, a switch to one that can "
-        "do the same.",
+        "A shift maps a node that takes part to one that takes part, an idle node to an idle node, and a switch to a "
+        "switch with the same abilities.",
         symmetry.kind_wrong,
     ),
-    Rule("symmetry-link", "A shift sends each link to a link of the same bandwidth.", symmetry.link_wrong),
+    Rule("symmetry-link", "A shift maps each link to a link of the same bandwidth.", symmetry.link_wrong),
     Rule(
         "symmetry-return",
-        "A shift that is applied as often as its order says sends each node back to itself.",
+        "A shift that is applied as many times as its order says maps each node to itself.",
         symmetry.return_wrong,
     ),
-    Rule("symmetry-commute", "It does not matter which of two shifts is applied first.", symmetry.not_commuting),
+    Rule("symmetry-commute", "Any two shifts commute.", symmetry.not_commuting),
     Rule(
         "symmetry-free",
-        "Different powers of the shifts, multiplied, send a compute node that takes part to different nodes.",
+        "Different products of powers of the shifts map a compute node that takes part to different nodes.",
         symmetry.not_free,
     ),
 )
 _ROUTES = (
-    Rule("route-node-unknown", "A route's entries are numbers of nodes.", routes.node_unknown),
-    Rule("route-too-short", "A route has two nodes or more.", routes.too_short),
-    Rule("route-node-repeated", "A route visits a node once at most.", routes.node_repeated),
+    Rule("route-node-unknown", "The entries of a route are numbers of nodes.", routes.node_unknown),
+    Rule("route-too-short", "A route has at least two nodes.", routes.too_short),
+    Rule("route-node-repeated", "A route visits a node at most once.", routes.node_repeated),
     Rule("route-link-missing", "A link joins each node of a route to the next.", routes.link_missing),
     Rule("route-interior-compute", "The interior nodes of a route are switches.", routes.interior_compute),
 )
@@ -98,24 +99,32 @@ def _ends(where: str) -> TreeRule:
 
 
 _TREES = (
-    Rule("phase-empty", "A phase has a tree or more.", shares.no_trees),
-    Rule("tree-root", "A tree's root is a compute node that takes part.", delivery.root_wrong),
-    Rule("tree-route-unknown", "A tree's routes are numbers of routes in the table.", delivery.route_unknown),
+    Rule("phase-empty", "A phase has at least one tree.", shares.no_trees),
+    Rule("tree-root", "The root of a tree is a compute node that takes part.", delivery.root_wrong),
+    Rule("tree-route-unknown", "The routes of a tree are numbers of routes in the table.", delivery.route_unknown),
 )
 _OUTWARD = (
     Rule(
-        "tree-order", "Each route of a tree starts on the root or where one before it ends.", delivery.starts_unreached
+        "tree-order",
+        "Each route of a tree starts on the root or where an earlier route ends.",
+        delivery.starts_unreached,
     ),
-    Rule("tree-node-repeated", "No route of a tree ends on its root or where one before ends.", delivery.reached_twice),
+    Rule(
+        "tree-node-repeated",
+        "No route of a tree ends on its root or where an earlier route ends.",
+        delivery.reached_twice,
+    ),
     Rule("tree-not-spanning", "A tree reaches every compute node that takes part.", delivery.not_spanning),
 )
 _INWARD = (
     Rule(
-        "tree-order", "Each route of a tree ends on the root or where one after it starts.", delivery.starts_unreached
+        "tree-order",
+        "Each route of a tree ends on the root or where a later route starts.",
+        delivery.starts_unreached,
     ),
     Rule(
         "tree-node-repeated",
-        "No route of a tree starts on its root or where one after it starts.",
+        "No route of a tree starts on its root or where a later route starts.",
         delivery.reached_twice,
     ),
     Rule(
@@ -123,13 +132,13 @@ _INWARD = (
     ),
 )
 _RELAYS = Rule(
-    "tree-relay-empty", "An idle node that sends in a tree that reduces has been sent something.", delivery.relay_empty
+    "tree-relay-empty", "An idle node that sends in a reduce has received data before.", delivery.relay_empty
 )
-_BOTH_WAYS = (
+_BOTH_DIRECTIONS = (
     Rule(
         "tree-switch",
-        "A route that a broadcast uses starts and ends on no switch that cannot multicast; nor one that a reduce uses, "
-        "on one that cannot aggregate.",
+        "A route of a broadcast does not start or end on a switch that cannot multicast; a route of a reduce does not "
+        "start or end on a switch that cannot aggregate.",
         routes.joins_wrong_switch,
     ),
     *(
@@ -139,7 +148,7 @@ _BOTH_WAYS = (
     _RELAYS,
 )
 _SHARES = (
-    Rule("share-not-positive", "A tree's share is more than 0.", shares.not_positive),
+    Rule("share-not-positive", "The share of a tree is more than 0.", shares.not_positive),
     Rule(
         "share-too-fine",
         f"The common denominator of all shares has at most {MAX_DENOMINATOR_DIGITS} digits.",
@@ -150,22 +159,22 @@ _SHARES = (
 _ACHIEVED = (
     Rule(
         "algbw-wrong",
-        "algbw is exactly 1 / the greatest (data over the link / bandwidth) of a link.",
+        "algbw is exactly 1 / the greatest (data on the link / bandwidth) of a link.",
         shares.algbw_wrong,
     ),
 )
 _SHARDS_PARTS = Rule(
-    "shards-wrong", "Shards, where they are given, are 0 or more for each node and add up to 1.", shares.shards_wrong
+    "shards-wrong", "If shards are given, each node has one, of 0 or more, and they add up to 1.", shares.shards_wrong
 )
 _SHARDS_NONE = Rule("shards-wrong", "No shards are given.", shares.shards_wrong)
 _SHARD_EACH = Rule(
     "root-shares",
-    "The shares of each root's trees add up to exactly its shard, 1/N unless shards are given.",
+    "The shares of the trees of each root add up to exactly its shard, which is 1/N unless shards are given.",
     shares.root_wrong,
 )
 _ONE_ROOT = Rule("root-differs", "All trees have the same root.", shares.roots_differ)
 _EQUAL_ROOTS = Rule(
-    "root-shares", "The shares of each root's trees add up to the same in both phases.", shares.roots_unequal
+    "root-shares", "The shares of the trees of each root add up to the same in both phases.", shares.roots_unequal
 )
 _BROADCAST, _REDUCE = PhaseOp.BROADCAST, PhaseOp.REDUCE
 
@@ -175,9 +184,14 @@ def _phases(statement: str, *ops: PhaseOp) -> TreeRule:
 
 
 def _book(phases: TreeRule, shards: TreeRule, trees_: tuple[TreeRule, ...], roots: TreeRule, part: str) -> RuleBook:
-    """Return the rules of a collective from its own ones; `trees_` begins with that for the ends of routes.
+    """Return all rules of a collective, made of its own rules and the shared ones.
 
-    `part` says which part of the data must leave a cut; empty for all of it.
+    Args:
+        phases: the rule about phases.
+        shards: the rule about shards.
+        trees_: the rule about the ends of routes, then the rules about the order in trees.
+        roots: the rule about roots.
+        part: the part of the data that must leave a cut, in words; empty for all data.
     """
     delivery = (*_FORM, phases, shards, *_SYMMETRY, *_ROUTES, trees_[0], *_TREES, *trees_[1:], *_SHARES, roots)
     return RuleBook(delivery, _ACHIEVED, (*FORM, *bound_rules(part)))
@@ -202,7 +216,7 @@ RULE_BOOKS: Mapping[Collective, RuleBook] = MappingProxyType(
         Collective.ALLREDUCE: _book(
             _phases("An allreduce has two phases, a reduce and a broadcast.", _REDUCE, _BROADCAST),
             _SHARDS_NONE,
-            (_ends(_BOTH), *_BOTH_WAYS),
+            (_ends(_BOTH), *_BOTH_DIRECTIONS),
             _EQUAL_ROOTS,
             "",
         ),

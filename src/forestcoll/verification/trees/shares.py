@@ -1,4 +1,4 @@
-"""Rules about phases and the shares of their trees. Each returns the message of the first offender, or None."""
+"""Rules about phases and the shares of their trees. Each returns the message of the first wrong place, or None."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from forestcoll.verification.trees.case import Case
 
 
 def rows_malformed(case: Case) -> str | None:
-    """Find flat rows that do not fit together: no file reads so, but a program may build them."""
+    """Find flat rows that do not match. The file reader never makes such rows, but a program may."""
     if not _fits(case.schedule.routes):
-        return "routes: starts do not rise from 0 to the number of entries"
+        return "routes: starts do not ascend from 0 to the number of entries"
     for place, phase in enumerate(case.schedule.phases):
         if not _fits(phase.routes):
-            return f"phase {place}: the starts of routes do not rise from 0 to the number of entries"
+            return f"phase {place}: the starts of routes do not ascend from 0 to the number of entries"
         counts = (len(phase.roots), len(phase.shares), len(phase.routes))
         if len(set(counts)) > 1:
             return f"phase {place}: has {counts[0]} roots, {counts[1]} shares and {counts[2]} lists of routes"
@@ -33,7 +33,7 @@ def _fits(rows: Rows) -> bool:
 
 
 def ranks_wrong(case: Case) -> str | None:
-    """Find ranks that are no compute nodes, not in order, or fewer than two."""
+    """Find ranks that are not compute nodes, not in ascending order, or fewer than two."""
     ranks = case.schedule.ranks
     if ranks is None:
         return None
@@ -43,7 +43,7 @@ def ranks_wrong(case: Case) -> str | None:
         if not case.network.is_compute[node]:
             return f"ranks: {wording.node(case, node)} is a switch; expected compute nodes"
     if len(ranks) < 2 or any(one >= other for one, other in pairwise(ranks)):
-        return f"ranks are {wording.listed(ranks)}; expected two or more numbers of nodes, rising"
+        return f"ranks are {wording.listed(ranks)}; expected two or more numbers of nodes in ascending order"
     return None
 
 
@@ -64,7 +64,7 @@ def no_trees(case: Case) -> str | None:
 
 
 def not_positive(case: Case) -> str | None:
-    """Find a tree that carries nothing, or less."""
+    """Find a tree whose share is 0 or negative."""
     for place, phase in enumerate(case.schedule.phases):
         for tree, share in enumerate(phase.shares):
             if share <= 0:
@@ -73,14 +73,14 @@ def not_positive(case: Case) -> str | None:
 
 
 def too_fine(case: Case) -> str | None:
-    """Find shares whose sums would take too long."""
+    """Find shares whose sums would take too long to compute."""
     if case.denominator is not None:
         return None
     return f"the common denominator of the shares has more than {MAX_DENOMINATOR_DIGITS} digits; write them coarser"
 
 
 def sum_wrong(case: Case) -> str | None:
-    """Find a phase whose trees do not carry the whole of the data."""
+    """Find a phase whose trees do not carry exactly all data."""
     for place, units in enumerate(case.units):
         whole = sum(units) * case.group.order
         if whole != case.denominator:
@@ -95,12 +95,12 @@ def sum_wrong(case: Case) -> str | None:
 
 
 def shards_wrong(case: Case) -> str | None:
-    """Find shards where there are none, or shards that are no parts of the data."""
+    """Find shards of a collective that has none, or shards that do not divide the data."""
     shards, collective = case.schedule.shards, case.schedule.collective
     if shards is None:
         return None
     if not collective.has_shards:
-        return f"shards are given; expected none, for nodes of {collective} have no shards of their own sizes"
+        return f"shards are given; expected none, because {collective.with_article} has no shards of given sizes"
     if len(shards) != len(case.compute):
         return (
             f"there are {len(shards)} shards; expected one for each of the {len(case.compute)} {wording.members(case)}"
@@ -123,7 +123,7 @@ def root_wrong(case: Case) -> str | None:
 
 
 def roots_differ(case: Case) -> str | None:
-    """Find a tree that has another root than the first."""
+    """Find a tree whose root is not the root of the first tree."""
     root = case.schedule.phases[0].roots[0]
     for tree, other in enumerate(case.schedule.phases[0].roots):
         if other != root:
@@ -145,9 +145,9 @@ def roots_unequal(case: Case) -> str | None:
 
 
 def _carried_by_roots(case: Case) -> list[dict[int, Fraction]]:
-    """Return for each phase what the trees of each compute node carry.
+    """Return, for each phase, the data that the trees of each compute node carry.
 
-    The images of a base tree have each node of the orbit of its root for a root once.
+    Each node of the orbit of a base tree's root is the root of exactly one image.
     """
     orbits = case.group.orbits.tolist()
     phases = []
@@ -160,7 +160,7 @@ def _carried_by_roots(case: Case) -> list[dict[int, Fraction]]:
 
 
 def _trees_of(case: Case, place: int, root: int) -> str:
-    """Return how many trees of a phase have this root, or images with this root, in words."""
+    """Return in words how many trees of a phase have this root, or have an image with this root."""
     orbits = case.group.orbits
     trees = sum(orbits[each] == orbits[root] for each in case.schedule.phases[place].roots)
     what = "base trees that have an image with root" if case.group.shifts else "trees with root"
@@ -172,7 +172,7 @@ def _share(case: Case, units: int) -> Fraction:
 
 
 def algbw_wrong(case: Case) -> str | None:
-    """Find that the claimed bandwidth is not the achieved one."""
+    """Find a claimed bandwidth that is not the achieved one."""
     claimed = case.schedule.algbw
     if case.pace is None:
         return f"algbw is {wording.number(claimed)}, but nothing crosses any link"

@@ -1,11 +1,11 @@
-"""Rules about the symmetry of a schedule. Each returns the message of the first offender, or None.
+"""Rules about the symmetry of a schedule. Each returns the message of the first wrong place, or None.
 
-Together they say that the shifts generate a group of symmetries of the network, of as many elements as the orders'
-product, none of which but the identity leaves a compute node in place. The image of a tree under such an element is a
-tree of the same form, so what the rules about routes and trees say of base trees is true of all.
+Together the rules say that the shifts generate a group of symmetries of the network. The group has as many elements as
+the product of the orders, and only the identity maps a compute node to itself. The image of a tree under an element is
+a tree of the same form. So if the rules about routes and trees hold for base trees, they hold for all trees.
 
-That the images of one node of an orbit differ is enough: in a group whose elements commute, two that send a node to
-one and the same send each node of its orbit to one and the same.
+It is enough that the images of one node of each orbit differ: if the elements commute and two elements map a node to
+the same node, they map each node of its orbit to the same node.
 """
 
 from itertools import combinations
@@ -20,7 +20,7 @@ from forestcoll.verification.trees.case import Case
 
 
 def order_wrong(case: Case) -> str | None:
-    """Find a shift that is none, or more elements than can tell the compute nodes apart."""
+    """Find a shift of order less than 2, or a group with more elements than compute nodes."""
     for place, order in enumerate(case.group.orders):
         if order < 2:
             return f"shift {place} has order {order}; expected 2 or more"
@@ -47,7 +47,7 @@ def image_wrong(case: Case) -> str | None:
 
 
 def _first_repeated(shift: IntArray) -> tuple[int, int] | None:
-    """Return the first node that is sent where one before it is sent, behind that one."""
+    """Return the first two nodes that have the same image, or None."""
     _, firsts = np.unique(shift, return_index=True)
     is_again = np.ones(len(shift), dtype=np.bool_)
     is_again[firsts] = False
@@ -56,7 +56,7 @@ def _first_repeated(shift: IntArray) -> tuple[int, int] | None:
 
 
 def kind_wrong(case: Case) -> str | None:
-    """Find a node that is sent to one of another kind."""
+    """Find a node that is mapped to a node of another kind."""
     network = case.network
     takes_part = np.zeros(network.size, dtype=np.bool_)
     takes_part[list(case.compute)] = True
@@ -71,7 +71,7 @@ def kind_wrong(case: Case) -> str | None:
 
 
 def link_wrong(case: Case) -> str | None:
-    """Find a link that is not sent to a link of the same bandwidth."""
+    """Find a link that is not mapped to a link of the same bandwidth."""
     links = case.schedule.topology.links
     _, class_of = case.network.bandwidths
     for place, (shift, images) in enumerate(zip(case.group.shifts, case.group.link_images, strict=True)):
@@ -91,28 +91,28 @@ def link_wrong(case: Case) -> str | None:
 
 
 def return_wrong(case: Case) -> str | None:
-    """Find a shift that is not back at its beginning after as many steps as its order says."""
+    """Find a shift whose power by its order is not the identity."""
     for place, (shift, order) in enumerate(zip(case.group.shifts, case.group.orders, strict=True)):
         end = power(shift, order)
         if (node := first_true(end != np.arange(len(end)))) is not None:
             moved = f"sends {wording.node(case, node)} to {wording.node(case, int(end[node]))}"
-            return f"shift {place}, applied {order} times as its order says, {moved}; expected back to itself"
+            return f"shift {place}, applied {order} times as its order says, {moved}; expected the same node"
     return None
 
 
 def not_commuting(case: Case) -> str | None:
-    """Find two shifts whose order matters."""
+    """Find two shifts that do not commute."""
     for (one, first), (other, second) in combinations(enumerate(case.group.shifts), 2):
         there, here = second[first], first[second]
         if (node := first_true(there != here)) is not None:
             ends = f"{wording.node(case, int(there[node]))} or {wording.node(case, int(here[node]))}"
-            by_order = f"as {one} or {other} comes first; expected the same"
+            by_order = f"depending on whether {one} or {other} is applied first"
             return f"shifts {one} and {other} together send {wording.node(case, node)} to {ends}, {by_order}"
     return None
 
 
 def not_free(case: Case) -> str | None:
-    """Find two products of powers of shifts that send a compute node to one and the same node."""
+    """Find two products of powers of shifts that map a compute node to the same node."""
     is_done = np.zeros(case.network.size, dtype=np.bool_)
     for node in case.compute if case.group.shifts else ():
         if is_done[node]:

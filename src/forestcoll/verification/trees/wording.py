@@ -1,4 +1,4 @@
-"""How messages about trees name nodes, routes and trees: on one line, and never too long to read."""
+"""The text of nodes, routes and trees in messages about trees: one line, of limited length."""
 
 from collections.abc import Iterable
 
@@ -10,27 +10,27 @@ __all__ = ["a_member", "kind", "listed", "members", "node", "nodes", "number", "
 
 
 def node(case: Case, place: int) -> str:
-    """Return the id of node number `place`, quoted as Python does."""
+    """Return the id of node number `place`, quoted as in Python."""
     return wording.node(case.schedule.topology, place)
 
 
 def nodes(case: Case, places: Iterable[int], separator: str = ", ") -> str:
-    """Return the ids of the nodes `places`, the first few if they are many."""
+    """Return the ids of the nodes `places`; only the first few if there are many."""
     return wording.nodes(case.schedule.topology, places, separator)
 
 
 def members(case: Case) -> str:
-    """Return what those that take part are called."""
+    """Return the word for the nodes that take part."""
     return wording.members(case.schedule.ranks)
 
 
 def a_member(case: Case) -> str:
-    """Return what one of them is called."""
+    """Return the word for one node that takes part, with its article."""
     return wording.a_member(case.schedule.ranks)
 
 
 def kind(case: Case, place: int) -> str:
-    """Return what kind of node number `place` is, and its id."""
+    """Return the kind of node number `place`, and its id."""
     it = case.schedule.topology.nodes[place]
     abilities = [name for name, can in (("multicast", it.multicast), ("aggregate", it.aggregation)) if can]
     what = f"that can {' and '.join(abilities)}" if abilities else ""
@@ -44,7 +44,7 @@ def _sort(case: Case, place: int) -> str:
 
 
 def listed(numbers: Iterable[int]) -> str:
-    """Return `numbers` in brackets, the first few if they are many."""
+    """Return `numbers` in brackets; only the first few if there are many."""
     values = [number(int(each)) for each in numbers]
     return f"({', '.join(values[: wording.MAX_LISTED] + ['...'] * (len(values) > wording.MAX_LISTED))})"
 

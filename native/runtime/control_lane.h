@@ -1,0 +1,75 @@
+// A connection for everything but data, one for each two ranks that share a data connection. It is always read.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <string_view>
+
+#include "runtime/connection.h"
+#include "runtime/frame.h"
+
+namespace forestcoll::runtime {
+
+class ControlLane;
+
+class ControlHandler {
+ public:
+  virtual ~ControlHandler() = default;
+  virtual void on_control(ControlLane& lane, const FrameHeader& header, std::string_view payload) = 0;
+};
+
+class ControlLane final : public Connection {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  ControlLane(Poller& poller, ControlHandler& handler, int socket, int peer)
+      : Connection(poller, socket, peer), handler_(handler) {}
+
+  void send(const FrameHeader& header, std::string_view payload = {}) {
+    if (!is_open() || has_left) return;
+    std::array<std::byte, sizeof(FrameHeader) + kMostText> frame;
+    std::memcpy(frame.data(), &header, sizeof header);
+    std::memcpy(frame.data() + sizeof header, payload.data(), std::min<std::size_t>(payload.size(), kMostText));
+    write_later(frame.data(), sizeof header + payload.size());
+  }
+
+  void on_writable() override { write_waiting(); }
+
+  void on_readable() override {
+    while (is_open()) {
+      iovec part{buffer_.data() + filled_, buffer_.size() - filled_};
+      const std::size_t moved = read_some(&part, 1);
+      if (moved == 0) return;
+      filled_ += moved;
+      parse();
+    }
+  }
+
+  using Connection::has_waiting;
+
+  bool has_left = false;          // the rank closes in good order
+  Clock::time_point last_pong{};  // when it last answered
+  std::uint64_t posted = 0;       // how many operations it had posted then
+
+ private:
+  void parse() {
+    std::size_t begin = 0;
+    FrameHeader header;
+    while (filled_ - begin >= sizeof header) {
+      std::memcpy(&header, buffer_.data() + begin, sizeof header);
+      if (header.length > kMostText) throw Fault{peer(), rank_text(peer()) + " sent a frame that is too long"};
+      if (filled_ - begin < sizeof header + header.length) break;
+      const auto* payload = reinterpret_cast<const char*>(buffer_.data() + begin + sizeof header);
+      begin += sizeof header + header.length;
+      handler_.on_control(*this, header, {payload, header.length});
+    }
+    std::memmove(buffer_.data(), buffer_.data() + begin, filled_ - begin);
+    filled_ -= begin;
+  }
+
+  ControlHandler& handler_;
+  std::array<std::byte, 4096> buffer_;
+  std::size_t filled_ = 0;
+};
+
+}  // namespace forestcoll::runtime

@@ -1,0 +1,442 @@
+// One rank's part in a group: its connections, and one thread that moves all data and decides all failures.
+//
+// The first fault ends the group. It is sent to all neighbours with the rank at fault, and they pass it on, so every
+// rank ends with the same message. A rank that closes in good order says so first.
+#pragma once
+
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "runtime/control_lane.h"
+#include "runtime/inbox.h"
+#include "runtime/journal.h"
+#include "runtime/receive_lane.h"
+#include "runtime/send_lane.h"
+
+namespace forestcoll::runtime {
+
+struct EngineOptions {
+  int rank = 0;
+  double timeout_seconds = 300;  // without progress of the oldest operation
+  std::size_t staging_bytes_kept = std::size_t{64} << 20;
+};
+
+class Engine final : private Courier, private Operations, private ControlHandler {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Seconds = std::chrono::duration<double>;
+
+  explicit Engine(const EngineOptions& options) : options_(options), pool_(options.staging_bytes_kept) {
+    poller_.control(EPOLL_CTL_ADD, inbox_.bell(), EPOLLIN, nullptr);
+  }
+  ~Engine() override { close(0); }
+
+  // Each takes over a connected, non-blocking socket, which it closes in the end. All before `start`.
+  void add_sender(int socket, int peer, std::int32_t lane) {
+    senders_.resize(std::max(senders_.size(), static_cast<std::size_t>(lane) + 1));
+    senders_[static_cast<std::size_t>(lane)] = std::make_unique<SendLane>(poller_, operations(), socket, peer);
+  }
+  void add_receiver(int socket, int peer, std::int32_t lane) {
+    receivers_.resize(std::max(receivers_.size(), static_cast<std::size_t>(lane) + 1));
+    receivers_[static_cast<std::size_t>(lane)] =
+        std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane);
+  }
+  void add_control(int socket, int peer) {
+    controls_[peer] = std::make_unique<ControlLane>(poller_, static_cast<ControlHandler&>(*this), socket, peer);
+  }
+
+  void start() {
+    thread_ = std::thread([this] { loop(); });
+  }
+
+  std::shared_ptr<Work> post(Request request) { return inbox_.post(std::move(request)); }
+  std::string failure() const { return inbox_.failure(); }
+  std::vector<JournalEntry> journal() const { return journal_.entries(); }
+
+  // Ends the group within about `grace` seconds, whatever the other ranks do.
+  void close(double grace) {
+    if (!thread_.joinable()) return;
+    grace_ = Seconds(grace);
+    inbox_.request_close();
+    thread_.join();
+    receivers_.clear();
+    senders_.clear();
+    controls_.clear();
+  }
+
+ private:
+  struct Running {
+    std::unique_ptr<Operation> operation;
+    Clock::time_point begin, progress;
+    bool is_announced = false;
+  };
+  static constexpr std::size_t kMostAnnounced = 1024;
+  static constexpr int kTickMilliseconds = 50;
+  static constexpr auto kAnnounceAfter = std::chrono::milliseconds(50);
+
+  Operations& operations() { return *this; }
+
+  void loop() {
+    while (!inbox_.is_closing()) {
+      guarded([this] { poll(); });
+      guarded([this] { tick(); });
+    }
+    guarded([this] { say_goodbye(); });
+    flush();
+  }
+
+  // Runs a step; a fault in it ends the group, and the thread goes on.
+  void guarded(const std::function<void()>& step) {
+    try {
+      step();
+    } catch (const Fault& fault) {
+      fail(fault.culprit, fault.text);
+    } catch (const PeerClosed& closed) {
+      guarded([this, &closed] { peer_closed(closed.peer); });
+    } catch (const std::exception& error) {
+      fail(options_.rank, rank_text(options_.rank) + ": " + error.what());
+    }
+  }
+
+  void poll() {
+    std::array<epoll_event, 64> events;
+    const int wait = operations_.empty() ? -1 : kTickMilliseconds;
+    const int count = poller_.wait(events.data(), static_cast<int>(events.size()), wait);
+    now_ = Clock::now();
+    for (int number = 0; number < count; ++number) {
+      const epoll_event& event = events[static_cast<std::size_t>(number)];
+      if (event.data.ptr == nullptr) {
+        accept_posted();
+      } else {
+        serve(*static_cast<Connection*>(event.data.ptr), event.events);
+      }
+      flush_ready();
+    }
+    reap();
+  }
+
+  void serve(Connection& connection, std::uint32_t events) {
+    if (!connection.is_open()) return;
+    if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) connection.on_readable();
+    if ((events & EPOLLOUT) != 0 && connection.is_open()) connection.on_writable();
+  }
+
+  void flush_ready() {
+    while (!ready_.empty()) {
+      const std::int32_t lane = ready_.back();
+      ready_.pop_back();
+      senders_[static_cast<std::size_t>(lane)]->offered();
+    }
+  }
+
+  void accept_posted() {
+    for (auto& operation : inbox_.take()) {
+      Operation& posted = *operation;
+      operations_.emplace(posted.number(), Running{std::move(operation), now_, now_, false});
+      journal_.begin(posted.number(), posted.descriptor());
+      posted_ = posted.number() + 1;
+      compare_announced(posted);
+      for (Turn& turn : posted.turns()) senders_[static_cast<std::size_t>(turn.lane)]->enqueue(posted, turn);
+      posted.start(pool_, *this);
+    }
+    flush_ready();
+    for (auto& receiver : receivers_) {
+      if (receiver && receiver->is_open()) receiver->unpark();
+    }
+    require_peers();
+  }
+
+  void reap() {
+    for (auto running = operations_.begin(); running != operations_.end();) {
+      Operation& operation = *running->second.operation;
+      if (!operation.is_done()) {
+        ++running;
+        continue;
+      }
+      journal_.end(operation.number(), "done", {});
+      operation.work().finish({});
+      running = operations_.erase(running);
+      if (!operations_.empty()) operations_.begin()->second.progress = now_;
+    }
+  }
+
+  // --- What connections and operations ask for ---
+
+  void ready(std::int32_t lane) override { ready_.push_back(lane); }
+
+  void grant(std::int32_t lane, std::uint64_t operation, std::uint32_t edge, std::uint64_t freed) override {
+    receivers_[static_cast<std::size_t>(lane)]->grant(operation, edge, freed);
+  }
+
+  Operation* find(std::uint64_t number) override {
+    const auto found = operations_.find(number);
+    return found == operations_.end() ? nullptr : found->second.operation.get();
+  }
+
+  void progressed(Operation& operation) override {
+    const auto found = operations_.find(operation.number());
+    if (found != operations_.end()) found->second.progress = now_;
+  }
+
+  bool compare(int peer, std::uint64_t number, const Descriptor& theirs) override {
+    if (number >= posted_) return false;
+    const Descriptor* ours = journal_.find(number);
+    if (ours == nullptr || ours->digest == theirs.digest) return true;
+    throw Fault{peer, mismatch(peer, number, *ours, theirs)};
+  }
+
+  std::string mismatch(int peer, std::uint64_t number, const Descriptor& ours, const Descriptor& theirs) const {
+    std::string text = "operation " + std::to_string(number) + " is " + std::string(ours.text()) + " on " +
+                       rank_text(options_.rank) + ", but " + std::string(theirs.text()) + " on " + rank_text(peer);
+    if (ours.text() == theirs.text()) text += " with another schedule or other shard sizes";
+    return text;
+  }
+
+  // --- Faults ---
+
+  void fail(int culprit, const std::string& text) {
+    if (is_failed_) return;
+    is_failed_ = true;
+    now_ = Clock::now();
+    auto refused = inbox_.refuse(text);
+    for (auto& lane : senders_) {
+      if (lane) lane->abandon();
+    }
+    for (auto& lane : receivers_) {
+      if (lane) lane->abandon();
+    }
+    ready_.clear();
+    tell_all(culprit, text);
+    for (auto& [number, running] : operations_) {
+      journal_.end(number, "failed", waited_for(*running.operation));
+    }
+    for (auto& [number, running] : operations_) running.operation->work().finish(text);
+    for (auto& operation : refused) operation->work().finish(text);
+    operations_.clear();
+  }
+
+  void tell_all(int culprit, const std::string& text) {
+    const std::string_view cut = std::string_view(text).substr(0, kMostText);
+    const FrameHeader header{
+        FrameKind::kAbort, {}, static_cast<std::uint32_t>(cut.size()), 0, 0, 0, static_cast<std::uint64_t>(culprit)};
+    for (auto& [peer, lane] : controls_) send_control(*lane, header, cut);
+  }
+
+  // A neighbour that cannot be reached any more is found by its own events.
+  void send_control(ControlLane& lane, const FrameHeader& header, std::string_view payload = {}) {
+    try {
+      lane.send(header, payload);
+    } catch (const PeerClosed&) {
+      lane.abandon();
+      lost_.insert(lane.peer());
+    }
+  }
+
+  void peer_closed(int peer) {
+    ControlLane& control = *controls_.at(peer);
+    if (control.is_open()) {
+      try {
+        control.on_readable();  // an abort or a goodbye that came before
+      } catch (const PeerClosed&) {
+        control.abandon();
+      }
+    }
+    for (auto& lane : senders_) {
+      if (lane && lane->peer() == peer) lane->abandon();
+    }
+    for (auto& lane : receivers_) {
+      if (lane && lane->peer() == peer) drain(*lane);
+    }
+    lost_.insert(peer);
+    reap();
+    if (!control.has_left) throw Fault{peer, at_oldest("the process of " + rank_text(peer) + " ended or was killed")};
+    require_peers();
+  }
+
+  // Takes what the other rank sent before it closed.
+  void drain(ReceiveLane& lane) {
+    try {
+      while (lane.is_open() && !lane.is_parked()) lane.on_readable();
+    } catch (const PeerClosed&) {
+      lane.abandon();
+    }
+    flush_ready();
+  }
+
+  // What a rank sent before it left may still wait to be read; a connection that is closed brings nothing more.
+  void require_peers() {
+    if (lost_.empty()) return;
+    for (auto& [number, running] : operations_) {
+      const auto [incoming, outgoing] = running.operation->lanes_waited_for();
+      for (const std::int32_t lane : incoming)
+        require_open(*running.operation, *receivers_[static_cast<std::size_t>(lane)]);
+      for (const std::int32_t lane : outgoing)
+        require_open(*running.operation, *senders_[static_cast<std::size_t>(lane)]);
+    }
+  }
+
+  void require_open(const Operation& operation, const Connection& lane) const {
+    if (lane.is_open()) return;
+    throw Fault{lane.peer(), operation.label() + ": " + rank_text(lane.peer()) + " closed the group before it ended"};
+  }
+
+  std::string at_oldest(const std::string& text) const {
+    return operations_.empty() ? text : operations_.begin()->second.operation->label() + ": " + text;
+  }
+
+  std::vector<int> waited_for(const Operation& operation) const {
+    std::set<int> peers;
+    const auto [incoming, outgoing] = operation.lanes_waited_for();
+    for (const std::int32_t lane : incoming) peers.insert(receivers_[static_cast<std::size_t>(lane)]->peer());
+    for (const std::int32_t lane : outgoing) peers.insert(senders_[static_cast<std::size_t>(lane)]->peer());
+    return {peers.begin(), peers.end()};
+  }
+
+  void on_control(ControlLane& lane, const FrameHeader& header, std::string_view payload) override {
+    switch (header.kind) {
+      case FrameKind::kAbort:
+        throw Fault{static_cast<int>(header.value), relayed(lane.peer(), payload)};
+      case FrameKind::kBye:
+        lane.has_left = true;
+        return;
+      case FrameKind::kPing:
+        return send_control(lane, FrameHeader{FrameKind::kPong, {}, 0, 0, 0, 0, posted_});
+      case FrameKind::kPong:
+        lane.last_pong = now_;
+        lane.posted = header.value;
+        return;
+      case FrameKind::kOpen:
+        return on_announced(lane, header, payload);
+      default:
+        throw Fault{lane.peer(), rank_text(lane.peer()) + " sent a frame of an unknown kind"};
+    }
+  }
+
+  static std::string relayed(int peer, std::string_view text) {
+    const bool is_named = text.ends_with(')') && text.find("(reported by rank ") != std::string_view::npos;
+    return std::string(text) + (is_named ? "" : " (reported by " + rank_text(peer) + ")");
+  }
+
+  // --- Time ---
+
+  // An operation that takes long is announced to all neighbours: ranks that wait for each other in different operations
+  // would not find out otherwise.
+  void announce(Running& running) {
+    running.is_announced = true;
+    const Descriptor& descriptor = running.operation->descriptor();
+    const FrameHeader header{FrameKind::kOpen, {}, sizeof descriptor, running.operation->number(), 0, 0, 0};
+    const std::string_view payload{reinterpret_cast<const char*>(&descriptor), sizeof descriptor};
+    for (auto& [peer, lane] : controls_) send_control(*lane, header, payload);
+  }
+
+  void on_announced(ControlLane& lane, const FrameHeader& header, std::string_view payload) {
+    Descriptor descriptor;
+    if (payload.size() != sizeof descriptor)
+      throw Fault{lane.peer(), rank_text(lane.peer()) + " sent a malformed frame"};
+    std::memcpy(&descriptor, payload.data(), sizeof descriptor);
+    if (!compare(lane.peer(), header.operation, descriptor) && announced_.size() < kMostAnnounced) {
+      announced_.insert_or_assign({header.operation, lane.peer()}, descriptor);
+    }
+  }
+
+  void compare_announced(const Operation& posted) {
+    const auto end = announced_.lower_bound({posted.number() + 1, 0});
+    for (auto entry = announced_.begin(); entry != end; entry = announced_.erase(entry)) {
+      compare(entry->first.second, entry->first.first, entry->second);
+    }
+  }
+
+  void tick() {
+    if (operations_.empty()) return;
+    for (auto& [number, running] : operations_) {
+      if (!running.is_announced && now_ - running.begin > kAnnounceAfter) announce(running);
+    }
+    Running& oldest = operations_.begin()->second;
+    const Seconds quiet = now_ - oldest.progress;
+    if (quiet.count() < options_.timeout_seconds / 2) return;
+    const std::vector<int> peers = waited_for(*oldest.operation);
+    if (quiet.count() >= options_.timeout_seconds) blame(*oldest.operation, peers, quiet);
+    for (const int peer : peers) send_control(*controls_.at(peer), FrameHeader{FrameKind::kPing, {}, 0, 0, 0, 0, 0});
+  }
+
+  // A rank whose neighbours answer and take part waits a little longer: one that knows the culprit will report it.
+  void blame(const Operation& operation, const std::vector<int>& peers, Seconds quiet) {
+    const Seconds patience(std::clamp(options_.timeout_seconds / 3, 0.15, 1.0));
+    std::array<char, 32> limit;
+    std::snprintf(limit.data(), limit.size(), "%g", options_.timeout_seconds);
+    const std::string begin = operation.label() + ": no progress for " + limit.data() + " s; ";
+    for (const int peer : peers) {
+      if (now_ - controls_.at(peer)->last_pong > patience)
+        throw Fault{peer, begin + rank_text(peer) + " does not answer"};
+    }
+    for (const int peer : peers) {
+      if (controls_.at(peer)->posted <= operation.number()) {
+        throw Fault{peer, begin + rank_text(peer) + " has not called it"};
+      }
+    }
+    if (quiet.count() < options_.timeout_seconds + 0.5 || peers.empty()) return;
+    throw Fault{peers.front(), begin + rank_text(peers.front()) + " answers but sends nothing"};
+  }
+
+  // --- The end ---
+
+  void say_goodbye() {
+    if (!operations_.empty()) {
+      throw Fault{options_.rank, at_oldest(rank_text(options_.rank) + " closed the group before it ended")};
+    }
+    inbox_.refuse("the group is closed");
+    for (auto& [peer, lane] : controls_) send_control(*lane, FrameHeader{FrameKind::kBye, {}, 0, 0, 0, 0, 0});
+  }
+
+  // Waits until the other ends have everything, as closing a socket with unread input drops what is still unsent.
+  void flush() {
+    const auto end = Clock::now() + grace_;
+    while (Clock::now() < end && !is_flushed()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      for (auto& [peer, lane] : controls_) {
+        if (lane->is_open()) guarded([&lane = lane] { lane->on_writable(); });
+      }
+    }
+    for (auto& operation : inbox_.refuse("the group is closed")) operation->work().finish("the group is closed");
+  }
+
+  bool is_flushed() const {
+    const auto is_empty = [](const Connection& lane) {
+      int unsent = 0;
+      return !lane.is_open() || ioctl(lane.socket(), SIOCOUTQ, &unsent) != 0 || unsent == 0;
+    };
+    return std::ranges::all_of(senders_, [&](const auto& lane) { return !lane || is_empty(*lane); }) &&
+           std::ranges::all_of(controls_, [&](const auto& each) {
+             return is_empty(*each.second) && (!each.second->is_open() || !each.second->has_waiting());
+           });
+  }
+
+  const EngineOptions options_;
+  Poller poller_;
+  Inbox inbox_;
+  Journal journal_;
+  StagingPool pool_;
+  std::map<std::uint64_t, Running> operations_;
+  std::vector<std::unique_ptr<SendLane>> senders_;                 // by lane
+  std::vector<std::unique_ptr<ReceiveLane>> receivers_;            // by lane
+  std::map<int, std::unique_ptr<ControlLane>> controls_;           // by rank
+  std::vector<std::int32_t> ready_;                                // lanes to be served
+  std::map<std::pair<std::uint64_t, int>, Descriptor> announced_;  // by operation, not posted here yet, and rank
+  std::set<int> lost_;                                             // ranks whose connections are closed
+  std::uint64_t posted_ = 0;
+  Clock::time_point now_ = Clock::now();
+  Seconds grace_{0};
+  bool is_failed_ = false;
+  std::thread thread_;
+};
+
+}  // namespace forestcoll::runtime

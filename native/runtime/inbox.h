@@ -1,0 +1,89 @@
+// What callers hand over to the progress thread, and how they wake it.
+#pragma once
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "runtime/operation.h"
+
+namespace forestcoll::runtime {
+
+class Inbox {
+ public:
+  Inbox() : bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (bell_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  }
+  ~Inbox() { ::close(bell_); }
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  int bell() const { return bell_; }
+
+  // Gives the operation its number. It fails at once if the group has failed or is closing.
+  std::shared_ptr<Work> post(Request request) {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t number = posted_;
+    auto work = std::make_shared<Work>(number);
+    if (!failure_.empty()) {
+      work->finish(failure_);
+      return work;
+    }
+    ++posted_;
+    waiting_.push_back(std::make_unique<Operation>(number, std::move(request), work));
+    ring();
+    return work;
+  }
+
+  std::deque<std::unique_ptr<Operation>> take() {
+    std::uint64_t rings = 0;
+    [[maybe_unused]] const ssize_t moved = ::read(bell_, &rings, sizeof rings);
+    const std::lock_guard lock(mutex_);
+    return std::exchange(waiting_, {});
+  }
+
+  // From here on every operation fails with this message. Returns those that were not taken yet.
+  std::deque<std::unique_ptr<Operation>> refuse(const std::string& failure) {
+    const std::lock_guard lock(mutex_);
+    if (failure_.empty()) failure_ = failure;
+    return std::exchange(waiting_, {});
+  }
+
+  std::string failure() const {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+
+  void request_close() {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    ring();
+  }
+
+  bool is_closing() const {
+    const std::lock_guard lock(mutex_);
+    return closing_;
+  }
+
+ private:
+  void ring() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t moved = ::write(bell_, &one, sizeof one);
+  }
+
+  const int bell_;
+  mutable std::mutex mutex_;
+  std::deque<std::unique_ptr<Operation>> waiting_;
+  std::uint64_t posted_ = 0;
+  std::string failure_;
+  bool closing_ = false;
+};
+
+}  // namespace forestcoll::runtime

@@ -1,0 +1,350 @@
+// One collective operation on one rank: which chunks have come, which can go, and where each lies.
+//
+// Chunks of an edge travel in order, so a counter an edge says what has come. A chunk can be sent up when all children
+// have brought theirs, and sent on when it was added up at the root or came from above. These rules are the edges of an
+// acyclic graph of chunks. Staging memory is a ring of `window` chunks an edge; who sends waits for credits when the
+// ring may be full. A receiver always has room for what it allowed, so it always reads, and no cycle of waits arises.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/folding.h"
+#include "runtime/frame.h"
+#include "runtime/plan.h"
+#include "runtime/staging.h"
+#include "runtime/work.h"
+
+namespace forestcoll::runtime {
+
+struct Request {
+  std::shared_ptr<const Plan> plan;
+  std::shared_ptr<const Layout> layout;
+  Descriptor descriptor;
+  ElementType type{};
+  Reduction reduction{};
+  double factor = 1;
+  std::int64_t members = 1;        // the divisor of an average
+  const std::byte* own = nullptr;  // the vector that this rank adds to the sum; none of a relay
+  std::byte* result = nullptr;     // where results go, from element `result_begin` of the data on; none of a relay
+  std::int64_t result_begin = 0;
+};
+
+// What an operation asks of the connections.
+class Courier {
+ public:
+  virtual ~Courier() = default;
+  virtual void ready(std::int32_t lane) = 0;  // an operation has a chunk for this connection
+  virtual void grant(std::int32_t lane, std::uint64_t operation, std::uint32_t edge, std::uint64_t freed) = 0;
+};
+
+// A chunk on its way out.
+struct OutgoingChunk {
+  std::uint32_t edge = 0;
+  std::int32_t place = 0;
+  std::uint32_t number = 0;
+  const std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  StagingPool::Buffer owned;  // holds the data where it was made for this chunk
+};
+
+// What an operation sends over one connection. The connection serves one turn after the other, and in a turn the edge
+// that is least advanced.
+class Turn {
+ public:
+  explicit Turn(std::int32_t lane) : lane(lane) {}
+
+  void push(std::uint64_t advance, std::int32_t place) { ready_.emplace(advance, place); }
+  std::optional<std::int32_t> pop() {
+    if (ready_.empty()) return std::nullopt;
+    const std::int32_t place = ready_.top().second;
+    ready_.pop();
+    return place;
+  }
+
+  const std::int32_t lane;
+  std::int64_t chunks_left = 0;
+  std::int64_t bytes_per_second = 0;
+  bool opened = false;
+
+ private:
+  using Entry = std::pair<std::uint64_t, std::int32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready_;
+};
+
+class Operation {
+ public:
+  Operation(std::uint64_t number, Request request, std::shared_ptr<Work> work)
+      : request_(std::move(request)), number_(number), work_(std::move(work)), element_(size_of(request_.type)) {
+    make_incoming();
+    make_outgoing();
+    folded_.resize(plan().flows().size());
+  }
+
+  std::uint64_t number() const { return number_; }
+  const Descriptor& descriptor() const { return request_.descriptor; }
+  std::string label() const {
+    return "operation " + std::to_string(number_) + " (" + std::string(descriptor().text()) + ")";
+  }
+  Work& work() { return *work_; }
+  bool is_done() const { return edges_left_ == 0; }
+  std::vector<Turn>& turns() { return turns_; }
+
+  // Marks everything that can be sent at once. Only from here on are pool and courier used.
+  void start(StagingPool& pool, Courier& courier) {
+    pool_ = &pool;
+    courier_ = &courier;
+    for (std::size_t place = 0; place < outgoing_.size(); ++place) offer(static_cast<std::int32_t>(place));
+  }
+
+  // Returns the next chunk of a turn, if one can be sent now.
+  std::optional<OutgoingChunk> take(Turn& turn) {
+    const auto place = turn.pop();
+    if (!place) return std::nullopt;
+    Outgoing& edge = outgoing_[index(*place)];
+    edge.offered = false;
+    const PlannedEdge& planned = plan().outgoing()[index(*place)];
+    OutgoingChunk chunk{planned.number, *place, edge.taken, nullptr, bytes_of(planned.flow, edge.taken), {}};
+    chunk.data = source(planned, edge.taken);
+    if (is_scaled(planned)) scale(planned, chunk);
+    ++edge.taken;
+    --turn.chunks_left;
+    offer(*place);
+    return chunk;
+  }
+
+  // A chunk of this outgoing edge was handed to the system.
+  void sent(std::int32_t place) {
+    Outgoing& edge = outgoing_[index(place)];
+    const PlannedEdge& planned = plan().outgoing()[index(place)];
+    if (++edge.sent == edge.total) --edges_left_;
+    const PlannedFlow& flow = plan().flows()[planned.flow];
+    if (planned.phase == Phase::kReduce) {
+      if (!flow.children.empty()) free_until(flow.children.front(), edge.sent);
+    } else {
+      free_passed_on(flow);
+    }
+  }
+
+  // The receiver has taken `freed` chunks of this outgoing edge out of its staging memory.
+  void credited(std::int32_t place, std::uint64_t freed) {
+    Outgoing& edge = outgoing_[index(place)];
+    edge.freed = std::max(edge.freed, static_cast<std::uint32_t>(freed));
+    offer(place);
+  }
+
+  // Where the next chunk of this incoming edge goes, or nothing if `chunk` and `bytes` are not what comes next.
+  std::byte* expect(std::int32_t place, std::uint32_t chunk, std::size_t bytes) {
+    Incoming& edge = incoming_[index(place)];
+    const PlannedEdge& planned = plan().incoming()[index(place)];
+    if (chunk != edge.arrived || chunk >= edge.total || bytes != bytes_of(planned.flow, chunk)) return nullptr;
+    if (edge.window == 0) return in_result(planned.flow, chunk);
+    if (edge.arrived - edge.freed >= edge.window) return nullptr;
+    if (edge.ring.data() == nullptr) edge.ring = pool_->take(edge.window * stride(planned.flow));
+    return slot(place, chunk);
+  }
+
+  // The chunk that `expect` made room for is there.
+  void arrived(std::int32_t place) {
+    Incoming& edge = incoming_[index(place)];
+    const PlannedEdge& planned = plan().incoming()[index(place)];
+    if (++edge.arrived == edge.total) --edges_left_;
+    const PlannedFlow& flow = plan().flows()[planned.flow];
+    if (planned.phase == Phase::kReduce) {
+      fold_ready(planned.flow);
+      if (flow.up >= 0) return offer(flow.up);
+    }
+    for (const std::int32_t onward : flow.onward) offer(onward);
+    free_passed_on(flow);
+  }
+
+  // The connections on which data is still to come, and those on which it is still to go.
+  std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> lanes_waited_for() const {
+    std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> lanes;
+    for (std::size_t place = 0; place < incoming_.size(); ++place) {
+      if (incoming_[place].arrived < incoming_[place].total) lanes.first.push_back(plan().incoming()[place].lane);
+    }
+    for (std::size_t place = 0; place < outgoing_.size(); ++place) {
+      const Outgoing& edge = outgoing_[place];
+      const bool is_full = edge.window != 0 && edge.taken < edge.total && edge.taken - edge.freed >= edge.window;
+      if (edge.sent < edge.taken || is_full) lanes.second.push_back(plan().outgoing()[place].lane);
+    }
+    return lanes;
+  }
+
+  const Plan& plan() const { return *request_.plan; }
+
+ private:
+  struct Incoming {
+    std::uint32_t total = 0, window = 0, arrived = 0, freed = 0, reported = 0;
+    StagingPool::Buffer ring;
+  };
+  struct Outgoing {
+    std::uint32_t total = 0, window = 0, taken = 0, sent = 0, freed = 0;
+    std::size_t turn = 0;
+    bool offered = false;
+  };
+
+  static std::size_t index(std::int32_t place) { return static_cast<std::size_t>(place); }
+
+  void make_incoming() {
+    for (const PlannedEdge& edge : plan().incoming()) {
+      Incoming state;
+      state.total = range(edge.flow).chunks();
+      state.window = window_of(edge);
+      edges_left_ += state.total > 0;
+      incoming_.push_back(std::move(state));
+    }
+  }
+
+  void make_outgoing() {
+    std::vector<std::int32_t> turn_of_lane;
+    for (const PlannedEdge& edge : plan().outgoing()) {
+      if (turn_of_lane.size() <= index(edge.lane)) turn_of_lane.resize(index(edge.lane) + 1, -1);
+      std::int32_t& turn = turn_of_lane[index(edge.lane)];
+      if (turn < 0) {
+        turn = static_cast<std::int32_t>(turns_.size());
+        turns_.emplace_back(edge.lane);
+      }
+      Outgoing state;
+      state.total = range(edge.flow).chunks();
+      state.window = window_of(edge);
+      state.turn = index(turn);
+      edges_left_ += state.total > 0;
+      turns_[state.turn].chunks_left += state.total;
+      turns_[state.turn].bytes_per_second += edge.bytes_per_second;
+      outgoing_.push_back(state);
+    }
+  }
+
+  const FlowRange& range(std::uint32_t flow) const { return request_.layout->ranges[flow]; }
+  std::size_t stride(std::uint32_t flow) const { return static_cast<std::size_t>(range(flow).chunk) * element_; }
+  std::size_t bytes_of(std::uint32_t flow, std::uint32_t chunk) const {
+    return static_cast<std::size_t>(range(flow).size_of(chunk)) * element_;
+  }
+
+  // Both ranks of an edge compute the same: two chunks or more, as one arrives while the other is passed on.
+  std::uint32_t window_of(const PlannedEdge& edge) const {
+    if (edge.window_bytes == 0) return 0;
+    const auto fitting = static_cast<std::size_t>(edge.window_bytes) / stride(edge.flow);
+    return std::min(range(edge.flow).chunks(), static_cast<std::uint32_t>(std::max<std::size_t>(2, fitting)));
+  }
+
+  std::byte* slot(std::int32_t place, std::uint32_t chunk) {
+    Incoming& edge = incoming_[index(place)];
+    return edge.ring.data() + (chunk % edge.window) * stride(plan().incoming()[index(place)].flow);
+  }
+  std::byte* in_result(std::uint32_t flow, std::uint32_t chunk) {
+    return request_.result + static_cast<std::size_t>(range(flow).begin_of(chunk) - request_.result_begin) * element_;
+  }
+  const std::byte* in_own(std::uint32_t flow, std::uint32_t chunk) const {
+    return request_.own + static_cast<std::size_t>(range(flow).begin_of(chunk)) * element_;
+  }
+
+  // How many chunks of an outgoing edge are there to be sent.
+  std::uint32_t available(const PlannedEdge& planned) const {
+    const PlannedFlow& flow = plan().flows()[planned.flow];
+    if (planned.phase == Phase::kBroadcast && flow.down >= 0) return incoming_[index(flow.down)].arrived;
+    return flow.children.empty() ? range(planned.flow).chunks() : folded_[planned.flow];
+  }
+
+  const std::byte* source(const PlannedEdge& planned, std::uint32_t chunk) {
+    const PlannedFlow& flow = plan().flows()[planned.flow];
+    if (planned.phase == Phase::kReduce) {
+      return flow.children.empty() ? in_own(planned.flow, chunk) : slot(flow.children.front(), chunk);
+    }
+    if (request_.result != nullptr) return in_result(planned.flow, chunk);
+    return slot(flow.down >= 0 ? flow.down : flow.children.front(), chunk);
+  }
+
+  bool is_scaled(const PlannedEdge& planned) const {
+    return request_.reduction == Reduction::kPremulSum && planned.phase == Phase::kReduce &&
+           plan().flows()[planned.flow].children.empty();
+  }
+
+  void scale(const PlannedEdge& planned, OutgoingChunk& chunk) {
+    chunk.owned = pool_->take(chunk.bytes);
+    const std::byte* const sources[] = {chunk.data};
+    run(Fold{request_.type, request_.reduction, sources, true, request_.factor, 0, chunk.owned.data(),
+             static_cast<std::size_t>(range(planned.flow).size_of(chunk.number))});
+    chunk.data = chunk.owned.data();
+  }
+
+  void offer(std::int32_t place) {
+    Outgoing& edge = outgoing_[index(place)];
+    if (edge.offered || edge.taken >= available(plan().outgoing()[index(place)])) return;
+    if (edge.window != 0 && edge.taken - edge.freed >= edge.window) return;
+    edge.offered = true;
+    turns_[edge.turn].push((std::uint64_t{edge.taken} << 32) / edge.total, place);
+    courier_->ready(turns_[edge.turn].lane);
+  }
+
+  void fold_ready(std::uint32_t number) {
+    const PlannedFlow& flow = plan().flows()[number];
+    std::uint32_t complete = incoming_[index(flow.children.front())].arrived;
+    for (const std::int32_t child : flow.children) complete = std::min(complete, incoming_[index(child)].arrived);
+    while (folded_[number] < complete) {
+      fold(number, folded_[number]);
+      const std::uint32_t done = ++folded_[number];
+      const bool is_kept = flow.up >= 0 || request_.result == nullptr;  // in the slot of the first child
+      for (std::size_t child = is_kept ? 1 : 0; child < flow.children.size(); ++child) {
+        free_until(flow.children[child], done);
+      }
+    }
+  }
+
+  void fold(std::uint32_t number, std::uint32_t chunk) {
+    const PlannedFlow& flow = plan().flows()[number];
+    sources_.clear();
+    if (request_.own != nullptr) sources_.push_back(in_own(number, chunk));
+    for (const std::int32_t child : flow.children) sources_.push_back(slot(child, chunk));
+    const bool is_root = flow.up < 0;
+    const bool into_result = is_root && request_.result != nullptr;
+    run(Fold{request_.type, request_.reduction, sources_, request_.own != nullptr, request_.factor,
+             is_root && request_.reduction == Reduction::kAvg ? request_.members : 0,
+             into_result ? in_result(number, chunk) : slot(flow.children.front(), chunk),
+             static_cast<std::size_t>(range(number).size_of(chunk))});
+  }
+
+  // Frees the staging memory of what a relay has passed on to all.
+  void free_passed_on(const PlannedFlow& flow) {
+    if (request_.result != nullptr) return;
+    const std::int32_t holder = flow.down >= 0 ? flow.down : flow.children.front();
+    std::uint32_t passed_on =
+        flow.down >= 0 ? incoming_[index(holder)].arrived : folded_[plan().incoming()[index(holder)].flow];
+    for (const std::int32_t onward : flow.onward) passed_on = std::min(passed_on, outgoing_[index(onward)].sent);
+    free_until(holder, passed_on);
+  }
+
+  void free_until(std::int32_t place, std::uint32_t freed) {
+    Incoming& edge = incoming_[index(place)];
+    if (freed <= edge.freed) return;
+    edge.freed = freed;
+    if (freed == edge.total) edge.ring.release();
+    const bool is_needed = edge.reported + edge.window < edge.total;
+    if (!is_needed || freed - edge.reported < std::max(1U, edge.window / 2)) return;
+    edge.reported = freed;
+    const PlannedEdge& planned = plan().incoming()[index(place)];
+    courier_->grant(planned.lane, number_, planned.number, freed);
+  }
+
+  const Request request_;
+  const std::uint64_t number_;
+  const std::shared_ptr<Work> work_;
+  const std::size_t element_;
+  StagingPool* pool_ = nullptr;
+  Courier* courier_ = nullptr;
+  std::vector<Incoming> incoming_;
+  std::vector<Outgoing> outgoing_;
+  std::vector<Turn> turns_;
+  std::vector<std::uint32_t> folded_;  // of each flow, how many chunks are added up
+  std::size_t edges_left_ = 0;
+  std::vector<const std::byte*> sources_;  // scratch of `fold`
+};
+
+}  // namespace forestcoll::runtime

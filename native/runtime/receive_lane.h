@@ -1,0 +1,137 @@
+// The receiving end of a data connection: chunks go straight to where their operation wants them.
+#pragma once
+
+#include <array>
+
+#include "runtime/connection.h"
+#include "runtime/operation.h"
+#include "runtime/send_lane.h"
+
+namespace forestcoll::runtime {
+
+class ReceiveLane final : public Connection {
+ public:
+  ReceiveLane(Poller& poller, Operations& operations, int socket, int peer, std::int32_t lane)
+      : Connection(poller, socket, peer), operations_(operations), lane_(lane) {}
+
+  bool is_parked() const { return parked_; }
+
+  // Goes on after operations were posted.
+  void unpark() {
+    if (!parked_) return;
+    parked_ = false;
+    want_read(true);
+    parse();
+  }
+
+  void on_readable() override {
+    std::size_t taken = 0;
+    while (!parked_ && taken < kMostAtOnce) {
+      const std::size_t moved = read_parts();
+      if (moved == 0) return;
+      taken += moved;
+      parse();
+    }
+  }
+
+  void on_writable() override { write_waiting(); }
+
+  void grant(std::uint64_t operation, std::uint32_t edge, std::uint64_t freed) {
+    const FrameHeader header{FrameKind::kCredit, {}, 0, operation, edge, 0, freed};
+    write_later(&header, sizeof header);
+  }
+
+ private:
+  static constexpr std::size_t kMostAtOnce = std::size_t{1} << 20, kBuffer = 8192;
+
+  // Reads what is left of the chunk to its place, and what lies behind it into the buffer.
+  std::size_t read_parts() {
+    if (begin_ == end_) begin_ = end_ = 0;
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    iovec parts[] = {{payload_, payload_left_}, {buffer_.data() + end_, buffer_.size() - end_}};
+    const std::size_t moved = payload_left_ > 0 ? read_some(parts, 2) : read_some(parts + 1, 1);
+    const std::size_t to_payload = std::min(moved, payload_left_);
+    advance(to_payload);
+    end_ += moved - to_payload;
+    return moved;
+  }
+
+  void advance(std::size_t bytes) {
+    if (bytes == 0) return;
+    payload_ += bytes;
+    payload_left_ -= bytes;
+    operations_.progressed(*operation_);
+    if (payload_left_ == 0) operation_->arrived(place_);
+  }
+
+  void parse() {
+    while (!parked_ && begin_ < end_) {
+      if (payload_left_ > 0) {
+        const std::size_t bytes = std::min(payload_left_, end_ - begin_);
+        std::memcpy(payload_, buffer_.data() + begin_, bytes);
+        begin_ += bytes;
+        advance(bytes);
+      } else if (!parse_frame()) {
+        return;
+      }
+    }
+  }
+
+  // Returns whether a frame, or the header of one with a chunk, was taken from the buffer.
+  bool parse_frame() {
+    FrameHeader header;
+    if (end_ - begin_ < sizeof header) return false;
+    std::memcpy(&header, buffer_.data() + begin_, sizeof header);
+    if (header.kind == FrameKind::kOpen) return parse_open(header);
+    if (header.kind != FrameKind::kData || header.operation != opened_) throw malformed();
+    begin_ += sizeof header;
+    expect(header);
+    return true;
+  }
+
+  bool parse_open(const FrameHeader& header) {
+    Descriptor descriptor;
+    if (header.length != sizeof descriptor) throw malformed();
+    if (end_ - begin_ < sizeof header + sizeof descriptor) return false;
+    std::memcpy(&descriptor, buffer_.data() + begin_ + sizeof header, sizeof descriptor);
+    if (!operations_.compare(peer(), header.operation, descriptor)) {
+      parked_ = true;
+      want_read(false);
+      return false;
+    }
+    opened_ = header.operation;
+    begin_ += sizeof header + sizeof descriptor;
+    return true;
+  }
+
+  void expect(const FrameHeader& header) {
+    operation_ = operations_.find(header.operation);
+    if (operation_ == nullptr) throw malformed();
+    place_ = operation_->plan().place_of(header.edge);
+    const auto& edges = operation_->plan().incoming();
+    const auto place = static_cast<std::size_t>(place_);
+    if (place_ < 0 || place >= edges.size() || edges[place].number != header.edge || edges[place].lane != lane_) {
+      throw malformed();
+    }
+    payload_ = operation_->expect(place_, header.chunk, header.length);
+    if (payload_ == nullptr || header.length == 0) throw malformed();
+    payload_left_ = header.length;
+  }
+
+  Fault malformed() const { return {peer(), rank_text(peer()) + " sent a frame that does not fit its operation"}; }
+
+  Operations& operations_;
+  const std::int32_t lane_;
+  bool parked_ = false;
+  std::uint64_t opened_ = ~std::uint64_t{0};  // the operation of the last open frame
+  Operation* operation_ = nullptr;
+  std::int32_t place_ = 0;
+  std::byte* payload_ = nullptr;
+  std::size_t payload_left_ = 0;
+  std::array<std::byte, kBuffer> buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+};
+
+}  // namespace forestcoll::runtime

@@ -1,0 +1,50 @@
+// The state of an operation that a caller can wait for; shared by the caller's thread and the progress thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace forestcoll::runtime {
+
+class Work {
+ public:
+  explicit Work(std::uint64_t number) : number_(number) {}
+
+  std::uint64_t number() const { return number_; }
+
+  bool is_done() const {
+    const std::lock_guard lock(mutex_);
+    return done_;
+  }
+
+  // The message of the failure, empty if there was none so far.
+  std::string error() const {
+    const std::lock_guard lock(mutex_);
+    return error_;
+  }
+
+  bool wait_for(std::chrono::duration<double> time) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, time, [this] { return done_; });
+  }
+
+  // Ends the operation; `error` is empty where it succeeded.
+  void finish(std::string error) {
+    const std::lock_guard lock(mutex_);
+    error_ = std::move(error);
+    done_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  const std::uint64_t number_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool done_ = false;
+  std::string error_;
+};
+
+}  // namespace forestcoll::runtime

@@ -1,0 +1,469 @@
+"""Collectives on NumPy arrays, run by verified schedules between processes.
+
+    from forestcoll import generate, load_topology
+    from forestcoll.runtime import Communicator
+
+    topology = load_topology("ring:nodes=4")
+    schedules = [generate(topology, "allreduce"), generate(topology, "allgather")]
+    with Communicator(schedules, rank=rank, store="127.0.0.1:29500") as group:
+        total = group.allreduce(gradients).wait()
+
+Rank i runs compute node i of the topology (in the order of the nodes). All ranks call the same operations in the same
+order, one thread a group. Ranks that take no part in a schedule, its relays, call `relay` instead.
+"""
+
+import hashlib
+import secrets
+import socket
+from collections import deque
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from forestcoll.collective import Collective, collective_named
+from forestcoll.errors import InputError, shown
+from forestcoll.runtime.connecting import Addresses, Connected, Group, connect
+from forestcoll.runtime.elements import (
+    AnyArray,
+    ElementType,
+    ReduceOp,
+    check_reduction,
+    reduce_op_named,
+)
+from forestcoll.runtime.execution import Execution, Sized, new_engine
+from forestcoll.runtime.plan import Plan, Runnable, plan_of
+from forestcoll.runtime.store import Store, TcpStore
+from forestcoll.runtime.trees import Hop
+from forestcoll.runtime.vectors import check_out, flat_input, new_like, sized_out
+from forestcoll.runtime.work import Work
+from forestcoll.topology import NodeId, Topology
+
+_SEND_BUFFER = 2**18
+"""Deep queues in the kernel keep urgent chunks behind others."""
+
+
+class Communicator:
+    """One rank's part in a group of processes.
+
+    Args:
+        schedules: what the group can run, one schedule for each collective and root, all on one topology. They are
+            verified first.
+        rank: of the caller, from 0; rank i runs compute node i of the topology.
+        store: `host:port`, where rank 0 serves a store of its own; or a store.
+        name: tells groups that use one store apart; give each group its own.
+        timeout: seconds without progress after which an operation fails on all ranks; also the time to set up.
+        interface: the address to listen on and to connect from.
+        links: other addresses, by the id of the node that a link leads to: data over this link uses that interface.
+        secret: what all ranks must know; None for one that rank 0 draws and puts into the store.
+        pacing: whether the bandwidths of the topology are those of the real network. Connections then keep to the
+            schedule's rates, which keeps queues short.
+
+    Raises:
+        InputError: an argument is bad, or a schedule is not right.
+        CommunicationError: a rank did not come in time, or has other schedules or options.
+    """
+
+    def __init__(  # noqa: PLR0913 (what a group is, and how it connects)
+        self,
+        schedules: Sequence[Runnable],
+        *,
+        rank: int,
+        store: Store | str,
+        name: str = "default",
+        timeout: float = 300.0,
+        interface: str = "127.0.0.1",
+        links: Mapping[NodeId, str] | None = None,
+        secret: bytes | None = None,
+        pacing: bool = False,
+    ) -> None:
+        topology = _common_topology(schedules)
+        if not 0 <= rank < len(topology.compute):
+            most = len(topology.compute) - 1
+            raise InputError(f"rank is {rank}; {topology.name} has {most + 1} compute nodes, so use 0 to {most}")
+        if not timeout > 0:
+            raise InputError(f"timeout is {timeout}; give a number of seconds greater than 0")
+        self.rank, self.size = rank, len(topology.compute)
+        self._name, self._timeout, self._is_closed = name, timeout, False
+        plans = _plans(schedules)
+        lanes = tuple(sorted({lane for plan in plans.values() for lane in plan.lanes}))
+        numbers = {lane: number for number, lane in enumerate(lanes)}
+        self._executions = {key: Execution(plan, rank, numbers, pacing) for key, plan in plans.items()}
+        self._running: deque[tuple[Work, tuple[AnyArray | None, ...]]] = deque()
+        addresses = Addresses(interface, {topology.named(link): each for link, each in (links or {}).items()})
+        self._own_store: TcpStore | None = None
+        if isinstance(store, str):
+            store = self._own_store = TcpStore(store, rank=rank, timeout=timeout, secret=secret or b"")
+        try:
+            group = Group(name, rank, self.size, lanes, _digest(plans, pacing=pacing), secret or self._secret(store))
+            self._engine = new_engine(rank, timeout)
+            self._take_over(connect(group, store, addresses, timeout), lanes)
+        except BaseException:
+            self._close_store()
+            raise
+        self._engine.start()
+
+    def allgather(
+        self,
+        source: AnyArray,
+        out: AnyArray | None = None,
+        *,
+        counts: Sequence[int] | None = None,
+        dtype: str | None = None,
+    ) -> Work:
+        """Start to gather the shards of all members, in the order of their ranks, on all of them.
+
+        Args:
+            source: this rank's shard; in place if it is this rank's part of `out`.
+            out: where the result goes; a new one-dimensional array if None.
+            counts: of each member the elements of its shard; None for those of the schedule.
+            dtype: the type of the elements, where NumPy has none (`bf16`).
+
+        Returns:
+            The operation; its result is all shards.
+
+        Raises:
+            InputError: an argument does not fit the schedule.
+
+        Example:
+            `group.allgather(np.full(2, group.rank)).wait()` is `[0, 0, 1, 1, …]`.
+        """
+        execution = self._execution(Collective.ALLGATHER)
+        flat, element = flat_input(source, dtype)
+        place = self._place(execution.plan)
+        count = sum(counts) if counts is not None else _gathered_count(execution.plan, flat, out)
+        sized = execution.sized(count, counts, element.itemsize)
+        begin, length = sized.layout.begins[place], sized.layout.counts[place]
+        if flat.size != length:
+            raise InputError(f"allgather: source has {flat.size} elements; the shard of rank {self.rank} has {length}")
+        result = sized_out(out, source, count, "allgather")
+        check_out(flat, result, begin, "allgather")
+        result.reshape(-1)[begin : begin + length] = flat
+        return self._post(execution, sized, element, ReduceOp.SUM, own=None, result=result)
+
+    def reduce_scatter(  # noqa: PLR0913 (what the operation is)
+        self,
+        source: AnyArray,
+        out: AnyArray | None = None,
+        *,
+        op: ReduceOp | str = ReduceOp.SUM,
+        factor: float = 1.0,
+        counts: Sequence[int] | None = None,
+        dtype: str | None = None,
+    ) -> Work:
+        """Start to combine the vectors of all members and to leave each with its shard of the result.
+
+        Args:
+            source: this rank's vector; it is not changed, unless `out` is its shard in it.
+            out: where the shard goes; a new one-dimensional array if None.
+            op: how vectors are combined.
+            factor: of this rank's vector, for `premul-sum`.
+            counts: of each member the elements of its shard; None for those of the schedule.
+            dtype: the type of the elements, where NumPy has none (`bf16`).
+
+        Returns:
+            The operation; its result is this rank's shard.
+
+        Raises:
+            InputError: an argument does not fit the schedule.
+        """
+        execution = self._execution(Collective.REDUCE_SCATTER)
+        flat, element = flat_input(source, dtype)
+        place = self._place(execution.plan)
+        sized = execution.sized(flat.size, counts, element.itemsize)
+        begin, length = sized.layout.begins[place], sized.layout.counts[place]
+        result = sized_out(out, source, length, "reduce-scatter")
+        check_out(result.reshape(-1), flat, begin, "reduce-scatter")
+        return self._post(
+            execution, sized, element, reduce_op_named(op), factor=factor, own=flat, result=result, begin=begin
+        )
+
+    def allreduce(
+        self,
+        source: AnyArray,
+        out: AnyArray | None = None,
+        *,
+        op: ReduceOp | str = ReduceOp.SUM,
+        factor: float = 1.0,
+        dtype: str | None = None,
+    ) -> Work:
+        """Start to combine the vectors of all members on all of them; every rank gets the same bits.
+
+        Args:
+            source: this rank's vector.
+            out: where the result goes, `source` itself for in place; a new array if None.
+            op: how vectors are combined.
+            factor: of this rank's vector, for `premul-sum`.
+            dtype: the type of the elements, where NumPy has none (`bf16`).
+
+        Returns:
+            The operation; its result has the shape of `source`.
+
+        Raises:
+            InputError: an argument does not fit the schedule.
+
+        Example:
+            `group.allreduce(np.ones(3)).wait()` is the number of members, three times.
+        """
+        execution = self._execution(Collective.ALLREDUCE)
+        self._place(execution.plan)
+        flat, element = flat_input(source, dtype)
+        result = new_like(source) if out is None else sized_out(out, source, flat.size, "allreduce")
+        check_out(flat, result, 0, "allreduce")
+        sized = execution.sized(flat.size, None, element.itemsize)
+        return self._post(execution, sized, element, reduce_op_named(op), factor=factor, own=flat, result=result)
+
+    def broadcast(
+        self, array: AnyArray, out: AnyArray | None = None, *, root: int = 0, dtype: str | None = None
+    ) -> Work:
+        """Start to copy the root's array to all members.
+
+        Args:
+            array: on the root what is sent, on others where the result goes unless `out` is given.
+            out: where the result goes; `array` itself if None.
+            root: the rank whose array it is; there must be a schedule with this root.
+            dtype: the type of the elements, where NumPy has none (`bf16`).
+
+        Returns:
+            The operation; its result is `out`, or `array`.
+
+        Raises:
+            InputError: an argument does not fit the schedule.
+        """
+        execution = self._execution(Collective.BROADCAST, root)
+        self._place(execution.plan)
+        flat, element = flat_input(array, dtype)
+        result = sized_out(array if out is None else out, array, flat.size, "broadcast")
+        if self.rank == root and result is not array:
+            result.reshape(-1)[:] = flat
+        sized = execution.sized(flat.size, None, element.itemsize)
+        return self._post(execution, sized, element, ReduceOp.SUM, own=None, result=result)
+
+    def reduce(  # noqa: PLR0913 (what the operation is)
+        self,
+        source: AnyArray,
+        out: AnyArray | None = None,
+        *,
+        root: int = 0,
+        op: ReduceOp | str = ReduceOp.SUM,
+        factor: float = 1.0,
+        dtype: str | None = None,
+    ) -> Work:
+        """Start to combine the vectors of all members on the root.
+
+        Args:
+            source: this rank's vector.
+            out: on the root where the result goes, `source` itself for in place; a new array if None.
+            root: the rank that gets the result; there must be a schedule with this root.
+            op: how vectors are combined.
+            factor: of this rank's vector, for `premul-sum`.
+            dtype: the type of the elements, where NumPy has none (`bf16`).
+
+        Returns:
+            The operation; its result is the sum on the root, None elsewhere.
+
+        Raises:
+            InputError: an argument does not fit the schedule.
+        """
+        execution = self._execution(Collective.REDUCE, root)
+        self._place(execution.plan)
+        flat, element = flat_input(source, dtype)
+        result = None
+        if self.rank == root:
+            result = new_like(source) if out is None else sized_out(out, source, flat.size, "reduce")
+            check_out(flat, result, 0, "reduce")
+        sized = execution.sized(flat.size, None, element.itemsize)
+        return self._post(execution, sized, element, reduce_op_named(op), factor=factor, own=flat, result=result)
+
+    def relay(  # noqa: PLR0913 (what the operation is)
+        self,
+        collective: Collective | str,
+        count: int,
+        dtype: str,
+        *,
+        op: ReduceOp | str = ReduceOp.SUM,
+        root: int | None = None,
+        counts: Sequence[int] | None = None,
+    ) -> Work:
+        """Start to pass on the data of an operation in which this rank takes no part.
+
+        Args:
+            collective: what the members do.
+            count: the elements of all data, M of the collective.
+            dtype: their type, such as `f32`.
+            op: how vectors are combined.
+            root: the root, where the collective has one.
+            counts: of each member the elements of its shard, where the members pass them.
+
+        Returns:
+            The operation; it has no result.
+
+        Raises:
+            InputError: this rank takes part in the collective, or an argument does not fit the schedule.
+        """
+        execution = self._execution(collective_named(collective), root)
+        if self.rank in execution.plan.members:
+            raise InputError(f"rank {self.rank} takes part in {collective}; call the collective, not relay")
+        element = next((each for each in ElementType if each.text == dtype), None)
+        if element is None:
+            known = ", ".join(each.text for each in ElementType)
+            raise InputError(f"dtype is {shown(dtype)}; use one of {known}")
+        sized = execution.sized(count, counts, element.itemsize)
+        return self._post(execution, sized, element, reduce_op_named(op), own=None, result=None, is_relay=True)
+
+    def records(self) -> list[dict[str, object]]:
+        """Return the last operations, oldest first: `number`, `label`, `state`, and the ranks that it `waits_for`."""
+        names = ("number", "label", "state", "waits_for")
+        return [dict(zip(names, row, strict=True)) for row in self._engine.journal()]
+
+    def close(self, grace: float = 5.0) -> None:
+        """Leave the group. Operations that have not ended fail on all ranks.
+
+        Args:
+            grace: how many seconds to wait at most until the others have received what this rank sent.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._engine.close(grace)
+        self._running.clear()
+        self._close_store()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(sorted({collective.value for collective, _ in self._executions}))
+        return f"Communicator({self._name!r}, rank {self.rank} of {self.size}: {kinds})"
+
+    def _execution(self, collective: Collective, root: int | None = None) -> Execution:
+        found = self._executions.get((collective, root if collective.has_root else None))
+        if found is None:
+            what = f"{collective.value} with root {root}" if collective.has_root else collective.value
+            known = ", ".join(name.value + ("" if at is None else f" with root {at}") for name, at in self._executions)
+            raise InputError(
+                f"group {self._name!r} has no schedule for {what}, only for {known}; pass one to Communicator"
+            )
+        return found
+
+    def _place(self, plan: Plan) -> int:
+        if self.rank not in plan.members:
+            raise InputError(f"rank {self.rank} takes no part in this {plan.collective.value}; call relay instead")
+        return plan.members.index(self.rank)
+
+    def _post(  # noqa: PLR0913 (what an operation is)
+        self,
+        execution: Execution,
+        sized: Sized,
+        element: ElementType,
+        op: ReduceOp,
+        *,
+        own: AnyArray | None,
+        result: AnyArray | None,
+        factor: float = 1.0,
+        begin: int = 0,
+        is_relay: bool = False,
+    ) -> Work:
+        if self._is_closed:
+            raise InputError(f"group {self._name!r} is closed; make a new Communicator")
+        check_reduction(op, element, factor)
+        label = _label(execution.plan, sized, element, op)
+        native = self._engine.post(
+            execution.native,
+            sized.native,
+            hashlib.sha256(sized.digest + label.encode()).digest(),
+            label,
+            element,
+            op.number,
+            factor,
+            len(execution.plan.members),
+            0 if own is None or is_relay else own.ctypes.data,
+            0 if result is None else result.ctypes.data,
+            begin,
+        )
+        work = Work(native, label, result)
+        self._keep(work, own, result)
+        return work
+
+    def _keep(self, work: Work, *arrays: AnyArray | None) -> None:
+        """Keep the memory that the engine writes to, even if the caller forgets the operation."""
+        while self._running and self._running[0][0].is_done():
+            self._running.popleft()
+        self._running.append((work, arrays))
+
+    def _secret(self, store: Store) -> bytes:
+        key = f"forestcoll/{self._name}/secret"
+        if self.rank == 0:
+            store.set(key, secrets.token_bytes(32))
+        return store.get(key, self._timeout)
+
+    def _take_over(self, connected: Connected, lanes: Sequence[Hop]) -> None:
+        """Hand all sockets over to the engine, which closes them."""
+        for lane, each in connected.senders.items():
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+            self._engine.add_sender(_detached(each), lanes[lane].target, lane)
+        for lane, each in connected.receivers.items():
+            self._engine.add_receiver(_detached(each), lanes[lane].source, lane)
+        for peer, each in connected.controls.items():
+            self._engine.add_control(_detached(each), peer)
+
+    def _close_store(self) -> None:
+        if self._own_store is not None:
+            self._own_store.close()
+
+
+def _detached(connection: socket.socket) -> int:
+    connection.setblocking(False)  # noqa: FBT003 (the name that sockets have)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection.detach()
+
+
+def _common_topology(schedules: Sequence[Runnable]) -> Topology:
+    if not schedules:
+        raise InputError("schedules are empty; give one for each collective that the group is to run")
+    first = schedules[0].topology
+    for schedule in schedules:
+        if schedule.topology != first:
+            raise InputError(
+                f"the schedules are for {first.name} and {schedule.topology.name}; give schedules for one topology"
+            )
+    return first
+
+
+def _plans(schedules: Sequence[Runnable]) -> dict[tuple[Collective, int | None], Plan]:
+    plans: dict[tuple[Collective, int | None], Plan] = {}
+    for schedule in schedules:
+        plan = plan_of(schedule)
+        key = plan.collective, plan.root
+        if key in plans:
+            raise InputError(
+                f"there are two schedules for {plan.collective.value}; give one for each collective and root"
+            )
+        plans[key] = plan
+    return plans
+
+
+def _digest(plans: Mapping[tuple[Collective, int | None], Plan], *, pacing: bool) -> bytes:
+    hashed = hashlib.sha256(str(pacing).encode())
+    for plan in plans.values():
+        hashed.update(plan.digest)
+    return hashed.digest()
+
+
+def _gathered_count(plan: Plan, flat: AnyArray, out: AnyArray | None) -> int:
+    if out is not None:
+        return out.size
+    if len({plan.parts[member] for member in plan.members}) > 1:
+        raise InputError("allgather: the shards have different sizes; pass out or counts")
+    return flat.size * len(plan.members)
+
+
+def _label(plan: Plan, sized: Sized, element: ElementType, op: ReduceOp) -> str:
+    reduces = plan.collective not in {Collective.ALLGATHER, Collective.BROADCAST}
+    name = f"{plan.collective.value}({op.value})" if reduces else plan.collective.value
+    root = "" if plan.root is None else f" with root {plan.root}"
+    return f"{name} of {sized.layout.count} {element.text}{root}"

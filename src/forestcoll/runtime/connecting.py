@@ -1,0 +1,356 @@
+"""The connections of a group: who listens where, who connects to whom, and how both know each other.
+
+Every rank listens on the addresses of its interfaces and publishes them in the store with a fresh nonce. The source of
+a lane connects to its target, the lower rank of two neighbours opens their control connection. Who connects sends one
+hello of fixed size with a code that only those who know the group's secret can compute; who accepts answers with
+another. A stranger gets nothing: a hello has a fixed size and a deadline, few may wait at a time, and the listeners
+close when all connections stand.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import selectors
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from forestcoll.errors import CommunicationError
+from forestcoll.runtime.store import Store
+from forestcoll.runtime.trees import Hop
+
+_HELLO = struct.Struct("<4sBBHIi16s16s32s")  # magic, version, byte order, zero, rank, lane, two nonces, code
+_MAGIC, _VERSION = b"FCRT", 1
+_CONTROL = -1
+_MOST_WAITING = 128
+_HELLO_SECONDS = 5.0
+_NONCE = 16
+
+
+Admission: TypeAlias = Callable[[socket.socket, bytes], tuple[int, int] | None]
+Failure: TypeAlias = Callable[[set[tuple[int, int]]], CommunicationError]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What all ranks of a group agree on.
+
+    Attributes:
+        name: tells groups that use one store apart.
+        rank: of the caller.
+        size: how many ranks there are.
+        lanes: all lanes, in the order of their numbers.
+        digest: a hash of everything that must be the same on all ranks.
+        secret: proves that a rank belongs to the group.
+    """
+
+    name: str
+    rank: int
+    size: int
+    lanes: tuple[Hop, ...]
+    digest: bytes
+    secret: bytes
+
+    @property
+    def neighbours(self) -> tuple[int, ...]:
+        """The ranks that share a lane with this one."""
+        ends = {(lane.source, lane.target) for lane in self.lanes}
+        return tuple(sorted({sum(pair) - self.rank for pair in ends if self.rank in pair}))
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a rank can be reached.
+
+    Attributes:
+        default: the address of its interface.
+        of_link: other addresses, by the number of the node that the link leads to.
+    """
+
+    default: str
+    of_link: Mapping[int, str]
+
+    def at(self, link: int) -> str:
+        """Return the address for data over this link."""
+        return self.of_link.get(link, self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """Connected sockets: by lane those that send and those that receive, by rank those for control."""
+
+    senders: Mapping[int, socket.socket]
+    receivers: Mapping[int, socket.socket]
+    controls: Mapping[int, socket.socket]
+
+    def close(self) -> None:
+        """Close all of them."""
+        for sockets in (self.senders, self.receivers, self.controls):
+            for each in sockets.values():
+                each.close()
+
+
+def connect(group: Group, store: Store, addresses: Addresses, timeout: float) -> Connected:
+    """Return the sockets of this rank, connected to those of all neighbours.
+
+    Raises:
+        CommunicationError: a rank did not come in time, or it has other schedules or options.
+    """
+    deadline = time.monotonic() + timeout
+    meeting = _Meeting(group, store, addresses, deadline, timeout)
+    try:
+        return meeting.run()
+    except BaseException:
+        meeting.abandon()
+        raise
+    finally:
+        meeting.close_listeners()
+
+
+class _Meeting:
+    def __init__(self, group: Group, store: Store, addresses: Addresses, deadline: float, timeout: float) -> None:
+        self._group, self._store, self._addresses = group, store, addresses
+        self._deadline, self._timeout = deadline, timeout
+        self._nonce = os.urandom(_NONCE)
+        self._listeners: dict[str, socket.socket] = {}
+        self._outgoing: dict[tuple[int, int], tuple[socket.socket, bytes]] = {}  # with the code that must come back
+        self._accepted: dict[tuple[int, int], socket.socket] = {}
+
+    def run(self) -> Connected:
+        self._listen()
+        cards = self._exchange()
+        for lane, target, ends in self._calls(cards):
+            self._call(lane, target, ends, bytes.fromhex(str(cards[target]["nonce"])))
+        _Reception(self._listeners.values(), self._expected(), self._admit, self._deadline).run(self._missing)
+        for (_, target), (connection, code) in self._outgoing.items():
+            self._confirm(connection, code, target)
+        self._store.set(self._key("ready", self._group.rank), b"1")
+        if self._group.rank == 0:
+            for rank in range(self._group.size):
+                self._fetch("ready", rank)
+        return self._sorted()
+
+    def close_listeners(self) -> None:
+        for listener in self._listeners.values():
+            listener.close()
+
+    def abandon(self) -> None:
+        for connection in [each for each, _ in self._outgoing.values()] + list(self._accepted.values()):
+            connection.close()
+
+    def _key(self, kind: str, rank: int) -> str:
+        return f"forestcoll/{self._group.name}/{kind}/{rank}"
+
+    def _fetch(self, kind: str, rank: int) -> bytes:
+        try:
+            return self._store.get(self._key(kind, rank), max(0.1, self._deadline - time.monotonic()))
+        except CommunicationError:
+            text = f"group {self._group.name!r}: rank {rank} did not come within {self._timeout:g} s"
+            raise CommunicationError(f"{text}; start all {self._group.size} ranks") from None
+
+    def _listen(self) -> None:
+        for address in sorted({self._addresses.default, *self._addresses.of_link.values()}):
+            try:
+                self._listeners[address] = socket.create_server((address, 0), backlog=1024)
+            except OSError as error:
+                raise CommunicationError(f"rank {self._group.rank} cannot listen on {address}: {error}") from None
+            self._listeners[address].setblocking(False)  # noqa: FBT003 (the name that sockets have)
+
+    def _exchange(self) -> list[dict[str, object]]:
+        """Publish where this rank listens, and return what all have published."""
+        ports = {address: listener.getsockname()[1] for address, listener in self._listeners.items()}
+        default = self._addresses.default
+        card = {
+            "digest": self._group.digest.hex(),
+            "nonce": self._nonce.hex(),
+            "default": [default, ports[default]],
+            "links": {str(link): [address, ports[address]] for link, address in self._addresses.of_link.items()},
+        }
+        self._store.set(self._key("card", self._group.rank), json.dumps(card).encode())
+        cards = [json.loads(self._fetch("card", rank)) for rank in range(self._group.size)]
+        for rank, other in enumerate(cards):
+            if other["digest"] != card["digest"]:
+                raise CommunicationError(
+                    f"group {self._group.name!r}: rank {rank} has other schedules or options than rank "
+                    f"{self._group.rank}; give all ranks the same"
+                )
+        return cards
+
+    def _calls(self, cards: Sequence[dict[str, object]]) -> Iterable[tuple[int, int, tuple[str, tuple[str, int]]]]:
+        """Yield lane, target, and the addresses here and there of the connections that this rank opens."""
+        for number, lane in enumerate(self._group.lanes):
+            if lane.source == self._group.rank:
+                there = _endpoint(cards[lane.target], lane.enters)
+                yield number, lane.target, (self._addresses.at(lane.leaves), there)
+        for rank in self._group.neighbours:
+            if rank > self._group.rank:
+                yield _CONTROL, rank, (self._addresses.default, _endpoint(cards[rank], None))
+
+    def _call(self, lane: int, target: int, ends: tuple[str, tuple[str, int]], nonce: bytes) -> None:
+        mine = os.urandom(_NONCE)
+        left = max(0.1, self._deadline - time.monotonic())
+        try:
+            connection = socket.create_connection(ends[1], timeout=left, source_address=(ends[0], 0))
+        except OSError as error:
+            raise CommunicationError(f"rank {target} is not reached at {ends[1][0]}:{ends[1][1]}: {error}") from None
+        self._outgoing[lane, target] = connection, self._code(b"answer", self._group.rank, lane, nonce, mine)
+        connection.sendall(
+            _HELLO.pack(
+                _MAGIC,
+                _VERSION,
+                sys.byteorder == "little",
+                0,
+                self._group.rank,
+                lane,
+                nonce,
+                mine,
+                self._code(b"hello", self._group.rank, lane, nonce, mine),
+            )
+        )
+
+    def _code(self, kind: bytes, rank: int, lane: int, nonce: bytes, other: bytes) -> bytes:
+        text = kind + self._group.name.encode() + struct.pack("<Ii", rank, lane) + nonce + other
+        return hmac.digest(self._group.secret, text, hashlib.sha256)
+
+    def _expected(self) -> set[tuple[int, int]]:
+        rank = self._group.rank
+        lanes = {(number, lane.source) for number, lane in enumerate(self._group.lanes) if lane.target == rank}
+        return lanes | {(_CONTROL, other) for other in self._group.neighbours if other < rank}
+
+    def _admit(self, connection: socket.socket, hello: bytes) -> tuple[int, int] | None:
+        """Return lane and rank of a hello that is right, and answer it."""
+        magic, version, order, _, rank, lane, nonce, other, code = _HELLO.unpack(hello)
+        is_right = magic == _MAGIC and version == _VERSION and bool(order) == (sys.byteorder == "little")
+        expected = self._code(b"hello", rank, lane, self._nonce, other)
+        if not is_right or nonce != self._nonce or not hmac.compare_digest(code, expected):
+            return None
+        if (lane, rank) not in self._expected() or (lane, rank) in self._accepted:
+            return None
+        connection.sendall(self._code(b"answer", rank, lane, nonce, other))
+        self._accepted[lane, rank] = connection
+        return lane, rank
+
+    def _missing(self, missing: set[tuple[int, int]]) -> CommunicationError:
+        rank = min(rank for _, rank in missing)
+        text = f"group {self._group.name!r}: rank {rank} did not connect to rank {self._group.rank}"
+        return CommunicationError(f"{text} within {self._timeout:g} s")
+
+    def _confirm(self, connection: socket.socket, code: bytes, target: int) -> None:
+        answer = bytearray()
+        try:
+            while len(answer) < len(code):
+                connection.settimeout(max(0.1, self._deadline - time.monotonic()))
+                part = connection.recv(len(code) - len(answer))
+                if not part:
+                    break
+                answer += part
+        except OSError:
+            answer.clear()
+        if not hmac.compare_digest(bytes(answer), code):
+            raise CommunicationError(
+                f"group {self._group.name!r}: rank {target} refused the connection of rank {self._group.rank}; "
+                "start all ranks with the same secret, and make sure that all of them run"
+            )
+
+    def _sorted(self) -> Connected:
+        opened = {key: connection for key, (connection, _) in self._outgoing.items()}
+        controls = {rank: each for (lane, rank), each in (opened | self._accepted).items() if lane == _CONTROL}
+        senders = {lane: each for (lane, _), each in opened.items() if lane != _CONTROL}
+        receivers = {lane: each for (lane, _), each in self._accepted.items() if lane != _CONTROL}
+        return Connected(senders, receivers, controls)
+
+
+def _endpoint(card: dict[str, object], link: int | None) -> tuple[str, int]:
+    links = card["links"]
+    found = links.get(str(link), card["default"]) if isinstance(links, dict) else card["default"]
+    host, port = found  # type: ignore[misc]  # a pair, as `_exchange` writes it
+    return str(host), int(port)
+
+
+class _Reception:
+    """Accepts connections until all expected ones are there; strangers wait apart from them, and not long."""
+
+    def __init__(
+        self,
+        listeners: Iterable[socket.socket],
+        expected: set[tuple[int, int]],
+        admit: Admission,
+        deadline: float,
+    ) -> None:
+        self._missing, self._admit, self._deadline = set(expected), admit, deadline
+        self._hellos: dict[socket.socket, tuple[bytearray, float]] = {}
+        self._selector = selectors.DefaultSelector()
+        self._listeners = set(listeners)
+        for listener in self._listeners:
+            self._selector.register(listener, selectors.EVENT_READ)
+
+    def run(self, failure: Failure) -> None:
+        try:
+            while self._missing:
+                if time.monotonic() > self._deadline:
+                    raise failure(self._missing)
+                for key, _ in self._selector.select(0.1):
+                    self._serve(key.fileobj)  # type: ignore[arg-type]  # only sockets are registered
+                self._drop_late()
+        finally:
+            for connection in list(self._hellos):
+                self._drop(connection)
+            self._selector.close()
+
+    def _serve(self, ready: socket.socket) -> None:
+        if ready in self._listeners:
+            self._accept(ready)
+        elif ready in self._hellos:
+            self._read(ready)
+
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        if len(self._hellos) >= _MOST_WAITING:
+            self._drop(next(iter(self._hellos)))  # the one that has waited longest
+        connection.setblocking(False)  # noqa: FBT003 (the name that sockets have)
+        self._hellos[connection] = bytearray(), time.monotonic() + _HELLO_SECONDS
+        self._selector.register(connection, selectors.EVENT_READ)
+
+    def _read(self, connection: socket.socket) -> None:
+        hello, _ = self._hellos[connection]
+        try:
+            part = connection.recv(_HELLO.size - len(hello))
+        except BlockingIOError:
+            return
+        except OSError:
+            part = b""
+        hello += part
+        if not part:
+            self._drop(connection)
+        elif len(hello) == _HELLO.size:
+            self._selector.unregister(connection)
+            del self._hellos[connection]
+            self._decide(connection, bytes(hello))
+
+    def _decide(self, connection: socket.socket, hello: bytes) -> None:
+        try:
+            found = self._admit(connection, hello)
+        except OSError:
+            found = None
+        if found is None:
+            connection.close()
+        else:
+            self._missing.discard(found)
+
+    def _drop_late(self) -> None:
+        now = time.monotonic()
+        for connection in [each for each, (_, until) in self._hellos.items() if until < now]:
+            self._drop(connection)
+
+    def _drop(self, connection: socket.socket) -> None:
+        self._selector.unregister(connection)
+        del self._hellos[connection]
+        connection.close()

@@ -1,0 +1,106 @@
+"""A plan in the form that the engine runs on one rank; layouts and digests are kept by the size of the data."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from forestcoll.collective import PhaseOp
+from forestcoll.errors import InputError
+from forestcoll.runtime.plan import STAGING_BYTES, Edge, Plan, rates_of
+from forestcoll.runtime.sizing import Layout, layout_of
+from forestcoll.runtime.trees import Hop
+from forestcoll.units import bytes_per_microsecond
+
+if TYPE_CHECKING:
+    from forestcoll import _runtime
+
+_MOST_KEPT = 256
+_PACE = Fraction(102, 100)
+"""Connections are paced at a little more than the schedule's rate: 1.05 and more fills queues again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A layout in both forms.
+
+    Attributes:
+        layout: where the flows lie.
+        native: the same for the engine.
+        digest: a hash of the plan and the layout.
+    """
+
+    layout: Layout
+    native: "_runtime.Layout"
+    digest: bytes
+
+
+@dataclass
+class Execution:
+    """A plan on one rank.
+
+    Attributes:
+        plan: what is done.
+        rank: the rank.
+        lanes: the number of each lane of the group.
+        pacing: whether the topology's bandwidths are real, and connections keep to the schedule's rates.
+    """
+
+    plan: Plan
+    rank: int
+    lanes: Mapping[Hop, int]
+    pacing: bool
+    native: "_runtime.Plan" = field(init=False)
+    _rates: tuple[int, ...] | None = field(init=False)
+    _sized: dict[tuple[int, tuple[int, ...] | None, int], Sized] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._rates = None
+        if self.pacing:
+            self._rates = rates_of(self.plan, bytes_per_microsecond(self.plan.unit) * 10**6 * _PACE)
+        self.native = native_plan(self.plan, self.rank, self.lanes, self._rates)
+
+    def sized(self, count: int, counts: Sequence[int] | None, itemsize: int) -> Sized:
+        """Return the layout for `count` elements of `itemsize` bytes, shards of `counts` elements."""
+        from forestcoll._runtime import make_layout
+
+        key = count, None if counts is None else tuple(counts), itemsize
+        if (found := self._sized.get(key)) is not None:
+            return found
+        layout = layout_of(self.plan, count, counts, itemsize, self._rates)
+        if len(self._sized) >= _MOST_KEPT:
+            del self._sized[next(iter(self._sized))]
+        text = f"{count} {layout.counts} {itemsize}".encode()
+        digest = hashlib.sha256(self.plan.digest + text).digest()
+        self._sized[key] = Sized(layout, make_layout(list(layout.ranges)), digest)
+        return self._sized[key]
+
+
+def new_engine(rank: int, timeout: float) -> "_runtime.Engine":
+    """Return an engine for `rank`, without connections yet.
+
+    Raises:
+        InputError: this platform has no engine.
+    """
+    try:
+        from forestcoll._runtime import Engine
+    except ImportError:
+        raise InputError("the runtime was not built on this platform: it needs Linux; run it there") from None
+    return Engine(rank, timeout, 2 * STAGING_BYTES)
+
+
+def native_plan(plan: Plan, rank: int, lanes: Mapping[Hop, int], rates: Sequence[int] | None) -> "_runtime.Plan":
+    """Return what `rank` does in `plan`, for the engine."""
+    from forestcoll._runtime import make_plan
+
+    windows = plan.windows()
+
+    def row(edge: Edge) -> tuple[int, int, int, int, int, int]:
+        window = windows[edge.hop.target] if edge.is_staged else 0
+        phase = 0 if edge.op is PhaseOp.REDUCE else 1
+        return edge.number, edge.flow, phase, lanes[edge.hop], window, 0 if rates is None else rates[edge.number]
+
+    incoming = [row(edge) for edge in plan.edges if edge.hop.target == rank]
+    outgoing = [row(edge) for edge in plan.edges if edge.hop.source == rank]
+    return make_plan(len(plan.flows), len(plan.edges), incoming, outgoing)

@@ -1,0 +1,232 @@
+"""What a verified schedule means for each rank: flows, their edges, connections and rates; pure values.
+
+A *flow* is a part of the data that one tree reduces, one tree broadcasts or, in an allreduce, both. The trees of the
+two phases of an allreduce begin and end at different places of a root's part; the part is cut at all of them, so that
+each flow has one tree a phase, and a chunk can be broadcast when that chunk was reduced.
+
+An *edge* is one hop of one flow in one phase. A *lane* is what edges share a connection by: the two ranks, the link by
+which the data leaves the one, and the link by which it comes to the other.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from math import floor
+from typing import TypeAlias
+
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.errors import InputError, InternalError
+from forestcoll.runtime.trees import Hop, Hops, RankTree, trees_of
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.verification import verify
+
+Runnable: TypeAlias = TreeSchedule | StepSchedule
+"""The schedules that can be run."""
+
+STAGING_BYTES = 2**25
+"""The staging memory of a rank for one operation, about; it is shared by the edges that need some."""
+
+_LEAST_WINDOW, _MOST_WINDOW = 2**16, 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A part of the data with its trees.
+
+    Attributes:
+        root: the rank of the root, of both trees.
+        low: where it begins, as a fraction of the root's part.
+        high: where it ends.
+        share: its fraction of all data.
+        reduce: the hops of the tree that adds up, in an order in which data can flow; none if nothing is reduced.
+        broadcast: the hops of the tree that copies; none if nothing is broadcast.
+    """
+
+    root: int
+    low: Fraction
+    high: Fraction
+    share: Fraction
+    reduce: Hops
+    broadcast: Hops
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One hop of one flow in one phase.
+
+    Attributes:
+        number: of all edges of all ranks, from 0.
+        flow: the number of the flow.
+        op: what its phase does.
+        hop: from where to where.
+        is_staged: whether the receiver keeps what comes in staging memory: it adds it up, or has no result of its own.
+    """
+
+    number: int
+    flow: int
+    op: PhaseOp
+    hop: Hop
+    is_staged: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A collective as the runtime runs it.
+
+    Attributes:
+        collective: what it does.
+        size: how many ranks the group has, relays included.
+        members: the ranks that take part; others are relays.
+        root: the rank of the root, where the collective has one; else None.
+        parts: of each rank that is the root of flows, in the order of the ranks, its fraction of all data.
+        flows: in the order of the ranks of their roots, each root's from its part's beginning to its end.
+        edges: of all flows.
+        algbw: the bandwidth of the schedule, recomputed by its judge, in the topology's unit.
+        unit: the topology's unit of bandwidth.
+        digest: a hash of all of this; equal on ranks that run the same plan.
+    """
+
+    collective: Collective
+    size: int
+    members: tuple[int, ...]
+    root: int | None
+    parts: Mapping[int, Fraction]
+    flows: tuple[Flow, ...]
+    edges: tuple[Edge, ...]
+    algbw: Fraction
+    unit: str
+    digest: bytes
+
+    @property
+    def lanes(self) -> frozenset[Hop]:
+        """The connections that it needs."""
+        return frozenset(edge.hop for edge in self.edges)
+
+    def staged(self, rank: int) -> int:
+        """Return how many edges bring data to staging memory of `rank`."""
+        return sum(edge.is_staged and edge.hop.target == rank for edge in self.edges)
+
+    def windows(self) -> tuple[int, ...]:
+        """Return of each rank how many bytes of staging memory each of its staged edges may take."""
+        counts = [0] * self.size
+        for edge in self.edges:
+            counts[edge.hop.target] += edge.is_staged
+        return tuple(min(_MOST_WINDOW, max(_LEAST_WINDOW, STAGING_BYTES // max(1, count))) for count in counts)
+
+
+def plan_of(schedule: Runnable) -> Plan:
+    """Verify `schedule` and return its plan.
+
+    Raises:
+        InputError: the schedule is not right: the message has the broken rule.
+
+    Example:
+        >>> from forestcoll import generate, load_topology
+        >>> plan = plan_of(generate(load_topology("ring:nodes=4")))
+        >>> plan.size, len(plan.lanes)
+        (4, 8)
+    """
+    algbw = _verified(schedule)
+    compute = schedule.topology.compute
+    ranks = {node: rank for rank, node in enumerate(compute)}
+    taking_part = schedule.members if isinstance(schedule, TreeSchedule) else compute
+    members = tuple(ranks[node] for node in taking_part)
+    trees = trees_of(schedule)
+    flows = tuple(_flows(trees))
+    root = trees[0][0].root if schedule.collective.has_root else None
+    return Plan(
+        collective=schedule.collective,
+        size=len(compute),
+        members=members,
+        root=root,
+        parts=_parts(trees[0], members, has_shards=schedule.collective.has_shards),
+        flows=flows,
+        edges=tuple(_edges(flows, members)),
+        algbw=algbw,
+        unit=schedule.topology.bandwidth_unit,
+        digest=_digest(schedule.collective, len(compute), members, root, flows),
+    )
+
+
+def _verified(schedule: Runnable) -> Fraction:
+    report = verify(schedule)
+    if report.fault is not None:
+        what = f"the schedule of {schedule.collective.with_article} on {schedule.topology.name}"
+        raise InputError(f"{what} is not right: {report.fault.message} ({report.fault.rule}); generate it again")
+    if report.algbw is None:
+        raise InternalError("a schedule without a fault has no bandwidth")
+    return report.algbw
+
+
+def _parts(trees: Sequence[RankTree], members: Sequence[int], *, has_shards: bool) -> Mapping[int, Fraction]:
+    """Return of each root its fraction of the data; every member has a shard, be it empty, where there are shards."""
+    totals = dict.fromkeys(members, Fraction(0)) if has_shards else {}
+    for tree in trees:
+        totals[tree.root] = totals.get(tree.root, Fraction(0)) + tree.share
+    return {root: totals[root] for root in sorted(totals)}
+
+
+def _flows(phases: Sequence[Sequence[RankTree]]) -> Iterator[Flow]:
+    """Yield the flows of each root: its part, cut wherever a tree of one of the phases begins or ends."""
+    by_root: dict[int, list[list[RankTree]]] = {}
+    for number, trees in enumerate(phases):
+        for tree in trees:
+            by_root.setdefault(tree.root, [[] for _ in phases])[number].append(tree)
+    for root in sorted(by_root):
+        of_root = [[tree for tree in trees if tree.share] for trees in by_root[root]]
+        ends = [list(accumulate(tree.share for tree in trees)) for trees in of_root]
+        points = sorted({Fraction(0), *(end for listed in ends for end in listed)})
+        places = [0] * len(phases)
+        for low, high in pairwise(points):
+            hops: dict[PhaseOp, Hops] = {}
+            for number, trees in enumerate(of_root):
+                while ends[number][places[number]] <= low:
+                    places[number] += 1
+                tree = trees[places[number]]
+                hops[tree.op] = tree.hops
+            whole = points[-1]
+            none: Hops = ()
+            yield Flow(
+                root,
+                low / whole,
+                high / whole,
+                high - low,
+                hops.get(PhaseOp.REDUCE, none),
+                hops.get(PhaseOp.BROADCAST, none),
+            )
+
+
+def _edges(flows: Sequence[Flow], members: Sequence[int]) -> Iterator[Edge]:
+    has_result = set(members)
+    number = 0
+    for place, flow in enumerate(flows):
+        for op, hops in ((PhaseOp.REDUCE, sorted(flow.reduce)), (PhaseOp.BROADCAST, flow.broadcast)):
+            for hop in hops:
+                is_staged = op is PhaseOp.REDUCE or hop.target not in has_result
+                yield Edge(number, place, op, hop, is_staged)
+                number += 1
+
+
+def _digest(
+    collective: Collective, size: int, members: tuple[int, ...], root: int | None, flows: Sequence[Flow]
+) -> bytes:
+    hashed = hashlib.sha256(f"{collective.value} {size} {members} {root}".encode())
+    for flow in flows:
+        hashed.update(f"\n{flow.root} {flow.low} {flow.high}".encode())
+        for hops in (flow.reduce, flow.broadcast):
+            hashed.update(b";")
+            hashed.update(" ".join(f"{hop.source},{hop.target},{hop.leaves},{hop.enters}" for hop in hops).encode())
+    return hashed.digest()
+
+
+def rates_of(plan: Plan, bytes_per_unit: Fraction) -> tuple[int, ...]:
+    """Return of each edge how fast it sends where the schedule keeps its pace, in bytes a second.
+
+    Args:
+        plan: the plan.
+        bytes_per_unit: how many bytes a second one unit of the topology's bandwidth is.
+    """
+    return tuple(floor(plan.flows[edge.flow].share * plan.algbw * bytes_per_unit) for edge in plan.edges)

@@ -1,0 +1,136 @@
+"""The trees behind a schedule of any kind, between ranks only.
+
+Switches disappear: a hop leads from one rank to another, and remembers by which link it leaves and by which it comes.
+A schedule of steps is a forest too. A part of a shard that all transfers treat alike reaches each rank once, so its
+transfers are a tree; where data is reduced, each rank sends its sum once, which is a tree read backwards.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from forestcoll.collective import PhaseOp
+from forestcoll.schedule.steps.value import StepSchedule, Transfer
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.value import TreeSchedule
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Hop:
+    """One send of a tree.
+
+    Attributes:
+        source: the rank that sends.
+        target: the rank that receives.
+        leaves: the number of the node next to the source on the way: it names the link that the data leaves by.
+        enters: the number of the node next to the target.
+    """
+
+    source: int
+    target: int
+    leaves: int
+    enters: int
+
+    def backwards(self) -> "Hop":
+        """Return the hop in the other direction."""
+        return Hop(self.target, self.source, self.enters, self.leaves)
+
+
+Hops = tuple[Hop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankTree:
+    """A tree of ranks.
+
+    Attributes:
+        op: whether data flows from the root or to it.
+        root: the rank of the root.
+        share: the fraction of all data that it carries.
+        hops: in an order in which data can flow.
+    """
+
+    op: PhaseOp
+    root: int
+    share: Fraction
+    hops: Hops
+
+
+def trees_of(schedule: TreeSchedule | StepSchedule) -> tuple[tuple[RankTree, ...], ...]:
+    """Return the trees of each phase; those of a root cover its part of the data from its beginning to its end.
+
+    Ranks count the compute nodes of the topology, from 0. `schedule` must be verified.
+    """
+    ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
+    if isinstance(schedule, StepSchedule):
+        return tuple(tuple(_of_steps(schedule, number, ranks)) for number in range(len(schedule.phases)))
+    return tuple(tuple(each) for each in _of_trees(expanded(schedule), ranks))
+
+
+def _of_trees(schedule: TreeSchedule, ranks: Mapping[int, int]) -> Iterator[Iterator[RankTree]]:
+    paths = list(schedule.routes)
+    for phase in schedule.phases:
+        yield (
+            RankTree(
+                phase.op, ranks[tree.root], tree.share, _hops(phase.op, [paths[each] for each in tree.routes], ranks)
+            )
+            for tree in phase
+        )
+
+
+def _hops(op: PhaseOp, paths: list[tuple[int, ...]], ranks: Mapping[int, int]) -> Hops:
+    """Return the hops of routes; those that meet on a switch which copies or adds up are joined."""
+    if op is PhaseOp.BROADCAST:
+        return tuple(_outward(paths, ranks))
+    outward = tuple(_outward([path[::-1] for path in reversed(paths)], ranks))
+    return tuple(hop.backwards() for hop in reversed(outward))
+
+
+def _outward(paths: Iterable[tuple[int, ...]], ranks: Mapping[int, int]) -> Iterator[Hop]:
+    starts: dict[int, tuple[int, int]] = {}  # of each switch that routes end on: the rank before it, and its first link
+    for path in paths:
+        source, leaves = (ranks[path[0]], path[1]) if path[0] in ranks else starts[path[0]]
+        if path[-1] in ranks:
+            yield Hop(source, ranks[path[-1]], leaves, path[-2])
+        else:
+            starts[path[-1]] = source, leaves
+
+
+def _of_steps(schedule: StepSchedule, number: int, ranks: Mapping[int, int]) -> Iterator[RankTree]:
+    phase = schedule.phases[number]
+    of_shard: dict[int, list[Transfer]] = {}
+    for step in phase.transfers:
+        for transfer in step:
+            of_shard.setdefault(transfer.shard, []).append(transfer)
+    for shard in sorted(of_shard):
+        size = schedule.shard_sizes[shard]
+        for low, high, hops in _pieces(phase.op, of_shard[shard], ranks):
+            yield RankTree(phase.op, ranks[shard], size * (high - low), hops)
+
+
+def _pieces(
+    op: PhaseOp, transfers: list[Transfer], ranks: Mapping[int, int]
+) -> Iterator[tuple[Fraction, Fraction, Hops]]:
+    """Yield the parts of a shard between which some transfer begins or ends, with their hops, joined where alike."""
+    points = sorted({point for each in transfers for point in (each.low, each.high)} | {Fraction(0), Fraction(1)})
+    waiting: tuple[Fraction, Fraction, Hops] | None = None
+    for low, high in pairwise(points):
+        hops = _hops(op, _paths(op, [each for each in transfers if each.low <= low and high <= each.high]), ranks)
+        if waiting is not None and waiting[2] == hops:
+            waiting = waiting[0], high, hops
+            continue
+        if waiting is not None:
+            yield waiting
+        waiting = low, high, hops
+    if waiting is not None:
+        yield waiting
+
+
+def _paths(op: PhaseOp, transfers: list[Transfer]) -> list[tuple[int, ...]]:
+    """Return the transfers as paths; of several that bring the same part to a node, the first."""
+    paths: list[tuple[int, ...]] = [(each.source, each.target) for each in transfers]
+    if op is PhaseOp.REDUCE:
+        return paths
+    first = {path[1]: path[0] for path in reversed(paths)}
+    return [path for path in dict.fromkeys(paths) if first[path[1]] == path[0] and path[1] != transfers[0].shard]

@@ -1,0 +1,191 @@
+"""Groups of ranks for tests: threads of this process, or processes that can be killed. Every wait has a limit."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from forestcoll.collective import Collective
+from forestcoll.generation.steps import generate_steps
+from forestcoll.runtime import Communicator, MemoryStore, TcpStore
+from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
+from forestcoll.runtime.plan import Runnable
+from forestcoll.solver.generate import generate
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+
+LIMIT = 30.0
+"""The most seconds that any step of a test may take."""
+
+HERE = Path(__file__).parent
+
+
+class Players:
+    """One thread a rank, each with its own communicator in one group."""
+
+    def __init__(self, schedules: Sequence[Runnable] | Sequence[Sequence[Runnable]], **options: Any) -> None:
+        first = schedules[0]
+        alike = not isinstance(first, Sequence)
+        topology = (first if alike else first[0]).topology  # type: ignore[union-attr,index]
+        self.size = len(topology.compute)
+        self._pools = [ThreadPoolExecutor(1, thread_name_prefix=f"rank-{rank}") for rank in range(self.size)]
+        store = options.pop("store", None) or MemoryStore()
+        self.groups: list[Communicator] = []
+
+        def join(rank: int) -> Communicator:
+            mine: Any = schedules if alike else schedules[rank]
+            return Communicator(mine, rank=rank, store=store, **({"timeout": LIMIT} | options))
+
+        self.groups = self._all([partial(join, rank) for rank in range(self.size)])
+
+    def run(self, body: Callable[[Communicator], Any]) -> list[Any]:
+        """Return what `body` returns on each rank; all ranks run it at the same time."""
+        return self._all([partial(body, group) for group in self.groups])
+
+    def outcomes(self, body: Callable[[Communicator], Any]) -> list[Any]:
+        """Return what `body` returns or raises on each rank."""
+        return self.run(lambda group: outcome(lambda: body(group)))
+
+    def _all(self, calls: list[Callable[[], Any]]) -> list[Any]:
+        until = time.monotonic() + LIMIT
+        futures: list[Future[Any]] = [pool.submit(call) for pool, call in zip(self._pools, calls, strict=True)]
+        return [future.result(max(0.1, until - time.monotonic())) for future in futures]
+
+    def close(self) -> None:
+        for group in self.groups:
+            group.close(grace=1)
+        for pool in self._pools:
+            pool.shutdown(wait=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """Return what `call` returns, or what it raises."""
+    try:
+        return call()
+    except Exception as error:  # noqa: BLE001 (that is what is asked for)
+        return error
+
+
+class Processes:
+    """One process a rank; rank 0's store is in this process, so that every rank may be killed."""
+
+    def __init__(self, ranks: int, timeout: float, seconds: float = 60) -> None:
+        self._done = threading.Event()
+        self.store = TcpStore("127.0.0.1:0", rank=0)
+        script = str(HERE / "rank_process.py")
+        address = f"127.0.0.1:{self.store.port}"
+        self.processes = [
+            subprocess.Popen(  # noqa: S603 (our own script)
+                [sys.executable, script, address, str(rank), str(ranks), str(timeout), str(seconds)],
+                stdout=subprocess.PIPE,
+                text=True,
+                env=os.environ | {"OMP_NUM_THREADS": "1"},
+            )
+            for rank in range(ranks)
+        ]
+        for rank in range(ranks):
+            self.store.get(f"running/{rank}", LIMIT)
+
+    def signal(self, rank: int, number: signal.Signals) -> None:
+        self.processes[rank].send_signal(number)
+
+    def reports(self, ranks: Sequence[int], limit: float) -> list[str]:
+        """Return what these ranks print in the end."""
+        until = time.monotonic() + limit
+        return [self.processes[rank].communicate(timeout=max(0.1, until - time.monotonic()))[0] for rank in ranks]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.communicate(timeout=LIMIT)
+        self.store.close()
+
+
+def schedules_of(topology: Topology, **asked: Any) -> list[Runnable]:
+    """Return a schedule of trees for every collective, the rooted ones with two roots."""
+    members = asked.get("ranks") or range(len(topology.compute))
+    shared = [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE]
+    without_shards = {key: value for key, value in asked.items() if key != "shards"}
+    made: list[Runnable] = [
+        generate(topology, each, **(asked if each.has_shards else without_shards)) for each in shared
+    ]
+    for place in (min(members), max(members)):
+        root = topology.nodes[topology.compute[place]].id
+        made += [
+            generate(topology, each, root=root, **without_shards) for each in (Collective.BROADCAST, Collective.REDUCE)
+        ]
+    return made
+
+
+def steps_of(topology: Topology) -> list[Runnable]:
+    """Return a schedule of steps for every collective that has one."""
+    return [generate_steps(topology, each) for each in ("allgather", "reduce-scatter", "allreduce")]
+
+
+def able_switch() -> Topology:
+    """Return four ranks on a switch that copies and adds up, and slow links between them."""
+    builder = TopologyBuilder("able")
+    for rank in range(4):
+        builder.add_compute(rank)
+    builder.add_switch("switch", multicast=True, aggregation=True)
+    for rank in range(4):
+        builder.add_duplex(rank, "switch", 10)
+        builder.add_duplex(rank, (rank + 1) % 4, 1)
+    return builder.build()
+
+
+NETWORKS: dict[str, Callable[[], list[Runnable]]] = {
+    "two": lambda: schedules_of(build_topology("complete:nodes=2")),
+    "ring": lambda: schedules_of(build_topology("ring:nodes=5")),
+    "boxes": lambda: schedules_of(build_topology("dgx-a100:boxes=2,gpus=4")),
+    "mi250": lambda: schedules_of(build_topology("mi250:boxes=1,gpus=8")),
+    "relays": lambda: schedules_of(build_topology("ring:nodes=6"), ranks=(0, 2, 3, 5)),
+    "able": lambda: schedules_of(able_switch()),
+    "uneven": lambda: schedules_of(build_topology("ring:nodes=3"), shards={0: "1/2", 1: "1/6", 2: "1/3"}),
+    "steps": lambda: steps_of(build_topology("circulant:nodes=7,offsets=1+2")),
+}
+
+
+def data_for(element: ElementType, count: int, seed: int) -> AnyArray:
+    """Return random values of every size that the type has, without not-a-number."""
+    random = np.random.default_rng(seed)
+    if element.is_float:
+        values = random.standard_normal(count) * 10.0 ** random.integers(-3, 4, count)
+        if element is ElementType.BF16:
+            return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        return values.astype(numpy_type(element))
+    limits = np.iinfo(numpy_type(element))
+    return random.integers(limits.min, limits.max, count, dtype=numpy_type(element), endpoint=True)
+
+
+def numpy_type(element: ElementType) -> np.dtype[Any]:
+    names = ("float16", "uint16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
+    return np.dtype(names[element])
+
+
+def ops_for(element: ElementType) -> list[ReduceOp]:
+    return [op for op in ReduceOp if element.is_float or op is not ReduceOp.PREMUL_SUM]

@@ -1,0 +1,51 @@
+"""The public names: `__init__.pyi` declares each once, and `__init__.py` imports it on first use."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import forestcoll
+
+STUB = Path(forestcoll.__file__).with_suffix(".pyi")
+
+
+def declared() -> list[str]:
+    """Return the names that the stub declares, in its order."""
+    tree = ast.parse(STUB.read_text())
+    return [
+        alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
+
+
+def test_the_stub_and_the_package_have_the_same_names() -> None:
+    names = declared()
+    assert len(names) == len(set(names))
+    assert sorted(names) == sorted(vars(forestcoll)["__all__"])
+    assert set(names) <= set(dir(forestcoll))
+
+
+@pytest.mark.parametrize("name", declared())
+def test_a_public_name_is_what_the_stub_says(name: str) -> None:
+    value = getattr(forestcoll, name)
+    if inspect.isclass(value) or inspect.isfunction(value):
+        assert inspect.getdoc(value)
+        assert value.__name__ == name
+
+
+def test_the_package_is_imported_without_anything_heavy() -> None:
+    code = "import sys, forestcoll; print(*({'numpy', 'rich', 'networkx', 'click'} & sys.modules.keys()))"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout  # noqa: S603
+    assert output.split() == []
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = forestcoll.no_such_name  # type: ignore[attr-defined]
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert forestcoll.__version__[0].isdigit()
