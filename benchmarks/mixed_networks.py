@@ -10,6 +10,8 @@ from itertools import combinations, pairwise
 from random import Random
 from types import MappingProxyType
 
+from data_centres import leaf_spine, odd_pods, rails, two_generations
+
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 
@@ -155,6 +157,14 @@ def faulty_mesh_boxes(random: Random, nodes: int) -> Topology:
     return with_faults(builder.build(), random, broken=0.03, halved=0.05, name=f"mesh boxes with faults, {nodes} nodes")
 
 
+def faulty_dragonfly(random: Random, nodes: int) -> Topology:
+    """A dragonfly of groups of up to eight routers with four nodes each, some links broken and some halved."""
+    routers = min(8, max(2, nodes // 16))
+    groups = max(2, round(nodes / (4 * routers)))
+    spec = f"dragonfly:routers={routers},nodes=4,global_links={max(1, -(-(groups - 1) // routers))},groups={groups}"
+    return with_faults(build_topology(spec), random, broken=0.02, halved=0.03, name=f"{spec} with faults")
+
+
 KINDS: Mapping[str, Callable[[Random, int], Topology]] = MappingProxyType({
     "faulty-boxes": faulty_boxes,
     "switched": switched,
@@ -163,5 +173,10 @@ KINDS: Mapping[str, Callable[[Random, int], Topology]] = MappingProxyType({
     "one-way": one_way,
     "faulty-grid": faulty_grid,
     "faulty-mesh-boxes": faulty_mesh_boxes,
+    "faulty-dragonfly": faulty_dragonfly,
+    "leaf-spine": leaf_spine,
+    "rails": rails,
+    "two-generations": two_generations,
+    "odd-pods": odd_pods,
 })  # fmt: skip
 """The functions that make random networks, by name."""

@@ -39,6 +39,8 @@ SEED = "2"
 BEYOND = 4096
 """Only the families in `SYMMETRIC` are tried with more nodes. Their schedules then have base trees."""
 
+IRREGULAR_SIZES = (512, 1024, 2048, 4096)
+
 SYMMETRIC = ("DGX A100", "MI250", "3D torus")
 
 DRAGONFLIES = {
@@ -69,7 +71,16 @@ BUILT: Mapping[str, Callable[[int], str]] = {
 }
 """Families with a builder, as arguments of `generate`."""
 
-WRITTEN = {"A100 with faults": "faulty-boxes", "random with switches": "switched", "three-level hierarchy": "hierarchy"}
+WRITTEN = {
+    "A100 with faults": "faulty-boxes",
+    "random with switches": "switched",
+    "three-level hierarchy": "hierarchy",
+    "leaf/spine with faults": "leaf-spine",
+    "rails with faults": "rails",
+    "half A100, half H100": "two-generations",
+    "odd pods": "odd-pods",
+    "dragonfly with faults": "faulty-dragonfly",
+}
 """Families without a builder, as kinds of `mixed_networks`. They are written as files."""
 
 COMPARED = ("dgx-a100:boxes=2", "mi250:boxes=1", "torus:dims=3x4", "fat-tree:levels=2,arity=4")
@@ -141,13 +152,13 @@ def case_seconds(run: Run) -> float:
 class Cases:
     """Runs the cases of all families. Afterwards `exponents` holds the growth of the time of each family."""
 
-    def __init__(self, sizes: Sequence[int], limit: float, folder: Path) -> None:
+    def __init__(self, families: Sequence[str], sizes: Sequence[int], limit: float, folder: Path) -> None:
         self.exponents: dict[str, str] = {}
-        self._sizes, self._limit, self._folder = sizes, limit, folder
+        self._families, self._sizes, self._limit, self._folder = families, sizes, limit, folder
 
     def rows(self) -> Iterator[list[str]]:
         """Yield one row per case."""
-        for family in (*BUILT, *WRITTEN):
+        for family in self._families:
             yield from self._family(family)
 
     def _family(self, family: str) -> Iterator[list[str]]:
@@ -197,6 +208,7 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=SIZES[-1], help=f"maximum number of compute nodes ({SIZES[-1]})")
     parser.add_argument("--limit", type=float, default=120.0, help="time limit of a case in seconds (120)")
     parser.add_argument("--quick", action="store_true", help="64 nodes only, and two comparisons")
+    parser.add_argument("--irregular", action="store_true", help="only networks without symmetry, from 512 nodes on")
     arguments = parser.parse_args()
     largest = min(arguments.largest, 64) if arguments.quick else arguments.largest
     print(
@@ -204,10 +216,13 @@ def main() -> None:
         f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process per row, one run, limit {arguments.limit:g} s\n"
     )
     with tempfile.TemporaryDirectory() as name:
-        cases = Cases([size for size in SIZES if size <= largest], arguments.limit, Path(name))
+        families, sizes = (tuple(WRITTEN), IRREGULAR_SIZES) if arguments.irregular else ((*BUILT, *WRITTEN), SIZES)
+        cases = Cases(families, [size for size in sizes if size <= largest], arguments.limit, Path(name))
         print_table(HEAD, cases.rows())
     print("\nThe exponent of the time of all stages in N, between the two largest finished sizes:\n")
     print_table(["family", "exponent"], cases.exponents.items())
+    if arguments.irregular:
+        return
     print("\nComparison of the methods; the reference is plain Python and uses the proven method:\n")
     print_table(COMPARISON_HEAD, map(comparison, COMPARED[:2] if arguments.quick else COMPARED + COMPARED_NATIVE))
 

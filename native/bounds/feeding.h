@@ -2,7 +2,8 @@
 //
 // The condition "B-(T) >= supply outside T for every set T with a compute node" is checked by one flow question for
 // each compute node. A node that receives everything counts as an unlimited source from then on, because only sets T
-// without it are left to check. So one question is a complete max-flow, and most others end a few links away.
+// without it are left to check. So one question is a complete max-flow, and most others end a few links away. Such
+// nodes are absorbed: N nodes on one switch cost O(N) instead of O(N^2).
 #pragma once
 
 #include <vector>
@@ -27,8 +28,9 @@ bool feed_all(Inflow<Capacity>& inflow, const std::vector<NodeIndex>& order, Nee
       const Capacity arrived = inflow.into(sinks, wanted);
       if (arrived == wanted) break;
       if (!on_shortfall(wanted - arrived)) return false;
+      inflow.absorb_again();
     }
-    inflow.set_unlimited(terminal);
+    inflow.absorb(terminal);
   }
   return true;
 }

@@ -5,6 +5,11 @@
 // question whose answer lies nearby visits few arcs, however large the network is. Phases are those of Dinic: label
 // nodes by their distance from the sinks, then saturate all shortest paths; O(V^2 E) in the worst case.
 //
+// A node can be absorbed: it supplies without limit, and the arcs out of it count as supplies of the nodes that they
+// lead to. A switch with N absorbed neighbours then supplies enough by itself, and a search stops there. Without this,
+// each of N questions would visit N arcs. Minimum cuts stay the same, because an absorbed node is never on the side of
+// the sinks.
+//
 // Invariant between calls: `into` removes the flow of the last call first, so capacities may change freely.
 #pragma once
 
@@ -21,13 +26,32 @@ class Inflow {
  public:
   // The network must outlive this object; arcs may be added and capacities changed between calls.
   explicit Inflow(const Network<Capacity>& network)
-      : network_(network), supply_(size()), used_(size()), unlimited_(size()), stamp_(size()), level_(size()),
-        cursor_(size()) {}
+      : network_(network), supply_(size()), from_absorbed_(size()), used_(size()), unlimited_(size()),
+        absorbed_(size()), stamp_(size()), level_(size()), cursor_(size()) {}
 
   void set_supply(NodeIndex node, Capacity amount) { supply_[index(node)] = amount; }
   Capacity supply(NodeIndex node) const { return supply_[index(node)]; }
   void set_unlimited(NodeIndex node) { unlimited_[index(node)] = true; }
-  void limit_all() { std::fill(unlimited_.begin(), unlimited_.end(), false); }
+  // Makes the supply of the node unlimited, like `set_unlimited`, and counts the arcs out of it as supplies. If
+  // capacities change after that, `absorb_again` must be called before the next question.
+  void absorb(NodeIndex node) {
+    unlimited_[index(node)] = absorbed_[index(node)] = true;
+    for (const ArcIndex arc : network_.out(node)) {
+      Capacity& fed = from_absorbed_[index(network_.head(arc))];
+      fed = checked_add(fed, network_.capacity(arc));
+    }
+  }
+  void absorb_again() {
+    std::fill(from_absorbed_.begin(), from_absorbed_.end(), 0);
+    for (NodeIndex node = 0; node < network_.nodes(); ++node) {
+      if (absorbed_[index(node)]) absorb(node);
+    }
+  }
+  void limit_all() {
+    std::fill(unlimited_.begin(), unlimited_.end(), false);
+    std::fill(absorbed_.begin(), absorbed_.end(), false);
+    std::fill(from_absorbed_.begin(), from_absorbed_.end(), 0);
+  }
 
   // Returns min(needed, max-flow from all supplies into `sinks`); the supplies of the sinks count as arrived.
   Capacity into(std::span<const NodeIndex> sinks, Capacity needed) {
@@ -38,8 +62,8 @@ class Inflow {
       if (labelled(sink)) continue;  // listed twice
       label(sink, 0);
       if (unlimited_[index(sink)]) return needed;
-      arrived = checked_add(arrived, supply_[index(sink)]);
-      use(sink, supply_[index(sink)]);
+      arrived = checked_add(arrived, all_supply(sink));
+      use(sink, all_supply(sink));
     }
     while (arrived < needed && label_from(sinks)) arrived += saturate(sinks, needed - arrived);
     return std::min(arrived, needed);
@@ -69,7 +93,8 @@ class Inflow {
   }
   void next_round() { ++round_; }
 
-  bool can_supply(NodeIndex node) const { return unlimited_[index(node)] || used_[index(node)] < supply_[index(node)]; }
+  Capacity all_supply(NodeIndex node) const { return checked_add(supply_[index(node)], from_absorbed_[index(node)]); }
+  bool can_supply(NodeIndex node) const { return unlimited_[index(node)] || used_[index(node)] < all_supply(node); }
   void use(NodeIndex node, Capacity amount) {
     if (used_[index(node)] == 0) users_.push_back(node);
     used_[index(node)] += amount;
@@ -98,7 +123,7 @@ class Inflow {
       const NodeIndex node = queue_[next];
       if (found && level_[index(node)] >= deepest_) break;
       const auto visit = [&](NodeIndex neighbour) {
-        if (labelled(neighbour)) return;
+        if (labelled(neighbour) || absorbed_[index(neighbour)]) return;
         label(neighbour, level_[index(node)] + 1);
         queue_.push_back(neighbour);
         if (can_supply(neighbour)) {
@@ -162,7 +187,7 @@ class Inflow {
 
   Capacity augment(NodeIndex source, Capacity limit) {
     Capacity amount = limit;
-    if (!unlimited_[index(source)]) amount = std::min(amount, supply_[index(source)] - used_[index(source)]);
+    if (!unlimited_[index(source)]) amount = std::min(amount, all_supply(source) - used_[index(source)]);
     for (const Step& step : path_) amount = std::min(amount, residual(step));
     for (const Step& step : path_) {
       Capacity& flow = flow_[index(step.arc)];
@@ -183,8 +208,9 @@ class Inflow {
   }
 
   const Network<Capacity>& network_;
-  std::vector<Capacity> supply_, used_, flow_;
-  std::vector<char> unlimited_;
+  std::vector<Capacity> supply_, from_absorbed_, used_;  // for each node; `used_` counts what both supplies have sent
+  std::vector<Capacity> flow_;
+  std::vector<char> unlimited_, absorbed_;
   std::vector<ArcIndex> touched_;
   std::vector<NodeIndex> users_;
   std::vector<std::uint64_t> stamp_;

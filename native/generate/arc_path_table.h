@@ -25,7 +25,7 @@ class ArcPathTable {
     PathsFrom& paths = of_[static_cast<std::size_t>(from)];
     PathNumber& last = chain(paths, to);
     for (PathNumber known = last; known != kNone; known = next_[static_cast<std::size_t>(known)]) {
-      if (std::ranges::equal((*this)[known], path)) return known;
+      if (same((*this)[known], path)) return known;
     }
     const PathNumber added = size();
     next_.push_back(last);
@@ -45,6 +45,15 @@ class ArcPathTable {
   PathNumber size() const { return static_cast<PathNumber>(starts_.size() - 1); }
 
  private:
+  // Paths are short, so a comparison arc by arc is faster than a call of memcmp.
+  static bool same(std::span<const ArcIndex> one, std::span<const ArcIndex> other) {
+    if (one.size() != other.size()) return false;
+    for (std::size_t place = 0; place < one.size(); ++place) {
+      if (one[place] != other[place]) return false;
+    }
+    return true;
+  }
+
   static constexpr PathNumber kNone = -1;
   static constexpr std::int32_t kFew = 64;
 

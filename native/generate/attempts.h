@@ -2,8 +2,9 @@
 //
 // Trees grow level by level. At first they are strict: no tree enters a spared set more often than it must, and trees
 // of many copies split if only some copies can continue. Then they may spend slack. If trees stay incomplete, all trees
-// are grown again: first with clusters spared too, then with slack kept in the sets that the last trees could not all
-// enter.
+// are grown again: first with more clusters spared, then with slack kept in the sets that the last trees could not all
+// enter. If trees would crowd into clusters (crowding.h), the first attempt already spares these clusters, because an
+// attempt that does not spare them would fail.
 //
 // Invariant between attempts: the trees of the best one are planted, so the capacities are those that they leave.
 #pragma once
@@ -33,11 +34,13 @@ class Attempts {
       : growth_(growth), sets_(sets), terminals_(terminals), order_(order), supplies_(supplies), may_learn_(may_learn) {
   }
 
-  // The trees of the attempt that left the fewest edges missing; they are planted.
-  std::vector<Tree> run(Observer& observer) {
-    make(Care::kTight, observer);
+  // The trees of the attempt that left the fewest edges missing; they are planted. `first` is the care of
+  // the first attempt. A care that no set has is skipped, because it would change nothing.
+  std::vector<Tree> run(Care first, Observer& observer) {
+    if (first > Care::kTight) sets_.heed_all();
+    make(first, observer);
     for (const Care care : {Care::kCluster, Care::kAmpleCluster}) {
-      if (best_.missing > 0) try_again(care, observer);
+      if (best_.missing > 0 && care > first && sets_.has(care)) try_again(care, observer);
     }
     bool helps = may_learn_;
     while (helps && is_far_from_complete() && counters_.attempts < kMostAttempts) {
@@ -129,7 +132,7 @@ class Attempts {
     for (const NodeIndex root : terminals_) {
       if (!members[index(root)]) slack -= supplies_[index(root)];
     }
-    sets_.add(members, entering, slack, Care::kNone);
+    sets_.add(members, {entering, slack, Care::kNone});
   }
 
   // Levels

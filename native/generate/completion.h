@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "flow/observer.h"
@@ -115,16 +116,17 @@ class Completion {
   // the latest trees first. A tree that was in the set before a branch entered it stays in it without the branch.
   void free_set(const std::vector<bool>& inside) {
     Capacity slack = slack_of(inside);
+    count_entries(inside);
     for (const bool only_leaves : {true, false}) {
       for (std::size_t place = trees_.size(); place-- > 0 && slack < 0;) {
         for (const NodeIndex node : extra_entries(trees_[place], inside)) {
           if (slack >= 0) break;
           if (!trees_[place].reaches(node)) continue;  // was cut off with another branch
+          if (only_leaves && !growth_.is_leaf(trees_[place], node)) continue;
           const auto branch = growth_.branch(trees_[place], node);
-          if (only_leaves && branch.size() > 1) continue;
           const bool touched = touches(trees_[place], inside);
           for (const NodeIndex each : branch) {
-            slack += trees_[place].multiplicity * entries(trees_[place], each, inside);
+            slack += trees_[place].multiplicity * entries(trees_[place], each);
             growth_.cut_off(trees_[place], each);
           }
           if (touched && !touches(trees_[place], inside)) slack -= trees_[place].multiplicity;
@@ -149,24 +151,27 @@ class Completion {
                        [&](NodeIndex node) { return inside[index(node)] && tree.reaches(node); });
   }
 
-  // How often the path to `node` enters the set.
-  Capacity entries(const Tree& tree, NodeIndex node, const std::vector<bool>& inside) const {
-    Capacity count = 0;
-    for (const ArcIndex arc : growth_.path_to(tree, node)) {
-      count += inside[index(network_.head(arc))] && !inside[index(network_.tail(arc))];
+  // Counts how often each path enters the set. Many trees use the same path, so each path is examined only once.
+  void count_entries(const std::vector<bool>& inside) {
+    const auto& paths = growth_.paths();
+    entries_.assign(index(paths.size()), 0);
+    for (PathNumber path = 0; path < paths.size(); ++path) {
+      for (const ArcIndex arc : paths[path]) {
+        entries_[index(path)] += inside[index(network_.head(arc))] && !inside[index(network_.tail(arc))];
+      }
     }
-    return count;
   }
+  Capacity entries(const Tree& tree, NodeIndex node) const { return entries_[index(tree.entry[index(node)])]; }
 
   // The nodes whose paths enter the set although the tree is in it already, the farthest from the root first.
   std::vector<NodeIndex> extra_entries(const Tree& tree, const std::vector<bool>& inside) {
     std::vector<NodeIndex> extra;
     for (const NodeIndex node : terminals_) {
-      if (node != tree.root && tree.reaches(node) && entries(tree, node, inside) > 0) extra.push_back(node);
+      if (node != tree.root && tree.reaches(node) && entries(tree, node) > 0) extra.push_back(node);
     }
     if (extra.empty()) return {};
     const bool needed = !inside[index(tree.root)] && extra.size() == 1 && inside[index(extra.front())];
-    if (needed && entries(tree, extra.front(), inside) == 1) return {};
+    if (needed && entries(tree, extra.front()) == 1) return {};
     std::vector<NodeIndex> order;
     for (const NodeIndex node : growth_.by_depth(tree)) {
       if (std::binary_search(extra.begin(), extra.end(), node)) order.push_back(node);
@@ -175,7 +180,7 @@ class Completion {
       // The path to the first node inside brought the tree into the set. It stays, unless it enters the set more than
       // once.
       const auto first = std::find_if(order.begin(), order.end(), [&](NodeIndex node) { return inside[index(node)]; });
-      if (first != order.end() && entries(tree, *first, inside) == 1) order.erase(first);
+      if (first != order.end() && entries(tree, *first) == 1) order.erase(first);
     }
     std::reverse(order.begin(), order.end());
     return order;
@@ -195,7 +200,7 @@ class Completion {
     const std::vector<ArcIndex> entering = sets_.arcs_into(violated);
     Capacity slack = 0;
     for (const ArcIndex arc : entering) slack += network_.capacity(arc);
-    if (sets_.add(violated, entering, slack, Care::kTight) == sets_.kNoSet) return false;
+    if (sets_.add(violated, {entering, slack, Care::kTight}) == sets_.kNoSet) return false;
     growth_.count_trees(sets_.size() - 1, growing());
     return true;
   }
@@ -270,7 +275,8 @@ class Completion {
   std::vector<Tree>& trees_;
   const Network<Capacity>& network_;
   GroupInflow<Capacity> inflow_;
-  std::vector<Proof> proofs_;  // of each node
+  std::vector<Proof> proofs_;           // for each node
+  std::vector<std::uint32_t> entries_;  // for each path, how often it enters the set in which room is made
   std::vector<std::pair<NodeIndex, Proof>> renewed_;
   CompletionCounters counters_;
 };

@@ -48,20 +48,20 @@ class Forest {
 
   // Only grows base trees; those that stay incomplete are left out and counted.
   void run_base_trees(const Orbits& orbits, Observer& observer) {
-    SetSeeds<Capacity>(whole_, terminals_, remaining_, &orbits).plant(sets_);
+    const Care first_care = SetSeeds<Capacity>(whole_, terminals_, remaining_, &orbits).plant(sets_);
     const std::vector<NodeIndex> first = orbits.first_nodes(whole_.nodes());
     for (const NodeIndex terminal : terminals_) {
       if (first[index(terminal)] == terminal) order_.push_back(terminal);
       if (first[index(terminal)] != terminal) remaining_[index(terminal)] = 0;
     }
-    grow(false, observer);
+    grow(first_care, false, observer);
     leave_out_incomplete();
   }
 
   // If `prove` is false, trees that would need step 4 are left out and counted.
   void run(bool prove, Observer& observer) {
-    SetSeeds<Capacity>(whole_, terminals_, remaining_).plant(sets_);
-    grow(true, observer);
+    const Care first_care = SetSeeds<Capacity>(whole_, terminals_, remaining_).plant(sets_);
+    grow(first_care, true, observer);
     repair_all(observer);
     Completion<Capacity> completion(growth_, sets_, terminals_, order_, trees_);
     const bool complete = completion.run(observer);
@@ -98,10 +98,10 @@ class Forest {
  private:
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-  void grow(bool may_learn, Observer& observer) {
+  void grow(Care first_care, bool may_learn, Observer& observer) {
     counters_.tight_sets = sets_.size();
     Attempts<Capacity> attempts(growth_, sets_, terminals_, order_, remaining_, may_learn);
-    trees_ = attempts.run(observer);
+    trees_ = attempts.run(first_care, observer);
     counters_.attempts = attempts.counters();
     std::fill(remaining_.begin(), remaining_.end(), 0);
     for (const Tree& tree : trees_) counters_.grown += tree.complete();

@@ -22,6 +22,7 @@
 #include "generate/arc_path_table.h"
 #include "generate/growing_tree.h"
 #include "generate/orbits.h"
+#include "generate/prices.h"
 #include "generate/tight_sets.h"
 
 namespace forestcoll {
@@ -53,6 +54,7 @@ class Growth {
       if (sender(arc) == network.tail(arc)) sendable_[index(sender(arc))] += network.capacity(arc);
       update_cost(arc);
     }
+    sender_price_.assign(index(network.nodes()), price<Capacity>(0, 1));
   }
 
   Tree plant(NodeIndex root, Capacity multiplicity) const {
@@ -132,15 +134,28 @@ class Growth {
     }
     node_depth_.assign(index(network_.nodes()), -1);
     node_depth_[index(tree.root)] = 0;
-    for (const NodeIndex node : order) find_depth(tree, node);
-    std::stable_sort(order.begin(), order.end(), [&](NodeIndex one, NodeIndex other) {
-      return node_depth_[index(one)] < node_depth_[index(other)];
-    });
-    return order;
+    depth_starts_.assign(1, 0);
+    for (const NodeIndex node : order) {
+      find_depth(tree, node);
+      const std::size_t depth = index(node_depth_[index(node)]);
+      if (depth_starts_.size() < depth + 2) depth_starts_.resize(depth + 2);
+      ++depth_starts_[depth + 1];
+    }
+    std::partial_sum(depth_starts_.begin(), depth_starts_.end(), depth_starts_.begin());
+    std::vector<NodeIndex> sorted(order.size());
+    for (const NodeIndex node : order) sorted[depth_starts_[index(node_depth_[index(node)])]++] = node;
+    return sorted;
   }
 
   // The path by which the tree reaches a node other than its root.
   std::span<const ArcIndex> path_to(const Tree& tree, NodeIndex node) const { return paths_[tree.entry[index(node)]]; }
+
+  // Whether the node has no children in the tree.
+  bool is_leaf(const Tree& tree, NodeIndex node) const {
+    return std::none_of(terminals_.begin(), terminals_.end(), [&](NodeIndex other) {
+      return other != tree.root && tree.reaches(other) && parent(tree, other) == node;
+    });
+  }
 
   // The node, and all nodes that the tree reaches through it.
   std::vector<NodeIndex> branch(const Tree& tree, NodeIndex node) {
@@ -259,10 +274,6 @@ class Growth {
     return true;
   }
 
-  // The cost of a path over the arc. A hop counts most, because every hop uses capacity. Among paths with the same
-  // number of hops, the cost doubles with every 1/32 of the capacity of the arc that is used, so that paths spread.
-  using Cost = std::int64_t;
-  static constexpr Cost kHop = Cost{1} << 46;
   Cost cost(ArcIndex arc) const { return cost_[index(capacity_arc(arc))]; }
 
   // What is left of the arc's capacity.
@@ -275,16 +286,12 @@ class Growth {
     cost_[index(arc)] = kHop + price(full - network_.capacity(arc), full);
   }
 
-  static Cost price(Capacity used, Capacity full) {
-    static constexpr Cost kSteps[] = {1024, 1117, 1218, 1328, 1448, 1579, 1722, 1878};  // 1024 * 2^(i/8)
-    const auto part = static_cast<std::size_t>(used * 255 / std::max<Capacity>(full, 1));
-    return kSteps[part % 8] << (part / 8);
-  }
-
   void change(ArcIndex arc, Capacity amount) {
     network_.add_capacity(capacity_arc(arc), amount);
-    sent_[index(sender(arc))] -= amount;
     update_cost(capacity_arc(arc));
+    const std::size_t from = index(sender(arc));
+    sent_[from] -= amount;
+    if (is_terminal_[from]) sender_price_[from] = price(sent_[from], sendable_[from]);
   }
 
   // Searches from the frontier through switches, cheapest first (Dijkstra), and records the compute nodes on the way.
@@ -303,17 +310,17 @@ class Growth {
 
   void leave(const Tree& tree, NodeIndex node, Cost so_far, Rules rules) {
     const auto& out = network_.out(node);
+    if (out.empty()) return;
+    const std::size_t first = index(tree.root) % out.size();  // the place of the arc that is tried first
     for (std::size_t place = 0; place < out.size(); ++place) {
       const ArcIndex arc = out[place];
       const NodeIndex head = network_.head(arc);
-      const Cost reached = so_far + cost(arc);
       if (is_terminal(head)) {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
-        const std::size_t turn = (place + out.size() - index(tree.root) % out.size()) % out.size();
-        targets_.push_back(
-            {reached + price(sent_[index(sender_[index(head)])], sendable_[index(sender_[index(head)])]), turn, arc});
+        const std::size_t turn = place >= first ? place - first : place + out.size() - first;
+        targets_.push_back({so_far + cost(arc) + sender_price_[index(sender_[index(head)])], turn, arc});
       } else if (!settled(head) && open(tree, arc, rules)) {
-        feed(head, arc, reached);
+        feed(head, arc, so_far + cost(arc));
       }
     }
   }
@@ -461,8 +468,9 @@ class Growth {
   std::vector<NodeIndex> sender_;               // for a node, the node that its sending is counted with
   std::vector<Capacity> full_;                  // for an arc, its capacity at the start
   std::vector<Cost> cost_;
-  std::vector<Capacity> sent_,
-      sendable_;  // for a node, the used part of the capacity of the arcs out of it, and the whole
+  // For a node, the used part of the capacity of the arcs out of it, and the whole capacity.
+  std::vector<Capacity> sent_, sendable_;
+  std::vector<Cost> sender_price_;  // for a compute node that sends, the price of `sent_`, paid by paths to the node
   struct Visit {
     Cost cost;
     NodeIndex node;
@@ -482,6 +490,7 @@ class Growth {
   };
   std::vector<BackStep> walk_;
   std::vector<NodeIndex> next_frontier_, node_depth_, ancestors_;
+  std::vector<std::size_t> depth_starts_;  // for each depth, the place where its nodes begin in the sorted order
   std::vector<ArcIndex> path_;
   struct Entry {
     SetIndex set;

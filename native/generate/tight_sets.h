@@ -8,18 +8,16 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "flow/network.h"
+#include "generate/node_sets.h"
 
 namespace forestcoll {
 
-using SetIndex = std::int32_t;
-
 // How careful trees are to enter a set only once. Before trees spend slack, they spare the tight sets. If that is not
-// enough, they also spare clusters (nodes near each other), first those with at most four times the slack they need.
+// enough, they also spare clusters (nodes near each other): first the scarce clusters, then the ample ones.
 enum class Care : char { kTight, kCluster, kAmpleCluster, kNone };
 
 template <class Capacity>
@@ -28,14 +26,12 @@ class TightSets {
   explicit TightSets(const Network<Capacity>& network)
       : network_(network), entered_(static_cast<std::size_t>(network.arcs())), entered_tight_(entered_.size()) {}
 
-  SetIndex size() const { return static_cast<SetIndex>(members_.size()); }
+  SetIndex size() const { return members_.size(); }
   // The sets that the arc leads into and that trees respect.
   const std::vector<SetIndex>& entered(ArcIndex arc) const {
     return (heeds_all_ ? entered_ : entered_tight_)[static_cast<std::size_t>(arc)];
   }
-  bool contains(SetIndex set, NodeIndex node) const {
-    return members_[static_cast<std::size_t>(set)][static_cast<std::size_t>(node)];
-  }
+  bool contains(SetIndex set, NodeIndex node) const { return members_.contains(set, node); }
   Capacity slack(SetIndex set) const { return slack_[account(set)]; }
   // How much of the slack a tree may take: before trees `spend`, only from sets with plenty.
   Capacity spare(SetIndex set, bool spend) const {
@@ -47,22 +43,28 @@ class TightSets {
   void heed_all() { heeds_all_ = true; }
   void pay(SetIndex set, Capacity amount) { slack_[account(set)] -= amount; }
 
-  // Keeps the set given by `members`, whose slack before any tree has grown is `slack`. Returns its number, or kNoSet
-  // if it is known already or there are too many sets. `entering` are the arcs into it.
-  SetIndex add(const std::vector<bool>& members, const std::vector<ArcIndex>& entering, Capacity slack, Care care) {
-    if (size() >= kMostSets || !known_.insert(members).second) return kNoSet;
-    const SetIndex set = size();
-    members_.push_back(members);
-    start_.push_back(slack);
-    slack_.push_back(slack);
-    care_.push_back(care);
-    account_.push_back(set);
-    for (const ArcIndex arc : entering) {
-      entered_[static_cast<std::size_t>(arc)].push_back(set);
-      if (care == Care::kTight) entered_tight_[static_cast<std::size_t>(arc)].push_back(set);
-    }
-    return set;
+  // Whether some set has this care.
+  bool has(Care care) const { return std::find(care_.begin(), care_.end(), care) != care_.end(); }
+  // Changes the care of a set from ample to scarce cluster. No tree may have grown yet.
+  void make_scarce(SetIndex set) { care_[static_cast<std::size_t>(set)] = Care::kCluster; }
+
+  // A set before any tree has grown: the arcs into it, its slack and its care.
+  struct Terms {
+    std::vector<ArcIndex> entering;
+    Capacity slack;
+    Care care;
+  };
+
+  // Both functions keep a set, given by its members or as part of a partition. They return its number, or kNoSet if the
+  // set is known already or there are too many sets.
+  SetIndex add(const std::vector<bool>& members, const Terms& terms) {
+    return members_.add(members) ? add_terms(terms) : kNoSet;
   }
+  SetIndex add(NodeSets::Part part, SetHash hash, const Terms& terms) {
+    return members_.add(part, hash) ? add_terms(terms) : kNoSet;
+  }
+  std::int32_t add_table(std::vector<NodeIndex> labels) { return members_.add_table(std::move(labels)); }
+  void drop_table() { members_.drop_table(); }
 
   // The arcs into the set given by `members`.
   std::vector<ArcIndex> arcs_into(const std::vector<bool>& members) const {
@@ -104,17 +106,27 @@ class TightSets {
  private:
   std::size_t account(SetIndex set) const { return static_cast<std::size_t>(account_[static_cast<std::size_t>(set)]); }
 
-  static constexpr SetIndex kMostSets = 1 << 15;
+  SetIndex add_terms(const Terms& terms) {
+    const SetIndex set = size() - 1;
+    start_.push_back(terms.slack);
+    slack_.push_back(terms.slack);
+    care_.push_back(terms.care);
+    account_.push_back(set);
+    for (const ArcIndex arc : terms.entering) {
+      entered_[static_cast<std::size_t>(arc)].push_back(set);
+      if (terms.care == Care::kTight) entered_tight_[static_cast<std::size_t>(arc)].push_back(set);
+    }
+    return set;
+  }
 
   const Network<Capacity>& network_;
-  std::vector<std::vector<bool>> members_;
+  NodeSets members_;
   std::vector<Capacity> start_, slack_;
   std::vector<Care> care_;
   std::vector<SetIndex> account_;  // for each set, the set whose slack it pays from: itself, or one that shares it
   Care care_taken_ = Care::kTight;
   bool heeds_all_ = false;
   std::vector<std::vector<SetIndex>> entered_, entered_tight_;  // for each arc, the sets that it leads into
-  std::unordered_set<std::vector<bool>> known_;
 };
 
 }  // namespace forestcoll

@@ -1,0 +1,102 @@
+"""How trees grow on hierarchies: they enter each pod once if they would crowd, at the first attempt."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import pytest
+from flow_problems import Scaled, routes_of, scaled
+from mixed_networks import random_network
+
+from forestcoll.core import Core, cores
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+
+NATIVE = ("narrow", "wide")
+
+
+def pods(uplink: int, *, spine_hosts: bool = False) -> Topology:
+    """Return four pods of six boxes; a box has two GPUs, a pod a leaf in each of two planes, `uplink` per leaf."""
+    builder = TopologyBuilder("pods")
+    spines = [builder.add_switch(f"spine{plane}") for plane in range(2)]
+    for pod in range(4):
+        leaves = [builder.add_switch(f"pod{pod}/leaf{plane}") for plane in range(2)]
+        for leaf, spine in zip(leaves, spines, strict=True):
+            builder.add_duplex(leaf, spine, uplink)
+        for box in range(6):
+            inner = builder.add_switch(f"pod{pod}/box{box}")
+            for plane, leaf in enumerate(leaves):
+                node = builder.add_compute(f"pod{pod}/box{box}/gpu{plane}")
+                builder.add_duplex(node, inner, 20)
+                builder.add_duplex(node, leaf, 2)
+    if spine_hosts:
+        builder.add_duplex(builder.add_compute("host"), spines[0], 4)
+    return builder.build()
+
+
+def grow(core: Core, network: Scaled) -> tuple[list[list[list[int]]], Sequence[int], Mapping[str, int]]:
+    """Return the routes of each tree, the trees' multiplicities and the counters."""
+    (_, multiplicities, entries, starts, nodes), counters = core.grow_trees(network.on(core), network.supply)
+    routes = routes_of(starts, nodes)
+    trees = [[routes[route] for route in tree] for tree in entries.reshape(-1, len(network.terminals) - 1).tolist()]
+    return trees, list(multiplicities), counters
+
+
+def height(tree: Sequence[Sequence[int]]) -> int:
+    depth: dict[int, int] = {}
+    for route in tree:
+        depth[route[-1]] = depth.get(route[0], 0) + 1
+    return max(depth.values())
+
+
+def entries_into(tree: Sequence[Sequence[int]], inside: frozenset[int]) -> int:
+    """Return how many links of the tree lead into the set."""
+    return sum(one not in inside and other in inside for route in tree for one, other in pairwise(route))
+
+
+def nodes_of(topology: Topology, start: str) -> frozenset[int]:
+    return frozenset(place for place, node in enumerate(topology.nodes) if str(node.id).startswith(start))
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_trees_enter_a_pod_once_if_they_would_crowd(name: str) -> None:
+    topology = pods(6)  # 36 trees come to the 6 boxes of a pod, over uplinks for 72
+    trees, _, counters = grow(cores()[name], scaled(topology))
+    assert counters["attempts"] == 1
+    assert counters["completed"] == 0
+    for pod in range(4):
+        inside = nodes_of(topology, f"pod{pod}/")
+        assert all(entries_into(tree, inside) == (tree[0][0] not in inside) for tree in trees)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_a_spine_with_a_host_of_its_own_is_still_a_spine(name: str) -> None:
+    _, _, counters = grow(cores()[name], scaled(pods(6, spine_hosts=True)))
+    assert counters["attempts"] == 1
+    assert counters["completed"] == 0
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_trees_take_direct_paths_if_pods_have_room(name: str) -> None:
+    trees, _, counters = grow(cores()[name], scaled(pods(24)))
+    assert counters["attempts"] == 1
+    assert max(map(height, trees)) == 2
+
+
+@pytest.mark.parametrize("kind", ["leaf-spine", "rails", "hierarchy", "odd-pods", "two-generations"])
+@pytest.mark.parametrize("nodes", [256, 512])
+def test_one_attempt_is_enough_on_irregular_hierarchies(kind: str, nodes: int) -> None:
+    trees, _, counters = grow(cores()["narrow"], scaled(random_network(kind, "test", nodes)))
+    assert counters["attempts"] == 1
+    assert counters["completed"] == 0
+    assert max(map(height, trees)) <= 9
+
+
+@pytest.mark.parametrize("spec", ["torus:dims=3x4", "dgx-a100:boxes=2", "fat-tree:levels=2,arity=3", "mi250:boxes=2"])
+def test_large_capacities_grow_the_same_trees_in_every_width(spec: str) -> None:
+    small = scaled(build_topology(spec))
+    factor = 2**62 // sum(small.capacities.values())
+    capacities = {arc: capacity * factor for arc, capacity in small.capacities.items()}
+    large = Scaled(small.nodes, capacities, small.terminals, small.supply * factor)
+    narrow, wide = (grow(cores()[name], large) for name in NATIVE)
+    assert narrow == wide
+    assert narrow[2]["attempts"] <= 3
