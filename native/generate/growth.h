@@ -20,6 +20,7 @@
 
 #include "flow/network.h"
 #include "generate/arc_path_table.h"
+#include "generate/depth_order.h"
 #include "generate/growing_tree.h"
 #include "generate/orbits.h"
 #include "generate/prices.h"
@@ -38,7 +39,7 @@ class Growth {
       : network_(network), sets_(sets), terminals_(terminals), paths_(network.nodes()),
         is_terminal_(index(network.nodes())), stamp_(index(network.nodes())), settled_(index(network.nodes())),
         distance_(index(network.nodes())), feeders_(index(network.nodes())), cost_(index(network.arcs())),
-        sent_(index(network.nodes())), sendable_(index(network.nodes())) {
+        sent_(index(network.nodes())), sendable_(index(network.nodes())), depth_order_(network.nodes()) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
     capacity_arc_.resize(index(network.arcs()));
     std::iota(capacity_arc_.begin(), capacity_arc_.end(), 0);
@@ -132,19 +133,7 @@ class Growth {
     for (const NodeIndex node : terminals_) {
       if (node != tree.root && tree.reaches(node)) order.push_back(node);
     }
-    node_depth_.assign(index(network_.nodes()), -1);
-    node_depth_[index(tree.root)] = 0;
-    depth_starts_.assign(1, 0);
-    for (const NodeIndex node : order) {
-      find_depth(tree, node);
-      const std::size_t depth = index(node_depth_[index(node)]);
-      if (depth_starts_.size() < depth + 2) depth_starts_.resize(depth + 2);
-      ++depth_starts_[depth + 1];
-    }
-    std::partial_sum(depth_starts_.begin(), depth_starts_.end(), depth_starts_.begin());
-    std::vector<NodeIndex> sorted(order.size());
-    for (const NodeIndex node : order) sorted[depth_starts_[index(node_depth_[index(node)])]++] = node;
-    return sorted;
+    return depth_order_(tree.root, order, [&](NodeIndex node) { return parent(tree, node); });
   }
 
   // The path by which the tree reaches a node other than its root.
@@ -445,15 +434,6 @@ class Growth {
     return true;
   }
 
-  // Computes the depth over the parents, without recursion.
-  void find_depth(const Tree& tree, NodeIndex node) {
-    ancestors_.clear();
-    for (NodeIndex next = node; node_depth_[index(next)] < 0; next = parent(tree, next)) ancestors_.push_back(next);
-    for (auto next = ancestors_.rbegin(); next != ancestors_.rend(); ++next) {
-      node_depth_[index(*next)] = node_depth_[index(parent(tree, *next))] + 1;
-    }
-  }
-
   Network<Capacity>& network_;
   TightSets<Capacity>& sets_;
   const std::vector<NodeIndex>& terminals_;
@@ -489,8 +469,8 @@ class Growth {
     std::size_t back;
   };
   std::vector<BackStep> walk_;
-  std::vector<NodeIndex> next_frontier_, node_depth_, ancestors_;
-  std::vector<std::size_t> depth_starts_;  // for each depth, the place where its nodes begin in the sorted order
+  std::vector<NodeIndex> next_frontier_, ancestors_;
+  DepthOrder depth_order_;
   std::vector<ArcIndex> path_;
   struct Entry {
     SetIndex set;
