@@ -1,4 +1,4 @@
-"""Every schedule becomes a program that the interpreter finds right, in each style and wherever its buffers lie."""
+"""Every schedule is lowered to a correct program, in each style and for each placement of the buffers."""
 
 from fractions import Fraction
 from typing import Any
@@ -22,12 +22,12 @@ HARD = {"dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,ib_bandwidth=1/7"}
 
 
 ONE_SIDED = (Collective.ALLREDUCE, Collective.BROADCAST)
-"""What both ways of lowering are tried on here: between them they do all that others do."""
+"""Schedules for the tests of both styles of lowering. Together they use all features of the lowering."""
 
 
-def schedule_of(topology: Topology, collective: Collective, place: int = 1, **asked: Any) -> TreeSchedule:
+def schedule_of(topology: Topology, collective: Collective, place: int = 1, **options: Any) -> TreeSchedule:
     root = topology.nodes[topology.compute[place % len(topology.compute)]].id if collective.has_root else None
-    return generate(topology, collective=collective, root=root, **asked)
+    return generate(topology, collective=collective, root=root, **options)
 
 
 def check_lowering(schedule: TreeSchedule, **options: Any) -> None:

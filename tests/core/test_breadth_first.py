@@ -131,7 +131,7 @@ def test_an_unreachable_node_is_refused(core: Core) -> None:
 
 @examples(40)
 @given(DIRECT, st.data())
-def test_what_some_nodes_receive_is_what_they_receive_among_all(topology: Topology, data: st.DataObject) -> None:
+def test_the_result_for_some_nodes_equals_that_for_all_nodes(topology: Topology, data: st.DataObject) -> None:
     target = data.draw(st.sampled_from(topology.compute))
     scaled = ScaledTopology.of(topology)
     tails, heads = [link.source for link in topology.links], [link.target for link in topology.links]

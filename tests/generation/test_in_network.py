@@ -40,7 +40,7 @@ def link_loads(schedule: TreeSchedule) -> dict[tuple[int, int], Fraction]:
     return loads
 
 
-def asked_of(topology: Topology, collective: Collective) -> dict[str, Any]:
+def arguments_for(topology: Topology, collective: Collective) -> dict[str, Any]:
     root = {"root": topology.nodes[topology.compute[0]].id} if collective.has_root else {}
     return {"collective": collective} | root
 
@@ -52,8 +52,8 @@ def test_no_link_carries_more_than_without(
     collective: Collective, topology: Topology, abilities: list[tuple[bool, bool]]
 ) -> None:
     able = with_abilities(topology, abilities)
-    before = generate(topology, **asked_of(topology, collective))
-    after = generate(able, **asked_of(able, collective))
+    before = generate(topology, **arguments_for(topology, collective))
+    after = generate(able, **arguments_for(able, collective))
     report = verify(after)
     assert report.fault is None
     assert report.algbw == after.algbw == before.algbw
@@ -63,7 +63,7 @@ def test_no_link_carries_more_than_without(
 
 @examples(120)
 @given(networks(kinds=st.just(SMALL)), ABILITIES)
-def test_an_allreduce_is_right_and_no_slower_than_without(
+def test_an_allreduce_is_correct_and_no_slower_than_without(
     topology: Topology, abilities: list[tuple[bool, bool]]
 ) -> None:
     able = with_abilities(topology, abilities)

@@ -64,7 +64,7 @@ def fault(broken: Program) -> Fault:
 
 @pytest.mark.parametrize("placement", [{}, {"in_place": True}, {"in_place": True, "out_of_place": False}])
 @pytest.mark.parametrize("make", [exchange, relay, put])
-def test_right_programs_have_no_fault(make: Any, placement: dict[str, bool]) -> None:
+def test_correct_programs_have_no_fault(make: Any, placement: dict[str, bool]) -> None:
     assert check(make(**placement)).ok
 
 
@@ -223,12 +223,12 @@ def test_the_helper_of_a_port_may_read_late() -> None:
     """The source of a put may be overwritten only after a flush, or after the other rank has answered."""
     base = put(PORT)
     assert check(base).ok
-    spoil = move(scratch(0, 0), inp(0, 0))
+    overwrite = move(scratch(0, 0), inp(0, 0))
     fill = move(inp(0, 0), scratch(0, 0))
     listed = base.ranks[0].blocks[0].instructions
-    late = with_block(replace(base, in_place=True, out_of_place=False), 0, 0, (*listed, fill, spoil))
+    late = with_block(replace(base, in_place=True, out_of_place=False), 0, 0, (*listed, fill, overwrite))
     assert check(late).ok
-    early = with_block(late, 0, 0, (*listed[:4], fill, spoil, listed[4]))
+    early = with_block(late, 0, 0, (*listed[:4], fill, overwrite, listed[4]))
     found = fault(early)
     assert (found.rule, found.place) == ("race", "rank 0, block 0, step 5")
 
