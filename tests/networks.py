@@ -4,12 +4,16 @@ The incoming and outgoing bandwidths of each switch are equal. Those of compute 
 `one_way_networks(unbalanced=True)`.
 """
 
+from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from forestcoll.collective import Collective
 from forestcoll.topology import Topology, TopologyBuilder
 
 MOST_NODES = 8
@@ -164,3 +168,17 @@ def shards_for(draw: st.DrawFn, topology: Topology) -> dict[int, Fraction]:
     counts = draw(st.lists(st.integers(0, 6), min_size=len(topology.compute), max_size=len(topology.compute)))
     counts[draw(st.integers(0, len(counts) - 1))] += 1
     return {node: Fraction(count, sum(counts)) for node, count in zip(topology.compute, counts, strict=True)}
+
+
+def with_abilities(topology: Topology, abilities: Iterable[tuple[bool, bool]]) -> Topology:
+    """Return the topology with `multicast` and `aggregation` of each switch in order, as far as `abilities` go."""
+    nodes = list(topology.nodes)
+    for switch, (multicast, aggregation) in zip(topology.switches, abilities, strict=False):
+        nodes[switch] = replace(nodes[switch], multicast=multicast, aggregation=aggregation)
+    return replace(topology, nodes=tuple(nodes))
+
+
+def arguments_for(topology: Topology, collective: Collective, place: int = 0) -> dict[str, Any]:
+    """Return the arguments of a collective, with a root if it needs one: the compute node with the index `place`."""
+    root = topology.nodes[topology.compute[place % len(topology.compute)]].id
+    return {"collective": collective} | ({"root": root} if collective.has_root else {})

@@ -1,7 +1,7 @@
 """Compare the results of `optimum`, `generate`, `bounds` and `verify` for the same arguments."""
 
 from collections import Counter
-from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 from hypothesis import strategies as st
@@ -16,7 +16,7 @@ from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.verification import verify
-from networks import SMALL, networks, ranks_for, shards_for, uneven_networks
+from networks import SMALL, networks, ranks_for, shards_for, uneven_networks, with_abilities
 
 
 @st.composite
@@ -28,11 +28,7 @@ def drawn_networks(draw: st.DrawFn, *, most: int = 7) -> Topology:
     if not draw(st.booleans()):
         return topology
     abilities = draw(st.lists(st.sampled_from([(False, False), (True, False), (True, True)]), min_size=1, max_size=4))
-    nodes = list(topology.nodes)
-    for place, switch in enumerate(topology.switches):
-        multicast, aggregation = abilities[place % len(abilities)]
-        nodes[switch] = replace(nodes[switch], multicast=multicast, aggregation=aggregation)
-    return replace(topology, nodes=tuple(nodes))
+    return with_abilities(topology, cycle(abilities))
 
 
 @st.composite

@@ -190,3 +190,17 @@ def most_copies(
         if tail in inside and head not in inside and not reached <= inside
     ]
     return max(0, min([multiplicity, capacities.get(arc, 0), *slacks]))
+
+
+def distances_of(topology: Topology) -> list[list[int]]:
+    """Return the distance from each node to each other, by the algorithm of Floyd and Warshall."""
+    nodes = range(len(topology.nodes))
+    distances = [[0 if one == other else 99 for other in nodes] for one in nodes]
+    for link in topology.links:
+        distances[link.source][link.target] = 1
+    for middle in nodes:
+        for one in nodes:
+            for other in nodes:
+                through = distances[one][middle] + distances[middle][other]
+                distances[one][other] = min(distances[one][other], through)
+    return distances

@@ -11,6 +11,7 @@ from forestcoll.proof import Bound, CutProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
+from forestcoll.verification import Fault, verify
 
 
 @dataclass
@@ -64,6 +65,14 @@ class Draft:
             shards=None if self.shards is None else tuple(self.shards),
             ranks=None if self.ranks is None else tuple(self.ranks),
         )
+
+
+def fault_of(schedule: TreeSchedule) -> Fault:
+    """Return the fault that `verify` finds, and check that its message is one line."""
+    fault = verify(schedule).fault
+    assert fault is not None
+    assert "\n" not in fault.message
+    return fault
 
 
 def _phase(op: PhaseOp, trees: list[DraftTree]) -> Phase:

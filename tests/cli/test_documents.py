@@ -5,6 +5,7 @@ import re
 import runpy
 import shlex
 import sys
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from unittest import mock
@@ -90,27 +91,28 @@ def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypat
     exec(compile(program, str(document), "exec"), {})  # noqa: S102 (our own example)
 
 
-def shown_rules(collective: Collective) -> str:
-    """Return the table of all rules of an allgather, or of the additional rules of another collective."""
-    known = set() if collective is Collective.ALLGATHER else set(rules())
-    own = [(name, statement) for name, statement in rules(collective) if (name, statement) not in known]
-    rows = (f"| `{name}` | {statement} |" for name, statement in own)
+def shown_rules(document: str, name: str) -> str:
+    """Return the table of rules that a document shows under a name."""
+    text = (ROOT / "docs" / document).read_text()
+    begin, end = f"<!-- {name} rules: begin -->\n", f"\n<!-- {name} rules: end -->"
+    return text[text.index(begin) + len(begin) : text.index(end)]
+
+
+def rule_table(listed: Iterable[tuple[str, str]]) -> str:
+    """Return a table of rules with their statements."""
+    rows = (f"| `{name}` | {statement} |" for name, statement in listed)
     return "\n".join(["| rule | statement |", "| --- | --- |", *rows])
 
 
 def test_the_table_of_rules_of_series_equals_the_verifiers() -> None:
-    text = (ROOT / "docs" / "one-port.md").read_text()
-    rows = [f"| `{name}` | {statement} |" for name, statement in rules("series")]
-    begin, end = "<!-- series rules: begin -->\n", "\n<!-- series rules: end -->"
-    shown = text[text.index(begin) + len(begin) : text.index(end)]
-    assert shown == "\n".join(["| rule | statement |", "| --- | --- |", *rows])
+    assert shown_rules("one-port.md", "series") == rule_table(rules("series"))
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
 def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective) -> None:
-    text = (ROOT / "docs" / "verify.md").read_text()
-    begin, end = f"<!-- {collective} rules: begin -->\n", f"\n<!-- {collective} rules: end -->"
-    assert text[text.index(begin) + len(begin) : text.index(end)] == shown_rules(collective)
+    """The table of an allgather has all its rules; those of the other collectives have the additional rules."""
+    known = set() if collective is Collective.ALLGATHER else set(rules())
+    assert shown_rules("verify.md", collective) == rule_table(each for each in rules(collective) if each not in known)
 
 
 def test_the_files_in_the_documents_are_correct() -> None:
@@ -123,11 +125,7 @@ def test_the_files_in_the_documents_are_correct() -> None:
 
 
 def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:
-    text = (ROOT / "docs" / "steps.md").read_text()
-    rows = [f"| `{name}` | {statement} |" for name, statement in step_rules()]
-    begin, end = "<!-- step rules: begin -->\n", "\n<!-- step rules: end -->"
-    shown = text[text.index(begin) + len(begin) : text.index(end)]
-    assert shown == "\n".join(["| rule | statement |", "| --- | --- |", *rows])
+    assert shown_rules("steps.md", "step") == rule_table(step_rules())
 
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

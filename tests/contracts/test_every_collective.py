@@ -24,14 +24,9 @@ from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import SMALL, examples, networks, one_way_networks, shards_for
+from networks import SMALL, arguments_for, examples, networks, one_way_networks, shards_for
 
 OTHERS = [each for each in SCHEDULED if each is not Collective.ALLGATHER]
-
-
-def arguments_for(topology: Topology, collective: Collective, place: int = 0) -> dict[str, Any]:
-    root = topology.nodes[topology.compute[place % len(topology.compute)]].id
-    return {"collective": collective} | ({"root": root} if collective.has_root else {})
 
 
 def check(topology: Topology, **options: Any) -> None:

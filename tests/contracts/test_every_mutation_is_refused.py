@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
@@ -14,6 +13,7 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
+from networks import arguments_for
 
 SPECS = ["dgx-a100:boxes=2,gpus=2", "dgx-h100:boxes=2,gpus=3,nvls=true", "mi250:boxes=2,gpus=4", "torus:dims=3x2"]
 
@@ -138,8 +138,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_mutation_is_refused(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
-    options: dict[str, Any] = {"root": topology.nodes[topology.compute[1]].id} if collective.has_root else {}
-    schedule = generate(topology, collective, **options)
+    schedule = generate(topology, **arguments_for(topology, collective, place=1))
     assert verify(schedule).ok
     for mutate in MUTATIONS:
         broken = list(mutate(schedule))

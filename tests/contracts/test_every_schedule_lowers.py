@@ -15,19 +15,18 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
-from networks import SMALL, examples, networks, shards_for
+from networks import SMALL, arguments_for, examples, networks, shards_for
 
 HARD = {"dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,ib_bandwidth=1/7"}
 """Builders on which shares are too fine to be whole numbers of chunks."""
 
 
 ONE_SIDED = (Collective.ALLREDUCE, Collective.BROADCAST)
-"""Schedules for the tests of both styles of lowering. Together they use all features of the lowering."""
+"""The collectives that are also lowered one-sided here. Together they use all features of one-sided lowering."""
 
 
 def schedule_of(topology: Topology, collective: Collective, place: int = 1, **options: Any) -> TreeSchedule:
-    root = topology.nodes[topology.compute[place % len(topology.compute)]].id if collective.has_root else None
-    return generate(topology, collective=collective, root=root, **options)
+    return generate(topology, **arguments_for(topology, collective, place), **options)
 
 
 def check_lowering(schedule: TreeSchedule, **options: Any) -> None:

@@ -2,6 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from mutations import with_block, with_instruction
 from small_programs import (
     FIFO,
     MEMORY,
@@ -22,7 +23,6 @@ from small_programs import (
 from forestcoll.interpreter import check
 from forestcoll.program import (
     Barrier,
-    Block,
     Buffer,
     Channel,
     Fault,
@@ -32,21 +32,6 @@ from forestcoll.program import (
     Program,
     Task,
 )
-
-
-def with_instruction(base: Program, place: tuple[int, int, int], *instructions: Instruction) -> Program:
-    """The program with other instructions in the place of one."""
-    rank, block, number = place
-    listed = base.ranks[rank].blocks[block].instructions
-    return with_block(base, rank, block, (*listed[:number], *instructions, *listed[number + 1 :]))
-
-
-def with_block(base: Program, rank: int, block: int, instructions: tuple[Instruction, ...]) -> Program:
-    blocks = list(base.ranks[rank].blocks)
-    blocks[block] = Block(instructions)
-    ranks = list(base.ranks)
-    ranks[rank] = replace(ranks[rank], blocks=tuple(blocks))
-    return replace(base, ranks=tuple(ranks))
 
 
 def changed(base: Program, place: tuple[int, int, int], **values: Any) -> Program:

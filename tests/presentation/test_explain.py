@@ -28,7 +28,6 @@ SENT = (
     "these links:"
 )
 RECEIVED = "GPU b0/gpu0 must receive 15/16 of the data from the other 15 GPUs. All of it enters over these links:"
-ALLOWED = "  325 GB/s together, so algbw <= 325 / (15/16) = 1040/3 GB/s."
 SHARED = "Along trees, the reduce and the broadcast share the links, and no division of the links is faster: "
 
 

@@ -31,11 +31,10 @@ from forestcoll.request import Demand
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
-from networks import SMALL, examples, ranks_for
+from networks import examples, ranks_for
 from one_answer import drawn_networks
 from oracles import exit_bandwidth, subsets
 
-KIND = st.just(SMALL)
 PARTS = st.integers(0, 6).map(lambda number: Fraction(number, 2))
 
 

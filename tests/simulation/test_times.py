@@ -21,15 +21,14 @@ from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import SMALL, examples, networks
+from networks import SMALL, arguments_for, examples, networks
 
 GB = 10**9
 
 
 def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER) -> TreeSchedule:
     topology = build_topology(spec)
-    root = topology.nodes[topology.compute[0]].id if collective.has_root else None
-    return generate(topology, collective=collective, root=root)
+    return generate(topology, **arguments_for(topology, collective))
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)

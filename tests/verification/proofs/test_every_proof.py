@@ -38,7 +38,7 @@ from forestcoll.verification import verify
 from forestcoll.verification.network import Network
 from forestcoll.verification.proofs.checks import CHECKS, proven
 from forestcoll.verification.proofs.question import Question, UnprovenError
-from networks import ANY_KIND, examples, ranks_for, shards_for, uneven_networks
+from networks import ANY_KIND, examples, ranks_for, shards_for, uneven_networks, with_abilities
 from oneport_platforms import figure_1
 from verify_drafts import allreduce, broadcast, ring
 
@@ -64,19 +64,11 @@ def by_judge(proof: Proof, topology: Topology, demand: Demand) -> Fraction | Non
         return None
 
 
-def able(topology: Topology, flags: list[tuple[bool, bool]]) -> Topology:
-    """Return the topology whose switches multicast or aggregate according to `flags`."""
-    nodes = list(topology.nodes)
-    for place, (multicast, aggregation) in zip(topology.switches, flags, strict=False):
-        nodes[place] = replace(nodes[place], multicast=multicast, aggregation=aggregation)
-    return replace(topology, nodes=tuple(nodes))
-
-
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[Topology, Demand]:
     """Return a random network and a demand."""
     flags = draw(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=3))
-    topology = able(draw(uneven_networks(most=6)), flags)
+    topology = with_abilities(draw(uneven_networks(most=6)), flags)
     collective = draw(st.sampled_from(SCHEDULED))
     places = draw(st.none() | ranks_for(topology))
     ranks = None if places is None else tuple(topology.compute[place] for place in places)

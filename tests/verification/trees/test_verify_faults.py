@@ -9,20 +9,13 @@ import pytest
 
 from forestcoll.schedule import rows
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.schedule.trees.value import Phase
 from forestcoll.verification import Fault, rules, verify
 from forestcoll.verification.claims import FORM, Claim, beaten
 from forestcoll.verification.trees import routes
 from forestcoll.verification.trees.case import Case
 from forestcoll.verification.trees.judge import PROOFS
-from verify_drafts import Draft, DraftTree, boxes, complete, multicast, ring, two_gpus
-
-
-def fault_of(schedule: TreeSchedule) -> Fault:
-    fault = verify(schedule).fault
-    assert fault is not None
-    assert "\n" not in fault.message
-    return fault
+from verify_drafts import Draft, DraftTree, boxes, complete, fault_of, multicast, ring, two_gpus
 
 
 def _no_such_node(draft: Draft) -> None:

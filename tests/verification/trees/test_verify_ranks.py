@@ -12,13 +12,7 @@ from forestcoll.errors import InputError
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.verification import Fault, verify
-from verify_drafts import Draft, DraftTree, relayed, reversed_draft, rotated_relayed
-
-
-def fault_of(draft: Draft) -> Fault:
-    fault = verify(draft.freeze()).fault
-    assert fault is not None
-    return fault
+from verify_drafts import Draft, DraftTree, fault_of, relayed, reversed_draft, rotated_relayed
 
 
 def relayed_allreduce() -> Draft:
@@ -105,7 +99,7 @@ BROKEN: list[tuple[Callable[[Draft], None], str, str]] = [
 def test_a_violated_rule_is_named_with_its_place(mutate: Callable[[Draft], None], rule: str, words: str) -> None:
     draft = relayed()
     mutate(draft)
-    fault = fault_of(draft)
+    fault = fault_of(draft.freeze())
     assert fault.rule == rule
     assert words in fault.message
 
@@ -122,7 +116,7 @@ def test_an_idle_node_that_received_nothing_cannot_send(make: Callable[[], Draft
     assert verify(draft.freeze()).ok
     tree = (draft.reduced or draft.trees)[2]
     tree.routes.insert(0, draft.routes.index([4, 3]))
-    assert fault_of(draft) == Fault(
+    assert fault_of(draft.freeze()) == Fault(
         "tree-relay-empty",
         "tree 2 (root 'g2') of phase 0: idle node 'g4' sends, but no route of the tree ends there; "
         "expected data from others",
@@ -135,13 +129,13 @@ def test_a_switch_is_refused_as_a_rank() -> None:
     draft.ranks = [0, 1, 2, 3]
     nodes[3] = type(nodes[3])("sw", kind=type(nodes[3].kind)("switch"), multicast=True)
     draft.topology = type(draft.topology)("relayed", tuple(nodes), draft.topology.links)
-    assert fault_of(draft) == Fault("ranks-wrong", "ranks: 'sw' is a switch; expected compute nodes")
+    assert fault_of(draft.freeze()) == Fault("ranks-wrong", "ranks: 'sw' is a switch; expected compute nodes")
 
 
 def test_a_shift_that_maps_a_rank_to_an_idle_node_is_refused() -> None:
     draft = rotated_relayed()
     draft.shifts = [(2, [4, 1, 2, 3, 0])]
-    fault = fault_of(draft)
+    fault = fault_of(draft.freeze())
     assert fault.rule == "symmetry-kind"
     assert "sends rank 'g0' to idle node 'g4'; expected a node of the same kind" in fault.message
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_verify_faults import fault_of
 from test_verify_mutations import MUTATIONS, Draw, _below
 
 from forestcoll.schedule.trees.expansion import expanded
@@ -18,7 +17,7 @@ from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import Report, verify
 from forestcoll.verification.permutations import power
 from forestcoll.verification.trees.case import Case
-from verify_drafts import SYMMETRIC, Draft, DraftTree, rotated_multicast, rotated_ring, swapped_boxes, torus
+from verify_drafts import SYMMETRIC, Draft, DraftTree, fault_of, rotated_multicast, rotated_ring, swapped_boxes, torus
 from verify_oracle import is_right, symmetry_is_right
 
 
