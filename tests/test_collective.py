@@ -44,8 +44,8 @@ def test_all_spellings_of_all_to_all_are_equal() -> None:
 def test_the_error_for_an_unknown_collective_suggests_the_nearest_name(name: str, hint: str) -> None:
     with pytest.raises(InputError) as caught:
         collective_named(name)
-    said = str(caught.value)
-    assert "\n" not in said
-    head, _, known = said.partition("there are ")
+    message = str(caught.value)
+    assert "\n" not in message
+    head, _, known = message.partition("there are ")
     assert head == f"there is no collective {'null' if name is None else repr(name)}; {hint}"
     assert known == ", ".join(repr(each.value) for each in Collective)

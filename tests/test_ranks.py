@@ -55,7 +55,7 @@ EIGHT = "dgx-a100:boxes=2,gpus=4 has 8 compute nodes, ranks 0 to 7"
 
 
 @pytest.mark.parametrize(
-    ("topology", "ranks", "said"),
+    ("topology", "ranks", "message"),
     [
         (BOXES, "8,0", f"there is no rank 8; {EIGHT}"),
         (BOXES, [-1, 0], f"there is no rank -1; {EIGHT}"),
@@ -74,10 +74,10 @@ EIGHT = "dgx-a100:boxes=2,gpus=4 has 8 compute nodes, ranks 0 to 7"
         (BOXES, 3, "ranks are 3; expected a text such as '0-7,16-23', or a list of ranks"),
     ],
 )
-def test_unknown_ranks_are_refused(topology: Topology, ranks: str, said: str) -> None:
+def test_unknown_ranks_are_refused(topology: Topology, ranks: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         ranks_of(topology, ranks)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 def test_an_empty_part_of_the_ranks_is_refused_before_the_network_is_read() -> None:
@@ -111,7 +111,7 @@ ANY = "give the id of a compute node, or its position from 0 to 7"
 
 
 @pytest.mark.parametrize(
-    ("root", "said"),
+    ("root", "message"),
     [
         ("b1/gpuu0", f"no node 'b1/gpuu0' to be the root; did you mean 'b1/gpu0'? {ANY}"),
         ("zzz", f"no node 'zzz' to be the root; {ANY}"),
@@ -127,10 +127,10 @@ ANY = "give the id of a compute node, or its position from 0 to 7"
         ("b1/gpu0", "root 'b1/gpu0' is not among the ranks; name it too"),
     ],
 )
-def test_an_invalid_root_is_refused(root: NodeId, said: str) -> None:
+def test_an_invalid_root_is_refused(root: NodeId, message: str) -> None:
     with pytest.raises(InputError) as caught:
         root_number(BOXES, root, (0, 1))
-    assert str(caught.value) == f"dgx-a100:boxes=2,gpus=4: {said}"
+    assert str(caught.value) == f"dgx-a100:boxes=2,gpus=4: {message}"
 
 
 def test_an_ambiguous_root_is_refused() -> None:

@@ -129,7 +129,7 @@ NUMBER = "; write a number such as 25 or '25/3', or one with a unit, '400Gb/s'"
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "said"),
+    ("value", "unit", "message"),
     [
         ("25Gx/s", "GB/s", "has the unknown unit 'Gx/s'; use one such as GB/s, GiB/s, Gb/s or Gbps"),
         ("25gb/s", "GB/s", "has the unknown unit 'gb/s'; write GB/s (bytes) or Gb/s (bits)"),
@@ -149,10 +149,10 @@ NUMBER = "; write a number such as 25 or '25/3', or one with a unit, '400Gb/s'"
         (True, "GB/s", f"is not a number{NUMBER}"),
     ],
 )
-def test_an_invalid_bandwidth_is_named_in_the_error(value: object, unit: str, said: str) -> None:
+def test_an_invalid_bandwidth_is_named_in_the_error(value: object, unit: str, message: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         bandwidth_in(unit, value)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 def test_units_of_known_size() -> None:

@@ -151,8 +151,8 @@ def test_base_trees_are_written_if_the_trees_do_not_fit(monkeypatch: pytest.Monk
     run = run_command("generate", "ring:nodes=4", "--json")
     assert run.status == 0
     assert run.err == "forestcoll: note: ring:nodes=4: a list of all trees is too long; base trees stand for them\n"
-    said = json.loads(run.out)
-    assert (said["trees"], said["base_trees"], said["group_order"]) == (8, 2, 4)
+    document = json.loads(run.out)
+    assert (document["trees"], document["base_trees"], document["group_order"]) == (8, 2, 4)
 
 
 def test_a_compact_schedule_is_verified(tmp_path: Path) -> None:

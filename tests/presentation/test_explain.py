@@ -14,7 +14,7 @@ from forestcoll.solver.optimum import optimum
 from forestcoll.topology.registry import build_topology
 
 
-def said(spec: str, collective: str, **options: str) -> list[str]:
+def explanation_of(spec: str, collective: str, **options: str) -> list[str]:
     best = optimum(spec, collective, **options)  # type: ignore[arg-type]
     return explain(best.bound, best.topology, best.demand)
 
@@ -49,7 +49,7 @@ SHARED = "Along trees, the reduce and the broadcast share the links, and no divi
 def test_each_proof_is_explained_in_sentences(
     spec: str, collective: str, root: str | None, first: str, last: str | None
 ) -> None:
-    lines = said(spec, collective, **({} if root is None else {"root": root}))
+    lines = explanation_of(spec, collective, **({} if root is None else {"root": root}))
     assert lines[0].startswith(first)
     assert last is None or lines[-1] == last
 

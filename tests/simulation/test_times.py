@@ -177,7 +177,7 @@ def test_the_error_for_an_invalid_size_names_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("2KB..1KB", "the range of sizes '2KB..1KB' runs backwards; write '1KB..2KB'"),
         (",".join(["1"] * 1001), "there are 1001 sizes; ask for at most 1000"),
@@ -185,10 +185,10 @@ def test_the_error_for_an_invalid_size_names_it(text: str) -> None:
         ("2000P", "'2000P' is more than the greatest size, 1024PiB; ask for less"),
     ],
 )
-def test_errors_in_a_list_of_sizes_are_reported_in_one_line(text: str, said: str) -> None:
+def test_errors_in_a_list_of_sizes_are_reported_in_one_line(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         sizes_of(text)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("costs", [{"alpha_us": -1}, {"overhead_us": float("nan")}, {"alpha_us": float("inf")}])

@@ -148,7 +148,7 @@ TONS = "the network's bandwidth_unit 'tons/day', whose size is not known"
 
 
 @pytest.mark.parametrize(
-    ("unit", "value", "said"),
+    ("unit", "value", "message"),
     [
         ("GB/s", "25Gx/s", "'25Gx/s' has the unknown unit 'Gx/s'; use one such as GB/s, GiB/s, Gb/s or Gbps"),
         ("GB/s", "25gb/s", "'25gb/s' has the unknown unit 'gb/s'; write GB/s (bytes) or Gb/s (bits)"),
@@ -157,11 +157,11 @@ TONS = "the network's bandwidth_unit 'tons/day', whose size is not known"
         ("GB/s", "fast", "'fast' is not a number; write a number such as 25 or '25/3', or one with a unit, '400Gb/s'"),
     ],
 )
-def test_a_unit_that_cannot_be_converted_is_refused(unit: str, value: str, said: str) -> None:
+def test_a_unit_that_cannot_be_converted_is_refused(unit: str, value: str, message: str) -> None:
     builder = TopologyBuilder("units", bandwidth_unit=unit)
     with pytest.raises(InputError) as caught:
         builder.add_link(builder.add_compute("a"), builder.add_compute("b"), value)
-    assert str(caught.value) == f"units: edge 'a' -> 'b': bandwidth {said}"
+    assert str(caught.value) == f"units: edge 'a' -> 'b': bandwidth {message}"
 
 
 def test_a_bandwidth_of_zero_is_refused_and_a_latency_of_zero_is_accepted() -> None:
@@ -170,13 +170,13 @@ def test_a_bandwidth_of_zero_is_refused_and_a_latency_of_zero_is_accepted() -> N
         joined_pair().add_link("a", "b", 0)
 
 
-@pytest.mark.parametrize(("count", "said"), [(0, "0 compute nodes"), (1, "1 compute node;")])
-def test_fewer_than_two_compute_nodes_are_refused(count: int, said: str) -> None:
+@pytest.mark.parametrize(("count", "message"), [(0, "0 compute nodes"), (1, "1 compute node;")])
+def test_fewer_than_two_compute_nodes_are_refused(count: int, message: str) -> None:
     builder = TopologyBuilder("few")
     builder.add_switch("s")
     for node in range(count):
         builder.add_duplex(builder.add_compute(node), "s", 1)
-    with pytest.raises(InputError, match=f"^few: has {said}"):
+    with pytest.raises(InputError, match=f"^few: has {message}"):
         builder.build()
 
 
@@ -242,8 +242,8 @@ def test_an_unknown_id_is_refused_with_the_nearest_one() -> None:
     for look_up in (topology.number, topology.named):
         with pytest.raises(InputError) as caught:
             look_up("hbu")
-        said = "boxes: no node 'hbu'; did you mean 'hub'? use the id of one of its nodes"
-        assert str(caught.value) == said
+        message = "boxes: no node 'hbu'; did you mean 'hub'? use the id of one of its nodes"
+        assert str(caught.value) == message
         with pytest.raises(InputError, match=r"^boxes: no node 1; use the id of one of its nodes$"):
             look_up(1)
     builder = joined_pair()

@@ -72,7 +72,7 @@ def test_the_default_name_of_a_graph_is_graph(name: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edges", "said"),
+    ("edges", "message"),
     [
         ([(0, 1, {})], 'graph: edges[0] (0 -> 1) has no "bandwidth"; give it one'),
         ([(0, 1, {3: 4})], 'graph: edges[0] (0 -> 1) has no "bandwidth"; give it one'),
@@ -87,12 +87,12 @@ def test_the_default_name_of_a_graph_is_graph(name: dict[str, str]) -> None:
         ([(0, 1, {"bandwidth": 1}), (2, 3, {"bandwidth": 1})], "graph: compute node 0 cannot reach compute node 2"),
     ],
 )
-def test_a_violated_rule_is_named(edges: list[tuple[object, object, dict[str, object]]], said: str) -> None:
+def test_a_violated_rule_is_named(edges: list[tuple[object, object, dict[str, object]]], message: str) -> None:
     graph = nx.Graph()
     graph.add_edges_from(edges)
     with pytest.raises(InputError) as caught:
         from_networkx(graph)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
 
 
 def test_keys_are_checked_only_if_the_graph_has_a_format_marker() -> None:

@@ -106,7 +106,7 @@ def test_parallel_edges_add_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("0", "0 must be greater than 0"),
         ("0.0", "0.0 must be greater than 0"),
@@ -126,12 +126,12 @@ def test_parallel_edges_add_up(tmp_path: Path) -> None:
         ("{}", "{} is not a number"),
     ],
 )
-def test_a_bandwidth_that_is_not_a_positive_number_is_refused(tmp_path: Path, value: str, said: str) -> None:
-    assert problem(tmp_path, text(edge(f', "bandwidth": {value}'))).startswith(f"edge 'a' -> 'b': bandwidth {said}")
+def test_a_bandwidth_that_is_not_a_positive_number_is_refused(tmp_path: Path, value: str, message: str) -> None:
+    assert problem(tmp_path, text(edge(f', "bandwidth": {value}'))).startswith(f"edge 'a' -> 'b': bandwidth {message}")
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (text(edge("")), "edges[0] ('a' -> 'b') has no \"bandwidth\""),
         (text(edge(', "bandwidth": 1, "latency_us": -1')), "edge 'a' -> 'b': latency_us -1 must be 0 or more"),
@@ -179,13 +179,13 @@ def test_a_bandwidth_that_is_not_a_positive_number_is_refused(tmp_path: Path, va
         ('{"graph": ' + "[" * 100_000, "JSON nested too deeply"),
     ],
 )
-def test_a_violated_rule_is_named(tmp_path: Path, content: str, said: str) -> None:
-    assert problem(tmp_path, content).startswith(said)
+def test_a_violated_rule_is_named(tmp_path: Path, content: str, message: str) -> None:
+    assert problem(tmp_path, content).startswith(message)
 
 
 def test_the_error_for_a_missing_file_names_the_path(tmp_path: Path) -> None:
-    for path, said in [(tmp_path, "is a directory"), (tmp_path / "no.json", "no such file")]:
-        with pytest.raises(InputError, match=f"^{path}: {said}"):
+    for path, message in [(tmp_path, "is a directory"), (tmp_path / "no.json", "no such file")]:
+        with pytest.raises(InputError, match=f"^{path}: {message}"):
             read_topology(path)
 
 
@@ -214,8 +214,8 @@ def test_an_attribute_that_is_not_finite_is_named(tmp_path: Path, number: str) -
 @pytest.mark.parametrize("ability", ["multicast", "aggregation"])
 def test_only_a_switch_can_multicast_or_aggregate(tmp_path: Path, ability: str) -> None:
     nodes = f'"nodes": [{{"id": "a", "{ability}": true}}, {{"id": "b"}}]'
-    said = f"compute node 'a': only a switch can have {ability}; make it one"
-    assert problem(tmp_path, text(GOOD, nodes=nodes)) == said
+    message = f"compute node 'a': only a switch can have {ability}; make it one"
+    assert problem(tmp_path, text(GOOD, nodes=nodes)) == message
     assert len(read(tmp_path, text(GOOD, nodes=nodes.replace("true", "false"))).compute) == 2
 
 
@@ -265,18 +265,18 @@ def test_a_key_of_a_node_that_looks_like_a_mistake_is_refused(tmp_path: Path, ke
 
 @pytest.mark.parametrize("key", ["bw", "capacity", "cap", "weight", "speed", "rate", "bandwith", "Bandwidth"])
 def test_a_bandwidth_under_another_key_is_refused(tmp_path: Path, key: str) -> None:
-    said = f"edges[0] ('a' -> 'b') {rename(key, 'bandwidth', UNIT)}"
-    assert problem(tmp_path, text(edge(f', "{key}": 25'))) == said
+    message = f"edges[0] ('a' -> 'b') {rename(key, 'bandwidth', UNIT)}"
+    assert problem(tmp_path, text(edge(f', "{key}": 25'))) == message
 
 
 @pytest.mark.parametrize("key", ["latency", "latency_ns", "delay", "latencyUs", "latency_su"])
 def test_a_latency_under_another_key_is_refused(tmp_path: Path, key: str) -> None:
-    said = f"edges[0] ('a' -> 'b') {rename(key, 'latency_us', MICROSECONDS + ', or give both')}"
-    assert problem(tmp_path, text(edge(f', "bandwidth": 25, "{key}": 3'))) == said
+    message = f"edges[0] ('a' -> 'b') {rename(key, 'latency_us', MICROSECONDS + ', or give both')}"
+    assert problem(tmp_path, text(edge(f', "bandwidth": 25, "{key}": 3'))) == message
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (text(GOOD, nodes='"nodes": [{"name": "a"}]'), f"nodes[0] {rename('name', 'id', '')}"),
         (text(GOOD, nodes='"nodes": [{"label": "a"}]'), f"nodes[0] {rename('label', 'id', '')}"),
@@ -294,8 +294,8 @@ def test_a_latency_under_another_key_is_refused(tmp_path: Path, key: str) -> Non
         (text(GOOD).replace('"edges"', '"arcs"'), rename("arcs", "edges")),
     ],
 )
-def test_other_keys_that_look_like_a_mistake_are_refused(tmp_path: Path, content: str, said: str) -> None:
-    assert problem(tmp_path, content) == said
+def test_other_keys_that_look_like_a_mistake_are_refused(tmp_path: Path, content: str, message: str) -> None:
+    assert problem(tmp_path, content) == message
 
 
 def test_a_similar_key_is_an_attribute_if_the_known_key_is_given_too(tmp_path: Path) -> None:

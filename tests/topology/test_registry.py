@@ -140,7 +140,7 @@ def test_a_bandwidth_parameter_can_have_a_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "message"),
     [
         ("dgx-a10", "'dgx-a10': no such builder or file; did you mean 'dgx-a100'? 'forestcoll topologies' lists"),
         ("DGX-H100:boxes=2", "'DGX-H100': no such builder or file; did you mean 'dgx-h100'?"),
@@ -205,8 +205,8 @@ def test_a_bandwidth_parameter_can_have_a_unit() -> None:
         ("complete:nodes=1000000", "complete:nodes=1000000: has 999999000000 one-way links; make it smaller, 4194304"),
     ],
 )
-def test_a_bad_spec_is_refused(spec: str, said: str) -> None:
-    assert problem(spec).startswith(said)
+def test_an_invalid_spec_is_refused(spec: str, message: str) -> None:
+    assert problem(spec).startswith(message)
 
 
 def test_too_large_networks_are_refused_before_they_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
