@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the modules that read what users give."""
+"""The examples in the docstrings of the modules that read user input run."""
 
 import doctest
 import importlib

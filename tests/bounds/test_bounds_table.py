@@ -109,8 +109,8 @@ def test_the_root_is_the_given_one_or_the_best() -> None:
         Collective.REDUCE: 2,
     }
     assert algbw(best, Collective.BROADCAST) == algbw(best, Collective.REDUCE) == 4
-    asked = bounds_of(topology, root="b")
-    assert algbw(asked, Collective.BROADCAST) == algbw(asked, Collective.REDUCE) == 1
+    given = bounds_of(topology, root="b")
+    assert algbw(given, Collective.BROADCAST) == algbw(given, Collective.REDUCE) == 1
 
 
 def test_switches_that_compute_reach_the_cut_set_bound() -> None:

@@ -2,6 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from mutations import with_block, with_instruction
 from small_programs import (
     FIFO,
     MEMORY,
@@ -22,7 +23,6 @@ from small_programs import (
 from forestcoll.interpreter import check
 from forestcoll.program import (
     Barrier,
-    Block,
     Buffer,
     Channel,
     Fault,
@@ -32,21 +32,6 @@ from forestcoll.program import (
     Program,
     Task,
 )
-
-
-def with_instruction(base: Program, place: tuple[int, int, int], *instructions: Instruction) -> Program:
-    """The program with other instructions in the place of one."""
-    rank, block, number = place
-    listed = base.ranks[rank].blocks[block].instructions
-    return with_block(base, rank, block, (*listed[:number], *instructions, *listed[number + 1 :]))
-
-
-def with_block(base: Program, rank: int, block: int, instructions: tuple[Instruction, ...]) -> Program:
-    blocks = list(base.ranks[rank].blocks)
-    blocks[block] = Block(instructions)
-    ranks = list(base.ranks)
-    ranks[rank] = replace(ranks[rank], blocks=tuple(blocks))
-    return replace(base, ranks=tuple(ranks))
 
 
 def changed(base: Program, place: tuple[int, int, int], **values: Any) -> Program:
@@ -64,7 +49,7 @@ def fault(broken: Program) -> Fault:
 
 @pytest.mark.parametrize("placement", [{}, {"in_place": True}, {"in_place": True, "out_of_place": False}])
 @pytest.mark.parametrize("make", [exchange, relay, put])
-def test_right_programs_have_no_fault(make: Any, placement: dict[str, bool]) -> None:
+def test_correct_programs_have_no_fault(make: Any, placement: dict[str, bool]) -> None:
     assert check(make(**placement)).ok
 
 
@@ -223,12 +208,12 @@ def test_the_helper_of_a_port_may_read_late() -> None:
     """The source of a put may be overwritten only after a flush, or after the other rank has answered."""
     base = put(PORT)
     assert check(base).ok
-    spoil = move(scratch(0, 0), inp(0, 0))
+    overwrite = move(scratch(0, 0), inp(0, 0))
     fill = move(inp(0, 0), scratch(0, 0))
     listed = base.ranks[0].blocks[0].instructions
-    late = with_block(replace(base, in_place=True, out_of_place=False), 0, 0, (*listed, fill, spoil))
+    late = with_block(replace(base, in_place=True, out_of_place=False), 0, 0, (*listed, fill, overwrite))
     assert check(late).ok
-    early = with_block(late, 0, 0, (*listed[:4], fill, spoil, listed[4]))
+    early = with_block(late, 0, 0, (*listed[:4], fill, overwrite, listed[4]))
     found = fault(early)
     assert (found.rule, found.place) == ("race", "rank 0, block 0, step 5")
 

@@ -1,4 +1,4 @@
-"""Step schedules made of others: reversed, carried over, one after the other."""
+"""Step schedules made from others: reversed, mapped to another numbering, or one after the other."""
 
 from fractions import Fraction
 
@@ -24,7 +24,7 @@ DIRECT = st.one_of(networks(most=6, switches=False), one_way_networks(most=6, sw
 
 @examples(60)
 @given(DIRECT, st.sampled_from(["allgather", "reduce-scatter", "allreduce"]))
-def test_the_reverse_is_right_on_the_transposed_network_and_costs_the_same(topology: Topology, kind: str) -> None:
+def test_the_reverse_is_correct_on_the_transposed_network_and_has_the_same_cost(topology: Topology, kind: str) -> None:
     schedule = bfb(topology, kind)
     back = reversed_steps(schedule)
     assert back.collective is schedule.collective.dual
@@ -33,7 +33,7 @@ def test_the_reverse_is_right_on_the_transposed_network_and_costs_the_same(topol
     assert reversed_steps(back) == schedule
 
 
-def test_a_reverse_symmetric_network_takes_the_reverse_back_by_isomorphism() -> None:
+def test_on_a_reverse_symmetric_network_the_reverse_is_mapped_back() -> None:
     topology = build_topology("circulant:nodes=7,offsets=1+2,one_way=true")
     assert not is_own_transpose(topology)
     image = [(-node) % 7 for node in range(7)]
@@ -54,7 +54,7 @@ def test_shards_move_with_their_nodes() -> None:
 
 
 @pytest.mark.parametrize("image", [[0, 0, 1, 2], [0, 1, 2], [0, 1, 2, 4]])
-def test_an_image_that_is_no_numbering_is_refused(image: list[int]) -> None:
+def test_an_image_that_is_not_a_permutation_is_refused(image: list[int]) -> None:
     topology = build_topology("ring:nodes=4")
     with pytest.raises(InputError, match="the image does not list each node"):
         carried_over(bfb(topology), topology, image)
@@ -68,7 +68,7 @@ def test_only_a_reduce_scatter_and_an_allgather_make_an_allreduce() -> None:
         combined(reversed_steps(ring), other)
 
 
-def test_transfers_given_in_any_order_are_put_in_steps() -> None:
+def test_transfers_in_any_order_are_sorted_into_steps() -> None:
     columns = [np.array(column) for column in ([1, 0, 1], [0, 1, 2], [0, 1, 2], [1, 2, 0], [3, 1, 0], [2, 0, 2])]
     steps, shards, sources, targets, lows, highs = columns
     sent = Transfers.by_step(
