@@ -29,6 +29,8 @@ MODULES = (
     "schedule.trees.shape",
     "schedule.trees.traffic",
     "schedule.trees.value",
+    "simulation.costs",
+    "simulation.series.play",
     "simulation.simulate",
     "solver.generate",
     "solver.optimum",

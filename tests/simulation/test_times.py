@@ -181,9 +181,9 @@ def test_other_sizes_are_refused_by_name(text: str) -> None:
     ("text", "said"),
     [
         ("2KB..1KB", "the range of sizes '2KB..1KB' runs backwards; write '1KB..2KB'"),
-        (",".join(["1"] * 1001), "there are 1001 sizes; ask for at most 1000"),
-        (",".join(f"{size}..{1 << 60}" for size in range(1, 51)), "there are 1407 sizes; ask for at most 1000"),
-        ("2000P", "'2000P' is more than the greatest size, 1024PiB; ask for less"),
+        (",".join(["1"] * 1001), "there are 1001 sizes; give at most 1000"),
+        (",".join(f"{size}..{1 << 60}" for size in range(1, 51)), "there are 1407 sizes; give at most 1000"),
+        ("2000P", "'2000P' is more than the greatest size, 1024PiB; use a smaller one"),
     ],
 )
 def test_what_is_wrong_with_a_list_of_sizes_is_said_in_one_line(text: str, said: str) -> None:
