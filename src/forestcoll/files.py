@@ -40,11 +40,11 @@ def is_standard_stream(path: Path | None) -> bool:
 
 
 PathLike: TypeAlias = str | os.PathLike[str]
-"""What names a file: a text, in which `-` is the standard stream, or a path."""
+"""The name of a file: a text, in which `-` is the standard stream, or a path."""
 
 
 def as_path(path: PathLike) -> Path:
-    """Return the path that a caller names.
+    """Return `path` as a `Path`.
 
     Raises:
         InputError: `path` is neither a text nor a path.

@@ -59,7 +59,7 @@ def test_ids_may_be_integers_of_numpy() -> None:
 
 @pytest.mark.parametrize("graph", ["x", None, {"nodes": []}, 3])
 def test_what_is_no_graph_is_refused(graph: object) -> None:
-    with pytest.raises(InputError, match=r" is no networkx graph; make one, or use TopologyBuilder$"):
+    with pytest.raises(InputError, match=r" is not a networkx graph; pass one, or use TopologyBuilder$"):
         from_networkx(graph)
 
 

@@ -53,14 +53,14 @@ def fault_of_data(run: Run) -> Fault | None:
 
 @dataclass
 class _Meeting:
-    """A barrier that some blocks have reached in the present turn: their joined rows, and the actors."""
+    """A barrier that some of its blocks have reached: their joined rows, and the actors."""
 
     row: Row
     actors: list[int] = field(default_factory=list)
 
 
 class _Execution:
-    """The state of a run: data, clocks, accesses, and messages and signals on their way."""
+    """The state of a run: data, clocks, accesses, and messages and signals in transit."""
 
     def __init__(self, run: Run) -> None:
         self.run, self.program, self.memory = run, run.program, run.memory
@@ -170,7 +170,7 @@ class _Execution:
         return self.memory.of_span(source) == self.memory.of_span(target)
 
     def _hand_over(self, actor: int, channel: int) -> int:
-        """Make the helper of a PORT channel continue after what `actor` knows, and return the helper."""
+        """Order the helper of a PORT channel after all that is before `actor`, and return the helper."""
         helper = self.clocks.helpers[channel]
         self.clocks.begin(helper, meets=True)
         self.clocks.join(helper, self.clocks.row_for_others(actor, done=False), at_once=True)
@@ -267,13 +267,13 @@ class _Execution:
         name = self.memory.name(cell)
         if who >= self.clocks.first_start:
             rank = who - self.clocks.first_start
-            self._stop("before-start", f"{does} {name} without knowing that rank {rank} has started")
+            self._stop("before-start", f"{does} {name} without waiting until rank {rank} has started")
         other = instruction_name(self.program, *self.places[who, when])
         what = "reads" if read else "writes"
         self._stop("race", f"{does} {name} while {other} {what} it: nothing says which comes first")
 
     def end(self) -> None:
-        """Check the content of the outputs, and that all of it is present when each rank ends."""
+        """Check the content of the outputs, and that each rank has its whole output when it ends."""
         for rank in range(len(self.program.ranks)):
             wanted = symbols.expected(self.program, rank, self.patterns)
             cells = self.memory.cells(rank, Buffer.OUTPUT, 0, len(wanted.patterns))

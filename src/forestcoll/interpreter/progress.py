@@ -1,4 +1,4 @@
-"""How far a program runs, independent of the speed of the ranks: an order in which it runs, or where it stops.
+"""An order in which a program runs to its end, or the point where it stops; it does not depend on the speed of ranks.
 
 Every instruction waits for things that stay present until the instruction takes them, and that no other block can take.
 (The program is well formed: each end of a channel belongs to one block, and one block acquires each semaphore.) So an
@@ -34,7 +34,7 @@ Need: TypeAlias = tuple[str, int, int, int]
 
 @dataclass
 class Channel:
-    """What is on its way over a channel: pieces of messages, or signals."""
+    """The contents of a channel: pieces of messages, or signals, that were sent and not yet received."""
 
     pieces: int = 0
     signals: int = 0

@@ -1,4 +1,4 @@
-"""Why a program stops: which block waits for which, as text."""
+"""The reason why a program stops, as text: which block waits for which."""
 
 from collections.abc import Iterator
 

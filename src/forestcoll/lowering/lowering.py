@@ -1,4 +1,4 @@
-"""A schedule becomes a program that stays within its target's figures."""
+"""Lowering of a schedule to a program within the limits of a runtime."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -31,13 +31,21 @@ UNLIMITED = Limits(name="no runtime in particular")
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """A program, and what became of the schedule on the way.
+    """The result of lowering a schedule: a program, and how it differs from the schedule.
 
     Attributes:
         program: the program.
-        algbw: what the program's shares achieve on the schedule's network, in its unit.
-        loss: the part of the schedule's algbw that is lost to rounding and to trees left out; 0 if it is exact.
-        trees_left_out: how many trees carry nothing any more, as their chunks went to others of their root.
+        algbw: the algorithmic bandwidth with the shares of the program, in the unit of the topology.
+        loss: the part of the algbw of the schedule that is lost by rounding shares and leaving out trees, as a fraction
+            from 0 to 1; 0 if the program has exactly the shares of the schedule.
+        trees_left_out: the number of trees of the schedule that carry no data in the program, because other trees of
+            the same root carry all of it.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> lowering = lower(generate("ring:nodes=3"))
+        >>> str(lowering.algbw), str(lowering.loss), lowering.trees_left_out
+        ('3', '0', 0)
     """
 
     program: Program
@@ -47,37 +55,41 @@ class Lowering:
 
 
 def lower(schedule: Schedule, options: Options | None = None, limits: Limits = UNLIMITED) -> Lowering:
-    """Return a program that does what `schedule`, of any kind that has programs, says, within `limits`.
+    """Convert a schedule into a program within the limits of a runtime.
 
-    Where the program of all trees does not fit, each root keeps only its greatest trees, as many as do; what that costs
-    is in `Lowering.loss`.
+    If the program of all trees does not fit, each root keeps only its trees with the greatest shares, as many as fit.
+    `Lowering.loss` states the bandwidth that this costs.
 
     Args:
-        schedule: a schedule that `verify` finds right.
-        options: knobs of the lowering.
-        limits: figures of the runtime.
+        schedule: a schedule of trees or of steps that `verify` accepts.
+        options: the options of the lowering; the defaults of `Options` if None.
+        limits: the limits of the runtime; by default there are none.
+
+    Returns:
+        The program, with its bandwidth.
 
     Raises:
-        InputError: schedules of this kind have no programs; step schedules are lowered two-sided only, and something
-            else is asked for; or trees pass through compute nodes that take no part.
-        NoSolutionError: nothing fits, or the shards cannot be whole numbers of chunks.
+        InputError: schedules of this kind have no programs; the options are not possible for steps; or trees use an
+            idle compute node as a relay.
+        NoSolutionError: no program fits the limits, or the shards are not whole numbers of chunks.
 
     Example:
-        >>> from forestcoll import build_topology, generate
-        >>> len(lower(generate(build_topology("ring:nodes=4"))).program.ranks)
-        4
+        >>> from forestcoll import generate
+        >>> program = lower(generate("ring:nodes=3")).program
+        >>> len(program.ranks), program.chunks, len(program.channels)
+        (3, 3, 6)
     """
     return lowerer_for(schedule).lower(schedule, options or Options(), limits)
 
 
 @dataclass(frozen=True)
 class Lowerer:
-    """How schedules of one kind become programs.
+    """The function that lowers schedules of one kind, and its abilities.
 
     Attributes:
-        lower: returns the program of a schedule, by options and limits.
-        styles: the kinds of instructions that it can use.
-        in_pieces: whether chunks can be cut into pieces that follow each other.
+        lower: returns the program of a schedule for given options and limits.
+        styles: the styles of programs that it can make.
+        in_pieces: whether the data of a tree can be cut into pieces that follow each other.
     """
 
     lower: Callable[[Any, Options, Limits], Lowering]
@@ -86,7 +98,7 @@ class Lowerer:
 
 
 def lowerer_for(schedule: Schedule) -> Lowerer:
-    """Return how schedules of this kind become programs. Raises `InputError` if they do not."""
+    """Return the entry of `LOWERERS` for `schedule`. Raises `InputError` if there is none."""
     return entry_for(LOWERERS, schedule, "made a program")
 
 
@@ -111,7 +123,7 @@ def _lower_trees(schedule: TreeSchedule, options: Options, limits: Limits) -> Lo
 
 
 def _check_relays(schedule: TreeSchedule) -> None:
-    """Refuse a schedule whose trees pass through compute nodes that take no part: nobody runs a program there."""
+    """Raise `InputError` if trees use idle compute nodes as relays, because idle nodes run no program."""
     idle = set(schedule.topology.compute).difference(schedule.members)
     if idle and (used := idle.intersection(schedule.routes.entries.tolist())):
         name = schedule.topology.nodes[min(used)].id
@@ -122,7 +134,7 @@ def _check_relays(schedule: TreeSchedule) -> None:
 
 
 def _numbers_of_trees(schedule: TreeSchedule) -> Iterator[int | None]:
-    """Yield how many trees of each root are tried: all (None), and half as many each time, down to one."""
+    """Yield the numbers of trees per root to try: all (None), then half as many each time, down to one."""
     yield None
     most = max(max(Counter(phase.roots).values()) for phase in schedule.phases)
     while most > 1:
@@ -147,7 +159,7 @@ def _grid(schedule: TreeSchedule, options: Options, limits: Limits) -> Grid:
 
 
 def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limits) -> Iterator[Program | Excess]:
-    """Yield programs that fit, the preferred one first, and what does not fit of others."""
+    """Yield the programs that fit, the best one first, and for each other plan the limit that it exceeds."""
     layout = Layout.of(schedule, grid, options)
     if options.style is Style.ONE_SIDED:
         boxes = [schedule.topology.nodes[node].attributes.get("box") for node in schedule.members]
@@ -164,7 +176,7 @@ def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limi
 
 
 def _thinned(schedule: TreeSchedule, kept: int) -> TreeSchedule:
-    """Return the schedule with the `kept` greatest trees of each root in each phase, grown to what all of them had."""
+    """Return the schedule with only the `kept` greatest trees of each root and phase, scaled up to the same total."""
     return replace(schedule, phases=tuple(_thinned_phase(phase, kept) for phase in schedule.phases))
 
 
@@ -196,4 +208,4 @@ LOWERERS: dict[type[Schedule], Lowerer] = {
     TreeSchedule: Lowerer(_lower_trees, frozenset(Style), in_pieces=True),
     StepSchedule: Lowerer(_lower_steps, frozenset({Style.TWO_SIDED}), in_pieces=False),
 }
-"""How schedules become programs, of each kind that has programs."""
+"""The lowering of each kind of schedule that has programs."""

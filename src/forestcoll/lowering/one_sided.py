@@ -3,15 +3,16 @@
 Each cell (`cells`) has a block number. Block b of every rank does the part of that rank in the cells of number b, in
 one order, as `puts` describes. Blocks n of two ranks are joined by a channel of number n in each direction.
 
-**Why it is right.** A rank reads only data that the same block of the rank wrote, or that another rank wrote whose
-signal it waited for. Nobody uses memory before a rank writes there: space for sums has one writer, and the chunks of a
+**Why it is correct.** A rank reads only data that the same block of the rank wrote, or that another rank wrote whose
+signal it waited for. No rank uses memory before a rank writes there: space for sums has one writer, and the chunks of a
 cell in an output are written once, by one rank. (In an allreduce the root has all sums before the output is written, so
 all ranks have read their contributions, which may lie there.) A rank starts to write into the memory of another only
 after that one has signalled that it has started, at the start of each block. Before a rank ends, it has waited for all
 data that comes to it, and for the helpers of PORT channels to do the work that it gave them.
 
-**Why it ends.** Giving a signal never waits. Take the first cell, in the order, that is not done. Every block on its
-trees has done everything that comes before, so nothing stops the blocks from its leaves to the root and back.
+**Why it terminates.** Sending a signal never waits. Consider the first cell, in the order, that is not done. All blocks
+on its trees have done all earlier cells. So no block on the paths from its leaves to the root and back has to wait for
+another cell.
 """
 
 from collections import Counter

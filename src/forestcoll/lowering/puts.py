@@ -8,7 +8,7 @@
 - If a switch reaches several of the children, one store writes to all of them and to the output of the rank itself. If
   the switch can add up the data of all ranks and send the result to all, the root makes it do so, and signals.
 
-With packets nobody signals: data lies in scratch next to flags, and the reader waits for the flags. A sum is then also
+With packets there are no signals: data lies in scratch next to flags, and the reader waits for the flags. A sum is also
 written to the place of the later result, because operations on packets require a target there.
 """
 

@@ -36,7 +36,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
     """Return a program that does what `schedule` says, within `limits`; its shares are exact.
 
     Raises:
-        InputError: the options ask for one-sided programs, pieces or instances, which step schedules do not support.
+        InputError: the options request a one-sided program, pieces or instances, which step schedules do not support.
         NoSolutionError: nothing fits, or the parts of shards cannot be whole numbers of chunks.
     """
     if options.style is Style.ONE_SIDED or options.scale != 1:

@@ -55,7 +55,7 @@ class Buffer(StrEnum):
     OUTPUT = "output"
     """The result of the rank."""
     SCRATCH = "scratch"
-    """Space for data on its way; nothing may be read from it before it was written."""
+    """Space for intermediate data; a chunk must be written before it is read."""
 
 
 class ChannelKind(StrEnum):
@@ -159,7 +159,7 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A meeting of `blocks` blocks of a rank: none continues before all have come. It can be used again afterwards."""
+    """A barrier for `blocks` blocks of a rank: none continues before all have reached it. It can be used repeatedly."""
 
     number: int
     blocks: int
@@ -167,7 +167,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """One thing that a block does; the module's docstring says in which order its parts take effect.
+    """One instruction of a block; the docstring of the module states the order in which its parts take effect.
 
     Attributes:
         sources: what is read and added up; all places have the same count.
@@ -243,7 +243,7 @@ class Block:
 
     Attributes:
         instructions: what it does.
-        loops: which instructions repeat; in rising order, not nested. A note only: it does not change the program.
+        loops: which instructions repeat, in ascending order, not nested; they do not change what the program does.
         number: its id in the file that the program was read from; None means its index in `Rank.blocks`.
     """
 
@@ -254,7 +254,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """What one rank does, and how large its buffers are, in chunks.
+    """The blocks of one rank, and the sizes of its buffers in chunks.
 
     In place, a buffer that lies inside the other one may have the size 0 here, as in some files.
     """
@@ -273,18 +273,18 @@ class Program:
 
     Attributes:
         name: the name of the program in files.
-        task: what it has to do, which defines the content of buffers before and after.
-        ranks: what each rank does.
+        task: the task of the program, which defines the content of buffers before and after.
+        ranks: the blocks and buffers of each rank.
         channels: connections between ranks; instructions name them by their index here.
         chunks: how many chunks the total data M has (see `Task`).
         shards: for each rank, the chunks of its part of the data, if the task has parts; they add up to `chunks`. Else
             empty.
         root: of a broadcast or a reduce, the rank that all data starts from or ends on.
         groups: ranks that a switch reaches at once; multicasts name them by their index here.
-        in_place: whether it may be run with the input buffer inside the output buffer, or the output inside the input.
-        out_of_place: whether it may be run with separate buffers.
-        protocol: how bytes are moved.
-        slots: how many messages a FIFO channel holds before its sender waits for the receiver; None for no limit.
+        in_place: whether it can run with the input buffer inside the output buffer, or the output inside the input.
+        out_of_place: whether it can run with separate buffers.
+        protocol: how the runtime moves bytes.
+        slots: the number of messages that a FIFO channel holds before its sender must wait; None for no limit.
         slot_chunks: the most chunks of one message; longer ones are split into several.
     """
 

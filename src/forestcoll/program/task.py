@@ -1,4 +1,4 @@
-"""What a program has to do: the content of the buffers before and after.
+"""The task of a program: the content of the buffers before and after.
 
 The contribution of rank r to chunk i of the data is an *atom* (r, i). A chunk of a buffer holds a sum of atoms. At the
 start each chunk of an input holds one atom, and at the end the outputs must hold what the task says. Shards are in the

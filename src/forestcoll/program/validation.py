@@ -1,6 +1,6 @@
-"""Whether a program is well formed: every number in it names something, and every instruction can be done.
+"""Checks that a program is well formed: each number refers to an existing object, and each instruction is possible.
 
-Whether it computes the right data is checked by the interpreter, which relies on these rules.
+The interpreter relies on these rules. It checks whether the program computes the correct data.
 """
 
 from collections.abc import Iterator

@@ -181,7 +181,7 @@ class _Reading:
                 yield Instruction(barrier=barrier, step=number)
                 together = True
                 continue
-            for instruction in _Doing(self, gpu, block, operation, turn).instructions():
+            for instruction in _OperationReader(self, gpu, block, operation, turn).instructions():
                 yield replace(instruction, meets=together, step=number)
                 together = False
 
@@ -206,14 +206,14 @@ class _Reading:
         return self._groups[tuple(sorted(ranks))]
 
 
-class _Turn(NamedTuple):
+class _Round(NamedTuple):
     """A round of a pipeline with several rounds."""
 
     number: int
     of: int
 
 
-def _unrolled(block: document.Block, scale: _Scale) -> Iterator[tuple[int, Operation, _Turn | None]]:
+def _unrolled(block: document.Block, scale: _Scale) -> Iterator[tuple[int, Operation, _Round | None]]:
     """Yield operations with their numbers in the order in which the block does them, and the round in a pipeline."""
     number = 0
     for operation in block.operations:
@@ -224,7 +224,7 @@ def _unrolled(block: document.Block, scale: _Scale) -> Iterator[tuple[int, Opera
         turns = scale.turns(operation)
         for turn in range(turns):
             for place, each in enumerate(operation.operations):
-                yield number + 1 + place, each, _Turn(turn, turns)
+                yield number + 1 + place, each, _Round(turn, turns)
         number += 1 + len(operation.operations)
 
 
@@ -232,7 +232,7 @@ def _channel_numbers(plan: Plan) -> Mapping[_Key, int]:
     """Return the index of each one-way channel; channels are numbered by type and pair of ranks.
 
     The executor joins channel number i from rank a to b with number i from b to a. If one rank has fewer, the executor
-    creates channels that nobody uses.
+    creates channels that are not used.
     """
     counts: dict[tuple[ChannelKind, int, int], int] = {}
     for gpu in plan.gpus:
@@ -265,14 +265,14 @@ def _numbers_to_peers(peers: tuple[int, ...]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _Doing:
+class _OperationReader:
     """One operation of a block, in one round of a pipeline or in none."""
 
     reading: _Reading
     gpu: Gpu
     block: document.Block
     operation: Operation
-    turn: _Turn | None
+    turn: _Round | None
 
     def instructions(self) -> Iterator[Instruction]:
         """Yield what the operation does; all instructions have its number."""
@@ -323,7 +323,7 @@ class _Doing:
             yield self._move(tuple(sources), tuple(targets), None)
 
     def _move(self, sources: tuple[Place, ...], targets: tuple[Place, ...], port: int | None) -> Instruction:
-        channel = self._way(sources + targets) if port is None else port
+        channel = self._memory_channel(sources + targets) if port is None else port
         name = self.operation.name
         signals = name in {OperationName.PUT_SIGNAL, OperationName.PUT_SIGNAL_FLUSH} and port is not None
         flushes = name is OperationName.PUT_SIGNAL_FLUSH and port is not None
@@ -335,7 +335,7 @@ class _Doing:
             flushes=(port,) if flushes and port is not None else (),
         )
 
-    def _way(self, places: tuple[Place, ...]) -> int | None:
+    def _memory_channel(self, places: tuple[Place, ...]) -> int | None:
         """Return a memory channel to the first of `places` that belongs to another rank; None if none does."""
         for place in places:
             if isinstance(place, Span) and place.rank != self.gpu.rank:
