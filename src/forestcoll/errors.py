@@ -44,15 +44,35 @@ class InputError(ForestcollError):
 
 
 class NoSolutionError(ForestcollError):
-    """The input is valid, but the request has no solution on this network. The text states the reason."""
+    """The input is valid, but the request has no solution on this network. The text states the reason.
+
+    Example:
+        >>> import forestcoll
+        >>> try:
+        ...     forestcoll.find_topologies(5, 3, bidirectional=True)
+        ... except forestcoll.NoSolutionError as error:
+        ...     print(str(error).partition("; ")[0])
+        no bidirectional network of 5 nodes with 3 links each is known
+    """
 
 
 class CommunicationError(ForestcollError):
-    """Another process, or the network between processes, failed. The text names the operation and the rank."""
+    """Another process, or the network between processes, failed. The text names the operation and the rank.
+
+    Example:
+        >>> import forestcoll
+        >>> issubclass(forestcoll.CommunicationError, forestcoll.ForestcollError)
+        True
+    """
 
 
 class InternalError(ForestcollError):
-    """A defect of forestcoll: an invariant does not hold. Please report it with the input."""
+    """A defect of forestcoll: an invariant does not hold. Please report it with the input.
+
+    Example:
+        >>> print(InternalError("a tree is not spanning"))
+        defect in forestcoll: a tree is not spanning; please report it with the input that led here
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(f"defect in forestcoll: {message}; please report it with the input that led here")

@@ -14,6 +14,7 @@ MODULES = (
     "generation.forest",
     "lowering.lowering",
     "progress",
+    "method",
     "optima.rooted",
     "optima.value",
     "proof.bound",
