@@ -171,7 +171,7 @@ def test_it_is_presented_as_all_kinds_are() -> None:
 
 
 def test_what_it_cannot_become_is_said_in_one_line() -> None:
-    words = "a schedule of kind 'stars' cannot be made a program; use a schedule of kind 'trees' or 'steps'"
+    words = "a schedule of kind 'stars' cannot be lowered to a program; use a schedule of kind 'trees' or 'steps'"
     for attempt in (lower, lambda schedule: export(schedule, "msccl-xml"), _simulated_as_program):
         with pytest.raises(InputError) as caught:
             attempt(stars())

@@ -14,7 +14,7 @@ from forestcoll.design.measure import Cost
 from forestcoll.design.sends import step_schedule
 from forestcoll.errors import InputError, InternalError
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.steps.composition import carried_over, combined, is_own_transpose, reversed_steps
+from forestcoll.schedule.steps.composition import combined, is_own_transpose, mapped_to, reversed_steps
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 from forestcoll.verification import verify
@@ -118,4 +118,4 @@ def _reduce_scatter(construction: Construction, topology: Topology, allgather: S
         return backwards
     image = np.empty_like(mirror)
     image[mirror] = np.arange(len(mirror), dtype=mirror.dtype)
-    return carried_over(backwards, topology, image.tolist())
+    return mapped_to(backwards, topology, image.tolist())

@@ -192,7 +192,7 @@ class _Execution:
             values = self.data.at(cells)
             if values.hold_nothing():
                 cell = cells.start + int(np.argmax(values.patterns == NOTHING))
-                self._stop("unwritten-read", f"reads {self.memory.name(cell)}, which nothing was written to")
+                self._stop("unwritten-read", f"reads {self.memory.name(cell)}, which was not written before")
             yield values
 
     def _spans(self, place: Span | Multicast) -> Sequence[Span]:
@@ -270,7 +270,7 @@ class _Execution:
             self._stop("before-start", f"{does} {name} without waiting until rank {rank} has started")
         other = instruction_name(self.program, *self.places[who, when])
         what = "reads" if read else "writes"
-        self._stop("race", f"{does} {name} while {other} {what} it: nothing says which comes first")
+        self._stop("race", f"{does} {name} while {other} {what} it; the order of the two is not defined")
 
     def end(self) -> None:
         """Check the content of the outputs, and that each rank has its whole output when it ends."""
@@ -288,7 +288,7 @@ class _Execution:
         holds = self.patterns.name(MIXED if pattern == MIXED else pattern, index)
         needs = self.patterns.name(int(wanted.patterns[place]), int(wanted.indices[place]))
         more = f" ({count - 1} more chunks of it are wrong)" if count > 1 else ""
-        message = f"{self.memory.name(cell)} holds {holds} in the end; it must hold {needs}{more}"
+        message = f"{self.memory.name(cell)} holds {holds} at the end; it must hold {needs}{more}"
         writer = int(self.accesses.writers[cell]), int(self.accesses.written[cell])
         if writer in self.places:
             raise _Stop(fault_at("wrong-data", f"wrote it last: {message}", self.program, self.places[writer]))
@@ -313,7 +313,7 @@ class _Execution:
         if len(late):
             cell = first + int(late[0])
             place = self.places[int(self.accesses.writers[cell]), int(self.accesses.written[cell])]
-            message = f"writes {self.memory.name(cell)}, and rank {rank} may have ended before that is done"
+            message = f"writes {self.memory.name(cell)}, and rank {rank} may end before this is done"
             raise _Stop(fault_at("after-end", message, self.program, place))
 
 

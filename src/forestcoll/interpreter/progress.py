@@ -50,8 +50,8 @@ class Run:
         blocks: for each block, its rank and its number in that rank.
         number: the inverse of `blocks`.
         lists: the instructions of each block.
-        done: for each block, how many instructions are done.
-        moved: for each block, how many pieces its next instruction has moved already.
+        done: for each block, the number of instructions that are done.
+        moved: for each block, the number of pieces that its next instruction has moved.
         order: all instructions that are done, in order.
     """
 
@@ -150,22 +150,22 @@ def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
 
 def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
     """Move as many pieces of the messages of an instruction as possible; return what is missing, None if all moved."""
-    came = next((each for each in instruction.sources if isinstance(each, Message)), None)
-    goes = next((each for each in instruction.targets if isinstance(each, Message)), None)
+    incoming = next((each for each in instruction.sources if isinstance(each, Message)), None)
+    outgoing = next((each for each in instruction.targets if isinstance(each, Message)), None)
     pieces = -(-instruction.count // run.program.slot_chunks)
     steps, need = pieces - run.moved[block], None
-    if came is not None and run.channels[came.channel].pieces < steps:
-        steps, need = run.channels[came.channel].pieces, ("chunks", came.channel, -1, -1)
+    if incoming is not None and run.channels[incoming.channel].pieces < steps:
+        steps, need = run.channels[incoming.channel].pieces, ("chunks", incoming.channel, -1, -1)
     slots = run.program.slots
-    if goes is not None and slots is not None and slots - run.channels[goes.channel].pieces < steps:
-        steps, need = slots - run.channels[goes.channel].pieces, ("room", goes.channel, -1, -1)
+    if outgoing is not None and slots is not None and slots - run.channels[outgoing.channel].pieces < steps:
+        steps, need = slots - run.channels[outgoing.channel].pieces, ("room", outgoing.channel, -1, -1)
     run.moved[block] += steps
-    if came is not None and steps:
-        run.channels[came.channel].pieces -= steps
-        _wake(run, ("room", came.channel, -1, -1))
-    if goes is not None and steps:
-        run.channels[goes.channel].pieces += steps
-        _wake(run, ("chunks", goes.channel, -1, -1))
+    if incoming is not None and steps:
+        run.channels[incoming.channel].pieces -= steps
+        _wake(run, ("room", incoming.channel, -1, -1))
+    if outgoing is not None and steps:
+        run.channels[outgoing.channel].pieces += steps
+        _wake(run, ("chunks", outgoing.channel, -1, -1))
     return need
 
 

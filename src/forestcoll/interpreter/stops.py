@@ -23,7 +23,7 @@ def stop_of(run: Run) -> Fault | None:
         return fault_at("waits-forever", f"{message}, which never comes", run.program, place)
     more = f"; {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
     others = "; ".join(words)
-    story = f"{message}; {others}{more}; and so on in a circle" if words else f"{message}, which is itself"
+    story = f"{message}; {others}{more}; the blocks wait in a cycle" if words else f"{message}, which is itself"
     return fault_at("deadlock", story, run.program, place)
 
 
@@ -156,8 +156,8 @@ def _of_signals(run: Run) -> Iterator[Fault]:
         signals, waits = given.get(number, []), taken.get(number, [])
         path = _path(run.program.channels[number])
         if len(signals) > len(waits):
-            message = f"gives signal {len(waits)} over {path}; {len(waits)} are waited for, and the next run takes it"
+            message = f"sends signal {len(waits)} over {path}; only {len(waits)} are waited for"
             yield fault_at("unmatched-signal", message, run.program, signals[len(waits)])
         elif len(waits) > len(signals):
-            message = f"waits for signal {len(signals)} over {path}; only {len(signals)} are given"
+            message = f"waits for signal {len(signals)} over {path}; only {len(signals)} are sent"
             yield fault_at("unmatched-wait", message, run.program, waits[len(signals)])

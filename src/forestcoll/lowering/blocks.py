@@ -27,7 +27,7 @@ class BlockTable:
     """The blocks of all ranks.
 
     Attributes:
-        counts: for each rank, how many blocks it has.
+        counts: for each rank, its number of blocks.
         numbers: for each end, the number of its block.
         local: for each rank that copies its own data, the block that copies.
     """

@@ -26,7 +26,7 @@ class Grid:
 
     Attributes:
         chunks: the number of chunks of all data.
-        parts: for each rank, how many chunks it is the root of; parts are in the order of the ranks.
+        parts: for each rank, the number of chunks of which it is the root, in the order of the ranks.
         trees: for each phase and each of its trees, in order, how many chunks the tree carries, 0 or more.
     """
 

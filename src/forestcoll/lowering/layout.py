@@ -31,7 +31,7 @@ class Layout:
     Attributes:
         task: what the program has to do.
         chunks: the number of chunks of all data.
-        parts: for each rank, how many chunks it is the root of; parts are in the order of the ranks.
+        parts: for each rank, the number of chunks of which it is the root, in the order of the ranks.
         root: the root of a broadcast or a reduce.
         options: the options of the lowering.
     """

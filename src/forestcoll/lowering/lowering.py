@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.lowering.fitting import Excess, excess_of, nearer
+from forestcoll.lowering.fitting import Excess, excess_of, lesser
 from forestcoll.lowering.flows import flows_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for
 from forestcoll.lowering.layout import Layout
@@ -99,7 +99,7 @@ class Lowerer:
 
 def lowerer_for(schedule: Schedule) -> Lowerer:
     """Return the entry of `LOWERERS` for `schedule`. Raises `InputError` if there is none."""
-    return entry_for(LOWERERS, schedule, "made a program")
+    return entry_for(LOWERERS, schedule, "lowered to a program")
 
 
 def _lower_steps(schedule: StepSchedule, options: Options, limits: Limits) -> Lowering:
@@ -112,12 +112,12 @@ def _lower_trees(schedule: TreeSchedule, options: Options, limits: Limits) -> Lo
     _check_relays(schedule)
     excess: Excess | None = None
     for kept in _numbers_of_trees(schedule):
-        thinner = schedule if kept is None else _thinned(schedule, kept)
-        grid = _grid(thinner, options, limits)
-        for found in _programs(thinner, grid, options, limits):
+        reduced = schedule if kept is None else _with_fewer_trees(schedule, kept)
+        grid = _grid(reduced, options, limits)
+        for found in _programs(reduced, grid, options, limits):
             if isinstance(found, Program):
-                return _lowering(schedule, thinner, grid, found)
-            excess = nearer(excess, found)
+                return _lowering(schedule, reduced, grid, found)
+            excess = lesser(excess, found)
     name = schedule.topology.name
     raise NoSolutionError(f"{name}: no program fits {limits.name}, not even with one tree per root: {excess}")
 
@@ -142,8 +142,8 @@ def _numbers_of_trees(schedule: TreeSchedule) -> Iterator[int | None]:
         yield most
 
 
-def _lowering(schedule: TreeSchedule, thinner: TreeSchedule, grid: Grid, program: Program) -> Lowering:
-    algbw = achieved(thinner, grid)
+def _lowering(schedule: TreeSchedule, reduced: TreeSchedule, grid: Grid, program: Program) -> Lowering:
+    algbw = achieved(reduced, grid)
     carry = sum(count > 0 for counts in grid.trees for count in counts)
     return Lowering(
         program=program,
@@ -175,12 +175,12 @@ def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limi
             yield excess_of(program, limits) or program
 
 
-def _thinned(schedule: TreeSchedule, kept: int) -> TreeSchedule:
+def _with_fewer_trees(schedule: TreeSchedule, kept: int) -> TreeSchedule:
     """Return the schedule with only the `kept` greatest trees of each root and phase, scaled up to the same total."""
-    return replace(schedule, phases=tuple(_thinned_phase(phase, kept) for phase in schedule.phases))
+    return replace(schedule, phases=tuple(_phase_with_fewer_trees(phase, kept) for phase in schedule.phases))
 
 
-def _thinned_phase(phase: Phase, kept: int) -> Phase:
+def _phase_with_fewer_trees(phase: Phase, kept: int) -> Phase:
     chosen: dict[int, Fraction] = {}
     for root in dict.fromkeys(phase.roots):
         trees = _of_root(phase, root)

@@ -116,7 +116,7 @@ class _Needs:
     """The resources that a cell needs from its blocks, for each rank.
 
     Attributes:
-        operations: how many operations.
+        operations: the number of operations.
         peers: the ranks that it writes to or that write to it.
         buffers: the buffers of other ranks that it writes.
     """
@@ -164,7 +164,7 @@ class _Number:
                     if self.limits.channels_of_block is not None and count > self.limits.channels_of_block:
                         name = f"{kind.value} {what} of a block"
                         return Excess(name, count, self.limits.channels_of_block, f"rank {rank}")
-            taken = self.operations.get(rank, 0) + more + _around(len(peers))
+            taken = self.operations.get(rank, 0) + more + _operations_at_ends(len(peers))
             if self.limits.steps is not None and taken > self.limits.steps:
                 return Excess("steps of a block", taken, self.limits.steps, f"rank {rank}")
         return None
@@ -178,7 +178,7 @@ class _Number:
             self.buffers[rank] = self.buffers.get(rank, frozenset()) | needs.buffers[rank]
 
 
-def _around(peers: int) -> int:
+def _operations_at_ends(peers: int) -> int:
     """Return the most operations at the start and the end of a block: signals, waits, flushes, meetings."""
     return 4 * -(-peers // 8) + 3
 
@@ -198,7 +198,7 @@ def _block(puts: Puts, rank: int, number: int, cells: Sequence[Cell], channels: 
             if cell.rounds > 1:
                 loops.append(Loop(len(listed), len(part), cell.rounds))
             for turn in range(cell.rounds):
-                listed += [_moved(each, turn) for each in part]
+                listed += [_in_round(each, turn) for each in part]
     ports = sorted(
         channel(rank, other)
         for other in {other for cell in mine for other in puts.written_by(cell, rank)}
@@ -222,14 +222,14 @@ def _greeting(
     yield Instruction()
 
 
-def _moved(instruction: Instruction, turn: int) -> Instruction:
+def _in_round(instruction: Instruction, turn: int) -> Instruction:
     """Return the instruction of round number `turn`, given the instruction of the first round."""
     return replace(
         instruction,
-        sources=tuple(_further(each, turn) for each in instruction.sources),
-        targets=tuple(_further(each, turn) for each in instruction.targets),
+        sources=tuple(_place_in_round(each, turn) for each in instruction.sources),
+        targets=tuple(_place_in_round(each, turn) for each in instruction.targets),
     )
 
 
-def _further(place: Place, turn: int) -> Place:
+def _place_in_round(place: Place, turn: int) -> Place:
     return place if isinstance(place, Message) else replace(place, offset=place.offset + turn * place.count)

@@ -44,8 +44,8 @@ class _Spread:
     """One method to distribute flows.
 
     Attributes:
-        levels: over how many channels hops are distributed by their depth; 0 means through.
-        turns: over how many channels trees are distributed by their number among the trees of the root.
+        levels: the number of channels over which hops are distributed by their depth; 0 means through.
+        turns: the number of channels over which the trees of a root are distributed.
         together: whether blocks that need not be separate are combined.
     """
 
@@ -142,7 +142,7 @@ def _excess_of_rank(steps: Mapping[tuple[int, int], int], table: BlockTable, mos
 
 
 def _steps(chains: Sequence[Chain], table: BlockTable) -> dict[tuple[int, int], int]:
-    """Return how many steps each block has, without steps that only copy or wait."""
+    """Return the number of steps of each block, without steps that only copy or wait."""
     steps: dict[tuple[int, int], int] = {}
     for chain in chains:
         for place, rank in enumerate(chain.path):

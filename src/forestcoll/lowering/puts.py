@@ -22,10 +22,10 @@ from forestcoll.lowering.layout import Layout
 from forestcoll.program import Buffer, ChannelKind, Instruction, Multicast, Span, Task
 
 MOST_SUMMANDS = 9
-"""How many spans one instruction adds up."""
+"""The most spans that one instruction adds up."""
 
 CHANNELS_OF_OPERATION = 8
-"""How many channels an operation of MSCCL++ uses."""
+"""The most channels that an operation of MSCCL++ uses."""
 
 ChannelTo: TypeAlias = Callable[[int, int], int]
 """The index of the channel from a rank to another."""
@@ -53,7 +53,7 @@ class Rooms:
     Attributes:
         spans: for a rank, the first chunk of a cell, and the rank that writes there: the space for the first round; the
             space for the other rounds follows it.
-        sizes: how much scratch each rank needs.
+        sizes: for each rank, the chunks of scratch that it needs.
     """
 
     spans: Mapping[tuple[int, int, int], Span]

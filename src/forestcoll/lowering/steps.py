@@ -17,7 +17,7 @@ from forestcoll.collective import PhaseOp
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.lowering.blocks import block_table
 from forestcoll.lowering.chains import Chain
-from forestcoll.lowering.fitting import Excess, excess_of, nearer
+from forestcoll.lowering.fitting import Excess, excess_of, lesser
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.grid import MAX_EXACT_CHUNKS, Grid
 from forestcoll.lowering.layout import Layout, task_of
@@ -56,7 +56,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
             found = excess_of(found, limits) or found
         if isinstance(found, Program):
             return found
-        excess = nearer(excess, found)
+        excess = lesser(excess, found)
     raise NoSolutionError(f"{schedule.topology.name}: no program of these steps fits {limits.name}: {excess}")
 
 

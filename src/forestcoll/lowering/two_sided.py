@@ -83,31 +83,31 @@ class _Emitter:
         hops = [self._message(chain.channel, source, target, flow.count) for source, target in pairwise(path)]
         reduces = flow.op is PhaseOp.REDUCE
         for place, rank in enumerate(path):
-            came, goes = hops[place - 1 : place] if place else [], hops[place : place + 1]
+            received, sent = hops[place - 1 : place] if place else [], hops[place : place + 1]
             block = self._block(chain, place)
             if reduces:
-                self._reduce(flow, block, rank, came, goes)
+                self._reduce(flow, block, rank, received, sent)
             else:
-                self._broadcast(flow, block, rank, came, goes)
+                self._broadcast(flow, block, rank, received, sent)
 
-    def _broadcast(self, flow: Flow, block: int, rank: int, came: list[Message], goes: list[Message]) -> None:
+    def _broadcast(self, flow: Flow, block: int, rank: int, received: list[Message], sent: list[Message]) -> None:
         result = self.layout.result(rank, flow.offset, flow.count)
-        if came:
+        if received:
             if flow.phase:
                 self.hazards.forget(self.hazards.cells(result, flow.offset))
-            self._add(flow, block, rank, came, [result, *goes])
+            self._add(flow, block, rank, received, [result, *sent])
         else:
             at_input = rank == flow.root and not flow.phase
-            self._add(flow, block, rank, [self._own(flow, rank) if at_input else result], goes)
+            self._add(flow, block, rank, [self._own(flow, rank) if at_input else result], sent)
 
-    def _reduce(self, flow: Flow, block: int, rank: int, came: list[Message], goes: list[Message]) -> None:
+    def _reduce(self, flow: Flow, block: int, rank: int, received: list[Message], sent: list[Message]) -> None:
         key = flow.phase, flow.offset, rank
         held = self.sums.get(key) or self._own(flow, rank)
-        targets: list[Place] = [*goes]
-        if not goes:
+        targets: list[Place] = [*sent]
+        if not sent:
             self.sums[key] = held if key in self.sums else self._room(flow, rank)
             targets = [self.sums[key]]
-        self._add(flow, block, rank, [*came, held], targets)
+        self._add(flow, block, rank, [*received, held], targets)
 
     def _room(self, flow: Flow, rank: int) -> Span:
         if self.layout.keeps(rank, flow.root):

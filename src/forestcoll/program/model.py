@@ -88,7 +88,7 @@ class Span:
         rank: the rank that owns the memory.
         buffer: which buffer.
         offset: the first chunk.
-        count: how many chunks, 1 or more.
+        count: the number of chunks, 1 or more.
         packets: each piece of data has a flag next to it. The writer sets the flag, and the reader waits for it, so the
             reader is ordered after the writer. A reader of a packet that is never written waits forever; if it is
             written twice, the reader may see either.
@@ -212,7 +212,7 @@ class Instruction:
 
     @property
     def count(self) -> int:
-        """Return how many chunks the instruction moves; 0 if it moves none."""
+        """Return the number of chunks that the instruction moves; 0 if it moves none."""
         return next((place.count for place in self.places), 0)
 
 
@@ -226,9 +226,9 @@ class Loop:
 
     Attributes:
         first: the number of the first instruction.
-        length: how many instructions one round has.
-        times: how many rounds there are, 2 or more.
-        strides: for each dependency of the first round, in order, how many instructions a round of its block has.
+        length: the number of instructions of one round.
+        times: the number of rounds, 2 or more.
+        strides: for each dependency of the first round, in order, the number of instructions of a round of its block.
     """
 
     first: int
@@ -276,7 +276,7 @@ class Program:
         task: the task of the program, which defines the content of buffers before and after.
         ranks: the blocks and buffers of each rank.
         channels: connections between ranks; instructions name them by their index here.
-        chunks: how many chunks the total data M has (see `Task`).
+        chunks: the number of chunks of the total data M (see `Task`).
         shards: for each rank, the chunks of its part of the data, if the task has parts; they add up to `chunks`. Else
             empty.
         root: of a broadcast or a reduce, the rank that all data starts from or ends on.

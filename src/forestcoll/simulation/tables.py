@@ -56,10 +56,10 @@ def chrome_trace(program: Program, timeline: Timeline) -> Iterator[str]:
 
 def name_of(program: Program, rank: int, instruction: Instruction) -> str:
     """Return what an instruction does in words: "receive from rank 2, send to rank 5 (4 chunks)"."""
-    came = [_other(program, rank, place, receives=True) for place in instruction.sources]
-    goes = [_other(program, rank, place, receives=False) for place in instruction.targets]
-    received = ", ".join(sorted({each for each in came if each}))
-    sent = ", ".join(sorted({each for each in goes if each}))
+    sources = [_other(program, rank, place, receives=True) for place in instruction.sources]
+    targets = [_other(program, rank, place, receives=False) for place in instruction.targets]
+    received = ", ".join(sorted({each for each in sources if each}))
+    sent = ", ".join(sorted({each for each in targets if each}))
     verb = "reduce" if len(instruction.sources) > 1 else "copy"
     parts = [f"receive from {received}"] * bool(received) + [verb] * (len(instruction.sources) > 1 or not sent)
     parts += [f"send to {sent}"] * bool(sent)

@@ -102,7 +102,7 @@ def _check_expressible(program: Program) -> None:
 
 
 def _rounds(program: Program) -> int:
-    """Return how many rounds the loops have, which must be the same for all; 1 if there are none."""
+    """Return the number of rounds of the loops, which must be the same for all; 1 if there are none."""
     times = {loop.times for rank in program.ranks for block in rank.blocks for loop in block.loops}
     if len(times) > 1:
         raise InputError(f"{program.name}: has loops of {sorted(times)} rounds; in a plan all have as many")

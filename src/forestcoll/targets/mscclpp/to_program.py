@@ -36,7 +36,7 @@ from forestcoll.targets.mscclpp.rules import TASKS, whereabouts
 from forestcoll.targets.roots import with_root
 
 ROUNDS = 2
-"""How many rounds of a pipeline are run: a round can affect only those next to it."""
+"""The least number of rounds of a pipeline that are run: a round can affect only the rounds next to it."""
 
 SCRATCH_BYTES = 2**26
 """The size in bytes of the scratch buffer of plans that reuse it (64 MiB)."""
@@ -67,12 +67,12 @@ def to_program(plan: Plan, *, root: int | None = None) -> Program:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Into how many chunks of the program a chunk of the file is cut.
+    """The number of chunks of the program for one chunk of the file.
 
     Attributes:
         rounds: the rounds of the pipeline with the smallest rounds.
-        parts: into how many parts thread-block groups divide a chunk, or the part of it that a round moves.
-        scratch_rounds: how many of these rounds have separate places in a scratch chunk.
+        parts: the number of parts into which thread-block groups divide a chunk, or the part of it that a round moves.
+        scratch_rounds: the number of these rounds that have separate places in a scratch chunk.
         shortest: the unit of the lengths of pipelines: the chunks per byte that give `rounds`.
     """
 
@@ -82,11 +82,11 @@ class _Scale:
     shortest: Fraction = Fraction(1)
 
     def turns(self, pipeline: Operation) -> int:
-        """Return how many rounds a pipeline has."""
+        """Return the number of rounds of a pipeline."""
         return int(self.rounds * Fraction(pipeline.pipeline_chunks, pipeline.unit_bytes) / self.shortest)
 
     def of(self, buffer: str) -> int:
-        """Return into how many chunks a chunk of a buffer is cut."""
+        """Return the number of chunks of the program for one chunk of a buffer."""
         return self.parts * (self.scratch_rounds if buffer == "s" else self.rounds)
 
 
@@ -114,7 +114,7 @@ def _scale(plan: Plan) -> _Scale:
 
 
 def _common_rounds(lengths: set[Fraction]) -> tuple[int, Fraction]:
-    """Return into how many rounds a chunk is cut, and the length of pipeline that has this number of rounds.
+    """Return the number of rounds of a chunk, and the length of the pipeline that has this number of rounds.
 
     `lengths` are the lengths of pipelines, in chunks per byte of a round; numbers of rounds are proportional to them.
     All numbers are integers that divide the result, and the least one is at least `ROUNDS`.
