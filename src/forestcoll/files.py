@@ -1,4 +1,4 @@
-"""The one module that touches the file system: reading with a size limit, atomic writing, gzip by file name.
+"""Access to the file system, only in this module: reading with a size limit, atomic writing, gzip by file name.
 
 The path `-`, `STANDARD_STREAM`, is standard input or standard output. To name a file that is called `-`, write `./-`.
 
@@ -120,7 +120,9 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the name") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error}); the name ends in .gz") from None
+        raise InputError(
+            f"{path}: not a complete gzip file ({error}), but its name ends in .gz; compress or rename it"
+        ) from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL byte in the name

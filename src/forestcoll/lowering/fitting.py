@@ -1,4 +1,4 @@
-"""Whether a program stays within the limits of its target."""
+"""Checks that a program stays within the limits of its target."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Trees without switches: which chunks go from which rank to which.
+"""Flows: trees without switches, with the chunks that they carry.
 
 A *flow* is a tree with the chunks that it carries. Its edges lead from rank to rank. A route that begins or ends on a
 switch that multicasts or aggregates is joined with the routes that it meets there, so that each edge has a rank at both

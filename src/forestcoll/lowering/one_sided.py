@@ -52,7 +52,7 @@ def one_sided(
     Args:
         name: the name of the program.
         layout: where the data lies; its pieces are the rounds of loops.
-        flows: what goes where; each flow has exactly the pieces of the layout.
+        flows: the flows, each with exactly the pieces of the layout.
         limits: the limits of the target; `steps` counts operations, and `nop` is one.
         boxes: the box of each rank: MEMORY channels join ranks of the same box, PORT channels the others.
 

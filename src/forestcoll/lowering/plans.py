@@ -1,4 +1,4 @@
-"""Which channels and blocks flows use: candidates, in order of preference.
+"""The channels and blocks that flows use: candidates, in order of preference.
 
 There are two methods to distribute flows over blocks:
 
@@ -28,7 +28,7 @@ from forestcoll.program import Task
 from forestcoll.program.limits import Limits
 
 MOST_CHANNELS = 32
-"""Over how many channels the trees of a phase are distributed at most, unless more are requested."""
+"""The most channels over which the trees of a phase are distributed, unless more are requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class _Spread:
 
 
 def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Plan | Excess]:
-    """Yield plans that fit as far as is known at this point, and for the other candidates the limit they exceed."""
+    """Yield the plans that may fit, and for each other candidate the limit that it exceeds."""
     options = layout.options
     copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
     tried = set()

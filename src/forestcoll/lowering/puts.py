@@ -1,4 +1,4 @@
-"""What a rank does for a cell, if ranks write into the memory of other ranks.
+"""The instructions of a rank for a cell, if ranks write into the memory of other ranks.
 
 - Broadcasting: the rank waits for the signal of its parent, puts the chunks into the outputs of its children, and
   signals them.
@@ -33,7 +33,7 @@ ChannelTo: TypeAlias = Callable[[int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Which ranks can access each other's memory: those of the same box."""
+    """The ranks that can access each other's memory: those of the same box."""
 
     boxes: tuple[Hashable, ...]
 

@@ -79,7 +79,7 @@ class DialectName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What one runtime accepts.
+    """The names and limits of one runtime.
 
     Attributes:
         name: the runtime.

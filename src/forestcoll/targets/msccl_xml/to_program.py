@@ -1,4 +1,4 @@
-"""Turns an MSCCL algorithm into a program that can be run."""
+"""Converts an MSCCL algorithm into a program that can be run."""
 
 from collections.abc import Iterator
 

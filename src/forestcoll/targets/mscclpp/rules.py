@@ -88,7 +88,7 @@ def limits() -> Limits:
 
 
 def remarks(plan: Plan) -> Iterator[str]:
-    """Yield where the executor of 0.9 does not do what `plan` says, although the data may be right."""
+    """Yield cases in which the executor of 0.9 does not do what `plan` says, although the data may be right."""
     if any(0 in (gpu.input_chunks, gpu.output_chunks) for gpu in plan.gpus):
         yield "input_chunks or output_chunks is 0: the loader of 0.9 divides by it, and the process ends"
     if any(operation.name is OperationName.FLUSH and not operation.targets for *_, operation in plan.operations()):

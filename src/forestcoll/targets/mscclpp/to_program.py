@@ -1,4 +1,4 @@
-"""Turns an execution plan into a program that can be run.
+"""Converts an execution plan into a program that can be run.
 
 A chunk of the file is cut into smaller ones, so that each round of a pipeline and each part of a thread-block group has
 its own chunks: `_Scale`. The number of rounds of a pipeline depends on the size of the message. So the program has a

@@ -20,7 +20,7 @@ from forestcoll.topology.automorphisms.splitting import Level, split
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sort:
-    """What pieces that are copies of each other have in common.
+    """The common properties of pieces that are copies of each other.
 
     Attributes:
         nodes: the number of nodes of a piece.

@@ -1,4 +1,4 @@
-"""What families of direct networks share: compute nodes numbered from 0, grids of them, and lists of arcs."""
+"""Code that families of direct networks share: compute nodes numbered from 0, grids of them, and lists of arcs."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence

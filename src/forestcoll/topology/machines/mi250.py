@@ -29,7 +29,7 @@ FABRIC_LINKS = {
     (13, 14): 1, (13, 15): 1,
     (14, 15): 4,
 }  # fmt: skip
-"""How many Infinity Fabric links join two GPUs of a box."""
+"""For each pair of GPUs of a box, the number of Infinity Fabric links between them."""
 
 
 @topology_builder(
