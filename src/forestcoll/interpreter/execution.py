@@ -52,7 +52,7 @@ def fault_of_data(run: Run) -> Fault | None:
 
 
 @dataclass
-class _Meeting:
+class _BarrierState:
     """A barrier that some of its blocks have reached: their joined rows, and the actors."""
 
     row: Row
@@ -82,7 +82,7 @@ class _Execution:
         self.kept: dict[Place, Row] = {}
         self.released: dict[tuple[int, int], list[tuple[int, Row]]] = {}
         self.acquired: dict[tuple[int, int], int] = {}
-        self.meetings: dict[tuple[int, int], _Meeting] = {}
+        self.meetings: dict[tuple[int, int], _BarrierState] = {}
         self.place: Place = (0, 0, 0)
         self.places: dict[tuple[int, int], Place] = {}
 
@@ -97,7 +97,7 @@ class _Execution:
             self._meet(actor, rank, instruction.barrier)
         if instruction.places:
             self._move(actor, instruction)
-        self._tell(actor, rank, instruction)
+        self._signal_others(actor, rank, instruction)
 
     def _wait(self, actor: int, rank: int, instruction: Instruction) -> None:
         at_once = bool(instruction.places)
@@ -137,7 +137,7 @@ class _Execution:
         """Reach a barrier; the last actor to reach it gives all actors the joined row."""
         key = rank, barrier.number
         row = self.clocks.row_for_others(actor, done=True)
-        meeting = self.meetings.setdefault(key, _Meeting(row))
+        meeting = self.meetings.setdefault(key, _BarrierState(row))
         np.maximum(meeting.row, row, out=meeting.row)
         meeting.actors.append(actor)
         if len(meeting.actors) == barrier.blocks:
@@ -149,7 +149,7 @@ class _Execution:
     def _move(self, actor: int, instruction: Instruction) -> None:
         channel = instruction.channel
         if channel is not None and self.program.channels[channel].kind is ChannelKind.PORT:
-            actor = self._hand_over(actor, channel)
+            actor = self._helper_after(actor, channel)
         self.places[actor, self.clocks.ticks[actor]] = self.place
         values: Values | None = None
         for source in instruction.sources:
@@ -169,7 +169,7 @@ class _Execution:
             return False
         return self.memory.of_span(source) == self.memory.of_span(target)
 
-    def _hand_over(self, actor: int, channel: int) -> int:
+    def _helper_after(self, actor: int, channel: int) -> int:
         """Order the helper of a PORT channel after all that is before `actor`, and return the helper."""
         helper = self.clocks.helpers[channel]
         self.clocks.begin(helper, meets=True)
@@ -243,10 +243,10 @@ class _Execution:
         row[self.clocks.start_of(self.memory.rank_of(cells.start))] = 1
         return row
 
-    def _tell(self, actor: int, rank: int, instruction: Instruction) -> None:
+    def _signal_others(self, actor: int, rank: int, instruction: Instruction) -> None:
         for channel in instruction.signals:
             if self.program.channels[channel].kind is ChannelKind.PORT:
-                helper = self._hand_over(actor, channel)
+                helper = self._helper_after(actor, channel)
                 row = self.clocks.row_for_others(helper, done=True)
             else:
                 row = self.clocks.row_for_others(actor, done=True)

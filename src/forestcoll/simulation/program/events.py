@@ -74,7 +74,7 @@ class _Transfer:
     """An active transfer: the number of its pair of ranks, the bytes left, and what to call when it is done."""
 
     pair: int
-    left: float
+    bytes_left: float
     done: Callable[[float], None]
 
 
@@ -114,9 +114,9 @@ class _Run:
             for rank, each in enumerate(program.ranks)
             for number, block in enumerate(each.blocks)
         ]
-        self.at = {(block.rank, block.number): block for block in self.blocks}
+        self.block_of = {(block.rank, block.number): block for block in self.blocks}
         self.ready = deque(self.blocks)
-        self.sleepers: dict[object, list[_Block]] = {}
+        self.waiting_blocks: dict[object, list[_Block]] = {}
         self.arrived = [0] * len(program.channels)
         self.signals = [0] * len(program.channels)
         self.slots = [program.slots] * len(program.channels)
@@ -126,7 +126,7 @@ class _Run:
             for rank, each in enumerate(program.ranks)
             for number, start in enumerate(each.semaphores)
         }
-        self.met: dict[tuple[int, int], list[_Block]] = {}
+        self.at_barriers: dict[tuple[int, int], list[_Block]] = {}
         self.packets: dict[tuple[int, object, int], int] = {}
         self.pairs: dict[tuple[int, int], int] = {}
         self.transfers: list[_Transfer] = []
@@ -157,12 +157,12 @@ class _Run:
     def _next(self) -> None:
         """Process the next event: a timed one, or the end of a transfer."""
         rates = self._rates()
-        ends = [transfer.left / rate for transfer, rate in zip(self.transfers, rates, strict=True)]
+        ends = [transfer.bytes_left / rate for transfer, rate in zip(self.transfers, rates, strict=True)]
         due = self.events[0][0] if self.events else _NEVER
         passed = min(due - self.now, min(ends, default=_NEVER))
         over = [end <= passed * (1 + 1e-9) for end in ends]
         for transfer, rate in zip(self.transfers, rates, strict=True):
-            transfer.left -= rate * passed
+            transfer.bytes_left -= rate * passed
         self.now = due if passed == due - self.now else self.now + passed
         finished = [transfer for transfer, is_over in zip(self.transfers, over, strict=True) if is_over]
         self.transfers = [transfer for transfer, is_over in zip(self.transfers, over, strict=True) if not is_over]
@@ -178,34 +178,34 @@ class _Run:
         rates = self.sharing.rates(counts) if counts else np.zeros(0)
         return [float(rates[transfer.pair]) for transfer in self.transfers]
 
-    def _at(self, time: float, do: Callable[[], None]) -> None:
+    def _add_event(self, time: float, callback: Callable[[], None]) -> None:
         self.count += 1
-        heapq.heappush(self.events, (time, self.count, do))
+        heapq.heappush(self.events, (time, self.count, callback))
 
     def _wake(self, what: object) -> None:
-        self.ready.extend(self.sleepers.pop(what, ()))
+        self.ready.extend(self.waiting_blocks.pop(what, ()))
 
     def _advance(self, block: _Block) -> None:
         """Start the next instruction of a block, if everything that it waits for has happened."""
         if block.busy or block.place == len(block.instructions):
             return
         instruction = block.instructions[block.place]
-        need = self._need(block, instruction)
-        if need is not None:
-            self.sleepers.setdefault(need, []).append(block)
+        awaited = self._awaited(block, instruction)
+        if awaited is not None:
+            self.waiting_blocks.setdefault(awaited, []).append(block)
             return
-        self._take(block, instruction)
+        self._consume(block, instruction)
         block.busy, block.begin = True, self.now
         overhead = self.costs.overhead_us * 1e-6 if instruction.places else 0.0
         if overhead:
-            self._at(self.now + overhead, lambda: self._send(block, instruction))
+            self._add_event(self.now + overhead, lambda: self._send(block, instruction))
         else:
             self._send(block, instruction)
 
-    def _need(self, block: _Block, instruction: Instruction) -> object:
+    def _awaited(self, block: _Block, instruction: Instruction) -> object:
         """Return the key of an event that the instruction waits for, or None."""
         for each in instruction.after:
-            if self.at[block.rank, each.block].place <= each.instruction:
+            if self.block_of[block.rank, each.block].place <= each.instruction:
                 return "step", block.rank, each.block
         for channel in instruction.waits:
             if not self.signals[channel]:
@@ -213,9 +213,9 @@ class _Run:
         for semaphore in instruction.acquires:
             if not self.semaphores[block.rank, semaphore]:
                 return "semaphore", block.rank, semaphore
-        return self._need_of_data(instruction) or self._meet(block, instruction)
+        return self._awaited_data(instruction) or self._reach_barrier(block, instruction)
 
-    def _need_of_data(self, instruction: Instruction) -> object:
+    def _awaited_data(self, instruction: Instruction) -> object:
         for place in instruction.sources:
             if isinstance(place, Message) and not self.arrived[place.channel]:
                 return "message", place.channel
@@ -230,25 +230,25 @@ class _Run:
         chunks = range(span.offset, span.offset + span.count)
         return all((span.rank, span.buffer, chunk) in self.packets for chunk in chunks)
 
-    def _meet(self, block: _Block, instruction: Instruction) -> object:
+    def _reach_barrier(self, block: _Block, instruction: Instruction) -> object:
         barrier = instruction.barrier
         if barrier is None:
             return None
         key = block.rank, barrier.number
-        met = self.met.setdefault(key, [])
-        if block in met:
+        arrived_blocks = self.at_barriers.setdefault(key, [])
+        if block in arrived_blocks:
             return "barrier", *key
-        if len(met) + 1 < barrier.blocks:
-            met.append(block)
+        if len(arrived_blocks) + 1 < barrier.blocks:
+            arrived_blocks.append(block)
             return "barrier", *key
-        for other in met:
+        for other in arrived_blocks:
             other.place += 1
             self._wake(("step", other.rank, other.number))
-        met.clear()
+        arrived_blocks.clear()
         self._wake(("barrier", *key))
         return None
 
-    def _take(self, block: _Block, instruction: Instruction) -> None:
+    def _consume(self, block: _Block, instruction: Instruction) -> None:
         """Consume the signals, semaphores, messages and slots that the instruction waited for."""
         for channel in instruction.waits:
             self.signals[channel] -= 1
@@ -276,12 +276,12 @@ class _Run:
         pairs = _pairs(self.program, block.rank, instruction)
         left = len(pairs)
 
-        def one_is_done(pair: tuple[int, int]) -> Callable[[float], None]:
+        def transfer_done(pair: tuple[int, int]) -> Callable[[float], None]:
             def is_done(now: float) -> None:
                 nonlocal left
                 left -= 1
                 latency = (self.costs.alpha_us + self.multipaths[self.pairs[pair]].latency_us) * 1e-6
-                self._at(now + latency, lambda: self._arrive(instruction, pair))
+                self._add_event(now + latency, lambda: self._arrive(instruction, pair))
                 if not left:
                     done(now)
 
@@ -290,7 +290,7 @@ class _Run:
         size = instruction.count * self.chunk_bytes
         for pair in pairs:
             self.sent[self.pairs[pair]] += size
-            self.transfers.append(_Transfer(self.pairs[pair], size, one_is_done(pair)))
+            self.transfers.append(_Transfer(self.pairs[pair], size, transfer_done(pair)))
         if not pairs:
             self._packets(instruction, block.rank)
             done(self.now)
@@ -321,13 +321,13 @@ class _Run:
         waiting = [self.ports[channel] for channel in instruction.flushes if self._has_work(channel)]
         block.parts = len(waiting) + 1
         for port in waiting:
-            port.flushing.append(lambda _: self._part_done(block, instruction))
-        self._part_done(block, instruction)
+            port.flushing.append(lambda _: self._count_down(block, instruction))
+        self._count_down(block, instruction)
 
     def _has_work(self, channel: int) -> bool:
         return self.ports[channel].busy or bool(self.ports[channel].waiting)
 
-    def _part_done(self, block: _Block, instruction: Instruction) -> None:
+    def _count_down(self, block: _Block, instruction: Instruction) -> None:
         block.parts -= 1
         if block.parts:
             return
@@ -347,7 +347,7 @@ class _Run:
         latency = (self.costs.alpha_us + multipath.latency_us) * 1e-6
 
         def send(now: float) -> None:
-            self._at(now + latency, arrive)
+            self._add_event(now + latency, arrive)
 
         def arrive() -> None:
             self.signals[channel] += 1
@@ -355,11 +355,11 @@ class _Run:
 
         if channel in self.ports:
 
-            def hand_on(done: Callable[[float], None]) -> None:
+            def request(done: Callable[[float], None]) -> None:
                 send(self.now)
                 done(self.now)
 
-            self.ports[channel].waiting.append(hand_on)
+            self.ports[channel].waiting.append(request)
             self._port(channel)
         else:
             send(self.now)
@@ -375,12 +375,12 @@ class _Run:
                 done(self.now)
             return
 
-        def done_with_it(_: float) -> None:
+        def request_done(_: float) -> None:
             port.busy = False
             self._port(channel)
 
         port.busy = True
-        port.waiting.popleft()(done_with_it)
+        port.waiting.popleft()(request_done)
 
     def timeline(self) -> Timeline:
         """Return the result."""
