@@ -3,13 +3,12 @@
 Every instruction waits for things that stay present until the instruction takes them, and that no other block can take.
 (The program is well formed: each end of a channel belongs to one block, and one block acquires each semaphore.) So an
 instruction that can be done stays possible until it is done, and any two orders can be completed to a common one. If
-one order comes to the end, all do; if one stops, all stop at the same instructions. One order therefore decides for
-all.
+one order comes to the end, all do; if one stops, all stop at the same instructions. So it is enough to try one order.
 
 Messages move piece by piece. A piece has as many chunks as fit a slot, or the rest. A FIFO channel holds a limited
 number of pieces: a sender waits for a free slot, a receiver for a piece, and an instruction that receives and sends
-does both for each piece in turn. With chunks smaller than a slot fewer waits are needed, so a program that comes to its
-end here also comes to its end there.
+does both for each piece in turn. If chunks are smaller than a slot, fewer waits are needed. So a program that comes to
+its end here also comes to its end with smaller chunks.
 """
 
 from collections import deque
@@ -25,7 +24,7 @@ from forestcoll.program import Barrier, Instruction, Message, Multicast, Program
 Place: TypeAlias = tuple[int, int, int]
 """The numbers of a rank, a block and an instruction."""
 Need: TypeAlias = tuple[str, int, int, int]
-"""What a block waits for: a word, and up to three numbers, -1 for unused ones.
+"""The event that a block waits for: its kind, and three numbers, -1 if unused.
 
 `step`: rank, block, instruction; `signal`, `chunks` or `room`: channel; `semaphore` or `barrier`: rank, number;
 `packets`: rank.

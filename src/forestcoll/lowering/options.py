@@ -9,7 +9,7 @@ from forestcoll.program import Protocol
 
 
 class Style(StrEnum):
-    """How ranks exchange data."""
+    """The style of data exchange between ranks."""
 
     TWO_SIDED = "two-sided"
     """Messages over FIFO channels, as in MSCCL XML: one block sends, another receives."""
@@ -18,7 +18,7 @@ class Style(StrEnum):
 
 
 class Placement(StrEnum):
-    """Where input and output buffers may lie."""
+    """The placement of input and output buffers: one inside the other, or separate."""
 
     IN_PLACE = "in-place"
     OUT_OF_PLACE = "out-of-place"
@@ -31,7 +31,7 @@ class Options:
 
     Attributes:
         style: how ranks exchange data.
-        placement: where buffers may lie; `BOTH` costs a copy that an in-place program would not need.
+        placement: the placement of buffers; `BOTH` needs a copy that an in-place program does not need.
         chunks: the number of equal chunks of the data M before `instances` and `pieces`; None for the least number
             that makes all shares whole. With fewer chunks, shares are rounded, and the loss is reported.
         pieces: the number of pieces of the data of each tree; they follow each other through the tree. MSCCL cuts

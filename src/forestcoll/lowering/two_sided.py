@@ -1,15 +1,15 @@
 """Flows as programs over FIFO channels.
 
-Each hop of a chain is a message: the first rank sends, the ranks between receive and send on in one instruction, the
-last rank receives. An instruction waits for the data that it reads from other blocks of its rank, as `hazards` finds.
+Each hop of a chain is a message: the first rank sends, the ranks between receive and forward in one instruction, and
+the last rank receives. An instruction waits for other blocks of its rank that write its data, as `hazards` finds.
 `chains` proves that there is no deadlock.
 
-A rank that sums keeps the sum so far at the place of its result if it has space there, else in scratch. It keeps no sum
-if only one message comes to it, which it passes on.
+A rank that sums stores the intermediate sum at the place of its result if it has space there, else in scratch. If it
+receives only one message, it adds its own data and forwards the sum without storing it.
 
 The second phase of an allreduce broadcasts over memory that the first phase read and wrote. At the root, instructions
-wait for the first phase. At other ranks nothing has to wait: everything that the rank did with a chunk in the first
-phase was done before it sent its sum on. The root broadcasts only complete sums, so the result arrives later.
+wait for the first phase. At other ranks no instruction has to wait: a rank sends its sum of a chunk only after all its
+other work on the chunk in the first phase. The root broadcasts only complete sums, so the result arrives later.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from forestcoll.program import Block, Buffer, Channel, ChannelKind, Instruction,
 def two_sided(
     name: str, layout: Layout, flows: Sequence[Flow], plan: Plan, *, own: Sequence[Flow] | None = None
 ) -> Program:
-    """Return the program that does the chains of `plan`, which are those of `flows`, on its blocks.
+    """Return the program that executes the chains of `plan`, which are those of `flows`, on its blocks.
 
     Roots copy their own data if buffers are separate: the data of all `flows` or, if it is given, of `own`.
     """

@@ -1,18 +1,22 @@
-"""A program: what every rank, thread block by thread block, does with chunks of its buffers. Frozen values.
+"""A program: the instructions of each thread block of each rank, on chunks of buffers. The values are frozen.
 
-One kind of instruction represents the many kinds of the runtimes. In this order it
+One kind of instruction represents the many kinds of the runtimes. An instruction does the following, in this order:
 
-1. waits: until its dependencies (`after`) are done, for a signal of each channel in `waits`, for a count of each
-   semaphore in `acquires`, for the other blocks at its `barrier`;
-   2. reads all `sources` and adds them up, chunk by chunk; a single source is copied;
-   3. writes the sum to all `targets`;
-   4. signals each channel in `signals`, waits until the helper of each channel in `flushes` has done its work, and adds
+1. It waits until its dependencies (`after`) are done, for a signal of each channel in `waits`, for a count of each
+   semaphore in `acquires`, and for the other blocks at its `barrier`.
+2. It reads all `sources` and adds them up, chunk by chunk; a single source is copied.
+3. It writes the sum to all `targets`.
+4. It signals each channel in `signals`, waits until the helper of each channel in `flushes` has done its work, and adds
    a count to each semaphore in `releases`.
 
-Each part may be missing; an instruction with none of them does nothing. A source or a target is a *place*: a `Span` of
-this rank's own memory, a `Span` of another rank's (*one-sided*: that rank takes no part), a `Message` over a FIFO
-channel (*two-sided*: the other end has an instruction for it), or a `Multicast` span of all ranks of a group at once.
-So with memory m and messages in, out:
+Each part is optional; an instruction without any part does nothing. A source or a target is a *place*:
+
+- a `Span` of the memory of this rank,
+- a `Span` of the memory of another rank (*one-sided*: that rank has no instruction for it),
+- a `Message` over a FIFO channel (*two-sided*: the other end has an instruction for it), or
+- a `Multicast` span of all ranks of a group at once.
+
+In the following table, m is memory, and in and out are messages:
 
 | runtime's name | sources | targets | more |
 | --- | --- | --- | --- |
@@ -36,7 +40,7 @@ unrolled: a chunk of a program is as small as the data that one round of a loop 
 **Time.** Blocks run at the same time. Each does its instructions one after the other, except where `meets` is False.
 Ranks start at different times, and a rank ends when its last block does. Nothing else is ordered: an instruction of a
 block is before one of another block only if a chain of dependencies, messages, signals, semaphores, barriers or packets
-says so.
+orders them.
 """
 
 from collections.abc import Iterator
