@@ -75,7 +75,7 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
 )
 def test_an_incomplete_gzip_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.json.gz").write_bytes(content)
-    assert "not a whole gzip file" in problem_of_reading(tmp_path / "a.json.gz")
+    assert "not a complete gzip file" in problem_of_reading(tmp_path / "a.json.gz")
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])

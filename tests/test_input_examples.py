@@ -13,6 +13,7 @@ MODULES = [
     "topology.builder",
     "topology.key_names",
     "topology.model",
+    "topology.networkx_graph",
     "topology.node_link",
     "topology.registry",
     "units",

@@ -70,7 +70,7 @@ EIGHT = "dgx-a100:boxes=2,gpus=4 has 8 compute nodes, ranks 0 to 7"
         (BOXES, ["b1/gpu0", "b1/gpu0"], "rank 4 is named twice; name it once"),
         (BOXES, "b1/gpu0", "1 rank is named; a collective needs two"),
         (BOXES, "0,", "'0,' has an empty part; write ranks as in '0-7,16' or 'gpu0,gpu3'"),
-        (BOXES, [None], "rank null is no integer and no text; give a position or an id"),
+        (BOXES, [None], "rank null is neither an integer nor a text; give a position or an id"),
         (BOXES, 3, "ranks are 3; expected a text such as '0-7,16-23', or a list of ranks"),
     ],
 )
@@ -124,7 +124,7 @@ ANY = "give the id of a compute node, or its position from 0 to 7"
         (True, f"root is true; {ANY}"),
         (1.0, f"root is 1.0; {ANY}"),
         (None, f"root is null; {ANY}"),
-        ("b1/gpu0", "root 'b1/gpu0' is not among the ranks; name it too"),
+        ("b1/gpu0", "root 'b1/gpu0' is not among the ranks; add it to the ranks"),
     ],
 )
 def test_an_invalid_root_is_refused(root: NodeId, message: str) -> None:

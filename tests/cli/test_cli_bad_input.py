@@ -104,7 +104,7 @@ def test_another_format_is_refused(tmp_path: Path, content: str, words: list[str
 def test_a_file_that_is_not_gzip_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "plain.json.gz"
     path.write_text("{}")
-    assert "not a whole gzip file" in run_command(*words, path).complaint()
+    assert "not a complete gzip file" in run_command(*words, path).complaint()
 
 
 @pytest.mark.parametrize("words", COMMANDS)

@@ -83,7 +83,7 @@ def test_ranks_and_roots_by_position_and_by_id(command: str) -> None:
         (
             ["--ranks", "0-1", "--collective", "broadcast", "--root", "5"],
             1,
-            "ring:nodes=6: root 5 is not among the ranks; name it too",
+            "ring:nodes=6: root 5 is not among the ranks; add it to the ranks",
         ),
     ],
 )
@@ -164,7 +164,7 @@ def test_the_bounds_of_a_group() -> None:
     assert collectives["allgather"]["upper_algbw"] == collectives["allgather"]["achieved_algbw"] == best["algbw"]
     assert "3 of 6 compute nodes" in run_command("bounds", "ring:nodes=6", "--ranks", "0,2-3").out
     complaint = run_command("bounds", "ring:nodes=6", "--ranks", "0,2", "--root", "1").complaint()
-    assert complaint == "ring:nodes=6: root 1 is not among the ranks; name it too"
+    assert complaint == "ring:nodes=6: root 1 is not among the ranks; add it to the ranks"
 
 
 def test_without_relays_idle_nodes_are_not_used(tmp_path: Path) -> None:

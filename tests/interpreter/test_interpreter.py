@@ -67,7 +67,7 @@ def test_a_chunk_in_the_wrong_place_is_wrong_data_and_its_writer_is_named() -> N
     found = fault(with_instruction(base, (1, 0, 0), move(inp(1, 0), out(1, 0))))
     assert (found.rule, found.rank, found.block, found.step) == ("race", 1, 1, 0)
     found = fault(with_instruction(base, (1, 0, 0)))
-    assert found == Fault("wrong-data", "chunk 1 of the output buffer of rank 1 holds nothing in the end; it must hold "
+    assert found == Fault("wrong-data", "chunk 1 of the output buffer of rank 1 holds nothing at the end; it must hold "
                           "chunk 1 of rank 1", 1)  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def test_a_missing_contribution_is_named() -> None:
     broken = with_instruction(base, (1, 0, 0), move(Message(0, 1), Message(1, 1)))
     found = fault(broken)
     assert found.rule == "wrong-data"
-    assert "chunk 0 summed over ranks 0, 2 in the end; it must hold chunk 0 summed over all ranks" in found.message
+    assert "chunk 0 summed over ranks 0, 2 at the end; it must hold chunk 0 summed over all ranks" in found.message
 
 
 def test_a_contribution_that_is_added_twice_is_wrong() -> None:
@@ -148,7 +148,7 @@ def test_a_deadlock_reports_who_waits_for_whom() -> None:
     assert found.message == (
         "waits for rank 0, block 1, step 0; rank 0, block 1, step 0 waits for a message from rank 1 (fifo channel 0); "
         "rank 1, block 0, step 1 waits for rank 1, block 1, step 0; rank 1, block 1, step 0 waits for a message from "
-        "rank 0 (fifo channel 0); and so on in a circle"
+        "rank 0 (fifo channel 0); the blocks wait in a cycle"
     )
 
 

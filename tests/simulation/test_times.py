@@ -180,9 +180,9 @@ def test_the_error_for_an_invalid_size_names_it(text: str) -> None:
     ("text", "message"),
     [
         ("2KB..1KB", "the range of sizes '2KB..1KB' runs backwards; write '1KB..2KB'"),
-        (",".join(["1"] * 1001), "there are 1001 sizes; ask for at most 1000"),
-        (",".join(f"{size}..{1 << 60}" for size in range(1, 51)), "there are 1407 sizes; ask for at most 1000"),
-        ("2000P", "'2000P' is more than the greatest size, 1024PiB; ask for less"),
+        (",".join(["1"] * 1001), "there are 1001 sizes; give at most 1000"),
+        (",".join(f"{size}..{1 << 60}" for size in range(1, 51)), "there are 1407 sizes; give at most 1000"),
+        ("2000P", "'2000P' is more than the greatest size, 1024PiB; use a smaller one"),
     ],
 )
 def test_errors_in_a_list_of_sizes_are_reported_in_one_line(text: str, message: str) -> None:

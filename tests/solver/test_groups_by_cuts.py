@@ -142,12 +142,12 @@ def test_ranks_can_be_connected_only_through_relays() -> None:
         ({"ranks": []}, "0 ranks are named; a collective needs two"),
         ({"ranks": "2-0"}, "the range '2-0' runs backwards; write 0-2"),
         ({"ranks": "0-"}, "there is no rank '0-'; line has 3 compute nodes, ranks 0 to 2, or ids of these nodes"),
-        ({"ranks": [True, 1]}, "rank true is no integer and no text; give a position or an id"),
-        ({"ranks": [0.5, 1]}, "rank 0.5 is no integer and no text; give a position or an id"),
+        ({"ranks": [True, 1]}, "rank true is neither an integer nor a text; give a position or an id"),
+        ({"ranks": [0.5, 1]}, "rank 0.5 is neither an integer nor a text; give a position or an id"),
         ({"ranks": 3}, "ranks are 3; expected a text such as '0-7,16-23', or a list of ranks"),
         (
             {"ranks": "0-1", "root": "c", "collective": "broadcast"},
-            "line: root 'c' is not among the ranks; name it too",
+            "line: root 'c' is not among the ranks; add it to the ranks",
         ),
         (
             {"ranks": "0-1", "shards": {"a": "1/2", "c": "1/2"}},

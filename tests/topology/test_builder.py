@@ -80,9 +80,9 @@ def test_ids_that_are_neither_strings_nor_integers_are_refused(node: object) -> 
 
 
 def test_an_attribute_that_is_not_finite_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^pair: node 'c': watts holds nan, which is no JSON"):
+    with pytest.raises(InputError, match=r"^pair: node 'c': watts holds nan, which JSON cannot represent"):
         pair().add_compute("c", watts=float("nan"))
-    with pytest.raises(InputError, match=r"^x: graph: site holds inf, which is no JSON"):
+    with pytest.raises(InputError, match=r"^x: graph: site holds inf, which JSON cannot represent"):
         TopologyBuilder("x", attributes={"site": {"height": (1, float("inf"))}})
 
 

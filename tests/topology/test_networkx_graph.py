@@ -59,7 +59,7 @@ def test_numpy_integers_are_accepted_as_ids() -> None:
 
 @pytest.mark.parametrize("graph", ["x", None, {"nodes": []}, 3])
 def test_a_value_that_is_not_a_graph_is_refused(graph: object) -> None:
-    with pytest.raises(InputError, match=r" is no networkx graph; make one, or use TopologyBuilder$"):
+    with pytest.raises(InputError, match=r" is not a networkx graph; pass one, or use TopologyBuilder$"):
         from_networkx(graph)
 
 

@@ -204,7 +204,7 @@ def test_numbers_in_attributes_keep_their_digits(tmp_path: Path, number: str) ->
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
 def test_an_attribute_that_is_not_finite_is_named(tmp_path: Path, number: str) -> None:
-    end = f"holds {number}, which is no JSON; give it a finite number"
+    end = f"holds {number}, which JSON cannot represent; use a finite number"
     nodes = f'"nodes": [{{"id": "a", "temp": [{{"x": {number}}}]}}, {{"id": "b"}}]'
     assert problem(tmp_path, text(GOOD, nodes=nodes)) == f"node 'a': temp {end}"
     head = HEAD.replace("{", f'{{"height": {number}, ')
@@ -214,7 +214,7 @@ def test_an_attribute_that_is_not_finite_is_named(tmp_path: Path, number: str) -
 @pytest.mark.parametrize("ability", ["multicast", "aggregation"])
 def test_only_a_switch_can_multicast_or_aggregate(tmp_path: Path, ability: str) -> None:
     nodes = f'"nodes": [{{"id": "a", "{ability}": true}}, {{"id": "b"}}]'
-    message = f"compute node 'a': only a switch can have {ability}; make it one"
+    message = f"compute node 'a': only a switch can have {ability}; make the node a switch"
     assert problem(tmp_path, text(GOOD, nodes=nodes)) == message
     assert len(read(tmp_path, text(GOOD, nodes=nodes.replace("true", "false"))).compute) == 2
 

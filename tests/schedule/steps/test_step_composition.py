@@ -11,7 +11,7 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.generation.bfb import bfb
 from forestcoll.generation.steps import generate_steps
-from forestcoll.schedule.steps.composition import carried_over, combined, is_own_transpose, reversed_steps
+from forestcoll.schedule.steps.composition import combined, is_own_transpose, mapped_to, reversed_steps
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import Transfer, Transfers
 from forestcoll.topology import Topology
@@ -37,7 +37,7 @@ def test_on_a_reverse_symmetric_network_the_reverse_is_mapped_back() -> None:
     topology = build_topology("circulant:nodes=7,offsets=1+2,one_way=true")
     assert not is_own_transpose(topology)
     image = [(-node) % 7 for node in range(7)]
-    scatter = carried_over(reversed_steps(bfb(topology)), topology, image)
+    scatter = mapped_to(reversed_steps(bfb(topology)), topology, image)
     assert scatter.collective is Collective.REDUCE_SCATTER
     assert verify(scatter).optimal
     assert verify(combined(scatter, bfb(topology))).optimal
@@ -48,8 +48,8 @@ def test_shards_move_with_their_nodes() -> None:
     schedule = generate_steps(topology, "allreduce", method="double-binary-tree")
     image = np.roll(np.arange(7), 1).tolist()
     with pytest.raises(InputError, match="does not map its links"):
-        carried_over(schedule, topology, image)
-    moved = carried_over(schedule, topology, list(range(7)))
+        mapped_to(schedule, topology, image)
+    moved = mapped_to(schedule, topology, list(range(7)))
     assert moved == schedule
 
 
@@ -57,7 +57,7 @@ def test_shards_move_with_their_nodes() -> None:
 def test_an_image_that_is_not_a_permutation_is_refused(image: list[int]) -> None:
     topology = build_topology("ring:nodes=4")
     with pytest.raises(InputError, match="the image does not list each node"):
-        carried_over(bfb(topology), topology, image)
+        mapped_to(bfb(topology), topology, image)
 
 
 def test_only_a_reduce_scatter_and_an_allgather_make_an_allreduce() -> None:

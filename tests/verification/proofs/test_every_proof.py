@@ -309,7 +309,7 @@ def test_a_cut_can_be_given_as_a_proof() -> None:
         ({"kind": "tree-dual", "cuts": []}, 'x: certificate.proof has no "potentials"'),
         (
             {"kind": "tree-dual", "cuts": [{"phase": "up"}], "potentials": {}},
-            "x: certificate.proof.cuts[0].phase is 'up'; this version knows 'broadcast', 'reduce'",
+            "x: certificate.proof.cuts[0].phase is 'up'; this version supports 'broadcast', 'reduce'",
         ),
     ],
 )

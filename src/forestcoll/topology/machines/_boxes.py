@@ -67,12 +67,12 @@ def join_boxes_by_pairs(
 
 
 def paired_links(boxes: int, gpus: int) -> int:
-    """Return how many one-way links `join_boxes_by_pairs` adds."""
+    """Return the number of one-way links that `join_boxes_by_pairs` adds."""
     return 2 * boxes * (gpus + (gpus + 1) // 2) if boxes > 1 else 0
 
 
 def direct_links(boxes: int, gpus: int) -> int:
-    """Return how many one-way links `join_boxes` adds."""
+    """Return the number of one-way links that `join_boxes` adds."""
     return 2 * boxes * gpus if boxes > 1 else 0
 
 
