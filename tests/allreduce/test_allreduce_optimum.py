@@ -6,7 +6,7 @@ from allreduce_oracles import best_by_commodities, best_by_pairs_of_trees
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.allreduce.program import AllreduceOptimum, allreduce_optimum
+from forestcoll.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
 from forestcoll.collective import Collective
 from forestcoll.proof import ProofError
 from forestcoll.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut

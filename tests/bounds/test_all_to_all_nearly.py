@@ -14,7 +14,7 @@ from forestcoll.bounds.all_to_all import (
 )
 from forestcoll.core import Core, cores
 from forestcoll.errors import InputError
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks, one_way_networks

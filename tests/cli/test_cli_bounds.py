@@ -125,7 +125,7 @@ def test_a_bound_that_nothing_is_known_to_reach_is_marked(tmp_path: Path) -> Non
 
 
 def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forestcoll.allreduce.program.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.allreduce.linear_program.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
     out = run_command("bounds", "mi250:boxes=2").out

@@ -6,13 +6,13 @@ from importlib import import_module
 import pytest
 
 MODULES = (
-    "allreduce.program",
+    "allreduce.linear_program",
     "bounds.all_to_all",
     "bounds.table",
     "generation.forest",
     "lowering.lowering",
-    "optima.rooted",
-    "optima.value",
+    "forest_optimum.broadcast",
+    "forest_optimum.value",
     "proof.bound",
     "proof.cut",
     "proof.receipt",

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.collective import Collective
-from forestcoll.presentation.proofs import _WORDS, explain
+from forestcoll.presentation.explanations import _WORDS, explain
 from forestcoll.proof import Bound, LengthsProof, PricesProof
 from forestcoll.proof.documents import KINDS
 from forestcoll.proof.prices import Port, PortKind

@@ -14,7 +14,7 @@ from forestcoll.bounds.all_to_all import all_to_all_optimum
 from forestcoll.bounds.table import bounds_of
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import InputError
-from forestcoll.optima.value import Optimum
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.proof import (
     CutProof,
     LengthsProof,

@@ -33,7 +33,7 @@ import numpy as np
 
 from forestcoll.errors import InputError
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 from forestcoll.topology.orbits import Orbits

@@ -17,7 +17,7 @@ from forestcoll.allreduce.plan import AllreducePlan
 from forestcoll.bounds.latency import LatencyBound
 from forestcoll.collective import Collective
 from forestcoll.display import Displayed
-from forestcoll.optima.rooted import RootedBound
+from forestcoll.forest_optimum.broadcast import RootedBound
 from forestcoll.proof.bound import Bound
 from forestcoll.request import Demand
 from forestcoll.topology import Topology

@@ -11,10 +11,10 @@ from forestcoll.cli.types import CollectiveName, FileName, Ranks, TopologySpec, 
 from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, shards_of
 
 if TYPE_CHECKING:
-    from forestcoll.optima.value import Optimum
+    from forestcoll.forest_optimum.value import Optimum
     from forestcoll.presentation.parts import RelayGain
     from forestcoll.progress import Progress
-    from forestcoll.solver.search import Solution
+    from forestcoll.solver.problem import Solution
     from forestcoll.topology import Topology
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -20,6 +20,8 @@ import numpy.typing as npt
 from forestcoll.collective import PhaseOp
 from forestcoll.core import RoutedTrees
 from forestcoll.errors import InputError
+from forestcoll.forest_optimum.plan import ForestPlan
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.growing import Forest
 from forestcoll.generation.in_network import joined_at_switches
 from forestcoll.generation.loads import achieved_algbw
@@ -27,8 +29,6 @@ from forestcoll.generation.memory import can_fit, check_memory
 from forestcoll.generation.relays import stopped_at
 from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
-from forestcoll.optima.plan import ForestPlan
-from forestcoll.optima.value import Optimum
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.rows import Rows, row_starts
 from forestcoll.schedule.trees.expansion import distinct_rows, expanded

@@ -6,7 +6,7 @@ from fractions import Fraction
 from forestcoll.allreduce.plan import AllreducePlan
 from forestcoll.bounds.values import Bounds, CollectiveBound
 from forestcoll.collective import Collective
-from forestcoll.presentation import proofs
+from forestcoll.presentation import explanations
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import bandwidth, percent, printable
@@ -59,7 +59,9 @@ def _left_out(found: Bounds, collective: Collective) -> str:
 
 def limit_words(found: Bounds, bound: CollectiveBound) -> str:
     """Say in one line what limits a collective."""
-    first, *more = (line.strip() for line in proofs.explain(bound.bound, found.topology, bound.demand(found.ranks)))
+    first, *more = (
+        line.strip() for line in explanations.explain(bound.bound, found.topology, bound.demand(found.ranks))
+    )
     *links, last = more or [""]
     listed = f"{first} {' and '.join(links)}".strip()
     doubt = f" (a bound; the solver came within {bound.residual:.1e} of it)" if bound.residual else ""
@@ -159,7 +161,7 @@ def _bound_document(found: Bounds, bound: CollectiveBound) -> dict[str, object]:
         "limit": limit_words(found, bound),
         "tight": bound.tight,
         **root,
-        "certificate": proofs.document(bound.bound, topology),
+        "certificate": explanations.document(bound.bound, topology),
     }
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forestcoll.collective import Collective
-from forestcoll.optima.plan import ForestPlan
-from forestcoll.optima.value import Optimum
-from forestcoll.presentation import proofs
+from forestcoll.forest_optimum.plan import ForestPlan
+from forestcoll.forest_optimum.value import Optimum
+from forestcoll.presentation import explanations
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.parts import RelayGain, part_document, relay_rows, unused_lines
 from forestcoll.presentation.tables import Page, Table, labelled
@@ -99,7 +99,7 @@ def _document(best: Optimum) -> dict[str, object]:
             "compute_inside": best.compute_inside,
             "exit_bandwidth": str(best.exit_bandwidth),
         },
-        "proof": proofs.document(best.bound, best.topology),
+        "proof": explanations.document(best.bound, best.topology),
     }
     ids = best.topology.ids(best.members)
     if best.root is not None:
@@ -211,5 +211,5 @@ def _trees_of_phase(plan: ForestPlan) -> str:
 
 def _bottleneck_lines(best: Optimum) -> list[str]:
     """Say in words why no schedule is faster."""
-    first, *more = proofs.explain(best.bound, best.topology, best.demand)
+    first, *more = explanations.explain(best.bound, best.topology, best.demand)
     return [f"Bottleneck: {first}", *more]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.collective import Collective
-from forestcoll.optima.value import Optimum
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.presentation.names import link_lines
 from forestcoll.presentation.text import bandwidth
 from forestcoll.topology import Link, Topology

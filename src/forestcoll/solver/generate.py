@@ -8,7 +8,7 @@ from forestcoll.ranks import RanksLike
 from forestcoll.request import Request, RequestLike
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.optimum import solve
-from forestcoll.solver.search import Solution
+from forestcoll.solver.problem import Solution
 from forestcoll.topology import NodeId, TopologyLike
 
 

@@ -13,9 +13,9 @@ from forestcoll.proof import CutProof, Proof
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.verification import wording
 from forestcoll.verification.network import Network
-from forestcoll.verification.proofs import cut
-from forestcoll.verification.proofs.checks import proven
-from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.proof_checks import cut
+from forestcoll.verification.proof_checks.checks import proven
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
 from forestcoll.verification.rule import Rule
 
 

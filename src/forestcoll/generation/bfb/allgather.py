@@ -11,8 +11,8 @@ from math import gcd, lcm
 from forestcoll.collective import Collective, PhaseOp, collective_named
 from forestcoll.core import StepTransfers
 from forestcoll.errors import InputError, shown
+from forestcoll.forest_optimum.scaling import ScaledTopology, require_all_ports
 from forestcoll.generation.step_duality import by_allgathers
-from forestcoll.optima.scaling import ScaledTopology, require_all_ports
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology

@@ -23,9 +23,9 @@ from forestcoll.allreduce.plan import AllreducePlan, flow_network
 from forestcoll.collective import PhaseOp
 from forestcoll.errors import InternalError
 from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row, Solution
-from forestcoll.optima.cuts import FlowNetwork
-from forestcoll.optima.rooted import cut_set_bound
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.broadcast import cut_set_bound
+from forestcoll.forest_optimum.cuts import FlowNetwork
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.proof import ProofError
 from forestcoll.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut, crossings

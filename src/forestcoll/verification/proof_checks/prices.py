@@ -14,7 +14,7 @@ from forestcoll.collective import Collective
 from forestcoll.proof import PricesProof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.topology import Topology
-from forestcoll.verification.proofs.question import Question, UnprovenError, require_coarse
+from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 from forestcoll.verification.wording import node, number
 
 _ONE_PORT = "one-port"

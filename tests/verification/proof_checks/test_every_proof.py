@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.allreduce.program import allreduce_optimum
+from forestcoll.allreduce.linear_program import allreduce_optimum
 from forestcoll.bounds.all_to_all import all_to_all_optimum
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import InputError
@@ -36,8 +36,8 @@ from forestcoll.topology import Node, NodeKind, Shift, Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from forestcoll.verification.network import Network
-from forestcoll.verification.proofs.checks import CHECKS, proven
-from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.checks import CHECKS, proven
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
 from networks import ANY_KIND, examples, ranks_for, shards_for, uneven_networks
 from oneport_platforms import figure_1
 from verify_drafts import allreduce, broadcast, ring

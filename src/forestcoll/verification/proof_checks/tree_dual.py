@@ -26,7 +26,7 @@ from forestcoll.proof import TreeDualProof, WeightedCut
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.network import BoolArray
 from forestcoll.verification.permutations import orbits, power
-from forestcoll.verification.proofs.question import Question, UnprovenError, require_coarse
+from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 
 _PHASES = {
     Collective.ALLREDUCE: (PhaseOp.REDUCE, PhaseOp.BROADCAST),

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.optima.cuts import Cut, FlowNetwork
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.cuts import Cut, FlowNetwork
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 

@@ -11,7 +11,7 @@ import numpy as np
 from forestcoll.collective import Collective
 from forestcoll.proof import ReceiptProof
 from forestcoll.verification.network import BoolArray, Network
-from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 
 def receipt_bound(proof: ReceiptProof, question: Question) -> Fraction:  # noqa: ARG001 (a receipt holds no numbers)

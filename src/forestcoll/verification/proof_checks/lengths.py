@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.proof import LengthsProof
-from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 
 def lengths_bound(proof: LengthsProof, question: Question) -> Fraction:

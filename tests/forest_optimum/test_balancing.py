@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from forestcoll.collective import PhaseOp
 from forestcoll.errors import NoSolutionError
 from forestcoll.exact_lp.linear_program import LinearProgram
+from forestcoll.forest_optimum.balancing import balanced_use, rate_proven
+from forestcoll.forest_optimum.scaling import ScaledTopology
+from forestcoll.forest_optimum.trimming import trimmed
 from forestcoll.generation.forest import schedule_for
-from forestcoll.optima.balancing import balanced_use, rate_proven
-from forestcoll.optima.scaling import ScaledTopology
-from forestcoll.optima.trimming import trimmed
 from forestcoll.proof.proof import ProofError
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
@@ -242,7 +242,7 @@ def test_a_program_that_cannot_be_solved_exactly_raises() -> None:
 def test_an_allreduce_whose_program_is_too_large_is_a_reduce_scatter_and_an_allgather() -> None:
     topology = broken_box(Fraction(40))
     plan = optimum(topology, "allreduce")
-    with mock.patch("forestcoll.allreduce.program.MOST_COLUMNS", 1):
+    with mock.patch("forestcoll.allreduce.linear_program.MOST_COLUMNS", 1):
         halves = optimum(topology, "allreduce")
     gathers, scatters = optimum(topology), optimum(topology, "reduce-scatter")
     assert halves.algbw == 1 / (1 / gathers.algbw + 1 / scatters.algbw) <= plan.algbw

@@ -29,7 +29,7 @@ from math import lcm
 from forestcoll.collective import PhaseOp
 from forestcoll.errors import NoSolutionError
 from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row
-from forestcoll.optima.scaling import ScaledTopology, unbalanced_switch
+from forestcoll.forest_optimum.scaling import ScaledTopology, unbalanced_switch
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.tree_dual import Roles, TreeDualProof, WeightedCut
 from forestcoll.topology import Topology
