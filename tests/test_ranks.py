@@ -113,18 +113,18 @@ ANY = "give the id of a compute node, or its position from 0 to 7"
 @pytest.mark.parametrize(
     ("root", "said"),
     [
-        ("b1/gpuu0", f"no node 'b1/gpuu0' to be the root; did you mean 'b1/gpu0'? {ANY}"),
-        ("zzz", f"no node 'zzz' to be the root; {ANY}"),
-        ("8", f"no node '8' to be the root; {ANY}"),
-        (8, f"no node 8 to be the root; {ANY}"),
-        (-1, f"no node -1 to be the root; {ANY}"),
-        ("", f"no node '' to be the root; {ANY}"),
-        ("9" * 5000, f"no node '{'9' * 57}...' to be the root; {ANY}"),
+        ("b1/gpuu0", f"there is no node 'b1/gpuu0' for the root; did you mean 'b1/gpu0'? {ANY}"),
+        ("zzz", f"there is no node 'zzz' for the root; {ANY}"),
+        ("8", f"there is no node '8' for the root; {ANY}"),
+        (8, f"there is no node 8 for the root; {ANY}"),
+        (-1, f"there is no node -1 for the root; {ANY}"),
+        ("", f"there is no node '' for the root; {ANY}"),
+        ("9" * 5000, f"there is no node '{'9' * 57}...' for the root; {ANY}"),
         ("ib", f"root 'ib' is a switch; {ANY}"),
         (True, f"root is true; {ANY}"),
         (1.0, f"root is 1.0; {ANY}"),
         (None, f"root is null; {ANY}"),
-        ("b1/gpu0", "root 'b1/gpu0' is not among the ranks; name it too"),
+        ("b1/gpu0", "root 'b1/gpu0' is not among the ranks; add it to the ranks"),
     ],
 )
 def test_a_root_that_cannot_be_one_is_refused(root: NodeId, said: str) -> None:

@@ -1,8 +1,7 @@
-"""How a value shows itself in a notebook, without knowing the code that draws it.
+"""A mixin for values that notebooks show as HTML.
 
-Values such as a `Topology` stand below the presentation layer and must not import it. A notebook asks the value
-itself, though, by the method `_repr_html_`. So the method stands here, at the bottom, and finds the presentation layer
-by its name when it is called; nothing is imported before.
+Notebooks call the method `_repr_html_` of a value. Values such as a `Topology` belong to layers below the presentation
+layer and must not import it. So the method imports the presentation layer by its name when it is called.
 """
 
 import importlib
@@ -12,16 +11,16 @@ _PRESENTATION = "forestcoll.presentation.html"
 
 
 class Displayed:
-    """A value that notebooks show as HTML; `forestcoll.presentation.html.html_of` makes it."""
+    """A value that notebooks show as HTML, made by `forestcoll.presentation.html.html_of`."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str | None:
-        """Return the value as HTML; None, so that its `repr` is shown, where there is no presentation layer."""
+        """Return the value as HTML. Without a presentation layer, return None; the notebook then shows the `repr`."""
         try:
             presentation = importlib.import_module(_PRESENTATION)
         except ModuleNotFoundError as error:
             if error.name not in {_PRESENTATION, _PRESENTATION.rpartition(".")[0]}:
-                raise  # the layer is there, but something that it needs is not
+                raise  # the presentation layer exists, but a module that it needs does not
             return None
         return cast("str", presentation.html_of(self))

@@ -111,13 +111,14 @@ def _all_ranks(topology: Topology) -> str:
     return f"{topology.name} has {count} compute nodes, ranks 0 to {count - 1}"
 
 
-def root_number(topology: Topology, root: NodeId, members: tuple[int, ...] | None = None) -> int:
+def root_number(topology: Topology, root: NodeId, members: tuple[int, ...] | None = None, *, role: str = "root") -> int:
     """Return the number of the compute node that `root` names: the source of a broadcast, the target of a reduce.
 
     Args:
         topology: the network.
-        root: an id or the text of one or, where no node has that id, a position among the compute nodes from 0.
+        root: an id or, if no node has that id, a position among the compute nodes, counted from 0. Both may be text.
         members: the numbers of the nodes that take part; all compute nodes if None.
+        role: the name of the node in error messages, such as `source`.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -129,17 +130,19 @@ def root_number(topology: Topology, root: NodeId, members: tuple[int, ...] | Non
         InputError: there is no such node, it is a switch, or it does not take part.
     """
     if isinstance(root, bool) or not isinstance(root, Integral | str):
-        raise InputError(f"{topology.name}: root is {shown(root)}; {_any_root(topology)}")
+        raise InputError(f"{topology.name}: {role} is {shown(root)}; {_any_root(topology)}")
     named = root if isinstance(root, str) else int(root)
     number = _named_root(topology, named)
     if number is None:
         hint = near_id(named, topology.ids(topology.compute))
-        raise InputError(f"{topology.name}: no node {shown(named)} to be the root; {hint}{_any_root(topology)}")
+        raise InputError(
+            f"{topology.name}: there is no node {shown(named)} for the {role}; {hint}{_any_root(topology)}"
+        )
     identity = shown(topology.nodes[number].id)
     if not topology.nodes[number].is_compute:
-        raise InputError(f"{topology.name}: root {identity} is a switch; {_any_root(topology)}")
+        raise InputError(f"{topology.name}: {role} {identity} is a switch; {_any_root(topology)}")
     if members is not None and number not in members:
-        raise InputError(f"{topology.name}: root {identity} is not among the ranks; name it too")
+        raise InputError(f"{topology.name}: {role} {identity} is not among the ranks; add it to the ranks")
     return number
 
 
@@ -159,10 +162,25 @@ def _any_root(topology: Topology) -> str:
 
 
 def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
-    """Return `topology` without the links of compute nodes that take no part: nothing is sent over these.
+    """Return `topology` without the links of idle compute nodes, so that no data is sent through them.
+
+    Args:
+        topology: the network.
+        ranks: the compute nodes that take part, as for `ranks_of`: positions or ids, or a text such as `0-7,16-23`.
+
+    Returns:
+        The network with the same nodes, and without all links into and out of compute nodes that take no part.
 
     Raises:
-        InputError: as `ranks_of`, or one that takes part cannot reach another then.
+        InputError: the ranks are not valid, or a rank cannot reach another rank without the removed links.
+
+    Example:
+        >>> from forestcoll import load_topology, optimum, without_relays
+        >>> network = load_topology("dgx-a100:boxes=2")
+        >>> str(optimum(network, ranks="0-3,8-11").algbw)
+        '2600/7'
+        >>> str(optimum(without_relays(network, "0-3,8-11"), ranks="0-3,8-11").algbw)
+        '200'
     """
     members = ranks_of(topology, ranks)
     if members is None:
@@ -173,7 +191,7 @@ def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
     if pair is not None:
         one, other = (shown(node) for node in topology.ids(pair))
         raise InputError(
-            f"{topology.name}: rank {one} cannot reach rank {other} without relays; let idle nodes be relays"
+            f"{topology.name}: rank {one} cannot reach rank {other} without relays; allow relays or add links"
         )
     return bare
 

@@ -259,7 +259,7 @@ def test_a_collective_is_read_by_the_one_function_that_knows_all_spellings(monke
     run = run_command("optimum", "ring:nodes=3", "--collective", "All_Gather", "--json")
     assert run.document()["collective"] == "allgather"
     complaint = run_command("optimum", "ring:nodes=3", "--collective", "alltoall").complaint(2)
-    assert "'all-to-all' is not available here; choose one of allgather, " in complaint
+    assert "'all-to-all' is not supported by this command; choose one of allgather, " in complaint
 
 
 @pytest.mark.parametrize("option", ["--trees", "--max-trees"])
@@ -280,7 +280,7 @@ def test_an_allgather_has_no_root(words: list[str]) -> None:
 
 def test_an_empty_output_name_is_said() -> None:
     complaint = run_command("topology", "ring:nodes=3", "-o", "").complaint(status=2)
-    assert "'-o' / '--output': the name is empty; name a file" in complaint
+    assert "'-o' / '--output': the file name is empty; give a name" in complaint
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])

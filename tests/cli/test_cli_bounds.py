@@ -95,22 +95,22 @@ def test_the_table_in_words() -> None:
     run = run_command("bounds", "dgx-a100:boxes=2")
     assert (run.status, run.err) == (0, "")
     for words in (
-        "dgx-a100:boxes=2: what no schedule can beat, 16 compute nodes, in GB/s",
-        "  allgather       1040/3 (346.667)  325             all of it\n",
+        "dgx-a100:boxes=2: bounds of all collectives, 16 compute nodes, in GB/s",
+        "  allgather       1040/3 (346.667)  325             the bound\n",
         "  allgather: GPU b0/gpu0 must receive 15/16 of the data from the other 15 GPUs. All of it enters over ",
         "algbw <= 325 / (15/16) = 1040/3 GB/s.",
         "algbw <= 5200 / 30 = 520/3 GB/s.",
-        "520/3 GB/s (173.333) at most, and reached",
-        "1 send at least (b0/gpu0 -> b0/gpu1); 2 links at most between two nodes",
+        "520/3 GB/s (173.333), which is the optimum",
+        "at least 1 send (b0/gpu0 -> b0/gpu1); at most 2 links between two nodes",
     ):
         assert words in run.out
 
 
 def test_a_better_allreduce_than_both_halves_is_told() -> None:
     out = run_command("bounds", "mi250:boxes=2,gpus=8").out
-    assert "allreduce, along trees            128 GB/s at most, and reached\n" in out
-    assert "allgather after reduce-scatter  104 GB/s, 81.25% of that\n" in out
-    assert "both at once                    the same\n" in out
+    assert "allreduce, along trees            128 GB/s, which is the optimum\n" in out
+    assert "reduce-scatter, then allgather  104 GB/s, 81.25% of the rate along trees\n" in out
+    assert "both at the same time           the same\n" in out
 
 
 def test_a_bound_that_nothing_is_known_to_reach_is_marked(tmp_path: Path) -> None:
@@ -120,8 +120,8 @@ def test_a_bound_that_nothing_is_known_to_reach_is_marked(tmp_path: Path) -> Non
     network["nodes"][4:] = [each | {"multicast": True, "aggregation": True} for each in network["nodes"][4:]]
     path.write_text(json.dumps(network))
     out = run_command("bounds", path).out
-    assert re.search(r"allreduce .* \* .* 80\.00% of it", out)
-    assert "* no schedule is known to reach this" in out
+    assert re.search(r"allreduce .* \* .* 80\.00% of the bound", out)
+    assert "* no schedule that reaches this bound is known" in out
 
 
 def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,9 +129,9 @@ def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
     out = run_command("bounds", "mi250:boxes=2").out
-    assert "  allreduce: perhaps less than this: its linear program has 48 columns; at most 3 can" in out
+    assert "  allreduce: the bound may not be tight: its linear program has 48 columns; at most 3 can" in out
     assert "  all-to-all: not computed: its linear program has" in out
-    assert "2656/15 GB/s (177.067) at least\n" in out
+    assert "2656/15 GB/s (177.067), reached; the optimum may be higher\n" in out
     found = document("mi250:boxes=2")
     assert set(found["not_computed"]) == {"allreduce", "all-to-all"}
     assert "all-to-all" not in found["collectives"]

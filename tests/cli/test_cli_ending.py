@@ -158,7 +158,7 @@ def test_standard_input_and_output_are_a_pipeline() -> None:
     assert schedule.err.startswith("dgx-a100:boxes=2: allgather over 16 compute nodes\n  algbw ")
     judged = process("verify", "-", stdin=schedule.out)
     assert (judged.status, judged.err) == (0, "")
-    assert judged.out.startswith("-: right: allgather on dgx-a100:boxes=2, 16 compute nodes\n")
+    assert judged.out.startswith("-: valid: allgather on dgx-a100:boxes=2, 16 compute nodes\n")
 
 
 def test_the_report_in_json_goes_where_the_schedule_does_not() -> None:

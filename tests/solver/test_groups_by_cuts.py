@@ -147,7 +147,7 @@ def test_ranks_that_reach_each_other_over_nothing_but_relays() -> None:
         ({"ranks": 3}, "ranks are 3; expected a text such as '0-7,16-23', or a list of ranks"),
         (
             {"ranks": "0-1", "root": "c", "collective": "broadcast"},
-            "line: root 'c' is not among the ranks; name it too",
+            "line: root 'c' is not among the ranks; add it to the ranks",
         ),
         (
             {"ranks": "0-1", "shards": {"a": "1/2", "c": "1/2"}},
