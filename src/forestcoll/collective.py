@@ -1,4 +1,4 @@
-"""What is asked of the network."""
+"""The collectives, the operations of their phases, and the shards of compute nodes."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -15,11 +15,16 @@ ShardsByNode: TypeAlias = Mapping[int, object] | Mapping[str, object] | Mapping[
 """The shard of each compute node by its id, as numbers that `exact.to_fraction` takes."""
 
 MAX_SHARDS_DIGITS = 300
-"""The most digits of the shards' common denominator: the trees of each root are multiples of it."""
+"""The most digits of the common denominator of shards. The number of trees of a root is a multiple of it."""
 
 
 class Collective(StrEnum):
-    """A collective operation, by the name that files and the command line use."""
+    """A collective operation. Its value is the name in files and on the command line.
+
+    Example:
+        >>> Collective("reduce-scatter").dual is Collective.ALLGATHER, Collective.BROADCAST.has_root
+        (True, True)
+    """
 
     ALLGATHER = "allgather"
     """Every compute node ends with the shards of all: N shards of M/N, M being the size of the gathered vector."""
@@ -56,7 +61,7 @@ class Collective(StrEnum):
 
     @property
     def dual(self) -> "Collective":
-        """The collective that this one is when all data flows backwards; allreduce is its own."""
+        """The collective that results when all data flows backwards. An allreduce is its own dual."""
         return _DUAL[self]
 
 
@@ -70,11 +75,16 @@ _DUAL = {
 }
 
 SCHEDULED = tuple(each for each in Collective if each is not Collective.ALL_TO_ALL)
-"""The collectives that schedules are made of."""
+"""The collectives for which schedules can be generated."""
 
 
 class PhaseOp(StrEnum):
-    """What the trees of a phase do."""
+    """The operation of the trees of a phase.
+
+    Example:
+        >>> PhaseOp.REDUCE.dual is PhaseOp.BROADCAST
+        True
+    """
 
     BROADCAST = "broadcast"
     """Data flows from the root to all compute nodes."""
@@ -83,12 +93,12 @@ class PhaseOp(StrEnum):
 
     @property
     def dual(self) -> "PhaseOp":
-        """What trees do whose data flows backwards."""
+        """The operation that results when all data flows backwards."""
         return PhaseOp.REDUCE if self is PhaseOp.BROADCAST else PhaseOp.BROADCAST
 
 
 def _plain(name: str) -> str:
-    """Return what all spellings of a collective's name share: `all_to_all`, `AllToAll` and `all2all` are one name."""
+    """Return the normal form of a collective's name, which is equal for `all_to_all`, `AllToAll` and `all2all`."""
     return name.casefold().replace("-", "").replace("_", "").replace(" ", "").replace("2", "to")
 
 

@@ -68,5 +68,5 @@ def name_of(value: object, names: Iterable[Name], where: str) -> Name:
     known = {name.value: name for name in names}
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(map(repr, known))
-        raise InputError(f"{where} is {shown(value)}; this version knows {listed}")
+        raise InputError(f"{where} is {shown(value)}; this version supports {listed}")
     return known[value]

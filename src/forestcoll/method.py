@@ -4,7 +4,13 @@ from enum import StrEnum
 
 
 class Method(StrEnum):
-    """A method of finding trees. All methods reach the optimum."""
+    """A method of finding trees. All methods reach the optimum.
+
+    Example:
+        >>> from forestcoll import Method, generate
+        >>> str(generate("ring:nodes=3", method=Method.PROVEN).algbw)
+        '3'
+    """
 
     AUTO = "auto"
     """The fast method, and the proven method for trees that the fast method cannot complete."""
@@ -15,7 +21,13 @@ class Method(StrEnum):
 
 
 class StepMethod(StrEnum):
-    """A method of finding step schedules, for networks without switches."""
+    """A method of finding step schedules, for networks without switches.
+
+    Example:
+        >>> from forestcoll import StepMethod, generate_steps, load_topology
+        >>> generate_steps(load_topology("hypercube:dim=2"), method=StepMethod.HALVING_DOUBLING).steps
+        2
+    """
 
     BFB = "bfb"
     """Breadth-first broadcast: the fewest steps, and the least bandwidth time over shortest paths."""

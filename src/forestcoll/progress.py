@@ -4,19 +4,30 @@ from collections.abc import Mapping
 
 
 class Progress:
-    """Receives every stage and how much of it is done; this base class ignores both."""
+    """Receives the stages of a long computation and their progress. The methods of this base class do nothing.
+
+    Example:
+        >>> from forestcoll import Progress, optimum
+        >>> class Stages(Progress):
+        ...     def begin(self, stage):
+        ...         print(stage)
+        >>> str(optimum("ring:nodes=3", progress=Stages()).algbw)
+        finding the bottleneck cut
+        finding the fewest trees
+        '3'
+    """
 
     def begin(self, stage: str) -> None:
-        """A stage begins, and the previous one is over; `stage` says what is being done."""
+        """Called when a stage begins, which ends the previous one. `stage` describes the work."""
 
     def advance(self, done: int, total: int) -> None:
-        """`done` of `total` parts of the stage are done. May raise to stop the work."""
+        """Called when `done` of `total` parts of the stage are done, `total` 0 if unknown. May raise to stop the work."""
 
     def remark(self, text: str) -> None:
-        """A sentence that the user should read while waiting; the same sentence may be sent more than once."""
+        """Called with a sentence for the user. The same sentence may be sent more than once."""
 
     def note(self, counters: Mapping[str, int]) -> None:
-        """The counters of the stage: how often each thing happened."""
+        """Called with the counters of the stage, by name."""
 
 
 SILENT = Progress()

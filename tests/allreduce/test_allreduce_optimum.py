@@ -269,8 +269,8 @@ def test_invalid_weights_are_refused() -> None:
     potentials = {phase: {0: Fraction(1)} for phase in PHASES}
     for broken, reason in (
         (replace(proof, cuts=(replace(first, weight=Fraction(-1)), *others)), "is negative"),
-        (replace(proof, cuts=(replace(first, inside=(0, 1, 2, 3)), *others)), "holds all nodes"),
-        (replace(proof, cuts=()), "hold no data"),
+        (replace(proof, cuts=(replace(first, inside=(0, 1, 2, 3)), *others)), "contains all nodes"),
+        (replace(proof, cuts=()), "contain no data"),
         (replace(proof, potentials=potentials), "has a potential"),
     ):
         with pytest.raises(ProofError, match=reason):

@@ -63,7 +63,7 @@ def test_a_plot_over_sizes(line: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--source", "x", "--size", "1MB"], "line: there is no node 'x' for the source; give the id of a compute node"),
+        (["--source", "x", "--size", "1MB"], "line: there is no node 'x' for the source; give the id of"),
         (["--source", "b", "--size", "1MB"], "line: source 'b' cannot reach compute node 'a'; add links on the way"),
         (["--source", "a", "--size", "10", "--packets", 11], "packets is 11; expected 1 to 10, at most one packet"),
     ],

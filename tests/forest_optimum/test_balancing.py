@@ -65,7 +65,7 @@ def test_a_changed_proof_is_invalid_or_proves_a_weaker_bound(topology: Topology)
     moved = {PhaseOp.BROADCAST: {node: potentials.get(node, Fraction(0)) + node for node in topology.switches}}
     assert rate_proven(replace(found.proof, potentials=moved), scaled) * scaled.unit >= found.rate
     on_all = {PhaseOp.BROADCAST: dict.fromkeys(range(len(topology.nodes)), Fraction(1))}
-    with pytest.raises(ProofError, match="more than pass data on has a potential"):
+    with pytest.raises(ProofError, match="more than forward data has a potential"):
         rate_proven(replace(found.proof, potentials=on_all), scaled)
 
 

@@ -65,6 +65,15 @@ class AllreduceOptimum:
         proof: the proof of `upper`.
         plan: a feasible plan; None if no exact plan was found.
         residual: without a plan, the relative amount by which `upper` exceeds the rate found in floating point.
+
+    Example:
+        >>> from forestcoll import Collective, Demand, allreduce_optimum, load_topology
+        >>> ring = load_topology("ring:nodes=3")
+        >>> best = allreduce_optimum(ring)
+        >>> str(best.upper), best.plan.rate == best.upper
+        ('3/2', True)
+        >>> best.proof.algbw(ring, Demand(Collective.ALLREDUCE)) == best.upper
+        True
     """
 
     upper: Fraction

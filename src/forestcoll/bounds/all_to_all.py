@@ -68,6 +68,13 @@ class AllToAllOptimum:
         sources: the compute nodes whose flows are listed, one for each orbit of a symmetry of the network.
         residual: without a flow, the relative amount by which `pair_rate` exceeds the rate that was reached.
         reached: the rate of an exact flow, equal to `pair_rate` if that is the optimum; None if there is no exact flow.
+
+    Example:
+        >>> from forestcoll import all_to_all_optimum, load_topology
+        >>> ring = load_topology("ring:nodes=3")
+        >>> best = all_to_all_optimum(ring)
+        >>> str(best.pair_rate), best.reached == best.pair_rate, len(best.lengths) == len(ring.links)
+        ('1', True, True)
     """
 
     pair_rate: Fraction

@@ -83,8 +83,8 @@ TRANSFER = {"shard": 0, "interval": ["0", "1"], "source": 0, "target": 1}
     ("changes", "words"),
     [
         ({"format": "forestcoll.steps/2"}, "format is 'forestcoll.steps/2'; expected 'forestcoll.steps/1'"),
-        ({"collective": "alltoall"}, "collective is 'alltoall'; this version knows 'allgather'"),
-        ({"collective": 7}, "collective is 7; this version knows"),
+        ({"collective": "alltoall"}, "collective is 'alltoall'; this version supports 'allgather'"),
+        ({"collective": 7}, "collective is 7; this version supports"),
         ({"topology": []}, r"topology is \[\]; expected an object"),
         ({"steps": {}}, "steps is {}; expected a list of steps"),
         ({"steps": [3]}, r"steps\[0\] is 3; expected a list of transfers"),
@@ -102,7 +102,10 @@ TRANSFER = {"shard": 0, "interval": ["0", "1"], "source": 0, "target": 1}
         ({"steps": [[TRANSFER | {"interval": ["0", "1/0"]}]]}, "which has a zero denominator"),
         ({"phases": 3}, "phases is 3; expected"),
         ({"phases": [3]}, r"phases\[0\] is 3; expected"),
-        ({"phases": [{"op": "add", "steps": 1}]}, r"phases\[0\].op is 'add'; this version knows 'broadcast', 'reduce'"),
+        (
+            {"phases": [{"op": "add", "steps": 1}]},
+            r"phases\[0\].op is 'add'; this version supports 'broadcast', 'reduce'",
+        ),
         ({"phases": [{"op": "reduce", "steps": -1}]}, r"phases\[0\].steps is -1; expected an integer of 0 or more"),
         ({"phases": [{"op": "reduce", "steps": 2}]}, "phases have 2 steps in total, but 1 are listed"),
         ({"shards": {"0": "1/2"}}, "shards: the shards add up to 1/2; they must add up to exactly 1"),

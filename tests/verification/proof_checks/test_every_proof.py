@@ -223,7 +223,7 @@ def with_switch() -> TreeSchedule:
 
 
 WRONG: list[tuple[str, Callable[[], TreeSchedule], Proof, str]] = [
-    ("certificate-proof", lambda: ring().freeze(), ReceiptProof(), "it bounds an allreduce only"),
+    ("certificate-proof", lambda: ring().freeze(), ReceiptProof(), "a receipt bounds an allreduce only"),
     ("certificate-proof", with_relay, ReceiptProof(), "a compute node is idle"),
     ("certificate-proof", with_switch, ReceiptProof(), "a switch can copy or add up data"),
     (
@@ -306,15 +306,18 @@ def test_a_cut_can_be_named_as_a_proof() -> None:
 @pytest.mark.parametrize(
     ("proof", "words"),
     [
-        ({"kind": "guess"}, "x: certificate.proof.kind is 'guess'; this version knows 'cut', 'receipt', 'tree-dual'"),
-        ({}, "x: certificate.proof.kind is null; this version knows"),
+        (
+            {"kind": "guess"},
+            "x: certificate.proof.kind is 'guess'; this version supports 'cut', 'receipt', 'tree-dual'",
+        ),
+        ({}, "x: certificate.proof.kind is null; this version supports"),
         (3, 'x: certificate.proof is 3; expected {"kind": ..., ...}'),
         ({"kind": "cut"}, 'x: certificate.proof has no "cut"; this kind of proof needs it'),
         ({"kind": "cut", "cut": [9]}, "x: certificate.proof.cut[0] is 9; expected an integer from 0 to 3"),
         ({"kind": "tree-dual", "cuts": []}, 'x: certificate.proof has no "potentials"'),
         (
             {"kind": "tree-dual", "cuts": [{"phase": "up"}], "potentials": {}},
-            "x: certificate.proof.cuts[0].phase is 'up'; this version knows 'broadcast', 'reduce'",
+            "x: certificate.proof.cuts[0].phase is 'up'; this version supports 'broadcast', 'reduce'",
         ),
     ],
 )

@@ -111,7 +111,7 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
     (
         "certificate",
         lambda: with_certificate(cuts=((Fraction(3), (1,)),)),
-        "'s' -> '1' costs 1 at the certificate's prices, less than the 3 of the cuts that it enters",
+        "'s' -> '1' costs 1 at the prices, less than 3, the weight of the cuts that it enters",
     ),
     (
         "optimum",

@@ -1,1 +1,1 @@
-"""The judges of proofs: they check each kind of proof by addition, without the code of `forestcoll.proof`."""
+"""The checks of proofs: each kind of proof is checked by addition, with no algorithm of `forestcoll.proof`."""

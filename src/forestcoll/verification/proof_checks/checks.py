@@ -33,5 +33,5 @@ def proven(proof: Proof, question: Question) -> Fraction:
         UnprovenError: the numbers of the proof do not meet its conditions.
     """
     if type(proof) not in CHECKS:
-        raise UnprovenError(f"no judge knows proofs of kind {proof.kind!r}")
+        raise UnprovenError(f"there is no check for proofs of kind {proof.kind!r}")
     return CHECKS[type(proof)](proof, question)

@@ -48,9 +48,8 @@ def _require_costs(proof: PricesProof, topology: Topology) -> None:
         for target, cost in _path_costs(topology, leaving, source):
             due = sum((each for place, each in entered[target].items() if place not in entered[source]), Fraction(0))
             if cost < due:
-                path = f"{node(topology, source)} -> {node(topology, target)} costs {number(cost)}"
-                less = f"less than the {number(due)} of the cuts that it enters"
-                raise UnprovenError(f"{path} at the certificate's prices, {less}")
+                path = f"{node(topology, source)} -> {node(topology, target)} costs {number(cost)} at the prices"
+                raise UnprovenError(f"{path}, less than {number(due)}, the weight of the cuts that it enters")
 
 
 def _costs(proof: PricesProof, topology: Topology) -> dict[int, list[tuple[int, Fraction]]]:
