@@ -21,7 +21,7 @@ class Progress:
         """Called when a stage begins, which ends the previous one. `stage` describes the work."""
 
     def advance(self, done: int, total: int) -> None:
-        """Called when `done` of `total` parts of the stage are done, `total` 0 if unknown. May raise to stop the work."""
+        """Called when `done` of `total` parts are done; `total` is 0 if unknown. It may raise, to stop the work."""
 
     def remark(self, text: str) -> None:
         """Called with a sentence for the user. The same sentence may be sent more than once."""

@@ -229,7 +229,7 @@ def test_the_exact_solver_without_floating_point_finds_the_same_optimum(topology
 def test_a_program_that_cannot_be_solved_exactly_raises() -> None:
     with (
         mock.patch.object(LinearProgram, "exact", return_value=None),
-        mock.patch.object(LinearProgram, "exact_alone", return_value=None),
+        mock.patch.object(LinearProgram, "exact_without_floats", return_value=None),
         pytest.raises(NoSolutionError) as caught,
     ):
         optimum(broken_box(Fraction(40)))

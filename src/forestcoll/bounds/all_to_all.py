@@ -189,10 +189,10 @@ def all_to_all_rate(
             f"{topology.name}: {len(topology.compute)} compute nodes and too little symmetry; the bound of an "
             f"all-to-all is computed for at most {MOST_SPREAD}"
         )
-    return all_to_all_nearly(topology, gap=gap, progress=progress)
+    return approximate_all_to_all(topology, gap=gap, progress=progress)
 
 
-def all_to_all_nearly(
+def approximate_all_to_all(
     topology: Topology, *, gap: float = DEFAULT_GAP, rounds: int = MOST_ROUNDS, progress: Progress = SILENT
 ) -> AllToAllOptimum:
     """Return a bound of an all-to-all on `topology`, and a rate near it that a flow reaches. Both are exact.

@@ -85,7 +85,7 @@ class _Collector:
         self._topology, self._ranks, self._progress = topology, ranks, progress
         self._members = Demand(ranks=ranks).members(topology)
         self._part = usable_part(topology, self._members)
-        self._asked_root = root
+        self._given_root = root
         self._found: dict[Collective, CollectiveBound] = {}
         self._too_large: dict[Collective, str] = {}
 
@@ -121,7 +121,7 @@ class _Collector:
         """Return the given root or, without one, the best root; None if the collective has no root."""
         if not collective.has_root:
             return None
-        return roots[collective][1].root if self._asked_root is None else self._asked_root
+        return roots[collective][1].root if self._given_root is None else self._given_root
 
     def _solve(self, collective: Collective, root: int | None, orbits: Orbits) -> Problem | None:
         """Record the bound and the reached algbw of a collective; return its problem, or None if it has no solution."""

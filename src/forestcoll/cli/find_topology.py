@@ -157,7 +157,7 @@ def _find(request: _Options, *, as_json: bool) -> None:
     if as_json:
         print_json(finder.frontier_document(frontier, workload, chosen, request.outputs))
         return
-    why = finder.chosen_because(workload, by_user=request.choose is not None)
+    why = finder.reason_for_choice(workload, by_user=request.choose is not None)
     print_page(finder.frontier_page(frontier, workload, chosen, why, request.outputs))
 
 

@@ -26,7 +26,7 @@ from forestcoll.generation.growing import Forest
 from forestcoll.generation.in_network import joined_at_switches
 from forestcoll.generation.loads import achieved_algbw
 from forestcoll.generation.memory import can_fit, check_memory
-from forestcoll.generation.relays import stopped_at
+from forestcoll.generation.relays import divided_at
 from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
 from forestcoll.progress import SILENT, Progress
@@ -126,7 +126,7 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
     parts = []
     for place, plan in enumerate(best.forests):
         part = joined_at_switches(best.network, *_part(plan, routed[min(place, len(routed) - 1)]))
-        parts.append(stopped_at(idle, len(best.topology.nodes), *part))
+        parts.append(divided_at(idle, len(best.topology.nodes), *part))
     routes, phases = parts[0][0], tuple(part[1] for part in parts)
     if len(parts) > 1:
         routes, phases = _joined(parts)

@@ -91,7 +91,7 @@ def frontier_page(
     )
 
 
-def chosen_because(workload: Workload | None, *, by_user: bool) -> str:
+def reason_for_choice(workload: Workload | None, *, by_user: bool) -> str:
     """Return the reason for the choice of the network that is written."""
     if by_user:
         return "as requested"

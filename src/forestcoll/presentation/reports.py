@@ -73,7 +73,7 @@ def _claim_rows(schedule: Schedule, report: Report) -> list[tuple[str, str]]:
     rows = [] if report.algbw is None else [("algbw", bandwidth(report.algbw, unit))]
     if bound is None:
         return [*rows, ("optimum", "not claimed")]
-    source = "the cut" if isinstance(bound.proof, CutProof) else f"the proof by {bound.proof.kind}"
+    source = "the cut" if isinstance(bound.proof, CutProof) else f"the proof of kind {bound.proof.kind!r}"
     if report.optimal:
         which = "schedule along trees" if bound.proof.trees_only else "schedule"
         return [*rows, ("optimum", f"reached; {source} in the file proves that no {which} is faster")]

@@ -12,7 +12,7 @@ from forestcoll.solver.problem import Solution
 from forestcoll.topology import NodeId, TopologyLike
 
 
-def generate(  # noqa: PLR0913 (what is asked, and how)
+def generate(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
     collective: RequestLike = Collective.ALLGATHER,
     *,

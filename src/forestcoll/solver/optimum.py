@@ -18,7 +18,7 @@ from forestcoll.topology.reach import unreachable_pair
 from forestcoll.topology.registry import load_topology
 
 
-def optimum(  # noqa: PLR0913 (what is asked, and how)
+def optimum(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
     collective: RequestLike = Collective.ALLGATHER,
     *,
@@ -68,7 +68,7 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
     return solve(topology, request, trees=trees, max_trees=max_trees, progress=progress).optimum
 
 
-def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
+def optima_by_trees(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
     collective: RequestLike = Collective.ALLGATHER,
     *,

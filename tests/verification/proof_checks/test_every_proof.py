@@ -230,9 +230,9 @@ WRONG: list[tuple[str, Callable[[], TreeSchedule], Proof, str]] = [
         "certificate-kind",
         lambda: ring().freeze(),
         LengthsProof((), ()),
-        "expected one by 'cut', 'receipt', ",
+        "expected 'cut' or 'receipt' or ",
     ),
-    ("certificate-kind", lambda: broadcast().freeze(), PricesProof((), ()), "a proof by 'prices'"),
+    ("certificate-kind", lambda: broadcast().freeze(), PricesProof((), ()), "a proof of kind 'prices'"),
     ("certificate-proof", lambda: ring().freeze(), ring_dual(), "set 0 belongs to a reduce"),
 ]
 

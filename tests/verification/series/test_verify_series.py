@@ -126,7 +126,7 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
     (
         "certificate",
         lambda: with_bound(1, proof=CutProof((0,))),
-        "the certificate is a proof by 'cut'; expected one by 'prices'",
+        "the certificate is a proof of kind 'cut'; expected 'prices'",
     ),
 ]
 
