@@ -113,7 +113,7 @@ def collective_named(name: Collective | str) -> Collective:
         True
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such collective.
     """
     found = _BY_PLAIN_NAME.get(_plain(name)) if isinstance(name, str) else None
     if found is not None:
@@ -136,10 +136,10 @@ def shards_of(
 
     Args:
         topology: the network.
-        ranks: the numbers of the nodes that take part; all compute nodes if there are none.
-        values: a mapping of ids of compute nodes, or of their text, to what `exact.to_fraction` takes; a node that is
-            not among them has no shard.
-        where: begins every error message.
+        values: a mapping from ids of compute nodes, which may be text, to numbers that `exact.to_fraction` accepts.
+            Nodes that are missing have no shard.
+        ranks: the numbers of the nodes that take part; all compute nodes if None.
+        where: the beginning of every error message.
         digits: the most digits that a shard may have.
 
     Example:
@@ -148,8 +148,8 @@ def shards_of(
         (Fraction(1, 3), Fraction(0, 1), Fraction(2, 3))
 
     Raises:
-        InputError: an id is unknown, a switch's or there twice, a shard is no number or negative, or more than 0 of a
-            node that takes no part, they do not add up to 1, or their common denominator has more than
+        InputError: an id is unknown, is that of a switch, or occurs twice; a shard is not a number or is negative; an
+            idle node has a shard; the shards do not add up to 1; or their common denominator has more than
             `MAX_SHARDS_DIGITS` digits.
     """
     if not isinstance(values, Mapping):

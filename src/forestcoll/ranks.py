@@ -1,4 +1,4 @@
-"""Which compute nodes take part in a collective: its ranks. The others are idle, and may serve as relays."""
+"""The ranks of a collective: the compute nodes that take part. The others are idle and may serve as relays."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,17 +15,17 @@ RanksLike: TypeAlias = str | Iterable[int | str]
 """Positions among the compute nodes, counted from 0, or ids: a text such as `0-7,16-23` or `gpu0,gpu3`, or a list."""
 
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
-"""A position, or a range of them; with more digits it is none of any network."""
+"""A position or a range of positions. No network has positions with more digits."""
 
 
 def ranks_of(topology: Topology, ranks: RanksLike | None) -> tuple[int, ...] | None:
-    """Return the numbers of the nodes that `ranks` names, rising; None, which stands for all compute nodes, as it is.
+    """Return the numbers of the nodes that `ranks` names, in rising order; None, for all compute nodes, if it is None.
 
     Args:
         topology: the network.
-        ranks: a text, whose parts are separated by commas, or integers and texts. An integer, or a part that is one or
-            a range of them such as `0-7` (both ends count), is a position among the compute nodes, counted from 0, even
-            if a node has such an id. Any other part is the id of a compute node.
+        ranks: a text whose parts are separated by commas, or a list of integers and texts. An integer, and a part such
+            as `3` or `0-7` (both ends are included), is a position among the compute nodes, counted from 0, even if a
+            node has this id. Any other part is the id of a compute node.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -57,7 +57,7 @@ def _parts(ranks: RanksLike) -> Iterable[object]:
 
 
 def rank_parts(text: str) -> tuple[str, ...]:
-    """Return the parts of a text that names ranks; whether they are there is seen when the network is known.
+    """Return the parts of a text that names ranks. `ranks_of` checks whether the ranks exist.
 
     Raises:
         InputError: a part is empty.
@@ -204,12 +204,12 @@ def members_of(topology: Topology, ranks: tuple[int, ...] | None) -> tuple[int, 
 def require_reach(
     topology: Topology, ranks: tuple[int, ...] | None, root: int | None = None, *, backwards: bool = False
 ) -> None:
-    """Check that all that take part reach each other, over idle nodes and switches too.
+    """Check that all nodes that take part can reach each other, also through idle nodes and switches.
 
-    With a `root`, that it reaches them all or, `backwards`, that they all reach it.
+    With a `root`, check only that the root can reach all of them or, if `backwards`, that all of them can reach it.
 
     Raises:
-        InputError: one cannot reach another.
+        InputError: a node cannot reach another.
     """
     members = members_of(topology, ranks)
     if root is None:

@@ -106,7 +106,7 @@ def test_the_table_in_words() -> None:
         assert words in run.out
 
 
-def test_a_better_allreduce_than_both_halves_is_told() -> None:
+def test_a_better_allreduce_than_both_halves_is_reported() -> None:
     out = run_command("bounds", "mi250:boxes=2,gpus=8").out
     assert "allreduce, along trees            128 GB/s, which is the optimum\n" in out
     assert "reduce-scatter, then allgather  104 GB/s, 81.25% of the rate along trees\n" in out

@@ -35,9 +35,9 @@ def test_every_method_writes_what_the_judge_accepts(
     judged = run_command("verify", file, "--json").document()
     assert judged["valid"] is True
     assert {key: judged[key] for key in judged if key != "valid"}.items() <= generated.items()
-    told = run_command("verify", file)
-    assert told.status == 0
-    assert f"valid: {collective} in steps on {network}" in told.out
+    run = run_command("verify", file)
+    assert run.status == 0
+    assert f"valid: {collective} in steps on {network}" in run.out
     assert f"steps      {generated['steps']} (T_L, in hops)" in run_command(*words).out
 
 

@@ -76,7 +76,7 @@ def test_without_a_file_nothing_is_written(schedule: Path) -> None:
         (("--to", "msccl-xml", "--chunks", "0"), "0 is not in the range"),
     ],
 )
-def test_wrong_usage_is_told(schedule: Path, arguments: tuple[str, ...], complaint: str) -> None:
+def test_wrong_usage_is_reported(schedule: Path, arguments: tuple[str, ...], complaint: str) -> None:
     run = run_command("export", schedule, *arguments)
     assert run.status == 2
     assert complaint in run.err

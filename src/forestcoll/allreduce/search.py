@@ -216,7 +216,7 @@ class AllreduceSearch:
         return AllreduceSearch(topology, found.bound, found.cut, tuple(methods), found.plain, found.columns_missing)
 
     def remark(self, progress: Progress) -> None:
-        """Tell `progress` if the linear program was too large."""
+        """Report to `progress` if the linear program was too large."""
         if self.columns_missing:
             progress.remark(
                 f"{self.topology.name}: the linear program of allreduce has {self.columns_missing:,} columns, and "

@@ -168,7 +168,7 @@ def _unbalanced(scaled: ScaledTopology, restricted: ForestPlan) -> NoSolutionErr
 
 
 def remark_on_trees(scaled: ScaledTopology, best: ForestPlan, trees: int, progress: Progress) -> None:
-    """Tell `progress` if the numbers for so many trees are too wide for the native core."""
+    """Report to `progress` if the numbers for so many trees are too wide for the native core."""
     scaled.remark_on_width(_width(scaled, scaled.whole_trees(_ideal_scale(scaled, best, trees)), trees), progress)
 
 

@@ -107,7 +107,7 @@ def _ends(topology: Topology) -> list[tuple[int, int]]:
 
 
 def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
-    """Raise if a list of all trees cannot fit into the memory; tell `progress` if it may not fit."""
+    """Raise if a list of all trees cannot fit into the memory; report to `progress` if it may not fit."""
     warning = check_memory(topology, trees)
     if warning is not None:
         progress.remark(warning)

@@ -90,7 +90,7 @@ class Problem:
         return Problem(topology, demand, part, search, bound, widened(topology, members, search.cut))
 
     def remark(self, progress: Progress) -> None:
-        """Tell `progress` if a linear program was not solved because it was too large."""
+        """Report to `progress` if a linear program was not solved because it was too large."""
         if isinstance(self.search, AllreduceSearch):
             self.search.remark(progress)
 
