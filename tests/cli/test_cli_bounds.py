@@ -100,7 +100,7 @@ def test_the_table_in_words() -> None:
         "  allgather: GPU b0/gpu0 must receive 15/16 of the data from the other 15 GPUs. All of it enters over ",
         "algbw <= 325 / (15/16) = 1040/3 GB/s.",
         "algbw <= 5200 / 30 = 520/3 GB/s.",
-        "520/3 GB/s (173.333), which is the optimum",
+        "520/3 GB/s (173.333), the greatest rate along trees",
         "at least 1 send (b0/gpu0 -> b0/gpu1); at most 2 links between two nodes",
     ):
         assert words in run.out
@@ -108,7 +108,7 @@ def test_the_table_in_words() -> None:
 
 def test_a_better_allreduce_than_both_halves_is_reported() -> None:
     out = run_command("bounds", "mi250:boxes=2,gpus=8").out
-    assert "allreduce, along trees            128 GB/s, which is the optimum\n" in out
+    assert "allreduce, along trees            128 GB/s, the greatest rate along trees\n" in out
     assert "reduce-scatter, then allgather  104 GB/s, 81.25% of the rate along trees\n" in out
     assert "both at the same time           the same\n" in out
 
@@ -131,7 +131,7 @@ def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     out = run_command("bounds", "mi250:boxes=2").out
     assert "  allreduce: the bound may not be tight: its linear program has 48 columns; at most 3 can" in out
     assert "  all-to-all: not computed: its linear program has" in out
-    assert "2656/15 GB/s (177.067), reached; the optimum may be higher\n" in out
+    assert "2656/15 GB/s (177.067), reached; a greater rate may be possible\n" in out
     found = document("mi250:boxes=2")
     assert set(found["not_computed"]) == {"allreduce", "all-to-all"}
     assert "all-to-all" not in found["collectives"]

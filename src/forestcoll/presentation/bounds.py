@@ -97,7 +97,7 @@ def _rate_rows(found: Bounds) -> list[tuple[str, str]]:
     rate, unit = found.allreduce_rate, found.topology.bandwidth_unit
     rows = [("allreduce, cut-set bound", f"{bandwidth(rate.cut_set_upper.algbw, unit)} for any schedule")]
     if rate.tree_lower is not None:
-        what = "which is the optimum" if rate.exact else "reached; the optimum may be higher"
+        what = "the greatest rate along trees" if rate.exact else "reached; a greater rate may be possible"
         rows.append(("allreduce, along trees", f"{bandwidth(rate.tree_lower, unit)}, {what}"))
     methods = {
         "  reduce-scatter, then allgather": rate.one_after_the_other,
