@@ -21,7 +21,7 @@ from itertools import pairwise
 from random import Random
 from types import MappingProxyType
 
-from forestcoll.allreduce.program import allreduce_optimum
+from forestcoll.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 

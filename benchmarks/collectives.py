@@ -19,7 +19,7 @@ from typing import cast
 from mixed_networks import random_network
 from sizes import Run, print_table, processor, run_generate, seconds_of, version
 
-from forestcoll.allreduce.program import AllreduceOptimum, allreduce_optimum, columns_needed
+from forestcoll.allreduce.linear_program import AllreduceOptimum, allreduce_optimum, columns_needed
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.registry import load_topology

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from forestcoll.errors import NoSolutionError
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
-from forestcoll.optima.value import Optimum
 from forestcoll.progress import Progress
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.optimum import optimum

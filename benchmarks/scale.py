@@ -27,7 +27,7 @@ from mixed_networks import random_network
 from sizes import Run, bottleneck_and_problem, print_table, processor, seconds_of, solve, version
 
 from forestcoll.core import Core, cores
-from forestcoll.optima.value import Optimum
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import write_topology
 from forestcoll.topology.registry import load_topology

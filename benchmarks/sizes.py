@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import cast
 
 from forestcoll.core import AnyProblem, Core, cores
-from forestcoll.optima.scaling import ScaledTopology
-from forestcoll.optima.value import Optimum
+from forestcoll.forest_optimum.scaling import ScaledTopology
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology.registry import build_topology
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from forestcoll.bounds.table import bounds_of
 from forestcoll.collective import SCHEDULED
 from forestcoll.errors import NoSolutionError
-from forestcoll.optima.value import Optimum
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.proof.documents import proof_document, proof_from_document
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate

@@ -6,7 +6,7 @@ from itertools import chain, combinations
 from math import floor
 
 from forestcoll.collective import Collective
-from forestcoll.optima.value import Optimum
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.topology import Topology
 
 Arc = tuple[int, int]

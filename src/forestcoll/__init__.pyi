@@ -1,6 +1,6 @@
 # The public names, each declared here once: `__init__.py` imports them on first use.
-from .allreduce.program import AllreduceOptimum as AllreduceOptimum
-from .allreduce.program import allreduce_optimum as allreduce_optimum
+from .allreduce.linear_program import AllreduceOptimum as AllreduceOptimum
+from .allreduce.linear_program import allreduce_optimum as allreduce_optimum
 from .bounds.all_to_all import AllToAllOptimum as AllToAllOptimum
 from .bounds.all_to_all import all_to_all_optimum as all_to_all_optimum
 from .bounds.all_to_all import all_to_all_rate as all_to_all_rate
@@ -20,6 +20,11 @@ from .errors import ForestcollError as ForestcollError
 from .errors import InputError as InputError
 from .errors import InternalError as InternalError
 from .errors import NoSolutionError as NoSolutionError
+from .forest_optimum.broadcast import RootedBound as RootedBound
+from .forest_optimum.broadcast import broadcast_bound as broadcast_bound
+from .forest_optimum.broadcast import reduce_bound as reduce_bound
+from .forest_optimum.plan import ForestPlan as ForestPlan
+from .forest_optimum.value import Optimum as Optimum
 from .generation.forest import schedule_for as schedule_for
 from .generation.steps import generate_steps as generate_steps
 from .lowering import Lowering as Lowering
@@ -31,11 +36,6 @@ from .oneport.comparison import SeriesComparison as SeriesComparison
 from .oneport.comparison import compare_series as compare_series
 from .oneport.pipelined import PipelinePlan as PipelinePlan
 from .oneport.pipelined import pipelined_broadcast as pipelined_broadcast
-from .optima.plan import ForestPlan as ForestPlan
-from .optima.rooted import RootedBound as RootedBound
-from .optima.rooted import broadcast_bound as broadcast_bound
-from .optima.rooted import reduce_bound as reduce_bound
-from .optima.value import Optimum as Optimum
 from .progress import Progress as Progress
 from .proof import Bound as Bound
 from .proof import CutProof as CutProof

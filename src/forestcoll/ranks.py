@@ -1,4 +1,4 @@
-"""The ranks of a collective: the compute nodes that take part. The others are idle and may be relays."""
+"""The ranks of a collective: the compute nodes that take part. The others are idle and may serve as relays."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,17 +15,17 @@ RanksLike: TypeAlias = str | Iterable[int | str]
 """Positions among the compute nodes, counted from 0, or ids: a text such as `0-7,16-23` or `gpu0,gpu3`, or a list."""
 
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
-"""A position, or a range of positions; no network has positions with more digits."""
+"""A position or a range of positions. No network has positions with more digits."""
 
 
 def ranks_of(topology: Topology, ranks: RanksLike | None) -> tuple[int, ...] | None:
-    """Return the node numbers of the ranks, in ascending order; None, which stands for all compute nodes, if None.
+    """Return the numbers of the nodes that `ranks` names, in rising order; None, for all compute nodes, if it is None.
 
     Args:
         topology: the network.
-        ranks: a text, whose parts are separated by commas, or integers and texts. An integer, also as a part of a text,
-            is a position among the compute nodes, counted from 0, even if a node has this id. `0-7` is the range of the
-            positions 0 to 7. Any other part is the id of a compute node.
+        ranks: a text whose parts are separated by commas, or a list of integers and texts. An integer, and a part such
+            as `3` or `0-7` (both ends are included), is a position among the compute nodes, counted from 0, even if a
+            node has this id. Any other part is the id of a compute node.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -58,7 +58,7 @@ def _parts(ranks: RanksLike) -> Iterable[object]:
 
 
 def rank_parts(text: str) -> tuple[str, ...]:
-    """Return the parts of a text that lists ranks, without checking that the network has these ranks.
+    """Return the parts of a text that names ranks. `ranks_of` checks whether the ranks exist.
 
     Raises:
         InputError: a part is empty.
@@ -112,13 +112,14 @@ def _all_ranks(topology: Topology) -> str:
     return f"{topology.name} has {count} compute nodes, ranks 0 to {count - 1}"
 
 
-def root_number(topology: Topology, root: NodeId, members: tuple[int, ...] | None = None) -> int:
-    """Return the node number of the root: the source of a broadcast, or the target of a reduce.
+def root_number(topology: Topology, root: NodeId, members: tuple[int, ...] | None = None, *, role: str = "root") -> int:
+    """Return the number of the compute node that `root` names: the source of a broadcast, the target of a reduce.
 
     Args:
         topology: the network.
-        root: an id, the text of an id or, if no node has that id, a position among the compute nodes from 0.
+        root: an id or, if no node has that id, a position among the compute nodes, counted from 0. Both may be text.
         members: the numbers of the nodes that take part; all compute nodes if None.
+        role: the name of the node in error messages, such as `source`.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -130,17 +131,19 @@ def root_number(topology: Topology, root: NodeId, members: tuple[int, ...] | Non
         InputError: there is no such node, it is a switch, or it does not take part.
     """
     if isinstance(root, bool) or not isinstance(root, Integral | str):
-        raise InputError(f"{topology.name}: root is {shown(root)}; {_any_root(topology)}")
+        raise InputError(f"{topology.name}: {role} is {shown(root)}; {_any_root(topology)}")
     named = root if isinstance(root, str) else int(root)
     number = _named_root(topology, named)
     if number is None:
         hint = near_id(named, topology.ids(topology.compute))
-        raise InputError(f"{topology.name}: no node {shown(named)} to be the root; {hint}{_any_root(topology)}")
+        raise InputError(
+            f"{topology.name}: there is no node {shown(named)} for the {role}; {hint}{_any_root(topology)}"
+        )
     identity = shown(topology.nodes[number].id)
     if not topology.nodes[number].is_compute:
-        raise InputError(f"{topology.name}: root {identity} is a switch; {_any_root(topology)}")
+        raise InputError(f"{topology.name}: {role} {identity} is a switch; {_any_root(topology)}")
     if members is not None and number not in members:
-        raise InputError(f"{topology.name}: root {identity} is not among the ranks; add it to the ranks")
+        raise InputError(f"{topology.name}: {role} {identity} is not among the ranks; add it to the ranks")
     return number
 
 
@@ -160,22 +163,25 @@ def _any_root(topology: Topology) -> str:
 
 
 def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
-    """Return `topology` without the links of idle compute nodes, so that no idle node is used as a relay.
+    """Return `topology` without the links of idle compute nodes, so that no data is sent through them.
 
     Args:
-        topology: a network.
-        ranks: the compute nodes that take part: positions from 0 or ids, as a text such as `"0-3"` or as a list.
+        topology: the network.
+        ranks: the compute nodes that take part, as for `ranks_of`: positions or ids, or a text such as `0-7,16-23`.
 
     Returns:
-        The network with the same nodes and fewer links.
+        The network with the same nodes, and without all links into and out of compute nodes that take no part.
 
     Raises:
-        InputError: a rank is not valid, or without relays a rank cannot reach another.
+        InputError: the ranks are not valid, or a rank cannot reach another rank without the removed links.
 
     Example:
-        >>> from forestcoll import load_topology
-        >>> without_relays(load_topology("hypercube:dim=3"), "0-3")
-        Topology('hypercube:dim=3', 8 compute nodes, 0 switches, 8 links, GB/s)
+        >>> from forestcoll import load_topology, optimum, without_relays
+        >>> network = load_topology("dgx-a100:boxes=2")
+        >>> str(optimum(network, ranks="0-3,8-11").algbw)
+        '2600/7'
+        >>> str(optimum(without_relays(network, "0-3,8-11"), ranks="0-3,8-11").algbw)
+        '200'
     """
     members = ranks_of(topology, ranks)
     if members is None:
@@ -186,7 +192,7 @@ def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
     if pair is not None:
         one, other = (shown(node) for node in topology.ids(pair))
         raise InputError(
-            f"{topology.name}: rank {one} cannot reach rank {other} without relays; let idle nodes be relays"
+            f"{topology.name}: rank {one} cannot reach rank {other} without relays; allow relays or add links"
         )
     return bare
 
@@ -199,12 +205,12 @@ def members_of(topology: Topology, ranks: tuple[int, ...] | None) -> tuple[int, 
 def require_reach(
     topology: Topology, ranks: tuple[int, ...] | None, root: int | None = None, *, backwards: bool = False
 ) -> None:
-    """Check that all ranks reach each other, also over idle nodes and switches.
+    """Check that all nodes that take part can reach each other, also through idle nodes and switches.
 
-    With a `root`, check only that it reaches all ranks or, if `backwards`, that all ranks reach it.
+    With a `root`, check only that the root can reach all of them or, if `backwards`, that all of them can reach it.
 
     Raises:
-        InputError: a rank cannot reach another.
+        InputError: a node cannot reach another.
     """
     members = members_of(topology, ranks)
     if root is None:

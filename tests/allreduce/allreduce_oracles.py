@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import product
 
 from forestcoll.exact_lp.linear_program import LinearProgram, Row
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.topology import Topology
 
 Tree = tuple[int, ...]

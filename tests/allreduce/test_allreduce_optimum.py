@@ -6,7 +6,7 @@ from allreduce_oracles import best_by_commodities, best_by_pairs_of_trees
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.allreduce.program import AllreduceOptimum, allreduce_optimum
+from forestcoll.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
 from forestcoll.collective import Collective
 from forestcoll.proof import ProofError
 from forestcoll.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut
@@ -269,8 +269,8 @@ def test_invalid_weights_are_refused() -> None:
     potentials = {phase: {0: Fraction(1)} for phase in PHASES}
     for broken, reason in (
         (replace(proof, cuts=(replace(first, weight=Fraction(-1)), *others)), "is negative"),
-        (replace(proof, cuts=(replace(first, inside=(0, 1, 2, 3)), *others)), "holds all nodes"),
-        (replace(proof, cuts=()), "hold no data"),
+        (replace(proof, cuts=(replace(first, inside=(0, 1, 2, 3)), *others)), "contains all nodes"),
+        (replace(proof, cuts=()), "contain no data"),
         (replace(proof, potentials=potentials), "has a potential"),
     ):
         with pytest.raises(ProofError, match=reason):

@@ -179,7 +179,7 @@ def test_steps_over_idle_nodes_count() -> None:
 
 
 def test_programs_that_are_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forestcoll.allreduce.program.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.allreduce.linear_program.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
     found = bounds_of(build_topology("mi250:boxes=2"))

@@ -261,7 +261,7 @@ def test_every_command_reads_collectives_with_the_same_function(monkeypatch: pyt
     run = run_command("optimum", "ring:nodes=3", "--collective", "All_Gather", "--json")
     assert run.document()["collective"] == "allgather"
     complaint = run_command("optimum", "ring:nodes=3", "--collective", "alltoall").complaint(2)
-    assert "'all-to-all' is not available here; choose one of allgather, " in complaint
+    assert "'all-to-all' is not supported by this command; choose one of allgather, " in complaint
 
 
 @pytest.mark.parametrize("option", ["--trees", "--max-trees"])
@@ -282,7 +282,7 @@ def test_a_root_of_an_allgather_is_refused(words: list[str]) -> None:
 
 def test_an_empty_output_name_is_refused() -> None:
     complaint = run_command("topology", "ring:nodes=3", "-o", "").complaint(status=2)
-    assert "'-o' / '--output': the name is empty; name a file" in complaint
+    assert "'-o' / '--output': the file name is empty; give a name" in complaint
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])

@@ -95,22 +95,22 @@ def test_the_text_report_shows_the_table() -> None:
     run = run_command("bounds", "dgx-a100:boxes=2")
     assert (run.status, run.err) == (0, "")
     for words in (
-        "dgx-a100:boxes=2: what no schedule can beat, 16 compute nodes, in GB/s",
-        "  allgather       1040/3 (346.667)  325             all of it\n",
+        "dgx-a100:boxes=2: bounds of all collectives, 16 compute nodes, in GB/s",
+        "  allgather       1040/3 (346.667)  325             the bound\n",
         "  allgather: GPU b0/gpu0 must receive 15/16 of the data from the other 15 GPUs. All of it enters over ",
         "algbw <= 325 / (15/16) = 1040/3 GB/s.",
         "algbw <= 5200 / 30 = 520/3 GB/s.",
-        "520/3 GB/s (173.333) at most, and reached",
-        "1 send at least (b0/gpu0 -> b0/gpu1); 2 links at most between two nodes",
+        "520/3 GB/s (173.333), the greatest rate along trees",
+        "at least 1 send (b0/gpu0 -> b0/gpu1); at most 2 links between two nodes",
     ):
         assert words in run.out
 
 
 def test_the_report_says_if_an_allreduce_beats_its_two_halves() -> None:
     out = run_command("bounds", "mi250:boxes=2,gpus=8").out
-    assert "allreduce, along trees            128 GB/s at most, and reached\n" in out
-    assert "allgather after reduce-scatter  104 GB/s, 81.25% of that\n" in out
-    assert "both at once                    the same\n" in out
+    assert "allreduce, along trees            128 GB/s, the greatest rate along trees\n" in out
+    assert "reduce-scatter, then allgather  104 GB/s, 81.25% of the rate along trees\n" in out
+    assert "both at the same time           the same\n" in out
 
 
 def test_a_bound_that_is_not_known_to_be_reached_is_marked(tmp_path: Path) -> None:
@@ -120,18 +120,18 @@ def test_a_bound_that_is_not_known_to_be_reached_is_marked(tmp_path: Path) -> No
     network["nodes"][4:] = [each | {"multicast": True, "aggregation": True} for each in network["nodes"][4:]]
     path.write_text(json.dumps(network))
     out = run_command("bounds", path).out
-    assert re.search(r"allreduce .* \* .* 80\.00% of it", out)
-    assert "* no schedule is known to reach this" in out
+    assert re.search(r"allreduce .* \* .* 80\.00% of the bound", out)
+    assert "* no schedule that reaches this bound is known" in out
 
 
 def test_a_program_that_is_too_large_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forestcoll.allreduce.program.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.allreduce.linear_program.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
     out = run_command("bounds", "mi250:boxes=2").out
-    assert "  allreduce: perhaps less than this: its linear program has 48 columns; at most 3 can" in out
+    assert "  allreduce: the bound may not be tight: its linear program has 48 columns; at most 3 can" in out
     assert "  all-to-all: not computed: its linear program has" in out
-    assert "2656/15 GB/s (177.067) at least\n" in out
+    assert "2656/15 GB/s (177.067), reached; a greater rate may be possible\n" in out
     found = document("mi250:boxes=2")
     assert set(found["not_computed"]) == {"allreduce", "all-to-all"}
     assert "all-to-all" not in found["collectives"]

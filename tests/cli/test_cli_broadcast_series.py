@@ -56,18 +56,24 @@ def test_rounds_are_matchings_that_carry_the_weights(figure_1: Path) -> None:
             assert busy[source, target, number] == expected
 
 
+def test_the_source_is_named_by_id_or_by_position_and_an_id_wins(tmp_path: Path) -> None:
+    line = write_network(tmp_path, [edge("a", "b", 1), edge("b", "0", 1)], "ab0")
+    found = {each: answer(line, "--source", each)["source"] for each in ("a", "1", "2", "0")}
+    assert found == {"a": "a", "1": "b", "2": "0", "0": "0"}
+
+
 def test_the_text_report(figure_1: Path) -> None:
     run = run_command("broadcast-series", figure_1, "--source", "s")
     assert (run.status, run.err) == (0, "")
     lines = run.out.splitlines()
     assert lines[0] == "figure 1: series of broadcasts from s over 5 compute nodes, one port"
     for line in (
-        "  throughput     1 messages in a unit of time",
+        "  throughput     1 messages per unit of time",
         "  optimum        reached; no schedule is faster",
         "  period         2, 2 messages",
         "  best DAG       4/5 (0.8), 80.00% of the optimum",
         "  best tree      2/3 (0.666667), 66.67% of the optimum",
-        "  what 1 receives (1)",
+        "  1 receives (1)",
     ):
         assert line in lines
 
@@ -87,7 +93,7 @@ def test_a_written_schedule_is_verified(figure_1: Path, tmp_path: Path) -> None:
     assert run_command("broadcast-series", figure_1, "--source", "s", "-o", path).status == 0
     run = run_command("verify", path)
     assert (run.status, run.err) == (0, "")
-    assert run.out.splitlines()[0] == f"{path}: right: series of broadcasts from s on figure 1, 5 compute nodes"
+    assert run.out.splitlines()[0] == f"{path}: valid: series of broadcasts from s on figure 1, 5 compute nodes"
     document = json.loads(run_command("verify", path, "--json").out)
     assert (document["valid"], document["throughput"], document["optimal"]) == (True, "1", True)
     broken = json.loads(path.read_text())
@@ -130,8 +136,8 @@ def test_a_period_is_drawn(figure_1: Path, tmp_path: Path) -> None:
     ("edges", "source", "complaint"),
     [
         (FIGURE_1, "3", "figure 1: source '3' cannot reach compute nodes 's', '1', '2' and 1 more; add links on the"),
-        (FIGURE_1, "x", "figure 1: no node 'x'; use the id of one of its nodes"),
-        (FIGURE_1, "w", "figure 1: the source 'w' is a switch; name a compute node"),
+        (FIGURE_1, "x", "figure 1: there is no node 'x' for the source; give the id of a compute node"),
+        (FIGURE_1, "w", "figure 1: source 'w' is a switch; give the id of a compute node, or its position from 0 to 4"),
         (
             [*FIGURE_1, edge("3", "4", 0)],
             "s",

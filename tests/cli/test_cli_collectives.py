@@ -150,7 +150,7 @@ def test_the_error_for_a_root_that_is_not_a_compute_node_names_it(tmp_path: Path
     )
     run = run_command("generate", SPEC, "--collective", "broadcast", "--root", "gpu")
     hint = "did you mean 'b0/gpu0'? give the id of a compute node, or its position from 0 to 5"
-    assert run.complaint() == f"{SPEC}: no node 'gpu' to be the root; {hint}"
+    assert run.complaint() == f"{SPEC}: there is no node 'gpu' for the root; {hint}"
     network = write_network(tmp_path, [edge(1, "1"), edge("1", 2), edge(2, 1)], [1, "1", 2])
     run = run_command("optimum", network, "--collective", "broadcast", "--root", "1")
     assert "'1' is the id of two nodes, an integer and a text; rename one" in run.complaint()

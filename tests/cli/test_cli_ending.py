@@ -158,7 +158,7 @@ def test_commands_can_be_connected_by_pipes() -> None:
     assert schedule.err.startswith("dgx-a100:boxes=2: allgather over 16 compute nodes\n  algbw ")
     judged = process("verify", "-", stdin=schedule.out)
     assert (judged.status, judged.err) == (0, "")
-    assert judged.out.startswith("-: right: allgather on dgx-a100:boxes=2, 16 compute nodes\n")
+    assert judged.out.startswith("-: valid: allgather on dgx-a100:boxes=2, 16 compute nodes\n")
 
 
 def test_the_json_report_and_the_schedule_use_different_streams() -> None:

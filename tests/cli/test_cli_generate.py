@@ -159,7 +159,7 @@ def test_a_compact_schedule_is_verified(tmp_path: Path) -> None:
     schedule = tmp_path / "s.json"
     assert "2, 16 images each: 32 trees" in run_command("generate", "dgx-a100:boxes=2", "--compact", "-o", schedule).out
     assert [shift["order"] for shift in json.loads(schedule.read_bytes())["symmetry"]] == [8, 2]
-    assert "right: allgather" in run_command("verify", schedule).out
+    assert "valid: allgather" in run_command("verify", schedule).out
 
 
 def test_the_proven_method_refuses_compact_schedules() -> None:

@@ -34,7 +34,7 @@ def test_the_text_report_of_half_of_each_box(tmp_path: Path) -> None:
             "The 2 ranks b0/gpu0, b0/gpu1 must receive 7/8 of the data from the other 14 ranks. All of it enters over ",
         ):
             assert words in run.out
-    assert f"{path}: right: allgather on mi250:boxes=2, 16 of 32 compute nodes\n" in run_command("verify", path).out
+    assert f"{path}: valid: allgather on mi250:boxes=2, 16 of 32 compute nodes\n" in run_command("verify", path).out
 
 
 def test_roots_and_shards_of_a_group(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_ranks_that_need_a_relay_have_no_optimum_without_relays(tmp_path: Path) 
     words = [write_network(tmp_path, [edge("a", "b"), edge("b", "c")], "abc"), "--ranks", "0,2"]
     best = run_command("optimum", *words, "--json").document()
     assert best["relays"] == {"algbw": "20", "algbw_without": None, "gain": None}
-    assert "without idle nodes as relays there is none" in run_command("optimum", *words).out
+    assert "without idle nodes as relays, there is no solution" in run_command("optimum", *words).out
 
 
 def broken_link(folder: Path) -> Path:
@@ -145,11 +145,11 @@ def test_the_text_report_of_a_failed_half_link(tmp_path: Path) -> None:
     out = run_command("optimum", broken_link(tmp_path)).out
     for words in (
         "optimum     reached: no schedule of trees is faster\n",
-        "of the cut  86.36%: switches send just what they take in\n",
-        "Unused, so that switches send what they take in: 6 GB/s in all, of\n",
+        "cut bound   86.36% of it is reached, because switches send only what they receive\n",
+        "Unused, because switches send exactly what they receive: 6 GB/s in total, on\n",
     ):
         assert words in out
-    assert "Switches that do not copy or add up send just what they take in" in out
+    assert "Switches that cannot copy or add up data send only what they receive" in out
     assert "prove algbw <= 38/3 GB/s (12.6667); --json lists them." in out
     fewer = run_command("optimum", broken_link(tmp_path), "--trees", "1").out
     assert "with more trees; this is" in fewer
@@ -179,6 +179,6 @@ def test_without_relays_idle_nodes_are_not_used(tmp_path: Path) -> None:
     assert len(idle) == 16
     assert not any(edge["source"] in idle or edge["target"] in idle for edge in document["topology"]["edges"])
     complaint = run_command("optimum", "ring:nodes=6", "--ranks", "0,2", "--no-relays").complaint()
-    assert complaint == "ring:nodes=6: rank 0 cannot reach rank 2 without relays; let idle nodes be relays"
+    assert complaint == "ring:nodes=6: rank 0 cannot reach rank 2 without relays; allow relays or add links"
     complaint = run_command("optimum", "ring:nodes=6", "--no-relays").complaint(2)
-    assert complaint.startswith("--no-relays is about compute nodes that take no part; give --ranks too")
+    assert complaint.startswith("--no-relays needs idle compute nodes; also give --ranks")

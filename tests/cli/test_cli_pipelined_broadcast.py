@@ -35,12 +35,16 @@ def test_the_number_of_packets_can_be_given(line: Path) -> None:
     assert (found["packets"], found["packet_size"], found["makespan_us"]) == (4, 250, "123/2")
 
 
+def test_the_source_is_named_by_id_or_by_position(line: Path) -> None:
+    assert answer(line, "--source", 0, "--size", "1000")["source"] == "a"
+
+
 def test_the_text_report(line: Path) -> None:
     run = run_command("pipelined-broadcast", line, "--source", "a", "--size", "1000", "--packets", 4)
     lines = run.out.splitlines()
     assert lines[0] == "line: 1,000 bytes from a to 4 compute nodes, one port"
-    assert "  time       61.5 us" in lines
-    assert "  packets    4 of 250 bytes, 1 per cycle" in lines
+    assert "  time      61.5 us" in lines
+    assert "  packets   4 of 250 bytes, 1 per cycle" in lines
 
 
 def test_the_schedule_of_packets_is_written_and_verified(line: Path, tmp_path: Path) -> None:
@@ -59,7 +63,7 @@ def test_a_plot_over_sizes(line: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--source", "x", "--size", "1MB"], "line: no node 'x'; use the id of one of its nodes"),
+        (["--source", "x", "--size", "1MB"], "line: there is no node 'x' for the source; give the id of"),
         (["--source", "b", "--size", "1MB"], "line: source 'b' cannot reach compute node 'a'; add links on the way"),
         (["--source", "a", "--size", "10", "--packets", 11], "packets is 11; expected 1 to 10, at most one packet"),
     ],

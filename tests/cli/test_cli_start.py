@@ -14,7 +14,7 @@ SHARED = {
     "options",
     "step_generation",
     "types",
-    "watching",
+    "terminal_progress",
 }
 
 

@@ -37,7 +37,7 @@ def test_the_schedules_of_every_method_are_verified(
     assert {key: judged[key] for key in judged if key != "valid"}.items() <= generated.items()
     run = run_command("verify", file)
     assert run.status == 0
-    assert f"right: {collective} in steps on {network}" in run.out
+    assert f"valid: {collective} in steps on {network}" in run.out
     assert f"steps      {generated['steps']} (T_L, in hops)" in run_command(*words).out
 
 
@@ -71,7 +71,7 @@ def test_a_file_written_to_standard_output_leaves_the_report_on_standard_error()
         (("--ranks", "0-2"), "--ranks is for methods of trees"),
         (("--shards", "x.json"), "--shards is for methods of trees"),
         (("--compact",), "--compact is for methods of trees"),
-        (("--collective", "broadcast"), "makes an allgather, a reduce-scatter or an allreduce, no broadcast"),
+        (("--collective", "broadcast"), "supports allgather, reduce-scatter and allreduce, not broadcast"),
         (("--chunks", 0), "0 is not in the range"),
         (("--size", "much"), "'much'; expected a size of 1 byte or more such as 64K"),
         (("--size", "0"), "expected a size of 1 byte or more"),

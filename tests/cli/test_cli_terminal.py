@@ -93,7 +93,7 @@ def test_json_is_never_coloured() -> None:
 def test_correct_results_are_green_and_errors_are_red(schedule: Path, tmp_path: Path) -> None:
     program = tmp_path / "program.xml"
     assert process("export", schedule, "--to", "msccl-xml", "-o", program).status == 0
-    assert f"\x1b[1;32m{program}: right" in on_terminal("check-program", program)[1]
+    assert f"\x1b[1;32m{program}: valid" in on_terminal("check-program", program)[1]
     status, written = on_terminal("verify", tmp_path / "none.json")
     assert status == 1
     assert "\x1b[31mforestcoll:\x1b[0m " in written

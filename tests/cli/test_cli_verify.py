@@ -26,7 +26,7 @@ def change(path: Path, mutate: Change) -> Path:
 def test_the_text_report_of_a_correct_schedule(schedule: Path) -> None:
     run = run_command("verify", schedule)
     assert (run.status, run.err) == (0, "")
-    assert run.out.startswith(f"{schedule}: right: allgather on ring:nodes=4, 4 compute nodes\n")
+    assert run.out.startswith(f"{schedule}: valid: allgather on ring:nodes=4, 4 compute nodes\n")
     assert "8/3 GB/s (2.66667)" in run.out
     assert "no schedule is faster" in run.out
 

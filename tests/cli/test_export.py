@@ -59,16 +59,16 @@ def test_standard_output_has_only_the_file(schedule: Path) -> None:
 
 def test_export_without_an_output_writes_no_file(schedule: Path) -> None:
     run = run_command("export", schedule, "--to", "msccl-xml")
-    assert (run.status, "nowhere; -o FILE writes it" in run.out) == (0, True)
+    assert (run.status, "no; use -o FILE" in run.out) == (0, True)
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--to", "mscclpp-json", "--dialect", "azure"), "only msccl-xml has dialects"),
-        (("--to", "msccl-xml", "--snippet", "use.py"), "only plans of MSCCL++"),
-        (("--to", "mscclpp-json", "--snippet", "use.py"), "give -o FILE too"),
-        (("--to", "msccl-xml", "--bytes", "1GB"), "only traces have a size"),
+        (("--to", "mscclpp-json", "--dialect", "azure"), "--dialect is only for msccl-xml"),
+        (("--to", "msccl-xml", "--snippet", "use.py"), "--snippet is only for mscclpp-json"),
+        (("--to", "mscclpp-json", "--snippet", "use.py"), "also give -o FILE"),
+        (("--to", "msccl-xml", "--bytes", "1GB"), "--bytes is only for chakra"),
         (("--to", "chakra", "--bytes", "much"), "expected a size of 1 byte or more"),
         (("--to", "chakra", "-o", "-"), "give -o PREFIX"),
         (("--to", "xml"), "'xml' is not one of"),

@@ -12,10 +12,10 @@ from test_schedules_reach_the_optimum import SPECS
 
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import NoSolutionError
+from forestcoll.forest_optimum.plan import ForestPlan
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
-from forestcoll.optima.plan import ForestPlan
-from forestcoll.optima.value import Optimum
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule

@@ -1,53 +1,34 @@
-"""The examples in the docstrings of public functions and values run, and print the output shown."""
+"""Every public class and function has an example in its docstring, and all examples print the output shown."""
 
 import doctest
+import inspect
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
-MODULES = (
-    "allreduce.program",
-    "bounds.all_to_all",
-    "bounds.table",
-    "design.finder",
-    "design.realisation",
-    "generation.forest",
-    "lowering.lowering",
-    "method",
-    "optima.rooted",
-    "optima.value",
-    "progress",
-    "proof.bound",
-    "proof.cut",
-    "proof.receipt",
-    "request",
-    "schedule.files",
-    "schedule.rows",
-    "schedule.schedule",
-    "schedule.series.value",
-    "schedule.shape",
-    "schedule.shapes",
-    "schedule.steps.shape",
-    "schedule.steps.value",
-    "schedule.trees.expansion",
-    "schedule.trees.shape",
-    "schedule.trees.traffic",
-    "schedule.trees.value",
-    "simulation.costs",
-    "simulation.series.play",
-    "simulation.simulate",
-    "solver.generate",
-    "solver.optimum",
-    "targets.exporting",
-    "targets.judging",
-    "verification.judges",
-    "verification.reading",
-    "verification.report",
+import forestcoll
+
+SOURCE = Path(forestcoll.__file__).parent
+MODULES = sorted(
+    ".".join(("forestcoll", *path.relative_to(SOURCE).with_suffix("").parts))
+    for path in SOURCE.rglob("*.py")
+    if ">>>" in path.read_text(encoding="utf-8")
 )
+PUBLIC = {
+    name: value
+    for name in dir(forestcoll)
+    if inspect.isclass(value := getattr(forestcoll, name)) or inspect.isfunction(value)
+}
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_a_module_run(name: str) -> None:
-    result = doctest.testmod(import_module(f"forestcoll.{name}"))
+    result = doctest.testmod(import_module(name))
     assert result.attempted > 0
     assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_has_an_example(name: str) -> None:
+    assert ">>>" in (PUBLIC[name].__doc__ or "")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.errors import NoSolutionError
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
-from forestcoll.optima.value import Optimum
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.core import Core, StepTransfers, cores
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.topology import Topology
 from networks import SMALL, examples, networks, one_way_networks
 from oracles import distances_of

@@ -8,9 +8,9 @@ import pytest
 from forestcoll.core import AnyProblem, Core, RoutedTrees
 from forestcoll.core.interface import ReportProgress
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
-from forestcoll.optima.scaling import ScaledTopology
 from forestcoll.progress import Progress
 from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum

@@ -182,7 +182,9 @@ def test_a_node_that_the_source_cannot_reach_is_named() -> None:
 
 def test_a_switch_cannot_be_the_source() -> None:
     topology = platform_of_costs("ab", [("a", "w", 1), ("w", "b", 1)], switches="w")
-    with pytest.raises(InputError, match=r"^platform: the source 'w' is a switch; name a compute node$"):
+    with pytest.raises(
+        InputError, match=r"^platform: source 'w' is a switch; give the id of a compute node, or its position from 0 to"
+    ):
         Platform.of(topology, "w")
 
 

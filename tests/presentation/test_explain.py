@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.collective import Collective
-from forestcoll.presentation.proofs import _WORDS, explain
+from forestcoll.presentation.explanations import _EXPLANATIONS, explain
 from forestcoll.proof import Bound, LengthsProof, PricesProof
 from forestcoll.proof.documents import KINDS
 from forestcoll.proof.prices import Port, PortKind
@@ -28,7 +28,8 @@ SENT = (
     "these links:"
 )
 RECEIVED = "GPU b0/gpu0 must receive 15/16 of the data from the other 15 GPUs. All of it enters over these links:"
-SHARED = "Along trees, the reduce and the broadcast share the links, and no division of the links is faster: "
+ALLOWED = "  325 GB/s together, so algbw <= 325 / (15/16) = 1040/3 GB/s."
+SHARED = "The reduce and the broadcast share the links, and no division of the links gives faster trees: "
 
 
 @pytest.mark.parametrize(
@@ -63,8 +64,8 @@ def test_lengths_and_prices_are_explained() -> None:
         assert "algbw <=" in lines[-1]
     prices = PricesProof(((Port(PortKind.LINK, 0), Fraction(1)),), ((Fraction(1), (1,)),))
     lines = explain(Bound(Collective.BROADCAST, Fraction(1), prices), topology, Demand(Collective.BROADCAST, 0))
-    assert lines[0].startswith("Every message costs at least 1 at the prices of 1 port")
+    assert lines[0].startswith("At the prices of 1 port, every message costs at least 1")
 
 
 def test_every_kind_of_proof_has_an_explanation() -> None:
-    assert _WORDS.keys() == KINDS.keys()
+    assert _EXPLANATIONS.keys() == KINDS.keys()

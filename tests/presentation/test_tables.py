@@ -48,7 +48,7 @@ def test_a_row_of_the_wrong_length_raises_an_internal_error() -> None:
 
 
 def test_a_page_has_its_title_and_its_blocks() -> None:
-    page = Page("title", (labelled([("a", "1")]), "a sentence"), right=True)
+    page = Page("title", (labelled([("a", "1")]), "a sentence"), valid=True)
     assert page.lines() == ["title", "  a  1", "a sentence"]
 
 
@@ -63,7 +63,7 @@ def test_html_is_escaped_and_complete(value: Table | Page) -> None:
 
 
 def test_html_shows_verdicts_in_colour() -> None:
-    colours = {html_of(Page("a", right=right)) for right in (None, True, False)}
+    colours = {html_of(Page("a", valid=valid)) for valid in (None, True, False)}
     assert len(colours) == 3
 
 
@@ -83,7 +83,7 @@ def test_the_html_of_a_network_is_short_and_escapes_names() -> None:
     html = html_of(network)
     assert "<script" not in html
     assert len(html) < 10_000
-    assert any(line.endswith("links of less bandwidth") for line in network_page(network).lines())
+    assert any(line.endswith("links of lower bandwidth") for line in network_page(network).lines())
 
 
 def test_a_value_without_a_page_is_refused() -> None:

@@ -14,7 +14,7 @@ from forestcoll.bounds.all_to_all import all_to_all_optimum
 from forestcoll.bounds.table import bounds_of
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import InputError
-from forestcoll.optima.value import Optimum
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.proof import (
     CutProof,
     LengthsProof,
@@ -156,8 +156,8 @@ def test_the_proofs_of_machines_are_read_back_unchanged(spec: str) -> None:
 
 SPOILED: dict[str, tuple[dict[str, object], str]] = {
     "no object": ([], "proof is []; expected"),  # type: ignore[dict-item]
-    "no kind": ({}, "proof.kind is null; this version knows"),
-    "another kind": ({"kind": "oath"}, "proof.kind is 'oath'; this version knows"),
+    "no kind": ({}, "proof.kind is null; this version supports"),
+    "another kind": ({"kind": "oath"}, "proof.kind is 'oath'; this version supports"),
     "no cut": ({"kind": "cut"}, 'proof has no "cut"'),
     "no list": ({"kind": "cut", "cut": 3}, "proof.cut is 3; expected a list"),
     "no node": ({"kind": "cut", "cut": [99]}, "proof.cut[0] is 99; expected an integer from 0 to 3"),
@@ -201,7 +201,7 @@ def test_a_proof_with_a_wrong_symmetry_proves_nothing() -> None:
     )
     for image in ([2, 3, 0, 1], [0, 0, 1, 1]):
         proof = TreeDualProof(cuts, {}, Symmetry((Shift(2, np.array(image, dtype=np.int32)),)))
-        with pytest.raises(ProofError, match="its symmetry is none of the network"):
+        with pytest.raises(ProofError, match="is not a symmetry of the network"):
             proof.algbw(topology, demand)
 
 
@@ -216,7 +216,7 @@ def test_a_proof_with_different_potentials_in_an_orbit_proves_nothing() -> None:
     swapped = Symmetry((Shift(2, np.array([1, 0, 3, 2], dtype=np.int32)),))
     cuts = (WeightedCut(PhaseOp.BROADCAST, (2,), Fraction(1)),)
     proof = TreeDualProof(cuts, {PhaseOp.BROADCAST: {0: Fraction(1)}}, swapped)
-    with pytest.raises(ProofError, match="nodes of different potentials"):
+    with pytest.raises(ProofError, match="a node with another potential"):
         proof.algbw(builder.build(), Demand())
 
 

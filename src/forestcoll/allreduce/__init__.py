@@ -1,1 +1,1 @@
-"""The optimum of an allreduce: two forests that share the links of a network."""
+"""Computes the optimum of an allreduce: two forests of spanning trees that share the links of a network."""

@@ -41,7 +41,7 @@ from math import lcm
 import numpy as np
 
 from forestcoll.collective import PhaseOp
-from forestcoll.optima.cuts import FlowNetwork
+from forestcoll.forest_optimum.cuts import FlowNetwork
 from forestcoll.proof.tree_dual import PHASES, Roles
 from forestcoll.topology import Topology
 

@@ -18,17 +18,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, lcm
 
-from forestcoll.allreduce import program as allreduce
+from forestcoll.allreduce import linear_program
 from forestcoll.allreduce.balanced_rounding import rounded
+from forestcoll.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
 from forestcoll.allreduce.plan import AllreducePlan
-from forestcoll.allreduce.program import AllreduceOptimum, allreduce_optimum
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import NoSolutionError
-from forestcoll.optima.forest_search import ForestSearch
-from forestcoll.optima.plan import ForestPlan
-from forestcoll.optima.rooted import cut_set_bound
-from forestcoll.optima.search import Candidate
-from forestcoll.optima.unbalanced_switches import UnbalancedSwitchSearch
+from forestcoll.forest_optimum.broadcast import cut_set_bound
+from forestcoll.forest_optimum.forest_search import ForestSearch
+from forestcoll.forest_optimum.interface import Candidate
+from forestcoll.forest_optimum.plan import ForestPlan
+from forestcoll.forest_optimum.unbalanced_switches import UnbalancedSwitchSearch
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
@@ -198,7 +198,7 @@ class AllreduceSearch:
 
     @staticmethod
     def of(topology: Topology, progress: Progress, orbits: Orbits | None = None) -> "AllreduceSearch":
-        """Return the search on `topology`, with linear programs of at most `program.MOST_COLUMNS` columns.
+        """Return the search on `topology`, with linear programs of at most `linear_program.MOST_COLUMNS` columns.
 
         `orbits` are the orbits of a group of symmetries, if they are known already.
 
@@ -216,11 +216,11 @@ class AllreduceSearch:
         return AllreduceSearch(topology, found.bound, found.cut, tuple(methods), found.plain, found.columns_missing)
 
     def remark(self, progress: Progress) -> None:
-        """Tell `progress` if the linear program was too large."""
+        """Report to `progress` if the linear program was too large."""
         if self.columns_missing:
             progress.remark(
                 f"{self.topology.name}: the linear program of allreduce has {self.columns_missing:,} columns, and "
-                f"at most {allreduce.MOST_COLUMNS:,} are solved for a schedule; a reduce-scatter and an allgather "
+                f"at most {linear_program.MOST_COLUMNS:,} are solved for a schedule; a reduce-scatter and an allgather "
                 "are used one after the other"
             )
 
@@ -280,8 +280,8 @@ class _Programs:
         if self.orbits is None:
             self.progress.begin("looking for a symmetry")
             self.orbits = Orbits.of(self.topology)
-        needed = allreduce.columns_needed(self.topology, self.orbits)
-        if needed > allreduce.MOST_COLUMNS:
+        needed = linear_program.columns_needed(self.topology, self.orbits)
+        if needed > linear_program.MOST_COLUMNS:
             self.columns_missing = needed
             return
         if self.topology.able_switches:

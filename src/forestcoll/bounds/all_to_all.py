@@ -33,7 +33,7 @@ import numpy as np
 
 from forestcoll.errors import InputError
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 from forestcoll.topology.orbits import Orbits
@@ -68,6 +68,13 @@ class AllToAllOptimum:
         sources: the compute nodes whose flows are listed, one for each orbit of a symmetry of the network.
         residual: without a flow, the relative amount by which `pair_rate` exceeds the rate that was reached.
         reached: the rate of an exact flow, equal to `pair_rate` if that is the optimum; None if there is no exact flow.
+
+    Example:
+        >>> from forestcoll import all_to_all_optimum, load_topology
+        >>> ring = load_topology("ring:nodes=3")
+        >>> best = all_to_all_optimum(ring)
+        >>> str(best.pair_rate), best.reached == best.pair_rate, len(best.lengths) == len(ring.links)
+        ('1', True, True)
     """
 
     pair_rate: Fraction
@@ -182,10 +189,10 @@ def all_to_all_rate(
             f"{topology.name}: {len(topology.compute)} compute nodes and too little symmetry; the bound of an "
             f"all-to-all is computed for at most {MOST_SPREAD}"
         )
-    return all_to_all_nearly(topology, gap=gap, progress=progress)
+    return approximate_all_to_all(topology, gap=gap, progress=progress)
 
 
-def all_to_all_nearly(
+def approximate_all_to_all(
     topology: Topology, *, gap: float = DEFAULT_GAP, rounds: int = MOST_ROUNDS, progress: Progress = SILENT
 ) -> AllToAllOptimum:
     """Return a bound of an all-to-all on `topology`, and a rate near it that a flow reaches. Both are exact.

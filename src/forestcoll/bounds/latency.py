@@ -55,12 +55,12 @@ def latency_bound(topology: Topology, ranks: tuple[int, ...] | None = None) -> L
 
 def moore_steps(nodes: int, degree: int, *, both_ways: bool) -> int:
     """Return the least diameter that the Moore bound allows for `nodes` nodes of out-degree `degree`."""
-    reached, fringe, steps = 1, 1, 0
+    reached, frontier, steps = 1, 1, 0
     while reached < nodes:
-        fringe *= degree if steps == 0 or not both_ways else degree - 1
-        if fringe == 0:
+        frontier *= degree if steps == 0 or not both_ways else degree - 1
+        if frontier == 0:
             return nodes - 1  # two nodes on one link reach no third
-        reached += fringe
+        reached += frontier
         steps += 1
     return steps
 

@@ -6,8 +6,8 @@ the worst root of broadcast and reduce, the rate of allreduce with its bounds, a
 
 from fractions import Fraction
 
-from forestcoll.allreduce import program as allreduce
-from forestcoll.allreduce.program import AllreduceOptimum, allreduce_optimum
+from forestcoll.allreduce import linear_program
+from forestcoll.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
 from forestcoll.allreduce.search import AllreduceSearch, bound_without_programs
 from forestcoll.bounds import all_to_all
 from forestcoll.bounds.all_to_all import all_to_all_rate
@@ -15,9 +15,9 @@ from forestcoll.bounds.latency import latency_bound
 from forestcoll.bounds.values import AllreduceRate, Bounds, CollectiveBound
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import NoSolutionError
-from forestcoll.optima.forest_search import exit_bound
-from forestcoll.optima.rooted import RootedBound, broadcast_bounds, reduce_bounds
-from forestcoll.optima.scaling import require_all_ports
+from forestcoll.forest_optimum.broadcast import RootedBound, broadcast_bounds, reduce_bounds
+from forestcoll.forest_optimum.forest_search import exit_bound
+from forestcoll.forest_optimum.scaling import require_all_ports
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
@@ -25,7 +25,7 @@ from forestcoll.proof.lengths import LengthsProof
 from forestcoll.proof.receipt import ReceiptProof
 from forestcoll.ranks import RanksLike, ranks_of, require_reach, root_number
 from forestcoll.request import Demand
-from forestcoll.solver.search import Problem, on_whole
+from forestcoll.solver.problem import Problem, on_whole
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.part import usable_part, widened
@@ -85,7 +85,7 @@ class _Collector:
         self._topology, self._ranks, self._progress = topology, ranks, progress
         self._members = Demand(ranks=ranks).members(topology)
         self._part = usable_part(topology, self._members)
-        self._asked_root = root
+        self._given_root = root
         self._found: dict[Collective, CollectiveBound] = {}
         self._too_large: dict[Collective, str] = {}
 
@@ -121,7 +121,7 @@ class _Collector:
         """Return the given root or, without one, the best root; None if the collective has no root."""
         if not collective.has_root:
             return None
-        return roots[collective][1].root if self._asked_root is None else self._asked_root
+        return roots[collective][1].root if self._given_root is None else self._given_root
 
     def _solve(self, collective: Collective, root: int | None, orbits: Orbits) -> Problem | None:
         """Record the bound and the reached algbw of a collective; return its problem, or None if it has no solution."""
@@ -176,9 +176,9 @@ class _Collector:
         return Bound(Collective.ALLREDUCE, proof.algbw(self._topology, demand), proof)
 
     def _allreduce_program(self, orbits: Orbits) -> AllreduceOptimum | None:
-        needed = allreduce.columns_needed(self._part, orbits)
-        if needed > allreduce.MOST_COLUMNS:
-            self._too_large[Collective.ALLREDUCE] = _refusal(needed, allreduce.MOST_COLUMNS)
+        needed = linear_program.columns_needed(self._part, orbits)
+        if needed > linear_program.MOST_COLUMNS:
+            self._too_large[Collective.ALLREDUCE] = _refusal(needed, linear_program.MOST_COLUMNS)
             return None
         return allreduce_optimum(self._part, orbits=orbits, progress=self._progress)
 

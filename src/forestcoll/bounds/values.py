@@ -17,7 +17,7 @@ from forestcoll.allreduce.plan import AllreducePlan
 from forestcoll.bounds.latency import LatencyBound
 from forestcoll.collective import Collective
 from forestcoll.display import Displayed
-from forestcoll.optima.rooted import RootedBound
+from forestcoll.forest_optimum.broadcast import RootedBound
 from forestcoll.proof.bound import Bound
 from forestcoll.request import Demand
 from forestcoll.topology import Topology
@@ -35,6 +35,12 @@ class CollectiveBound:
         root: the number of the root of a broadcast or a reduce; None for other collectives.
         residual: the relative amount by which the bound exceeds the rate that was reached, for an all-to-all; 0 if the
             bound is tight, and for other collectives.
+
+    Example:
+        >>> from forestcoll import Collective, bounds_of
+        >>> found = bounds_of("ring:nodes=3").of(Collective.ALLGATHER)
+        >>> str(found.upper_algbw), str(found.upper_busbw), found.tight, found.bound.proof.kind
+        ('3', '2', True, 'cut')
     """
 
     bound: Bound
@@ -81,6 +87,12 @@ class AllreduceRate:
         exact: whether `tree_lower` is known to be the greatest rate along trees.
         plan: the part that each node is the root of and the shares of each link, at `tree_lower`; None if no linear
             program was solved.
+
+    Example:
+        >>> from forestcoll import bounds_of
+        >>> rate = bounds_of("ring:nodes=3").allreduce_rate
+        >>> str(rate.cut_set_upper.algbw), str(rate.tree_lower), rate.exact
+        ('2', '3/2', True)
     """
 
     cut_set_upper: Bound
@@ -104,6 +116,14 @@ class Bounds(Displayed):
         roots: for broadcast and for reduce, the bounds of the worst and of the best root.
         too_large: for each collective whose linear program was not solved, the reason, in words.
         ranks: the numbers of the compute nodes that take part, in rising order; None if all take part.
+
+    Example:
+        >>> from forestcoll import bounds_of
+        >>> found = bounds_of("ring:nodes=3")
+        >>> [f"{each.collective}: {each.upper_algbw}" for each in found.collectives if each.collective.has_root]
+        ['broadcast: 2', 'reduce: 2']
+        >>> found.latency.steps
+        1
     """
 
     topology: Topology

@@ -1,4 +1,4 @@
-"""The command line: one file a command, no logic of its own, nothing heavy imported before a command runs."""
+"""The command line: one file per command. Commands contain no logic and import large modules only when they run."""
 
 from forestcoll.cli.main import main
 

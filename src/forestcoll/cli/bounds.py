@@ -1,4 +1,4 @@
-"""`forestcoll bounds`: what no schedule can beat, collective by collective."""
+"""`forestcoll bounds`: the upper bounds of all collectives on a network."""
 
 import click
 
@@ -10,24 +10,25 @@ from forestcoll.cli.options import json_option, ranks_option, topology_argument
 @click.option(
     "--root",
     metavar="ID",
-    help="The root of broadcast and reduce, by its id or position; the best one for each if left out.",
+    help="The root of broadcast and reduce, by id or position.  [default: the best root of each]",
 )
 @ranks_option
 @json_option
 def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool) -> None:
-    """Say what no schedule can beat, and why.
+    """Show the upper bounds of all collectives.
 
-    Of each collective on TOPOLOGY: the best possible algbw and busbw as nccl-tests defines them, what limits it, and
-    what `generate` reaches. Besides, the rate of allreduce between its bounds, and the steps that data takes at least.
-    With --json also the certificates: cuts, weights and lengths that anyone can add up.
+    For each collective on TOPOLOGY, the command shows the bound on algbw and busbw (as nccl-tests defines them), what
+    limits the collective, and what `generate` reaches. It also shows the rates of several methods of allreduce, and the
+    least number of steps of any schedule. --json adds the certificates: cuts, weights and lengths that prove the bounds
+    by addition.
     """
     from forestcoll.bounds.table import bounds_of
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.bounds import bounds_document, bounds_page
     from forestcoll.presentation.printing import print_json, print_page
 
-    with Watch() as watch:
-        found = bounds_of(topology, ranks=ranks, root=root, progress=watch)
+    with TerminalProgress() as progress:
+        found = bounds_of(topology, ranks=ranks, root=root, progress=progress)
     if as_json:
         print_json(bounds_document(found))
     else:

@@ -1,4 +1,4 @@
-"""`forestcoll broadcast-series`: the best periodic schedule of one broadcast after the other, verified."""
+"""`forestcoll broadcast-series`: the best periodic schedule of consecutive broadcasts from one source."""
 
 from pathlib import Path
 
@@ -17,23 +17,28 @@ from forestcoll.files import is_standard_stream
 
 @click.command("broadcast-series")
 @topology_argument
-@click.option("--source", metavar="ID", required=True, help="The compute node that all messages come from.")
+@click.option(
+    "--source", metavar="ID", required=True, help="The compute node that sends all messages, by id or position."
+)
 @click.option(
     "--along",
     type=click.Choice(["graph", "dag", "tree"]),
     default="graph",
     show_default=True,
-    help="Which links the schedule may use: all, those of the best DAG, or those of the best tree.",
+    help="The links that the schedule may use: all links, those of the best directed acyclic graph (DAG), or those of "
+    "the best tree.",
 )
 @click.option(
-    "--order", metavar="ID,ID,...", help="The order of all nodes whose DAG is compared.  [default: the best one known]"
+    "--order",
+    metavar="ID,ID,...",
+    help="The ids of all compute nodes in the order of the DAG, the source first.  [default: the best order found]",
 )
 @ports_option
-@click.option("--simulate", type=click.IntRange(min=1), metavar="K", help="Simulate K messages.")
-@path_option("--picture", "Draw a period as a Gantt chart: .png, .svg or .pdf.")
+@click.option("--simulate", type=click.IntRange(min=1), metavar="K", help="Also simulate the broadcast of K messages.")
+@path_option("--picture", "Also draw one period as a Gantt chart: .png, .svg or .pdf.")
 @output_option
 @json_option
-def command(  # noqa: PLR0913 (one parameter an option)
+def command(  # noqa: PLR0913 (one parameter per option)
     *,
     topology: str,
     source: str,
@@ -45,13 +50,14 @@ def command(  # noqa: PLR0913 (one parameter an option)
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Broadcast message after message at the greatest rate.
+    """Compute the best schedule of a series of broadcasts.
 
-    A message of size 1 takes 1/bandwidth over a link. If TOPOLOGY says "port_model": "one-port", a compute node sends
+    The source sends one message after another to all compute nodes, in a schedule that repeats after a period. A
+    message of size 1 takes 1/bandwidth over a link. If TOPOLOGY contains "port_model": "one-port", a compute node sends
     to one neighbour and receives from one neighbour at a time; otherwise it uses all its links at once. No schedule has
-    a greater throughput, and the report has the proof. The periodic schedule is verified before it is written.
+    a greater throughput, and the report contains the proof. The schedule is verified before it is written.
     """
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.oneport.comparison import compare_series
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.series import generated_document, generated_page
@@ -60,28 +66,28 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.topology.registry import load_topology
     from forestcoll.verification import certified, verify
 
-    with Watch() as watch:
-        watch.begin("reading the topology")
+    with TerminalProgress() as progress:
+        progress.begin("reading the topology")
         network = with_ports(load_topology(topology), ports)
         listed = None if order is None else [each.strip() for each in order.split(",")]
-        compared = compare_series(network, source, order=listed, progress=watch)
-        watch.begin("colouring the links")
+        compared = compare_series(network, source, order=listed, progress=progress)
+        progress.begin("colouring the links")
         schedule = compared.schedule(along)
-        watch.begin("verifying")
+        progress.begin("verifying")
         certified(verify(schedule))
         run = None
         if simulate is not None:
-            run = play_series(schedule, simulate, cuts=good_cuts(schedule, simulate), progress=watch)
+            run = play_series(schedule, simulate, cuts=good_cuts(schedule, simulate), progress=progress)
         if picture is not None:
             from forestcoll.pictures.gantt import draw_period
 
-            watch.begin("drawing")
+            progress.begin("drawing")
             draw_period(schedule, picture)
         if output is not None:
-            watch.begin("writing")
+            progress.begin("writing")
             write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        print_json(generated_document(compared, schedule, run, watch.seconds), err=err)
+        print_json(generated_document(compared, schedule, run, progress.seconds), err=err)
     else:
-        print_page(generated_page(compared, schedule, run, watch.seconds, output), err=err)
+        print_page(generated_page(compared, schedule, run, progress.seconds, output), err=err)

@@ -1,4 +1,4 @@
-"""`forestcoll check-program`: checks a program for a runtime that anyone wrote."""
+"""`forestcoll check-program`: checks a program for a runtime, from any source."""
 
 from pathlib import Path
 
@@ -10,28 +10,29 @@ from forestcoll.errors import InputError
 
 @click.command("check-program")
 @file_argument
-@dialect_option("For MSCCL's XML: the runtime that must load the file.  [default: any of them]")
+@dialect_option("For MSCCL XML: the runtime that must load the file.  [default: any of them]")
 @click.option("--root", type=click.IntRange(0), metavar="RANK", help="For broadcast and reduce: the rank of the root.")
 @json_option
 @click.pass_context
 def command(context: click.Context, file: Path, *, dialect: str | None, root: int | None, as_json: bool) -> int:
-    """Check a program for a runtime that anyone wrote.
+    """Check a program for a runtime.
 
-    FILE is MSCCL's XML or an execution plan of MSCCL++ in JSON; - is standard input. The program is checked against
-    the rules of its runtimes, then run on data: every possible order of its steps must leave the right data, and none
-    may hang. FILE may also be one of Chakra's traces, PREFIX.0.et; then the traces of all ranks must fit together.
+    FILE is MSCCL XML or an MSCCL++ execution plan in JSON, written by any program; - is standard input. The program is
+    checked against the rules of its runtimes and executed on symbolic data. In every possible order of its steps, it
+    must end with the correct data and must not deadlock. FILE may also be a Chakra trace, PREFIX.0.et; then the traces
+    of all ranks are checked together.
 
-    If the program is wrong, the exit status is 1 and the message names the rank, block and step of the first fault.
-    With --json the answer is one JSON object whatever FILE holds.
+    If the program is invalid, the exit status is 1, and the message names the rank, the thread block and the step of
+    the first fault. With --json, the output is one JSON object in all cases.
     """
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation import programs
-    from forestcoll.presentation.printing import print_complaint, print_json, print_page
+    from forestcoll.presentation.printing import print_error, print_json, print_page
     from forestcoll.targets.judging import judge_file
 
     try:
-        with Watch() as watch:
-            watch.begin("checking")
+        with TerminalProgress() as progress:
+            progress.begin("checking")
             found = judge_file(file, dialect=dialect, root=root)
     except InputError as error:
         if as_json:
@@ -41,7 +42,7 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     if as_json:
         print_json(programs.judgement_document(found))
     elif fault is not None:
-        print_complaint(fault)
+        print_error(fault)
     else:
         print_page(programs.judgement_page(found, file))
     context.exit(0 if fault is None else 1)

@@ -1,6 +1,6 @@
-"""The examples at the end of each command's `--help`: real lines, which `tests/cli` runs from top to bottom.
+"""The examples at the end of the help of each command.
 
-A line may read a file that an earlier line of the same command wrote.
+`tests/cli` runs the examples of each command in order. An example may read a file that an earlier example wrote.
 """
 
 EXAMPLES = {
@@ -66,11 +66,11 @@ EXAMPLES = {
         "forestcoll verify schedule.json --json",
     ),
 }
-"""Each command's examples, one line each."""
+"""The examples of each command, one line each."""
 
 
 def epilog_of(command: str) -> str:
-    r"""Return the end of a command's help; the first character tells click not to wrap the lines.
+    r"""Return the last paragraph of the help of a command. Its first character tells click not to wrap the lines.
 
     Example:
         >>> epilog_of("topologies")

@@ -19,32 +19,50 @@ _COUNT = click.IntRange(1)
     "target",
     type=click.Choice(["msccl-xml", "mscclpp-json", "chakra"]),
     required=True,
-    help="The format: MSCCL's XML, an execution plan of MSCCL++, or traces of Chakra for ASTRA-sim.",
+    help="The format: MSCCL XML, an MSCCL++ execution plan, or Chakra traces for ASTRA-sim.",
 )
-@dialect_option("For MSCCL's XML: the runtime that loads the file.  [default: microsoft]")
+@dialect_option("For msccl-xml: the runtime that loads the file.  [default: microsoft]")
 @click.option(
     "--placement",
     type=click.Choice(["in-place", "out-of-place", "both"]),
-    help="Where input and output may lie.  [default: both if one file can say so, else out-of-place]",
+    help="Whether the input and the output are the same buffer.  [default: both if the format supports it, else "
+    "out-of-place]",
 )
-@click.option("--protocol", type=click.Choice(["Simple", "LL", "LL128"]), default="Simple", show_default=True)
-@click.option("--chunks", type=_COUNT, metavar="N", help="The number of chunks that the data is cut into.")
-@click.option("--pieces", type=_COUNT, metavar="N", help="The number of pieces of a chunk that follow each other.")
+@click.option(
+    "--protocol",
+    type=click.Choice(["Simple", "LL", "LL128"]),
+    default="Simple",
+    show_default=True,
+    help="The protocol of the runtime that transfers the data.",
+)
+@click.option("--chunks", type=_COUNT, metavar="N", help="The number of chunks that the data is divided into.")
+@click.option(
+    "--pieces", type=_COUNT, metavar="N", help="The number of pieces of a chunk, which follow each other along a tree."
+)
 @click.option("--channels", type=_COUNT, metavar="N", help="The number of channels that the trees of a root share.")
-@click.option("--instances", type=_COUNT, metavar="N", help="The number of copies of the program that run in parallel.")
-@click.option("--blocks", type=_COUNT, metavar="N", help="The most thread blocks of a rank.")
+@click.option(
+    "--instances",
+    type=_COUNT,
+    metavar="N",
+    help="The number of copies of the program that run in parallel, each on a part of the data.",
+)
+@click.option("--blocks", type=_COUNT, metavar="N", help="The maximum number of thread blocks per rank.")
 @click.option(
     "--snippet",
     type=FileName(),
     metavar="PYTHON",
-    help="For a plan of MSCCL++: also write the Python code that registers it.",
+    help="For mscclpp-json: also write a Python file that registers the plan.",
 )
 @click.option(
-    "--bytes", "size", type=DataSize(), metavar="SIZE", help="For traces: the data M, such as 64KiB.  [default: 1GB]"
+    "--bytes",
+    "size",
+    type=DataSize(),
+    metavar="SIZE",
+    help="For chakra: the data size M, such as 64KiB.  [default: 1GB]",
 )
 @output_option
 @json_option
-def command(  # noqa: PLR0913 (one parameter an option)
+def command(  # noqa: PLR0913 (one parameter per option)
     *,
     file: Path,
     target: str,
@@ -53,17 +71,17 @@ def command(  # noqa: PLR0913 (one parameter an option)
     size: int | None,
     output: Path | None,
     as_json: bool,
-    **knobs: Any,
+    **lowering_options: Any,
 ) -> None:
     """Write a schedule as a program for a runtime.
 
-    FILE is a schedule of trees or of steps; - is standard input. The program stays within the limits of the runtime.
-    If not all trees fit, the largest are kept and the report says what bandwidth is lost. Before a program is written,
-    it is read back and run on data.
+    FILE is a schedule of trees or of steps; - is standard input. The program respects the limits of the runtime. If not
+    all trees fit, those with the largest shares are kept, and the report states the loss of bandwidth. Before a program
+    is written, it is read back and executed on symbolic data.
 
-    Traces are one file per rank: with -o PREFIX they are PREFIX.0.et, PREFIX.1.et, and so on.
+    Chakra traces are one file per rank: with -o PREFIX, the files are PREFIX.0.et, PREFIX.1.et, and so on.
     """
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.files import write_text
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.programs import export_document, export_page
@@ -71,20 +89,20 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.verification.reading import read_verified
 
     _check_usage(target, output, dialect=dialect, snippet=snippet, size=size)
-    with Watch() as watch:
-        schedule, _ = read_verified(file, progress=watch)
-        watch.begin("lowering and checking")
+    with TerminalProgress() as progress:
+        schedule, _ = read_verified(file, progress=progress)
+        progress.begin("lowering and checking")
         dialect = dialect or DEFAULT_DIALECT
-        options = chosen_options(schedule, target, dialect, **knobs)
+        options = chosen_options(schedule, target, dialect, **lowering_options)
         done = export(schedule, target, dialect=dialect, size=size or DEFAULT_BYTES, options=options)
         if output is not None:
-            watch.begin("writing")
+            progress.begin("writing")
             done.write(output)
         if snippet is not None and output is not None:
             write_text(snippet, [done.snippet(output.name)])
     err = is_standard_stream(output)
     if as_json:
-        print_json(export_document(done, output, watch.seconds), err=err)
+        print_json(export_document(done, output, progress.seconds), err=err)
     else:
         print_page(export_page(done, output), err=err)
 
@@ -93,12 +111,12 @@ def _check_usage(
     target: str, output: Path | None, *, dialect: str | None, snippet: Path | None, size: int | None
 ) -> None:
     if dialect is not None and target != "msccl-xml":
-        raise click.UsageError("only msccl-xml has dialects; leave --dialect out")
+        raise click.UsageError("--dialect is only for msccl-xml; leave it out")
     if snippet is not None and target != "mscclpp-json":
-        raise click.UsageError("only plans of MSCCL++ are registered by Python code; leave --snippet out")
+        raise click.UsageError("--snippet is only for mscclpp-json; leave it out")
     if snippet is not None and (output is None or is_standard_stream(output)):
-        raise click.UsageError("--snippet contains the name of the plan's file; give -o FILE too")
+        raise click.UsageError("--snippet needs the file name of the plan; also give -o FILE")
     if size is not None and target != "chakra":
-        raise click.UsageError("only traces have a size; leave --bytes out")
+        raise click.UsageError("--bytes is only for chakra; leave it out")
     if target == "chakra" and is_standard_stream(output):
-        raise click.UsageError("traces are one file per rank; give -o PREFIX")
+        raise click.UsageError("Chakra traces are one file per rank, which standard output cannot take; give -o PREFIX")

@@ -1,4 +1,4 @@
-"""`forestcoll find-topology`: networks built for collectives, and the Pareto frontier of a size and degree."""
+"""`forestcoll find-topology`: the Pareto frontier of networks for collectives, by size and degree."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +11,7 @@ from forestcoll.cli.options import json_option, path_option
 from forestcoll.cli.types import DataSize, ExactNumber, NumberSpan
 
 if TYPE_CHECKING:
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.constructions import Construction
     from forestcoll.design.workload import Workload
 
@@ -19,46 +19,70 @@ _TRAFFIC = ("allgather", "allreduce", "all-to-all", "mix")
 
 
 @click.command("find-topology")
-@click.option("--nodes", required=True, type=NumberSpan(), metavar="N", help="The number of nodes; A..B for a sweep.")
-@click.option("--degree", required=True, type=NumberSpan(), metavar="D", help="Links out of a node; A..B for a sweep.")
-@click.option("--bidirectional", is_flag=True, help="Only networks in which every link leads both ways.")
-@click.option("--published-only", is_flag=True, help="Only base networks of the paper: no Cayley graphs.")
-@click.option("--size", type=DataSize(), metavar="SIZE", help="The data M of the workload, such as 1MB; adds times.")
 @click.option(
-    "--alpha", type=ExactNumber("microseconds"), metavar="US", help="Latency of a step in microseconds.  [default: 10]"
+    "--nodes", required=True, type=NumberSpan(), metavar="N", help="The number of nodes, or A..B for a sweep."
+)
+@click.option(
+    "--degree",
+    required=True,
+    type=NumberSpan(),
+    metavar="D",
+    help="The number of links that leave each node, or A..B for a sweep.",
+)
+@click.option("--bidirectional", is_flag=True, help="Only networks in which every link has a reverse link.")
+@click.option("--published-only", is_flag=True, help="Only base networks of the paper, without Cayley graphs.")
+@click.option(
+    "--size",
+    type=DataSize(),
+    metavar="SIZE",
+    help="The data size M of a workload, such as 1MB; adds its time on each network.",
+)
+@click.option(
+    "--alpha",
+    type=ExactNumber("microseconds"),
+    metavar="US",
+    help="The latency of a step in microseconds.  [default: 10]",
 )
 @click.option(
     "--bandwidth",
     type=ExactNumber("GB/s"),
     metavar="GB/S",
-    help="B, what a node sends over all its links together.  [default: 12.5]",
+    help="B, the total bandwidth of the links that leave a node, in GB/s.  [default: 12.5]",
 )
 @click.option(
-    "--collective", type=click.Choice(_TRAFFIC), default="allreduce", show_default=True, help="What the workload sends."
+    "--collective",
+    type=click.Choice(_TRAFFIC),
+    default="allreduce",
+    show_default=True,
+    help="The workload; mix is an allreduce and an all-to-all.",
 )
-@click.option("--choose", metavar="NAME", help="The network to write, by name or steps.  [default: the best]")
-@path_option("--topology-output", "Write the chosen network.")
-@path_option("--schedule-output", "Write its schedule of steps, verified.")
-@click.option("--no-cache", is_flag=True, help="Search again, and do not save the result.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes for a sweep.")
+@click.option(
+    "--choose", metavar="NAME", help="The network to write, by its name or number of steps.  [default: the best]"
+)
+@path_option("--topology-output", "Write the chosen network to this file.")
+@path_option("--schedule-output", "Write a verified step schedule of the chosen network to this file.")
+@click.option("--no-cache", is_flag=True, help="Do not read or write the cache of search results.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="The number of processes for a sweep."
+)
 @json_option
 def command(*, as_json: bool, **options: Any) -> None:
-    """Find networks built for collectives.
+    """Find networks that are designed for collectives.
 
-    Prints the Pareto frontier of networks of N nodes with D links each: each network takes fewer steps (T_L, in units
-    of alpha) than the next one, which needs less bandwidth (T_B, in units of M/B). With the size of a workload (--size)
-    also its time on each network, and which network is the best.
+    The command prints the Pareto frontier of networks with N nodes and D links per node. Each network takes fewer steps
+    (T_L, in units of alpha) than the next one, which has a smaller bandwidth time (T_B, in units of M/B). With --size,
+    it also prints the time of a workload on each network, and the best network for the workload.
     """
-    asked = _Asked(**options)
-    asked.check()
-    if asked.is_sweep:
-        _sweep(asked, as_json=as_json)
+    request = _Options(**options)
+    request.check()
+    if request.is_sweep:
+        _sweep(request, as_json=as_json)
     else:
-        _find(asked, as_json=as_json)
+        _find(request, as_json=as_json)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Options:
     nodes: range
     degree: range
     bidirectional: bool
@@ -75,30 +99,36 @@ class _Asked:
 
     @property
     def is_sweep(self) -> bool:
-        """Whether more than one size is searched."""
+        """Whether there is more than one size or degree."""
         return len(self.nodes) * len(self.degree) > 1
 
     @property
     def search(self) -> dict[str, bool]:
-        """What networks are searched."""
+        """The arguments of the search that restrict the networks."""
         return {"bidirectional": self.bidirectional, "published_only": self.published_only}
 
     @property
     def outputs(self) -> dict[str, Path | None]:
-        """The file of each kind of output, by its key in JSON."""
+        """The file of each kind of output, by its key in JSON; None if it is not written."""
         return {"topology_output": self.topology_output, "schedule_output": self.schedule_output}
 
     def check(self) -> None:
-        """Refuse options that do not go together."""
+        """Check that the options can be combined.
+
+        Raises:
+            click.UsageError: they cannot.
+        """
         if self.size is None and (self.alpha is not None or self.bandwidth is not None):
-            raise click.UsageError("--alpha and --bandwidth are for a workload; give its --size too")
+            raise click.UsageError("--alpha and --bandwidth are for a workload; also give its --size")
         if self.is_sweep and (any(self.outputs.values()) or self.choose):
-            raise click.UsageError("a sweep writes no files and chooses none; ask for one number of nodes and degree")
+            raise click.UsageError(
+                "a sweep writes no files; for --choose and output files, give one number of nodes and one degree"
+            )
         if self.schedule_output is not None and self.collective in {"all-to-all", "mix"}:
             raise click.UsageError("--schedule-output writes an allgather or an allreduce; choose one as --collective")
 
     def workload(self) -> "Workload | None":
-        """Return the workload, if a size was given."""
+        """Return the workload, or None if no size was given."""
         from forestcoll.design.workload import Traffic, Workload
 
         if self.size is None:
@@ -108,60 +138,60 @@ class _Asked:
         return Workload(Traffic(self.collective), self.size, alpha, bandwidth)
 
 
-def _find(asked: _Asked, *, as_json: bool) -> None:
-    from forestcoll.cli.watching import Watch
+def _find(request: _Options, *, as_json: bool) -> None:
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.cache import find_with_cache
     from forestcoll.design.finder import find_topologies
     from forestcoll.design.workload import chosen_of
     from forestcoll.presentation import finder
     from forestcoll.presentation.printing import print_json, print_page
 
-    workload = asked.workload()
-    with Watch() as watch:
-        watch.begin("searching")
-        search = find_topologies if asked.no_cache else find_with_cache
-        frontier = search(asked.nodes[0], asked.degree[0], **asked.search)
-        watch.begin("measuring")
-        chosen = chosen_of(frontier, workload, asked.choose)
-        _write(chosen, asked, watch)
+    workload = request.workload()
+    with TerminalProgress() as progress:
+        progress.begin("searching")
+        search = find_topologies if request.no_cache else find_with_cache
+        frontier = search(request.nodes[0], request.degree[0], **request.search)
+        progress.begin("measuring")
+        chosen = chosen_of(frontier, workload, request.choose)
+        _write(chosen, request, progress)
     if as_json:
-        print_json(finder.frontier_document(frontier, workload, chosen, asked.outputs))
+        print_json(finder.frontier_document(frontier, workload, chosen, request.outputs))
         return
-    why = finder.chosen_because(workload, by_user=asked.choose is not None)
-    print_page(finder.frontier_page(frontier, workload, chosen, why, asked.outputs))
+    why = finder.reason_for_choice(workload, by_user=request.choose is not None)
+    print_page(finder.frontier_page(frontier, workload, chosen, why, request.outputs))
 
 
-def _write(chosen: "Construction", asked: _Asked, watch: "Watch") -> None:
+def _write(chosen: "Construction", request: _Options, progress: "TerminalProgress") -> None:
     from forestcoll.design.realisation import schedule_of, topology_of
     from forestcoll.schedule.files import write_schedule
     from forestcoll.topology import write_topology
 
     schedule = None
-    if asked.schedule_output is not None:
-        schedule = schedule_of(chosen, asked.collective, progress=watch)
-    if asked.topology_output is not None:
-        write_topology(topology_of(chosen), asked.topology_output)
-    if schedule is not None and asked.schedule_output is not None:
-        watch.begin("writing")
-        write_schedule(schedule, asked.schedule_output)
+    if request.schedule_output is not None:
+        schedule = schedule_of(chosen, request.collective, progress=progress)
+    if request.topology_output is not None:
+        write_topology(topology_of(chosen), request.topology_output)
+    if schedule is not None and request.schedule_output is not None:
+        progress.begin("writing")
+        write_schedule(schedule, request.schedule_output)
 
 
-def _sweep(asked: _Asked, *, as_json: bool) -> None:
+def _sweep(request: _Options, *, as_json: bool) -> None:
     from concurrent.futures import Executor, ProcessPoolExecutor
     from contextlib import ExitStack
 
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.sweep import questions_of, sweep
     from forestcoll.presentation.finder import sweep_document, sweep_page
     from forestcoll.presentation.printing import print_json, print_page
 
-    workload, questions = asked.workload(), questions_of(asked.nodes, asked.degree)
-    with Watch() as watch, ExitStack() as stack:
-        watch.begin("searching")
+    workload, questions = request.workload(), questions_of(request.nodes, request.degree)
+    with TerminalProgress() as progress, ExitStack() as stack:
+        progress.begin("searching")
         executor: Executor | None = None
-        if asked.jobs > 1:
-            executor = stack.enter_context(ProcessPoolExecutor(asked.jobs))
-        found = list(sweep(questions, executor=executor, progress=watch, **asked.search))
+        if request.jobs > 1:
+            executor = stack.enter_context(ProcessPoolExecutor(request.jobs))
+        found = list(sweep(questions, executor=executor, progress=progress, **request.search))
     if as_json:
         print_json(sweep_document(found, workload))
     else:

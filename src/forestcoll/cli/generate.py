@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from forestcoll.cli.options import (
-    Asked,
+    CollectiveOptions,
     collective_options,
     json_option,
     output_option,
     topology_argument,
 )
-from forestcoll.cli.step_generation import StepsAsked, generate_and_report
+from forestcoll.cli.step_generation import StepOptions, generate_and_report
 from forestcoll.cli.types import DataSize
 from forestcoll.files import is_standard_stream
 from forestcoll.method import Method, StepMethod
@@ -27,29 +27,32 @@ from forestcoll.method import Method, StepMethod
     type=click.Choice([each.value for each in (*Method, *StepMethod)]),
     default=Method.AUTO.value,
     show_default=True,
-    help="How trees are found: grown, packed by the paper's way, or grown and, if need be, packed; or steps, on a "
-    "network without switches: breadth-first broadcast (bfb), or a well-known algorithm.",
+    help="Trees: fast grows them, proven packs them as in the paper, and auto packs those that cannot be grown. Steps, "
+    "for networks without switches: breadth-first broadcast (bfb), or a well-known algorithm (the others).",
 )
 @click.option(
     "--chunks",
     type=click.IntRange(min=1),
     metavar="P",
-    help="Of bfb: cut shards into P equal chunks, not anywhere; of double-binary-tree: pieces in the pipeline.",
+    help="For bfb: divide shards only into P equal chunks. For double-binary-tree: the number of chunks in the "
+    "pipeline.",
 )
 @click.option(
     "--size",
     "data_size",
     type=DataSize(),
     metavar="SIZE",
-    help="Of bfb: the data M, as 1MB, for which links' latencies are weighed against their bandwidths.",
+    help="For bfb: the data size M, such as 1MB; the latencies of links then count in addition to their bandwidths.",
 )
 @click.option(
-    "--compact", is_flag=True, help="Hold a symmetry of the network and the trees that the others are images of."
+    "--compact",
+    is_flag=True,
+    help="Write base trees and a symmetry of the network; all other trees are images of the base trees.",
 )
 @output_option
 @json_option
-@click.option("-v", "--verbose", is_flag=True, help="Also print what the run did.")
-def command(  # noqa: PLR0913 (one parameter an option)
+@click.option("-v", "--verbose", is_flag=True, help="Also print the counters of the run.")
+def command(  # noqa: PLR0913 (one parameter per option)
     *,
     topology: str,
     method: str,
@@ -61,11 +64,13 @@ def command(  # noqa: PLR0913 (one parameter an option)
     verbose: bool,
     **options: Any,
 ) -> None:
-    """Write a schedule that reaches the optimum, verified.
+    """Generate a verified schedule that reaches the optimum.
 
-    The optimum is that of a collective on TOPOLOGY; a schedule that the verifier refuses is never written.
+    The schedule reaches the optimum of a collective on TOPOLOGY, or the best algbw for the requested number of trees.
+    With a method of steps, the report compares the schedule with a lower bound. The schedule is verified before it is
+    written.
     """
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.optimum import generated_document, generated_page, run_document, run_rows
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.schedule.files import write_schedule
@@ -73,27 +78,27 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.verification import certified, verify
 
     if method in set(StepMethod):
-        steps = StepsAsked(topology, options["collective"], method, chunks, data_size)
+        steps = StepOptions(topology, options["collective"], method, chunks, data_size)
         steps.check(compact=compact, **options)
         generate_and_report(steps, output, as_json=as_json)
         return
     if chunks is not None or data_size is not None:
-        raise click.UsageError("--chunks and --size are for methods of steps; leave them out for trees")
-    asked = Asked(**options)
-    asked.check()
-    with Watch() as watch:
-        watch.begin("reading the topology")
-        network = asked.network(topology)
-        solution = asked.solve(network, watch)
-        schedule = schedule_of(solution, method=method, compact=compact, progress=watch)
-        watch.begin("verifying")
+        raise click.UsageError("--chunks and --size are for methods of steps; leave them out for methods of trees")
+    request = CollectiveOptions(**options)
+    request.check()
+    with TerminalProgress() as progress:
+        progress.begin("reading the topology")
+        network = request.network(topology)
+        solution = request.solve(network, progress)
+        schedule = schedule_of(solution, method=method, compact=compact, progress=progress)
+        progress.begin("verifying")
         certified(verify(schedule))
         best = replace(solution.optimum, algbw=schedule.algbw)
-        gain = asked.without_relays(best, watch)
+        gain = request.without_relays(best, progress)
         if output is not None:
-            watch.begin("writing")
+            progress.begin("writing")
             write_schedule(schedule, output)
-    seconds, counters, err = watch.seconds, watch.counters, is_standard_stream(output)
+    seconds, counters, err = progress.seconds, progress.counters, is_standard_stream(output)
     if as_json:
         run = run_document(output, seconds, counters)
         print_json(generated_document(best, schedule, run, gain, solution.by_trees), err=err)

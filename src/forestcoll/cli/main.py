@@ -1,7 +1,7 @@
-"""The entry point: finds the file of a command, and turns each ending into an exit status and one line.
+"""The entry point of the command line: imports the file of a command, and maps errors to exit statuses and messages.
 
-0 done; 1 the input or the answer is bad; 2 wrong usage; 130 on Ctrl-C. Results go to standard output, everything else
-to standard error.
+Exit statuses: 0 success; 1 invalid input or a negative result; 2 wrong usage; 130 Ctrl-C. Results are printed to
+standard output, and everything else to standard error.
 """
 
 import importlib
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _TRACEBACK = "FORESTCOLL_TRACEBACK"
-"""The environment variable that asks for the traceback of a defect."""
+"""The environment variable that enables tracebacks of defects."""
 
 _COMMANDS = {
-    "broadcast-series": "Broadcast message after message at the greatest rate.",
-    "bounds": "Say what no schedule can beat, and why.",
-    "check-program": "Check a program for a runtime that anyone wrote.",
+    "broadcast-series": "Compute the best schedule of a series of broadcasts.",
+    "bounds": "Show the upper bounds of all collectives.",
+    "check-program": "Check a program for a runtime.",
     "export": "Write a schedule as a program for a runtime.",
-    "find-topology": "Find networks built for collectives.",
-    "generate": "Write a schedule that reaches the optimum, verified.",
-    "optimum": "Say how fast a collective can run, exactly, and why.",
-    "simulate": "Say how long a schedule takes, size by size.",
-    "pipelined-broadcast": "Send one large message from a node to all, in packets.",
-    "train-time": "Say how long training takes on a network.",
-    "topologies": "List the builders of networks and their parameters.",
+    "find-topology": "Find networks that are designed for collectives.",
+    "generate": "Generate a verified schedule that reaches the optimum.",
+    "optimum": "Compute the exact optimum of a collective.",
+    "simulate": "Simulate the time of a schedule by message size.",
+    "pipelined-broadcast": "Plan the broadcast of one large message in packets.",
+    "train-time": "Estimate the time of a training iteration on a network.",
+    "topologies": "List the topology builders and their parameters.",
     "topology": "Write a topology file.",
-    "verify": "Check a schedule that anyone wrote.",
+    "verify": "Verify a schedule file.",
 }
-"""Each command and its summary, so that --help need not import them; `tests/cli` compares them with the commands."""
+"""The summary of each command. With it, --help does not import the commands; `tests/cli` compares it with them."""
 
 
 def module_of(command: str) -> str:
@@ -45,7 +45,7 @@ def module_of(command: str) -> str:
 
 
 class _LazyGroup(click.Group):
-    """A group that imports a command's file, `forestcoll.cli.NAME`, when the command is run."""
+    """A group of commands that imports the file of a command, `forestcoll.cli.NAME`, only when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return sorted(_COMMANDS)
@@ -66,7 +66,7 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Return the commands and options that begin so, without importing the commands."""
+        """Return the commands and options that begin with `incomplete`, without importing the commands."""
         from click.shell_completion import CompletionItem
 
         names = [CompletionItem(name, help=each) for name, each in sorted(_COMMANDS.items())]
@@ -85,13 +85,13 @@ class _LazyGroup(click.Group):
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: a question with the nearest known name, or nothing."""
+    """Return the end of a message about an unknown name, with the nearest known name if there is one."""
     near = nearest(name, known)
     return "" if near is None else f"; did you mean {shown(near)}?"
 
 
 def _usage_message(error: click.ClickException) -> str:
-    """Return what is wrong with the usage, with the nearest option if the option is unknown."""
+    """Return the message about wrong usage, with the nearest option if the option is unknown."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return error.format_message()
     options = [name for each in error.ctx.command.get_params(error.ctx) for name in (*each.opts, *each.secondary_opts)]
@@ -122,10 +122,10 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
     help="Show the version and exit.",
 )
 def forestcoll() -> None:
-    """How fast can this network possibly run a collective, and what schedule gets there?
+    """Compute the exact optimum of a collective on any network, and a verified schedule that reaches it.
 
-    TOPOLOGY is a file (forestcoll.topology/1, networkx's node-link JSON), - for standard input, or a builder's name
-    with parameters, such as dgx-a100:boxes=2 or torus:dims=4x4x4.
+    TOPOLOGY is a file in networkx's node-link JSON (format forestcoll.topology/1), - for standard input, or the name of
+    a builder with parameters, such as dgx-a100:boxes=2 or torus:dims=4x4x4.
     """
 
 
@@ -134,61 +134,60 @@ def main() -> NoReturn:
     sys.exit(_run())
 
 
-def _run() -> int:  # noqa: PLR0911 (one return per ending)
+def _run() -> int:  # noqa: PLR0911 (one return per exit status)
     try:
-        os.fstat(1)  # a closed standard output is found before the work, not after it
+        os.fstat(1)  # fail before the work if standard output is closed
         _open_standard_error()
         status = forestcoll.main(prog_name="forestcoll", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message(), file=sys.stderr)  # noqa: T201 (no command at all: the whole help, not one line)
+        print(error.format_message(), file=sys.stderr)  # noqa: T201 (without a command, print the complete help)
         return error.exit_code
     except click.ClickException as error:
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "forestcoll"
-        _complain(f"{_usage_message(error)} (see {path} --help)")
+        _print_error(f"{_usage_message(error)} (see {path} --help)")
         return error.exit_code
     except InternalError as error:
         return _report_defect(error)
     except ForestcollError as error:
-        _complain(str(error))
+        _print_error(str(error))
         return 1
     except (KeyboardInterrupt, click.Abort):
-        _complain("interrupted; nothing was written")
+        _print_error("interrupted; nothing was written")
         return 130
     except BrokenPipeError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), 1
-        )  # the reader has closed the pipe; the interpreter still flushes at exit
+        # The reader has closed the pipe, and the interpreter still flushes standard output at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except MemoryError:
-        _complain("out of memory; try a smaller network or fewer trees")
+        _print_error("out of memory; try a smaller network or fewer trees")
         return 1
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        _complain(f"cannot write the result: {error.strerror or error}")
+        _print_error(f"cannot write the result: {error.strerror or error}")
         return 1
-    except Exception as error:  # noqa: BLE001 (the last resort: a user sees one line, whatever our defect is)
+    except Exception as error:  # noqa: BLE001 (any other error is a defect, which is reported in one line)
         return _report_defect(error)
     return status if isinstance(status, int) else 0
 
 
 def _open_standard_error() -> None:
-    """Discard messages where standard error is closed: Python makes it None, and libraries expect a stream."""
+    """Discard messages if standard error is closed: it is None then, and libraries expect a stream."""
     if getattr(sys, "stderr", None) is None:
         sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 (open to the end of the process)
 
 
 def _report_defect(error: Exception) -> int:
-    """Say in one line that the defect is ours, or show the traceback if the user asked for it."""
+    """Print one line about a defect of forestcoll, or raise the error if the user has enabled tracebacks."""
     if os.environ.get(_TRACEBACK):
         raise error
     if not isinstance(error, InternalError):
         error = InternalError(f"{type(error).__name__}: {error}"[:200])
-    _complain(f"{error} ({_TRACEBACK}=1 shows the traceback)")
+    _print_error(f"{error} ({_TRACEBACK}=1 shows the traceback)")
     return 1
 
 
-def _complain(message: str) -> None:
-    from forestcoll.presentation.printing import print_complaint
+def _print_error(message: str) -> None:
+    from forestcoll.presentation.printing import print_error
 
-    print_complaint(message)
+    print_error(message)

@@ -1,10 +1,10 @@
-"""`forestcoll optimum`: the exact optimum, without a schedule."""
+"""`forestcoll optimum`: the exact optimum of a collective, without a schedule."""
 
 from typing import Any
 
 import click
 
-from forestcoll.cli.options import Asked, collective_options, json_option, topology_argument
+from forestcoll.cli.options import CollectiveOptions, collective_options, json_option, topology_argument
 
 
 @click.command("optimum")
@@ -12,19 +12,21 @@ from forestcoll.cli.options import Asked, collective_options, json_option, topol
 @collective_options
 @json_option
 def command(topology: str, *, as_json: bool, **options: Any) -> None:
-    """Say how fast a collective can run, exactly, and why.
+    """Compute the exact optimum of a collective.
 
-    The reason is a proof: a cut of TOPOLOGY, what all nodes must receive, or weighted sets of nodes.
+    The optimum is the greatest algbw of a collective on TOPOLOGY, as nccl-tests defines algbw. Its proof is a cut of
+    the network, the data that all nodes must receive, or weighted sets of nodes. `generate` writes a schedule that
+    reaches the optimum.
     """
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.optimum import optimum_document, optimum_page
     from forestcoll.presentation.printing import print_json, print_page
 
-    asked = Asked(**options)
-    asked.check()
-    with Watch() as watch:
-        solution = asked.solve(asked.network(topology), watch)
-        gain = asked.without_relays(solution.optimum, watch)
+    request = CollectiveOptions(**options)
+    request.check()
+    with TerminalProgress() as progress:
+        solution = request.solve(request.network(topology), progress)
+        gain = request.without_relays(solution.optimum, progress)
     if as_json:
         print_json(optimum_document(solution.optimum, gain, solution.by_trees))
     else:

@@ -1,4 +1,4 @@
-"""The arguments and options that several commands share, each written once."""
+"""The arguments and options that several commands share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,10 +11,10 @@ from forestcoll.cli.types import CollectiveName, FileName, Ranks, TopologySpec, 
 from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, shards_of
 
 if TYPE_CHECKING:
-    from forestcoll.optima.value import Optimum
-    from forestcoll.presentation.parts import RelayGain
+    from forestcoll.forest_optimum.value import Optimum
+    from forestcoll.presentation.relays import RelayGain
     from forestcoll.progress import Progress
-    from forestcoll.solver.search import Solution
+    from forestcoll.solver.problem import Solution
     from forestcoll.topology import Topology
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -26,14 +26,16 @@ file_argument = click.argument("file", metavar="FILE", type=FileName())
 ports_option = click.option(
     "--ports",
     type=click.Choice(["one", "all"]),
-    help="Whether a compute node uses one link at a time each way, or all of them.  [default: as TOPOLOGY says]",
+    help="one: a compute node sends to one neighbour and receives from one neighbour at a time; all: it uses all its "
+    "links at once.  [default: as in TOPOLOGY]",
 )
 output_option = click.option(
     "-o",
     "--output",
     metavar="FILE",
     type=FileName(),
-    help="The file to write: gzip if it ends in .gz; - is standard output, and then the report goes to standard error.",
+    help="The file to write, compressed by gzip if the name ends in .gz. With -, the file is written to standard "
+    "output, and the report to standard error.",
 )
 
 
@@ -41,58 +43,60 @@ ranks_option = click.option(
     "--ranks",
     type=Ranks(),
     metavar="RANKS",
-    help="The compute nodes that take part, by position from 0 (0-7,16-23) or id (gpu0,gpu3); the others may relay.",
+    help="The compute nodes that take part, by position from 0 (0-7,16-23) or id (gpu0,gpu3). The others are idle and "
+    "may relay data.  [default: all]",
 )
 
 
 def dialect_option(description: str) -> Callable[[Command], Command]:
-    """Return the option that names a runtime which loads MSCCL's XML."""
+    """Return the option for the runtime that loads MSCCL XML, with the help text `description`."""
     return click.option("--dialect", type=click.Choice(["microsoft", "azure", "rccl"]), help=description)
 
 
 def path_option(name: str, description: str) -> Callable[[Command], Command]:
-    """Return an option that names one more file to write."""
+    """Return an option called `name` for a file to write, with the help text `description`."""
     return click.option(name, metavar="FILE", type=FileName(), help=description)
 
 
 def collective_options(command: Command) -> Command:
-    """Add the options that say what is asked of the network."""
+    """Add the options for the collective and its parameters to a command."""
     for option in (
         click.option(
             "--max-trees",
             type=TreeCount(),
             metavar="K",
-            help="The best number of trees per root from 1 to K.",
+            help="Use the best number of trees per root from 1 to K.",
         ),
         click.option(
             "--trees",
             type=TreeCount(),
             metavar="K",
-            help="Exactly K trees per root.",
+            help="Use exactly K trees per root.  [default: the fewest that reach the optimum]",
         ),
         click.option(
             "--shards",
             type=FileName(),
             metavar="FILE",
-            help='For allgather and reduce-scatter: a JSON file {"ID": "RATIONAL", ...} with the share of each node.',
+            help='For allgather and reduce-scatter: a JSON file {"ID": "RATIONAL", ...}, the shard of each node as '
+            "a fraction of the data.  [default: equal shards]",
         ),
         click.option(
             "--in-network/--no-in-network",
             default=True,
             show_default=True,
-            help="Whether switches copy data and add it up where TOPOLOGY says that they can.",
+            help="Whether switches may copy and add up data if TOPOLOGY says that they can.",
         ),
         click.option(
             "--root",
             metavar="ID",
-            help="For broadcast and reduce: the node that data comes from or goes to, by its id or position.",
+            help="For broadcast and reduce: the root, by id or by position from 0.",
         ),
         click.option(
             "--no-relays",
             "relays",
             flag_value=False,
             default=True,
-            help="With --ranks: send nothing through compute nodes that take no part.",
+            help="With --ranks: send no data through idle compute nodes.",
         ),
         ranks_option,
         click.option(
@@ -101,7 +105,7 @@ def collective_options(command: Command) -> Command:
             metavar="NAME",
             default=Collective.ALLGATHER.value,
             show_default=True,
-            help=f"The operation: {', '.join(each.value for each in SCHEDULED)}.",
+            help=f"The collective: {', '.join(each.value for each in SCHEDULED)}.",
         ),
     ):
         command = option(command)
@@ -109,23 +113,23 @@ def collective_options(command: Command) -> Command:
 
 
 def with_ports(network: "Topology", ports: str | None) -> "Topology":
-    """Return the network with the ports that `ports_option` asks for."""
+    """Return the network with the port model that `ports_option` selects."""
     return network if ports is None else replace(network, port_model="one-port" if ports == "one" else None)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What `collective_options` say is asked of the network.
+class CollectiveOptions:
+    """The values of `collective_options`.
 
     Attributes:
-        collective: the name of the operation.
-        ranks: the ranks that take part, as they were typed: positions or ids.
-        relays: whether others may serve as relays.
-        root: its root, as it was typed: an id or a position.
-        shards: the file that says what part of the data each node has.
-        trees: how many trees per root, exactly.
-        max_trees: how many trees per root at most.
-        in_network: whether switches copy and add up where they can.
+        collective: the name of the collective.
+        ranks: the compute nodes that take part, as text: positions or ids; None for all.
+        relays: whether idle compute nodes may relay data.
+        root: the root, as text: an id or a position; None if not given.
+        shards: the file with the shard of each compute node; None if not given.
+        trees: the exact number of trees per root; None if not given.
+        max_trees: the greatest number of trees per root; None if not given.
+        in_network: whether switches may copy and add up data.
     """
 
     collective: str
@@ -138,38 +142,42 @@ class Asked:
     in_network: bool
 
     def check(self) -> None:
-        """Refuse options that do not go together, as wrong usage."""
+        """Check that the options can be combined.
+
+        Raises:
+            click.UsageError: they cannot.
+        """
         collective = Collective(self.collective)
         named = collective.with_article
         if self.root is not None and not collective.has_root:
             raise click.UsageError(f"{named} has no root; leave --root out")
         if self.root is None and collective.has_root:
-            raise click.UsageError(f"{named} needs a root; give --root ID, the id of a compute node")
+            raise click.UsageError(f"{named} needs a root; give --root ID, the id or position of a compute node")
         if self.shards is not None and not collective.has_shards:
             raise click.UsageError(f"{named} has no shards of different sizes; leave --shards out")
         if not self.relays and self.ranks is None:
-            raise click.UsageError("--no-relays is about compute nodes that take no part; give --ranks too")
+            raise click.UsageError("--no-relays needs idle compute nodes; also give --ranks")
         if self.trees is not None and self.max_trees is not None:
-            raise click.UsageError("--trees and --max-trees exclude each other; give one of them")
+            raise click.UsageError("--trees and --max-trees cannot be combined; give one of them")
 
     def network(self, topology: str) -> "Topology":
-        """Return the network that is asked about; only ranks must reach each other."""
+        """Return the network of a spec or a file. If ranks are given, only they must reach each other."""
         from forestcoll.topology.registry import load_topology
 
         return load_topology(topology, connected=self.ranks is None)
 
     def without_relays(self, best: "Optimum", progress: "Progress") -> "RelayGain | None":
-        """Return what idle nodes gain as relays, None if there are none."""
+        """Return the gain by idle nodes as relays, or None if no node relays data."""
         if not self.relays or len(best.members) == len(best.topology.compute):
             return None
-        from forestcoll.presentation.parts import RelayGain
+        from forestcoll.presentation.relays import RelayGain
         from forestcoll.solver.optimum import optimum_without_relays
 
         without = optimum_without_relays(best, trees=self.trees, max_trees=self.max_trees, progress=progress)
         return RelayGain.of(best, without)
 
     def solve(self, network: "Topology", progress: "Progress") -> "Solution":
-        """Return the optimum that is asked for, and with `--max-trees` those of all numbers of trees."""
+        """Return the optimum for the options and, with `--max-trees`, the optima for all numbers of trees."""
         from forestcoll.ranks import without_relays
         from forestcoll.request import Request
         from forestcoll.solver.optimum import solve
@@ -182,7 +190,7 @@ class Asked:
         return solve(network, request, trees=self.trees, max_trees=self.max_trees, progress=progress)
 
     def _shards(self, network: "Topology") -> "ShardsByNode | None":
-        """Return what the file of shards holds; a mistake in it is named with the file."""
+        """Return the content of the file of shards, after a check that names the file in its messages."""
         if self.shards is None:
             return None
         from forestcoll.files import read_document

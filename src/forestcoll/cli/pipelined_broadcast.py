@@ -1,4 +1,4 @@
-"""`forestcoll pipelined-broadcast`: one large message in packets, along the trees of a series of broadcasts."""
+"""`forestcoll pipelined-broadcast`: the broadcast of one large message in packets."""
 
 from pathlib import Path
 
@@ -18,16 +18,18 @@ from forestcoll.files import is_standard_stream
 
 @click.command("pipelined-broadcast")
 @topology_argument
-@click.option("--source", metavar="ID", required=True, help="The compute node that has the message.")
+@click.option("--source", metavar="ID", required=True, help="The compute node that has the message, by id or position.")
 @click.option(
     "--size", type=DataSize(), metavar="SIZE", required=True, help="The size of the message, such as 1GB or 256MiB."
 )
-@click.option("--packets", type=click.IntRange(min=1), metavar="N", help="The number of packets.  [default: the best]")
+@click.option(
+    "--packets", type=click.IntRange(min=1), metavar="N", help="The number of packets.  [default: the best number]"
+)
 @ports_option
-@path_option("--plot", "Draw the time for sizes up to a million times as large: .png, .svg or .pdf.")
+@path_option("--plot", "Also draw the times for sizes up to a million times as large: .png, .svg or .pdf.")
 @output_option
 @json_option
-def command(  # noqa: PLR0913 (one parameter an option)
+def command(  # noqa: PLR0913 (one parameter per option)
     *,
     topology: str,
     source: str,
@@ -38,13 +40,13 @@ def command(  # noqa: PLR0913 (one parameter an option)
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Send one large message from a node to all, in packets.
+    """Plan the broadcast of one large message in packets.
 
-    A packet takes the link's latency_us and its size / bandwidth. The packets follow each other through the trees of a
-    series of broadcasts, period by period. The number of packets and the trees are chosen so that the exact total time
-    is least. The periodic schedule of packets is verified before it is written.
+    A packet takes latency_us + size / bandwidth over a link. The packets follow each other along the trees of a series
+    of broadcasts, period by period. The command chooses the number of packets and the trees with the least total time,
+    which is exact. The periodic schedule of the packets is verified before it is written.
     """
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.oneport.pipelined import Pipeline, root_rule
     from forestcoll.presentation.pipeline import draw_plans, pipeline_document, pipeline_page
     from forestcoll.presentation.printing import print_json, print_page
@@ -52,24 +54,24 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.topology.registry import load_topology
     from forestcoll.verification import certified, verify
 
-    with Watch() as watch:
-        watch.begin("reading the topology")
+    with TerminalProgress() as progress:
+        progress.begin("reading the topology")
         network = with_ports(load_topology(topology), ports)
-        pipeline = Pipeline(network, source, watch)
+        pipeline = Pipeline(network, source, progress)
         plan = pipeline.plan(size, packets=packets)
         by_rule = pipeline.plan(size, packets=root_rule(size))
-        watch.begin("colouring the links")
+        progress.begin("colouring the links")
         schedule = plan.schedule()
-        watch.begin("verifying")
+        progress.begin("verifying")
         certified(verify(schedule))
         if plot is not None:
-            watch.begin("drawing")
+            progress.begin("drawing")
             draw_plans(pipeline, plan, plot)
         if output is not None:
-            watch.begin("writing")
+            progress.begin("writing")
             write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        print_json(pipeline_document(plan, by_rule, schedule, watch.seconds), err=err)
+        print_json(pipeline_document(plan, by_rule, schedule, progress.seconds), err=err)
     else:
-        print_page(pipeline_page(plan, by_rule, watch.seconds, output), err=err)
+        print_page(pipeline_page(plan, by_rule, progress.seconds, output), err=err)

@@ -1,4 +1,4 @@
-"""`forestcoll simulate`: how long a schedule takes, size by size."""
+"""`forestcoll simulate`: the time of a schedule by message size."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +23,8 @@ _MICROSECONDS = click.FloatRange(0, 10**9)
     default="1K..16G",
     show_default=True,
     metavar="SIZES",
-    help="Sizes of the data M: a list such as 64KiB,1MiB, or a range such as 1KiB..1GiB, in which each size is twice "
-    "the one before.",
+    help="The data sizes M: a list such as 64KiB,1MiB, or a range such as 1KiB..1GiB, in which each size is twice the "
+    "previous one.",
 )
 @click.option(
     "--alpha-us",
@@ -34,7 +34,7 @@ _MICROSECONDS = click.FloatRange(0, 10**9)
     default=5.0,
     show_default=True,
     metavar="A",
-    help="Microseconds from the start of a send to its arrival, added to the latencies that the network states.",
+    help="The latency of each send in microseconds, in addition to the latencies of links in the network.",
 )
 @click.option(
     "--overhead-us",
@@ -42,28 +42,28 @@ _MICROSECONDS = click.FloatRange(0, 10**9)
     default=1.0,
     show_default=True,
     metavar="O",
-    help="Microseconds that each chunk takes at each link in addition.",
+    help="The additional time of each chunk at each link, in microseconds.",
 )
 @click.option(
     "--model",
     type=click.Choice(["trees", "program"]),
     default="trees",
     show_default=True,
-    help="What is simulated: the schedule, by a formula, or the program that it becomes, event by event.",
+    help="trees: the schedule, by a formula; program: the program that the schedule is lowered to, event by event.",
 )
 @click.option(
     "--at",
     type=MessageSize(),
     metavar="SIZE",
-    help="The size of --links, --gantt and --trace.  [default: the last of --sizes]",
+    help="The data size for --links, --gantt and --trace.  [default: the last of --sizes]",
 )
-@path_option("--csv", "Also write the table, as comma-separated values.")
-@path_option("--plot", "Also draw the table: .png, .svg or .pdf.")
-@path_option("--links", "Also write how busy each link is, as comma-separated values.")
-@path_option("--gantt", "Also draw what each block of the program does at what time.")
-@path_option("--trace", "Also write what --gantt draws as a trace for chrome://tracing or Perfetto.")
+@path_option("--csv", "Also write the table as comma-separated values.")
+@path_option("--plot", "Also draw time and bandwidth by size: .png, .svg or .pdf.")
+@path_option("--links", "Also write the utilisation of each link as comma-separated values.")
+@path_option("--gantt", "Also draw a Gantt chart of the thread blocks of the program: .png, .svg or .pdf.")
+@path_option("--trace", "Also write the data of the Gantt chart as a trace for chrome://tracing or Perfetto.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list and nothing else.")
-def command(  # noqa: PLR0913 (one parameter an option)
+def command(  # noqa: PLR0913 (one parameter per option)
     *,
     file: Path,
     sizes: tuple[int, ...],
@@ -78,15 +78,15 @@ def command(  # noqa: PLR0913 (one parameter an option)
     trace: Path | None,
     as_json: bool,
 ) -> None:
-    """Say how long a schedule takes, size by size.
+    """Simulate the time of a schedule by message size.
 
-    FILE is a schedule; - is standard input. Times follow an alpha-beta model: a send takes A microseconds and the time
-    that its slowest link needs for the bytes, and each chunk takes O microseconds more. The number of chunks is the
-    best one for each size.
+    FILE is a schedule; - is standard input. The times follow an alpha-beta model: a send takes A microseconds plus the
+    time that its slowest link needs for the data, and each chunk takes O more microseconds at each link. For each size,
+    the best number of chunks is used.
 
-    Bandwidths are algbw and busbw as nccl-tests defines them, in the unit of the schedule's network.
+    algbw and busbw are defined as in nccl-tests. Their unit is the bandwidth unit of the network.
     """
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.files import write_text
     from forestcoll.pictures.canvas import check_pictures
     from forestcoll.presentation.printing import print_json, print_page
@@ -98,12 +98,12 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     costs, size = Costs(alpha_us, overhead_us), at or sizes[-1]
     check_pictures(each for each in (plot, gantt) if each is not None)
-    with Watch() as watch:
-        schedule, report = read_verified(file, progress=watch)
-        watch.begin("simulating")
+    with TerminalProgress() as progress:
+        schedule, report = read_verified(file, progress=progress)
+        progress.begin("simulating")
         points = simulate(schedule, sizes, costs, model)
         loads = loads_of(schedule)
-        watch.begin("writing")
+        progress.begin("writing")
         if csv is not None:
             write_text(csv, points_csv(points, schedule.topology.bandwidth_unit))
         if plot is not None:
@@ -119,7 +119,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
 
 def _write_run(schedule: "Schedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None) -> None:
-    """Run the program of the schedule for one size, and write what its blocks do."""
+    """Simulate the program of the schedule for one size, and write the activity of its thread blocks."""
     from forestcoll.files import write_text
     from forestcoll.pictures.simulation import draw_gantt
     from forestcoll.presentation.simulation import run_title

@@ -1,4 +1,4 @@
-"""What `forestcoll generate` does with a method of steps: generate, verify, write, report."""
+"""`forestcoll generate` with a method of steps."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +18,8 @@ _NOT_FOR_STEPS = {
 
 
 @dataclass(frozen=True)
-class StepsAsked:
-    """What the command line asks of a method of steps."""
+class StepOptions:
+    """The options of `generate` for a method of steps."""
 
     topology: str
     collective: str
@@ -28,7 +28,11 @@ class StepsAsked:
     data_size: int | None
 
     def check(self, *, compact: bool, **others: object) -> None:
-        """Refuse options that are for trees, as wrong usage."""
+        """Check that no option for methods of trees is given.
+
+        Raises:
+            click.UsageError: one is given, or the collective has a root.
+        """
         for name, option in _NOT_FOR_STEPS.items():
             if others[name] is not None:
                 raise click.UsageError(f"{option} is for methods of trees; leave it out with --method {self.method}")
@@ -36,13 +40,13 @@ class StepsAsked:
             raise click.UsageError(f"--compact is for methods of trees; leave it out with --method {self.method}")
         if Collective(self.collective).has_root:
             raise click.UsageError(
-                f"--method {self.method} makes an allgather, a reduce-scatter or an allreduce, no {self.collective}"
+                f"--method {self.method} supports allgather, reduce-scatter and allreduce, not {self.collective}"
             )
 
 
-def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool) -> None:
-    """Generate a step schedule, verify it, write it, and print what it is."""
-    from forestcoll.cli.watching import Watch
+def generate_and_report(request: StepOptions, output: Path | None, *, as_json: bool) -> None:
+    """Generate a step schedule, verify it, write it if there is an output file, and print its page or JSON object."""
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.generation.steps import generate_steps
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.steps import generated_document, generated_page
@@ -50,24 +54,24 @@ def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool
     from forestcoll.topology.registry import load_topology
     from forestcoll.verification import certified, verify
 
-    with Watch() as watch:
-        watch.begin("reading the topology")
-        network = load_topology(asked.topology)
+    with TerminalProgress() as progress:
+        progress.begin("reading the topology")
+        network = load_topology(request.topology)
         schedule = generate_steps(
             network,
-            asked.collective,
-            method=asked.method,
-            chunks=asked.chunks,
-            data_size=asked.data_size,
-            progress=watch,
+            request.collective,
+            method=request.method,
+            chunks=request.chunks,
+            data_size=request.data_size,
+            progress=progress,
         )
-        watch.begin("verifying")
+        progress.begin("verifying")
         report = certified(verify(schedule))
         if output is not None:
-            watch.begin("writing")
+            progress.begin("writing")
             write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
-        print_json(generated_document(schedule, report, asked.method, output, watch.seconds), err=err)
+        print_json(generated_document(schedule, report, request.method, output, progress.seconds), err=err)
     else:
-        print_page(generated_page(schedule, report, asked.method, output, watch.seconds), err=err)
+        print_page(generated_page(schedule, report, request.method, output, progress.seconds), err=err)

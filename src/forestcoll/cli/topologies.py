@@ -1,4 +1,4 @@
-"""`forestcoll topologies`: lists the builders of networks."""
+"""`forestcoll topologies`: the list of topology builders."""
 
 import click
 
@@ -8,9 +8,9 @@ from forestcoll.cli.options import json_option
 @click.command("topologies")
 @json_option
 def command(*, as_json: bool) -> None:
-    """List the builders of networks and their parameters.
+    """List the topology builders and their parameters.
 
-    The list has the default value of each parameter, and the source of the published figures of each network.
+    The list contains the default value of each parameter, and the source of the published figures of each network.
     """
     from forestcoll.presentation.builders import builders_document, builders_page
     from forestcoll.presentation.printing import print_json, print_page

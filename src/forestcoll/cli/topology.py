@@ -15,8 +15,8 @@ from forestcoll.files import STANDARD_STREAM, is_standard_stream
 def command(topology: str, output: Path | None, *, as_json: bool) -> None:
     """Write a topology file.
 
-    The file holds TOPOLOGY, and can be changed by hand. Without -o it goes to standard output. It is always JSON:
-    --json makes a difference only together with -o, and prints what was written.
+    The file contains TOPOLOGY as JSON, which can be edited. Without -o, it is written to standard output. With -o and
+    --json, the command also prints a summary of the file as a JSON object.
     """
     from forestcoll.presentation.networks import network_document
     from forestcoll.presentation.printing import print_json

@@ -1,4 +1,4 @@
-"""`forestcoll train-time`: how long an iteration of training takes on a network."""
+"""`forestcoll train-time`: the time of a training iteration on a network."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +18,7 @@ from forestcoll.cli.types import DataSizes, ExactNumber, FileName, TopologySpec
     default="10",
     show_default=True,
     metavar="US",
-    help="Latency of a step in microseconds.",
+    help="The latency of a step in microseconds.",
 )
 @click.option(
     "--buckets",
@@ -26,37 +26,37 @@ from forestcoll.cli.types import DataSizes, ExactNumber, FileName, TopologySpec
     default="1MB,10MB,100MB,1GB",
     show_default=True,
     metavar="SIZES",
-    help="Sizes of buckets to try.",
+    help="The bucket sizes to try; the report is about the best one.",
 )
-@click.option("--picture", type=FileName(), metavar="FILE", help="Draw the timeline: .png, .svg or .pdf.")
+@click.option("--picture", type=FileName(), metavar="FILE", help="Also draw the timeline: .png, .svg or .pdf.")
 @json_option
-def command(  # noqa: PLR0913 (one parameter an option)
+def command(  # noqa: PLR0913 (one parameter per option)
     *, profile: str, network: str, alpha: Fraction, buckets: tuple[int, ...], picture: Path | None, as_json: bool
 ) -> None:
-    """Say how long training takes on a network.
+    """Estimate the time of a training iteration on a network.
 
-    The report splits an iteration into computing, all-to-alls, and the part of allreduces that is not hidden behind
-    computing.
+    The report divides an iteration into computing, all-to-alls, and the part of the allreduces that does not overlap
+    with computing.
 
-    PROFILE is a file (forestcoll.profile/1), or a sample: switch-base-256, switch-large-128 or switch-c-2048. NETWORK
-    is a topology, on which allreduce is by breadth-first broadcast, or the file of an allreduce schedule.
+    PROFILE is a file (format forestcoll.profile/1), or a sample: switch-base-256, switch-large-128 or switch-c-2048.
+    NETWORK is a topology, whose allreduce uses breadth-first broadcast, or the file of an allreduce schedule.
     """
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.pictures.timeline import draw_iteration
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.training import training_document, training_page, training_title
     from forestcoll.training import best_iteration, iterate, network_of_file, read_profile
     from forestcoll.training.switch_transformer import sample_named
 
-    with Watch() as watch:
-        watch.begin("measuring the network")
+    with TerminalProgress() as progress:
+        progress.begin("measuring the network")
         given = sample_named(profile) or read_profile(Path(profile))
-        measured = network_of_file(network, alpha_us=alpha, exchanges=given.has_exchanges, progress=watch)
+        measured = network_of_file(network, alpha_us=alpha, exchanges=given.has_exchanges, progress=progress)
         model = given.on(measured.nodes)
         best = best_iteration(model, measured, buckets)
         tried = {size: iterate(model, measured, size).total_us for size in buckets}
         if picture is not None:
-            watch.begin("drawing")
+            progress.begin("drawing")
             draw_iteration(best, training_title(model, measured), picture)
     if as_json:
         print_json(training_document(model, measured, best, tried))

@@ -1,7 +1,7 @@
-"""What the values of arguments and options are: each type of value is read, refused and completed in one place.
+"""The types of the values of arguments and options: reading, error messages and shell completion.
 
-A value that cannot be read is wrong usage (exit status 2), with one line that names the option. Modules that read
-values are imported when a value is read, so that `--help` starts quickly.
+A value that cannot be read is wrong usage (exit status 2), and the message names the option. Modules that read values
+are imported when a value is read, so that `--help` starts quickly.
 """
 
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ Value = TypeVar("Value")
 
 
 class _TextType(AnyType, Generic[Value]):
-    """A value that a user writes as text; subclasses say how it is read."""
+    """A value that is given as text. Subclasses implement `read`."""
 
     def read(self, text: str) -> Value:
-        """Return the value that `text` writes; raises `InputError` or `ValueError` if there is none."""
+        """Return the value of `text`. Raises `InputError` or `ValueError` if the text is not valid."""
         raise NotImplementedError
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Value | object:
-        """Return the value of a text; click also passes values that have been read already."""
+        """Return the value of a text. Values that are not texts have been read before and are returned unchanged."""
         if not isinstance(value, str):
             return value
         try:
@@ -41,7 +41,7 @@ class _TextType(AnyType, Generic[Value]):
 
 
 class FileName(_TextType[Path]):
-    """A file; `-` is the standard stream, `./-` a file of that name."""
+    """A file. `-` is the standard stream, and `./-` is a file with the name `-`."""
 
     name = "file"
 
@@ -50,23 +50,23 @@ class FileName(_TextType[Path]):
         from forestcoll.files import path_of
 
         if not text:
-            raise ValueError("the name is empty; name a file")
+            raise ValueError("the file name is empty; give a name")
         return path_of(text)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """Let the shell complete file names."""
+        """Return an item that lets the shell complete file names."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
 
 
 class TopologySpec(AnyType):
-    """A network: a file, or the name of a builder with parameters. It is read when the command runs."""
+    """A network: a file, or the name of a builder with parameters. The command reads it."""
 
     name = "topology"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """Return the builders that begin so; the shell adds file names."""
+        """Return the builders that begin with `incomplete`; the shell adds file names."""
         from click.shell_completion import CompletionItem
 
         from forestcoll.topology.registry import builders
@@ -78,7 +78,7 @@ class TopologySpec(AnyType):
 
 
 class CollectiveName(_TextType[str]):
-    """The name of a collective, in any of the usual spellings; commands receive the name that files have."""
+    """The name of a collective in any of the usual spellings. Commands receive the spelling of the file formats."""
 
     name = "collective"
 
@@ -86,16 +86,16 @@ class CollectiveName(_TextType[str]):
         self.names = tuple(names)
 
     def read(self, text: str) -> str:
-        """Return the name as files have it."""
+        """Return the name in the spelling of the file formats."""
         from forestcoll.collective import collective_named
 
         name = collective_named(text).value
         if name not in self.names:
-            raise ValueError(f"{shown(name)} is not available here; choose one of {', '.join(self.names)}")
+            raise ValueError(f"{shown(name)} is not supported by this command; choose one of {', '.join(self.names)}")
         return name
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """Return the names that begin so."""
+        """Return the names that begin with `incomplete`."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(each) for each in self.names if each.startswith(incomplete.lower())]
@@ -107,31 +107,31 @@ class DataSize(_TextType[int]):
     name = "size"
 
     def read(self, text: str) -> int:
-        """Return the bytes."""
+        """Return the number of bytes."""
         from forestcoll.units import data_size
 
         return data_size(text)
 
 
 class MessageSizes(_TextType[tuple[int, ...]]):
-    """Sizes of messages in bytes: a list, or a range whose sizes double."""
+    """Message sizes in bytes: a list, or a range in which each size is twice the previous one."""
 
     name = "sizes"
 
     def read(self, text: str) -> tuple[int, ...]:
-        """Return the bytes of each."""
+        """Return the number of bytes of each size."""
         from forestcoll.simulation.sizes import sizes_of
 
         return sizes_of(text)
 
 
 class MessageSize(_TextType[int]):
-    """The size of one message that can be simulated, in bytes."""
+    """The size of a simulated message in bytes."""
 
     name = "size"
 
     def read(self, text: str) -> int:
-        """Return the bytes."""
+        """Return the number of bytes."""
         from forestcoll.simulation.sizes import size_of
 
         return size_of(text)
@@ -143,14 +143,14 @@ class DataSizes(_TextType[tuple[int, ...]]):
     name = "sizes"
 
     def read(self, text: str) -> tuple[int, ...]:
-        """Return the bytes of each."""
+        """Return the number of bytes of each size."""
         from forestcoll.units import data_size
 
         return tuple(data_size(part) for part in text.split(","))
 
 
 class TreeCount(_TextType[int]):
-    """A number of trees, as large as the solver takes it."""
+    """A number of trees, with at most as many digits as the solver supports."""
 
     name = "trees"
 
@@ -167,7 +167,7 @@ class TreeCount(_TextType[int]):
 
 
 class Ranks(_TextType[str]):
-    """Ranks; that they exist is checked when the network is known."""
+    """Ranks as text. The command checks whether they exist in the network."""
 
     name = "ranks"
 
@@ -185,22 +185,22 @@ class NumberSpan(_TextType[range]):
     name = "numbers"
 
     def read(self, text: str) -> range:
-        """Return the numbers that `64` or `32..64` means."""
+        """Return the numbers that a text such as `64` or `32..64` denotes."""
         first, dots, last = text.partition("..")
         ends = (first, last if dots else first)
         if not all(end.isascii() and end.isdecimal() and len(end) <= 9 for end in ends):
             raise ValueError(f"{shown(text)}; expected a number such as 64, or 32..64")
         if int(ends[0]) > int(ends[1]):
-            raise ValueError(f"{shown(text)} counts down; write the smaller number first")
+            raise ValueError(f"{shown(text)} is a decreasing range; write the smaller number first")
         return range(int(ends[0]), int(ends[1]) + 1)
 
 
 class ExactNumber(_TextType[Fraction]):
-    """A number without rounding, such as 10, 2.5 or 25/2.
+    """An exact number such as 10, 2.5 or 25/2.
 
     Args:
-        unit: what the number counts, for messages.
-        least: the smallest value; None if there is none.
+        unit: the unit of the number, for messages.
+        least: the smallest valid value; None if every value is valid.
     """
 
     name = "number"

@@ -1,4 +1,4 @@
-"""`forestcoll verify`: checks a schedule file that anyone wrote."""
+"""`forestcoll verify`: checks a schedule file from any source."""
 
 from pathlib import Path
 
@@ -13,26 +13,27 @@ from forestcoll.errors import InputError
 @json_option
 @click.pass_context
 def command(context: click.Context, file: Path, *, as_json: bool) -> int:
-    """Check a schedule that anyone wrote.
+    """Verify a schedule file.
 
-    FILE is a schedule of trees or of steps, or a periodic one; - is standard input. Of trees are judged delivery,
-    loads, what they claim to achieve, and the proof of the optimum; of steps, that what is sent is held, that all
-    arrives, and loads; of a series of broadcasts, ports, trees, whole messages and the proof of the optimum.
+    FILE is a schedule of trees, of steps or of a series of broadcasts, written by any program; - is standard input. The
+    command checks that all data arrives, and that the claimed algbw and the proof of the optimum are correct. For
+    steps, it also checks that each node has the data that it sends; for a series, that the ports of nodes are not
+    used twice at the same time.
 
-    Exit status 1 and the first broken rule if it is not right. With --json the answer is one JSON object whatever FILE
-    holds; "rule" is null where it is no schedule at all.
+    If the schedule breaks a rule, the exit status is 1, and the message states the first rule that is broken. With
+    --json, the output is one JSON object in all cases; "rule" is null if FILE does not contain a schedule.
     """
-    from forestcoll.cli.watching import Watch
-    from forestcoll.presentation.printing import print_complaint, print_json, print_page
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.presentation.printing import print_error, print_json, print_page
     from forestcoll.presentation.reports import refusal_document, verified_document, verified_page
     from forestcoll.schedule.files import read_schedule
     from forestcoll.verification import verify
 
     try:
-        with Watch() as watch:
-            watch.begin("reading")
+        with TerminalProgress() as progress:
+            progress.begin("reading")
             schedule = read_schedule(file)
-            watch.begin("verifying")
+            progress.begin("verifying")
             report = verify(schedule)
     except InputError as error:
         if as_json:
@@ -46,5 +47,5 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     elif as_json:
         print_json(refusal_document(fault, fault.message))
     else:
-        print_complaint(f"{file}: {fault.message} [{fault.rule}]")
+        print_error(f"{file}: {fault.message} [{fault.rule}]")
     context.exit(0 if fault is None else 1)

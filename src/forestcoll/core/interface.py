@@ -1,4 +1,4 @@
-"""The interface that every core implements. Networks have integer capacities; terminals are the compute nodes."""
+"""The interface of all cores. Networks have integer capacities; the terminals are the compute nodes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 ReportProgress: TypeAlias = Callable[[int, int], None] | None
-"""Called from time to time with (done, total); may raise to stop the work."""
+"""Called from time to time with (done, total). It may raise an error to stop the work."""
 
 
 class AnyProblem(Protocol):

@@ -82,12 +82,12 @@ class _Tableau:
         """Find the optimum, and return whether there is one."""
         artificial = range(self._first_artificial, len(self._body[0]) - 1) if self._body else range(0)
         first = {column: Fraction(-1) for column in artificial}
-        if not self._raise(first) or any(
+        if not self._maximise(first) or any(
             self._body[place][-1] for place, column in enumerate(self._basis) if column >= self._first_artificial
         ):
             return False
-        self._drive_out()
-        return self._raise({column: Fraction(worth) for column, worth in enumerate(self._objective)})
+        self._remove_artificial_columns()
+        return self._maximise({column: Fraction(worth) for column, worth in enumerate(self._objective)})
 
     def solution(self) -> Solved:
         """Return the values of the program's columns, and the prices of its rows."""
@@ -111,16 +111,16 @@ class _Tableau:
                 gains = [gain - price * cell if cell else gain for gain, cell in zip(gains, cells, strict=True)]
         return gains
 
-    def _raise(self, worth: Mapping[int, Fraction]) -> bool:
-        """Maximise the objective in which each column counts as `worth`; return whether a maximum was found."""
+    def _maximise(self, worth: Mapping[int, Fraction]) -> bool:
+        """Maximise the objective with the coefficients `worth` of columns; return whether a maximum was found."""
         gains = self._gains(worth)
         for step in range(_MOST_STEPS):
-            helpful = [column for column in range(self._first_artificial) if gains[column] > 0]
-            if not helpful:
+            gaining = [column for column in range(self._first_artificial) if gains[column] > 0]
+            if not gaining:
                 return True
-            entering = helpful[0]
+            entering = gaining[0]
             if step < _STEPS_BEFORE_BLAND:
-                entering = max(helpful, key=lambda column: (gains[column], -column))
+                entering = max(gaining, key=lambda column: (gains[column], -column))
             leaving = self._leaving(entering)
             if leaving is None:
                 return False
@@ -147,8 +147,8 @@ class _Tableau:
                     cell - factor * part if part else cell for cell, part in zip(cells, chosen, strict=True)
                 ]
 
-    def _drive_out(self) -> None:
-        """Take artificial columns out of the basis. Where that is impossible, the row is redundant."""
+    def _remove_artificial_columns(self) -> None:
+        """Remove artificial columns from the basis. If that is impossible, the row is redundant."""
         for place, column in enumerate(self._basis):
             if column >= self._first_artificial:
                 cells = self._body[place]

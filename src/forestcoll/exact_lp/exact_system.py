@@ -27,7 +27,7 @@ LONGEST_FAST = 2**30
 _MOST_DIGITS = 1024
 
 
-def solve_both_ways(
+def solve_with_transpose(
     matrix: Matrix, right: Sequence[int], below: Sequence[int]
 ) -> tuple[list[Fraction], list[Fraction]] | None:
     """Return z with matrix z = right and y with y matrix = below; None if the matrix has no inverse modulo a prime.

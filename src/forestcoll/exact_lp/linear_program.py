@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from forestcoll.errors import InternalError
 from forestcoll.exact_lp.exact_simplex import solved
-from forestcoll.exact_lp.exact_system import LONGEST_FAST, solve_both_ways
+from forestcoll.exact_lp.exact_system import LONGEST_FAST, solve_with_transpose
 
 Floats = npt.NDArray[np.float64]
 
@@ -133,12 +133,12 @@ class LinearProgram:
                 if column in place:
                     matrix[number, place[column]] = coefficient
         sides = [_side(self.rows[row], solution.prices[row]) for row in tight]
-        solved = solve_both_ways(matrix, sides, [self.objective[column] for column in used])
+        solved = solve_with_transpose(matrix, sides, [self.objective[column] for column in used])
         if solved is None:
             return None
         return _spread(solved[0], used, len(self.objective)), _spread(solved[1], tight, len(self.rows))
 
-    def exact_alone(self) -> tuple[list[Fraction], list[Fraction]] | None:
+    def exact_without_floats(self) -> tuple[list[Fraction], list[Fraction]] | None:
         """Return exact values and prices of an optimum, found without floating point; None if the program is not small.
 
         This is slow. Use it for programs whose numbers are too far apart for `exact`.

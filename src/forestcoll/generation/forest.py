@@ -20,15 +20,15 @@ import numpy.typing as npt
 from forestcoll.collective import PhaseOp
 from forestcoll.core import RoutedTrees
 from forestcoll.errors import InputError
+from forestcoll.forest_optimum.plan import ForestPlan
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.growing import Forest
 from forestcoll.generation.in_network import joined_at_switches
 from forestcoll.generation.loads import achieved_algbw
 from forestcoll.generation.memory import can_fit, check_memory
-from forestcoll.generation.relays import stopped_at
+from forestcoll.generation.relays import divided_at
 from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
-from forestcoll.optima.plan import ForestPlan
-from forestcoll.optima.value import Optimum
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.rows import Rows, row_starts
 from forestcoll.schedule.trees.expansion import distinct_rows, expanded
@@ -107,7 +107,7 @@ def _ends(topology: Topology) -> list[tuple[int, int]]:
 
 
 def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
-    """Raise if a list of all trees cannot fit into the memory; tell `progress` if it may not fit."""
+    """Raise if a list of all trees cannot fit into the memory; report to `progress` if it may not fit."""
     warning = check_memory(topology, trees)
     if warning is not None:
         progress.remark(warning)
@@ -126,7 +126,7 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
     parts = []
     for place, plan in enumerate(best.forests):
         part = joined_at_switches(best.network, *_part(plan, routed[min(place, len(routed) - 1)]))
-        parts.append(stopped_at(idle, len(best.topology.nodes), *part))
+        parts.append(divided_at(idle, len(best.topology.nodes), *part))
     routes, phases = parts[0][0], tuple(part[1] for part in parts)
     if len(parts) > 1:
         routes, phases = _joined(parts)

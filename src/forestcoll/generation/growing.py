@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from forestcoll.core import AnyProblem, Core, RoutedTrees
 from forestcoll.errors import NoSolutionError
+from forestcoll.forest_optimum.plan import ForestPlan
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.method import Method
-from forestcoll.optima.plan import ForestPlan
-from forestcoll.optima.scaling import ScaledTopology
 from forestcoll.progress import Progress
 
 

@@ -15,7 +15,7 @@ from forestcoll.schedule.trees.expansion import distinct_rows
 from forestcoll.schedule.trees.value import Phase
 
 
-def stopped_at(relays: Collection[int], nodes: int, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:
+def divided_at(relays: Collection[int], nodes: int, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:
     """Return the routes and the phase with every route divided at each of `relays`; the network has `nodes` nodes."""
     is_relay = np.zeros(nodes, dtype=np.bool_)
     is_relay[list(relays)] = True

@@ -9,7 +9,7 @@ from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 
 
-def by_allgathers(
+def from_allgathers(
     topology: Topology, collective: Collective, allgather: Callable[[Topology], StepSchedule]
 ) -> StepSchedule:
     """Return a schedule of `collective`, made by `allgather`.

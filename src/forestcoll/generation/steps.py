@@ -51,10 +51,19 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
         data_size: for BFB, the data size as in `bfb`, in bytes.
         progress: receives the progress.
 
+    Returns:
+        The schedule, in which a shard may be divided into parts.
+
     Raises:
         InputError: the method or the collective is unknown, the network has a switch, or the method does not support
             the network.
         NoSolutionError: the network is one-port.
+
+    Example:
+        >>> from forestcoll import generate_steps, load_topology, verify
+        >>> schedule = generate_steps(load_topology("ring:nodes=4"), "allreduce", method="ring")
+        >>> schedule.steps, verify(schedule).ok
+        (6, True)
     """
     chosen, kind = _method(method), collective_named(collective)
     if chosen is StepMethod.BFB:

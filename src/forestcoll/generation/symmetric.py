@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core import RoutedTrees
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.growing import Forest
-from forestcoll.optima.value import Optimum
 from forestcoll.progress import Progress
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry

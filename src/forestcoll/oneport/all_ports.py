@@ -11,11 +11,11 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
 from forestcoll.oneport.logical import outwards
 from forestcoll.oneport.platform import Platform
-from forestcoll.optima.value import Optimum
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.prices import Port, PortKind, PricesProof
 from forestcoll.schedule.series.value import SeriesTree

@@ -19,7 +19,14 @@ from forestcoll.topology import NodeId, Topology
 
 
 class Along(StrEnum):
-    """The links that a series may use."""
+    """The links that a series may use.
+
+    Example:
+        >>> from forestcoll import Along, compare_series, load_topology
+        >>> compared = compare_series(load_topology("ring:nodes=4"), 0)
+        >>> len(compared.schedule(Along.TREE).trees)
+        1
+    """
 
     GRAPH = "graph"
     """All links, in several trees."""
@@ -37,6 +44,12 @@ class SeriesComparison:
         best: the optimum over all schedules.
         tree: the best single tree, or the best one found.
         dag: the best DAG, the best one found, or the DAG of the given order.
+
+    Example:
+        >>> from forestcoll import compare_series, load_topology, verify
+        >>> compared = compare_series(load_topology("ring:nodes=4"), 0)
+        >>> str(compared.best.throughput), verify(compared.schedule()).ok
+        ('2', True)
     """
 
     best: SteadyOptimum
@@ -45,6 +58,9 @@ class SeriesComparison:
 
     def schedule(self, along: Along | str = Along.GRAPH) -> SeriesSchedule:
         """Return the periodic schedule over the graph, the DAG or the tree.
+
+        Args:
+            along: the links that the schedule may use.
 
         Raises:
             InputError: `along` is unknown.
@@ -80,14 +96,26 @@ def compare_series(
 
     Args:
         topology: the network. Its `port_model` says whether a node uses one link at a time or all links.
-        source: the id of the compute node that sends all messages.
+        source: the compute node that sends all messages: its id or, if no node has that id, its position among the
+            compute nodes.
         order: the ids of all compute nodes, the source first. The DAG then consists of the links that lead forward in
             this order. If None, the best order is searched.
         progress: receives the stages.
 
+    Returns:
+        The throughputs, in messages per unit of time. A message takes 1/bandwidth over a link.
+
     Raises:
         InputError: the source is unknown or a switch, or `order` does not contain each compute node once.
         NoSolutionError: a compute node cannot be reached.
+
+    Example:
+        >>> from dataclasses import replace
+        >>> from forestcoll import compare_series, load_topology
+        >>> ring = replace(load_topology("ring:nodes=3"), port_model="one-port")
+        >>> compared = compare_series(ring, 0)
+        >>> str(compared.best.throughput), str(compared.tree.throughput)
+        ('1', '1')
     """
     platform = Platform.of(topology, source)
     numbers = None if order is None else dag_order(platform, order)

@@ -58,6 +58,12 @@ class PipelinePlan:
         cycle: the length of a cycle, in microseconds.
         makespan: the time from the first send to the end of the last cycle, in microseconds.
         bound: a lower bound for all schedules, in microseconds: L T*, without start-ups.
+
+    Example:
+        >>> from forestcoll import load_topology, pipelined_broadcast, verify
+        >>> plan = pipelined_broadcast(load_topology("ring:nodes=3"), 0, 3000, packets=3)
+        >>> plan.cycles, plan.height, verify(plan.schedule()).ok
+        (3, 1, True)
     """
 
     topology: Topology
@@ -123,15 +129,24 @@ def pipelined_broadcast(
 
     Args:
         topology: the network. The start-up of a link is its `latency_us`, 0 by default.
-        source: the id of a compute node.
+        source: the id of a compute node or, if no node has that id, its position among the compute nodes.
         size: L, in bytes, 1 or more.
         packets: the number of packets, 1 to `size`. If None, the best number is searched.
         progress: receives the stages.
+
+    Returns:
+        The plan, with exact times in microseconds.
 
     Raises:
         InputError: the source is unknown or a switch, `size` or `packets` is out of range, or the unit of bandwidths is
             unknown.
         NoSolutionError: a compute node cannot be reached.
+
+    Example:
+        >>> from forestcoll import load_topology, pipelined_broadcast
+        >>> plan = pipelined_broadcast(load_topology("ring:nodes=3"), 0, 3000, packets=3)
+        >>> plan.packets, plan.packet_size, str(plan.makespan)
+        (3, 1000, '3')
     """
     return Pipeline(topology, source, progress).plan(size, packets=packets)
 

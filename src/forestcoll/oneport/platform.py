@@ -13,6 +13,7 @@ from functools import cached_property
 
 from forestcoll.errors import InputError, NoSolutionError, shown
 from forestcoll.proof.prices import Port, PortKind
+from forestcoll.ranks import root_number
 from forestcoll.topology import NodeId, Topology
 
 ONE_PORT = "one-port"
@@ -39,20 +40,18 @@ class Platform:
 
     @staticmethod
     def of(topology: Topology, source: NodeId, costs: Sequence[Fraction] | None = None) -> "Platform":
-        """Return the platform of `topology` with the source of id `source`.
+        """Return the platform of `topology` with the given source.
 
         Args:
             topology: the network, one-port or not.
-            source: the id of a compute node.
+            source: the id of a compute node or, if no node has that id, its position among the compute nodes.
             costs: the time of a message over each link. The default is 1/bandwidth.
 
         Raises:
             InputError: the source is unknown or a switch, or a cost is 0 or less.
             NoSolutionError: the source cannot reach every compute node.
         """
-        number = topology.named(source)
-        if not topology.nodes[number].is_compute:
-            raise InputError(f"{topology.name}: the source {shown(source)} is a switch; name a compute node")
+        number = root_number(topology, source, role="source")
         if missed := _unreached(topology, number):
             names = ", ".join(shown(each) for each in topology.ids(missed[:3]))
             more = f" and {len(missed) - 3} more" if len(missed) > 3 else ""

@@ -1,1 +1,1 @@
-"""What results say: rows, sentences and JSON documents, for the command line, notebooks and pages."""
+"""The text of every result: rows, sentences and JSON documents, for the command line, notebooks and pages."""

@@ -1,4 +1,4 @@
-"""The bounds of a network in words and figures, and as JSON."""
+"""The bounds of a network as a page and as JSON."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -6,7 +6,7 @@ from fractions import Fraction
 from forestcoll.allreduce.plan import AllreducePlan
 from forestcoll.bounds.values import Bounds, CollectiveBound
 from forestcoll.collective import Collective
-from forestcoll.presentation import proofs
+from forestcoll.presentation import explanations
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import bandwidth, percent, printable
@@ -14,14 +14,23 @@ from forestcoll.proof.cut import CutProof
 from forestcoll.topology import NodeId, Topology
 
 _LONGEST_EXACT = 24
-"""The most characters of an exact number in a column; --json has all of it."""
+"""The most characters of an exact number in a column. The JSON document has the complete number."""
 
 
 def bounds_page(found: Bounds) -> Page:
-    """Return what a person reads of the bounds of a network."""
+    """Return the page of the bounds of a network.
+
+    Args:
+        found: the bounds, as `bounds_of` returns them.
+
+    Example:
+        >>> from forestcoll import bounds_of
+        >>> print(bounds_page(bounds_of("ring:nodes=3")).title)
+        ring:nodes=3: bounds of all collectives, 3 compute nodes, in GB/s
+    """
     topology = found.topology
-    title = f"{printable(topology.name)}: what no schedule can beat, {counted(topology, found.ranks)}"
-    limits = [f"  {each.collective}: {limit_words(found, each)}" for each in found.collectives]
+    title = f"{printable(topology.name)}: bounds of all collectives, {counted(topology, found.ranks)}"
+    limits = [f"  {each.collective}: {limit_text(found, each)}" for each in found.collectives]
     missing = [f"  {collective}: {_left_out(found, collective)}: {why}" for collective, why in found.too_large.items()]
     rates = labelled([*_root_rows(found), *_rate_rows(found), *_latency_rows(found)])
     unit = printable(topology.bandwidth_unit)
@@ -31,7 +40,7 @@ def bounds_page(found: Bounds) -> Page:
 def _table(found: Bounds) -> Table:
     columns = tuple(map(Column, ("collective", "best algbw", "best busbw", "generate reaches")))
     loose = any(not each.tight for each in found.collectives)
-    notes = ("* no schedule is known to reach this",) if loose else ()
+    notes = ("* no schedule that reaches this bound is known",) if loose else ()
     return Table(columns, tuple(map(_row, found.collectives)), notes=notes)
 
 
@@ -42,11 +51,11 @@ def _row(bound: CollectiveBound) -> tuple[str, str, str, str]:
 
 
 def _reached(achieved: Fraction, upper: Fraction) -> str:
-    return "all of it" if achieved == upper else f"{_number(achieved)}, {percent(achieved / upper)} of it"
+    return "the bound" if achieved == upper else f"{_number(achieved)}, {percent(achieved / upper)} of the bound"
 
 
 def _number(value: Fraction) -> str:
-    """Return `value` exactly and as a decimal; a long fraction as a decimal only, so that columns stay columns."""
+    """Return `value` exactly and as a decimal number, or only as a decimal number if the fraction is long."""
     if value.denominator == 1:
         return str(value)
     exact, about = str(value), f"{float(value):.6g}"
@@ -54,16 +63,18 @@ def _number(value: Fraction) -> str:
 
 
 def _left_out(found: Bounds, collective: Collective) -> str:
-    return "not computed" if found.of(collective) is None else "perhaps less than this"
+    return "not computed" if found.of(collective) is None else "the bound may not be tight"
 
 
-def limit_words(found: Bounds, bound: CollectiveBound) -> str:
-    """Say in one line what limits a collective."""
-    first, *more = (line.strip() for line in proofs.explain(bound.bound, found.topology, bound.demand(found.ranks)))
+def limit_text(found: Bounds, bound: CollectiveBound) -> str:
+    """Return one line that explains what limits a collective."""
+    first, *more = (
+        line.strip() for line in explanations.explain(bound.bound, found.topology, bound.demand(found.ranks))
+    )
     *links, last = more or [""]
     listed = f"{first} {' and '.join(links)}".strip()
-    doubt = f" (a bound; the solver came within {bound.residual:.1e} of it)" if bound.residual else ""
-    return (f"{listed}; {last}" if last else listed) + doubt
+    gap = f" (the best known flow is within {bound.residual:.1e} of this bound)" if bound.residual else ""
+    return (f"{listed}; {last}" if last else listed) + gap
 
 
 def _root_rows(found: Bounds) -> list[tuple[str, str]]:
@@ -84,14 +95,17 @@ def _id(topology: Topology, number: int) -> str:
 
 def _rate_rows(found: Bounds) -> list[tuple[str, str]]:
     rate, unit = found.allreduce_rate, found.topology.bandwidth_unit
-    rows = [("allreduce, cut-set bound", f"{bandwidth(rate.cut_set_upper.algbw, unit)} for any schedule at all")]
+    rows = [("allreduce, cut-set bound", f"{bandwidth(rate.cut_set_upper.algbw, unit)} for any schedule")]
     if rate.tree_lower is not None:
-        at = "at most, and reached" if rate.exact else "at least"
-        rows.append(("allreduce, along trees", f"{bandwidth(rate.tree_lower, unit)} {at}"))
-    methods = {"  allgather after reduce-scatter": rate.one_after_the_other, "  both at once": rate.equal_roots}
+        what = "the greatest rate along trees" if rate.exact else "reached; a greater rate may be possible"
+        rows.append(("allreduce, along trees", f"{bandwidth(rate.tree_lower, unit)}, {what}"))
+    methods = {
+        "  reduce-scatter, then allgather": rate.one_after_the_other,
+        "  both at the same time": rate.equal_roots,
+    }
     for method, reached in methods.items():
         if reached is not None and rate.tree_lower is not None:
-            less = f"{bandwidth(reached, unit)}, {percent(reached / rate.tree_lower)} of that"
+            less = f"{bandwidth(reached, unit)}, {percent(reached / rate.tree_lower)} of the rate along trees"
             rows.append((method, "the same" if reached == rate.tree_lower else less))
     return rows
 
@@ -99,15 +113,15 @@ def _rate_rows(found: Bounds) -> list[tuple[str, str]]:
 def _latency_rows(found: Bounds) -> list[tuple[str, str]]:
     latency, topology = found.latency, found.topology
     source, target = (_id(topology, node) for node in latency.farthest)
-    sends = f"{latency.steps} send{'s' * (latency.steps > 1)} at least ({source} -> {target})"
-    rows = [("steps", f"{sends}; {latency.links} link{'s' * (latency.links > 1)} at most between two nodes")]
+    sends = f"at least {latency.steps} send{'s' * (latency.steps > 1)} ({source} -> {target})"
+    rows = [("steps", f"{sends}; at most {latency.links} link{'s' * (latency.links > 1)} between two nodes")]
     if latency.moore_steps is not None:
-        rows.append(("Moore bound", f"{latency.moore_steps} for any network of degree {latency.degree}"))
+        rows.append(("Moore bound", f"{latency.moore_steps} for any network of this size with degree {latency.degree}"))
     return rows
 
 
 def bounds_document(found: Bounds) -> dict[str, object]:
-    """Return the JSON object: the contract's keys, and the certificates."""
+    """Return the JSON object of the bounds of a network, with their certificates."""
     topology = found.topology
     rate = found.allreduce_rate
     return {
@@ -156,10 +170,10 @@ def _bound_document(found: Bounds, bound: CollectiveBound) -> dict[str, object]:
         "upper_algbw": str(bound.upper_algbw),
         "upper_busbw": str(bound.upper_busbw),
         "achieved_algbw": None if bound.achieved_algbw is None else str(bound.achieved_algbw),
-        "limit": limit_words(found, bound),
+        "limit": limit_text(found, bound),
         "tight": bound.tight,
         **root,
-        "certificate": proofs.document(bound.bound, topology),
+        "certificate": explanations.document(bound.bound, topology),
     }
 
 

@@ -1,15 +1,15 @@
-"""The builders of networks and their parameters, as a list to read and as JSON."""
+"""The builders of networks and their parameters, as a page and as JSON."""
 
 from collections.abc import Iterable
 
 from forestcoll.presentation.tables import Page, Table, labelled
 from forestcoll.topology.registry import BuilderSpec
 
-_TITLE = "TOPOLOGY is NAME[:key=value,…], as in dgx-a100:boxes=2 or torus:dims=4x4x4, or a file."
+_TITLE = "TOPOLOGY is a file, or NAME[:key=value,…] such as dgx-a100:boxes=2 or torus:dims=4x4x4."
 
 
 def builders_page(builders: Iterable[BuilderSpec]) -> Page:
-    """Return what a person reads of builders: each with its parameters, their defaults, and its source."""
+    """Return the page of `builders`: each with its parameters, their default values, and its source."""
     blocks: list[Table | str] = []
     for spec in builders:
         rows = [(f"{each.name}={each.default_text}", each.meaning) for each in spec.parameters]
@@ -19,7 +19,7 @@ def builders_page(builders: Iterable[BuilderSpec]) -> Page:
 
 
 def builders_document(builders: Iterable[BuilderSpec]) -> dict[str, object]:
-    """Return the JSON of builders."""
+    """Return the JSON object of `builders`."""
     return {"topologies": [_builder_document(spec) for spec in builders]}
 
 

@@ -1,4 +1,4 @@
-"""Networks that the finder found: the frontier of one size as a table, a sweep over sizes, and both as JSON."""
+"""The results of the topology finder as pages and as JSON: the frontier of one size, and a sweep over sizes."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,11 +12,16 @@ from forestcoll.presentation.tables import Column, Page, Table
 from forestcoll.presentation.text import path_text
 
 _MOST_NODES_FOR_PATHS = 2048
-"""The largest network whose all-to-all rates JSON states: they need all shortest paths."""
+"""The most nodes of a network whose all-to-all rates JSON states, because they need all shortest paths."""
 
 
 def member_document(member: Construction, workload: Workload | None) -> dict[str, object]:
-    """Return the JSON of one network: its cost, what it is optimal in, and how it is constructed."""
+    """Return the JSON object of one network: its cost, in what it is optimal, and its construction.
+
+    Args:
+        member: the network.
+        workload: the workload whose time is stated; None if no size was given.
+    """
     scatter = member.reduce_scatter_cost
     document = _brief_document(member) | {
         "bandwidth_factor_float": float(member.cost.bandwidth_factor),
@@ -45,13 +50,13 @@ def _brief_document(member: Construction) -> dict[str, object]:
 def frontier_document(
     frontier: Frontier, workload: Workload | None, chosen: Construction, written: Mapping[str, Path | None]
 ) -> dict[str, object]:
-    """Return the JSON of a frontier.
+    """Return the JSON object of a frontier.
 
     Args:
         frontier: the networks.
-        workload: what they are to carry, if a size was given.
-        chosen: the network that is, or would be, written.
-        written: the file of each kind of output.
+        workload: the workload whose times are stated; None if no size was given.
+        chosen: the network that is written if an output file is given.
+        written: the file of each kind of output, by its key in JSON; None if it is not written.
     """
     return {
         "nodes": frontier.nodes,
@@ -70,7 +75,7 @@ def frontier_document(
 def frontier_page(
     frontier: Frontier, workload: Workload | None, chosen: Construction, why: str, written: Mapping[str, Path | None]
 ) -> Page:
-    """Return what a person reads of a frontier; arguments as of `frontier_document`, and why `chosen` is chosen."""
+    """Return the page of a frontier. `why` says why `chosen` is chosen; see `frontier_document` for the others."""
     bound = f"{moore_steps(frontier.nodes, frontier.degree)} steps and {float(least_factor(frontier.nodes)):.4f} M/B"
     networks = "bidirectional networks" if frontier.bidirectional else "networks"
     size = f"{frontier.nodes} nodes, degree {frontier.degree}"
@@ -86,12 +91,12 @@ def frontier_page(
     )
 
 
-def chosen_because(workload: Workload | None, *, by_user: bool) -> str:
-    """Return why a network is the one that is written."""
+def reason_for_choice(workload: Workload | None, *, by_user: bool) -> str:
+    """Return the reason for the choice of the network that is written."""
     if by_user:
         return "as requested"
     if workload is None:
-        return "the one of least bandwidth"
+        return "the network with the least T_B"
     return f"the best for {workload.traffic.value} of {workload.size} bytes"
 
 
@@ -119,7 +124,7 @@ def _cells(member: Construction, workload: Workload | None) -> tuple[object, ...
 
 
 def sweep_document(frontiers: Iterable[Frontier], workload: Workload | None) -> dict[str, object]:
-    """Return the JSON of the frontiers of several sizes."""
+    """Return the JSON object of the frontiers of several sizes."""
     return {"frontiers": [_brief_frontier(each, workload) for each in frontiers]}
 
 
@@ -134,7 +139,7 @@ def _brief_frontier(frontier: Frontier, workload: Workload | None) -> dict[str, 
 
 
 def sweep_page(frontiers: Iterable[Frontier], workload: Workload | None) -> Page:
-    """Return what a person reads of the frontiers of several sizes."""
+    """Return the page of the frontiers of several sizes."""
     rows = []
     for frontier in frontiers:
         best = None if workload is None else best_for(frontier.members, workload)

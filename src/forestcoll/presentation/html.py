@@ -1,8 +1,9 @@
-"""Results as HTML for notebooks and pages: self-contained, escaped, in the colours of the page around it.
+"""Results as HTML for notebooks and web pages.
 
-`html_of` finds by the type's name what is said of a value, so nothing is imported that the value did not bring along.
-Nothing is loaded from elsewhere and no style reaches the page around it: colours are inherited, and
-green and red are of middle lightness, so both light and dark pages stay readable.
+`html_of` finds the function that makes the page of a value by the name of the value's type. So no module is imported
+for types that are not used. The HTML is escaped and self-contained: it loads no resources, and its styles do not affect
+the surrounding page. Colours are inherited; green and red have a medium lightness and are readable on light and dark
+backgrounds.
 """
 
 import importlib
@@ -13,30 +14,30 @@ from forestcoll.presentation.tables import Page, Table
 
 _PAGES = {
     "forestcoll.bounds.values.Bounds": "forestcoll.presentation.bounds:bounds_page",
-    "forestcoll.optima.value.Optimum": "forestcoll.presentation.optimum:optimum_page",
+    "forestcoll.forest_optimum.value.Optimum": "forestcoll.presentation.optimum:optimum_page",
     "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.reports:schedule_page",
     "forestcoll.topology.model.Topology": "forestcoll.presentation.networks:network_page",
     "forestcoll.verification.report.Report": "forestcoll.presentation.reports:report_page",
 }
-"""Where the page of each kind of value is made: the full name of its type, then MODULE:FUNCTION."""
+"""The function that makes the page of each type of value: the full name of the type, and MODULE:FUNCTION."""
 
 _CELL = "padding:0.15em 1.2em 0.15em 0;text-align:{align};vertical-align:top;border:0"
 _HEAD = f"{_CELL};border-bottom:1px solid currentColor;font-weight:600"
-_RIGHT = {None: "", True: "color:#2e9e4f", False: "color:#d9534f"}
-"""Green and red that are readable on white and on black."""
+_VALIDITY_STYLES = {None: "", True: "color:#2e9e4f", False: "color:#d9534f"}
+"""Green for a valid result and red for an invalid one, both readable on white and on black."""
 
 
 def html_of(value: object) -> str:
-    """Return what is said of a value as HTML.
+    """Return a value as HTML.
 
     Args:
-        value: a `Table`, a `Page`, or a result whose type is in the table of this file.
+        value: a `Table`, a `Page`, or a result whose type is in `_PAGES`.
 
     Returns:
-        One `<div>` with all its styles inside it.
+        One `<div>` element that contains all its styles.
 
     Raises:
-        TypeError: nothing is known to say of values of this type.
+        TypeError: there is no page for values of this type.
 
     Example:
         >>> html_of(Page("a <b> c")).count("a &lt;b&gt; c")
@@ -50,8 +51,11 @@ def html_of(value: object) -> str:
 def page_of(value: object) -> Page:
     """Return the page of a value.
 
+    Args:
+        value: a result whose type is in `_PAGES`.
+
     Raises:
-        TypeError: nothing is known to say of values of this type.
+        TypeError: there is no page for values of this type.
     """
     for kind in type(value).__mro__:
         place = _PAGES.get(f"{kind.__module__}.{kind.__qualname__}")
@@ -63,7 +67,7 @@ def page_of(value: object) -> Page:
 
 
 def _page(page: Page) -> str:
-    title = f'<div style="font-weight:600;{_RIGHT[page.right]}">{escape(page.title)}</div>'
+    title = f'<div style="font-weight:600;{_VALIDITY_STYLES[page.valid]}">{escape(page.title)}</div>'
     return _division([title, *(_block(each) for each in page.blocks)])
 
 

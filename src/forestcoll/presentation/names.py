@@ -1,4 +1,4 @@
-"""How nodes and links of a network are named: whole boxes by their number, links of one bandwidth together."""
+"""The names of nodes and links in text: whole boxes by their number, and links grouped by bandwidth."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -12,22 +12,22 @@ _MOST_GROUPS = 6
 
 
 def counted(topology: Topology, ranks: tuple[int, ...] | None) -> str:
-    """Return how many compute nodes take part, in words."""
+    """Return the number of compute nodes that take part, as text."""
     count = len(topology.compute)
     return f"{count} compute nodes" if ranks is None else f"{len(ranks)} of {count} compute nodes"
 
 
 def noun(topology: Topology, ranks: tuple[int, ...] | None = None) -> str:
-    """Return what one of the nodes that take part is called: a rank if not all do, a GPU where ids say so."""
+    """Return the noun for a node that takes part: `rank` if some nodes are idle, `GPU` if all ids contain `gpu`."""
     if ranks is not None:
         return "rank"
     return "GPU" if all("gpu" in str(each).lower() for each in topology.ids(topology.compute)) else "compute node"
 
 
 def node_names(topology: Topology, numbers: Sequence[int], ranks: tuple[int, ...] | None = None) -> str:
-    """Name compute nodes: whole boxes by their number where the nodes have one, else by their ids.
+    """Return the names of compute nodes: the numbers of whole boxes if the nodes have one, else their ids.
 
-    Of `ranks`, if only these take part, a box is whole when all its ranks are named.
+    If only `ranks` take part, a box is whole if `numbers` contains all its ranks.
     """
     what = noun(topology, ranks)
     boxes = _whole_boxes(topology, numbers, members_of(topology, ranks))
@@ -39,12 +39,15 @@ def node_names(topology: Topology, numbers: Sequence[int], ranks: tuple[int, ...
 
 
 def others(count: int, what: str) -> str:
-    """Return the words for all other nodes that take part."""
+    """Return the text for the other `count` nodes, with the noun `what`."""
     return f"the other {what}" if count == 1 else f"the other {count} {what}s"
 
 
 def _whole_boxes(topology: Topology, numbers: Sequence[int], among: Sequence[int]) -> list[object]:
-    """Return the boxes that `numbers` are all the nodes of, of those `among`, or none if they are not whole boxes."""
+    """Return the boxes that `numbers` consists of, if it consists of whole boxes, else an empty list.
+
+    Only nodes of `among` count: a box is whole if all its nodes in `among` are in `numbers`.
+    """
     members: dict[str, list[int]] = {}
     for number in among:
         members.setdefault(repr(topology.nodes[number].attributes.get("box")), []).append(number)
@@ -56,14 +59,14 @@ def _whole_boxes(topology: Topology, numbers: Sequence[int], among: Sequence[int
 
 
 def link_lines(topology: Topology, links: Sequence[Link]) -> list[str]:
-    """Name links, those of one bandwidth on one line."""
+    """Return lines that name links, one line for each bandwidth."""
     groups: dict[Fraction, list[Link]] = {}
     for link in links:
         groups.setdefault(link.bandwidth, []).append(link)
     lines = [_group(topology, value, each) for value, each in sorted(groups.items(), reverse=True)]
     if len(lines) > _MOST_GROUPS:
         rest = len(links) - sum(len(groups[value]) for value in sorted(groups, reverse=True)[:_MOST_GROUPS])
-        lines[_MOST_GROUPS:] = [f"{rest} links of less bandwidth"]
+        lines[_MOST_GROUPS:] = [f"{rest} links of lower bandwidth"]
     return lines
 
 

@@ -1,4 +1,4 @@
-"""What is said of a network: its nodes, its links by bandwidth, its boxes, and what its switches can do."""
+"""A network as a page and as JSON: its nodes, its boxes, its links by bandwidth, and what its switches can do."""
 
 from collections import Counter
 from fractions import Fraction
@@ -9,11 +9,11 @@ from forestcoll.presentation.text import plural, printable
 from forestcoll.topology import Topology
 
 _MOST_BANDWIDTHS = 20
-"""The most bandwidths whose links are counted one by one; a random network may have as many as links."""
+"""The most bandwidths in the table of links. In a random network, every link may have a different bandwidth."""
 
 
 def network_document(network: Topology, output: Path) -> dict[str, object]:
-    """Return the JSON keys that describe a network that was written to `output`."""
+    """Return the JSON object of a network that was written to `output`."""
     return {
         "topology": network.name,
         "compute_nodes": len(network.compute),
@@ -25,13 +25,13 @@ def network_document(network: Topology, output: Path) -> dict[str, object]:
 
 
 def network_page(network: Topology) -> Page:
-    """Return what a person reads of a network.
+    """Return the page of a network.
 
     Args:
         network: any network.
 
     Returns:
-        Counts of nodes, what switches can do, and how many links there are of each bandwidth.
+        The numbers of nodes, what the switches can do, and the number of links of each bandwidth.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -40,7 +40,9 @@ def network_page(network: Topology) -> Page:
     """
     rows = [("compute nodes", _compute(network)), ("switches", _switches(network))]
     if network.port_model is not None:
-        rows.append(("ports", "one: a compute node sends to one neighbour and receives from one at a time"))
+        rows.append(
+            ("ports", "one-port: a compute node sends to one neighbour and receives from one neighbour at a time")
+        )
     return Page(printable(network.name), (labelled(rows), _links(network)))
 
 
@@ -56,10 +58,10 @@ def _switches(network: Topology) -> str:
         return "none"
     abilities = {
         "copy data": sum(node.multicast for node in switches),
-        "add data up": sum(node.aggregation for node in switches),
+        "add up data": sum(node.aggregation for node in switches),
     }
     able = [f"{count:,} can {what}" for what, count in abilities.items() if count]
-    return f"{len(switches):,}; {', '.join(able) if able else 'none of them copies data or adds it up'}"
+    return f"{len(switches):,}; {', '.join(able) if able else 'none can copy or add up data'}"
 
 
 def _links(network: Topology) -> Table:
@@ -70,7 +72,7 @@ def _links(network: Topology) -> Table:
         Column("one-way links", show="{:,}".format, right=True, key="links"),
         Column(f"bandwidth ({printable(network.bandwidth_unit)})", show=_bandwidth, right=True, key="bandwidth"),
     )
-    notes = (f"and {plural(rest, 'link')} of less bandwidth",) if rest else ()
+    notes = (f"and {plural(rest, 'link')} of lower bandwidth",) if rest else ()
     return Table(columns, tuple((count, value) for value, count in listed[:_MOST_BANDWIDTHS]), notes=notes)
 
 

@@ -1,14 +1,14 @@
-"""An optimum in words and figures, and as JSON: alone, and with the schedule that reaches it."""
+"""An optimum as a page and as JSON: alone, and with the schedule that reaches it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forestcoll.collective import Collective
-from forestcoll.optima.plan import ForestPlan
-from forestcoll.optima.value import Optimum
-from forestcoll.presentation import proofs
+from forestcoll.forest_optimum.plan import ForestPlan
+from forestcoll.forest_optimum.value import Optimum
+from forestcoll.presentation import explanations
 from forestcoll.presentation.names import counted
-from forestcoll.presentation.parts import RelayGain, part_document, relay_rows, unused_lines
+from forestcoll.presentation.relays import RelayGain, participation_document, relay_rows, unused_lines
 from forestcoll.presentation.tables import Page, Table, labelled
 from forestcoll.presentation.text import (
     bandwidth,
@@ -28,18 +28,29 @@ from forestcoll.units import bytes_per_microsecond, has_known_size
 def optimum_document(
     best: Optimum, gain: RelayGain | None = None, by_trees: Sequence[Optimum] = ()
 ) -> dict[str, object]:
-    """Return the JSON of an optimum.
+    """Return the JSON object of an optimum.
 
     Args:
         best: the optimum.
-        gain: what idle nodes gain as relays, if there are any.
-        by_trees: the optima of all numbers of trees, if they were asked for.
+        gain: what is gained by idle nodes as relays; None if there are no idle nodes.
+        by_trees: the optima for all numbers of trees, if they were requested.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> optimum_document(optimum("ring:nodes=3"))["algbw"]
+        '3'
     """
-    return _document(best) | part_document(best, gain) | _by_trees_document(by_trees)
+    return _document(best) | participation_document(best, gain) | _by_trees_document(by_trees)
 
 
 def optimum_page(best: Optimum, gain: RelayGain | None = None, by_trees: Sequence[Optimum] = ()) -> Page:
-    """Return what a person reads of an optimum; the arguments are those of `optimum_document`."""
+    """Return the page of an optimum. The arguments are those of `optimum_document`.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> optimum_page(optimum("ring:nodes=3")).title
+        'ring:nodes=3: allgather over 3 compute nodes'
+    """
     rows = [*_rows(best), *relay_rows(best, gain)]
     return Page(_title(best), (labelled(rows), *_reasons(best, by_trees)))
 
@@ -51,7 +62,10 @@ def generated_document(
     gain: RelayGain | None = None,
     by_trees: Sequence[Optimum] = (),
 ) -> dict[str, object]:
-    """Return the JSON of an optimum and a schedule that reaches it; `run` says what the run did (`run_document`)."""
+    """Return the JSON object of an optimum and a schedule that reaches it.
+
+    `run` is the result of `run_document`; the other arguments are those of `optimum_document`.
+    """
     made = {"optimal": schedule.algbw == best.bound.algbw, "verified": True, **shape_document(schedule), **run}
     return optimum_document(best, gain, by_trees) | made | traffic_document(schedule)
 
@@ -63,23 +77,26 @@ def generated_page(
     gain: RelayGain | None = None,
     by_trees: Sequence[Optimum] = (),
 ) -> Page:
-    """Return what a person reads of an optimum and a schedule; `run` says what the run did (`run_rows`)."""
+    """Return the page of an optimum and a schedule that reaches it.
+
+    `run` is the result of `run_rows`; the other arguments are those of `optimum_document`.
+    """
     rows = [*_rows(best), *relay_rows(best, gain), *shape_rows(schedule), *traffic_rows(schedule), *run]
     return Page(_title(best), (labelled(rows), *_reasons(best, by_trees)))
 
 
 def run_document(output: Path | None, seconds: Mapping[str, float], counters: Mapping[str, int]) -> dict[str, object]:
-    """Return the JSON keys that say what a run did."""
+    """Return the JSON keys about a run: its output, the time of each stage in seconds, and its counters."""
     return {"output": path_text(output), "seconds": stage_document(seconds), "counters": dict(counters)}
 
 
 def run_rows(
     output: Path | None, seconds: Mapping[str, float], counters: Mapping[str, int], *, verbose: bool
 ) -> list[tuple[str, str]]:
-    """Return the rows that say what a run did, its counters if `verbose`."""
+    """Return the rows about a run, with its counters if `verbose`."""
     rows = [("verified", "delivery, loads, algbw and the proof of the bound"), ("time", stage_times(seconds))]
     if verbose:
-        rows.append(("run", ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counters.items())))
+        rows.append(("counters", ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counters.items())))
     return [*rows, ("written", written_to(output))]
 
 
@@ -99,7 +116,7 @@ def _document(best: Optimum) -> dict[str, object]:
             "compute_inside": best.compute_inside,
             "exit_bandwidth": str(best.exit_bandwidth),
         },
-        "proof": proofs.document(best.bound, best.topology),
+        "proof": explanations.document(best.bound, best.topology),
     }
     ids = best.topology.ids(best.members)
     if best.root is not None:
@@ -120,7 +137,7 @@ def _phase(plan: ForestPlan) -> dict[str, object]:
 
 
 def _by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
-    """Return the JSON key that states what each number of trees allows, if it was asked for."""
+    """Return the JSON key with the optimum for each number of trees, if it was requested."""
     rows = [
         {"trees_per_root": each.trees_per_root, "algbw": str(each.algbw), "optimal": each.is_optimal}
         for each in by_trees
@@ -129,7 +146,7 @@ def _by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
 
 
 def _reasons(best: Optimum, by_trees: Sequence[Optimum]) -> tuple[Table | str, ...]:
-    """Return what stands below the rows: what each number of trees allows, the bottleneck, and what is unused."""
+    """Return the text below the rows: the optimum for each number of trees, the bottleneck, and unused capacity."""
     return (*_by_trees_blocks(by_trees), *_bottleneck_lines(best), *unused_lines(best))
 
 
@@ -144,14 +161,18 @@ def _by_trees_blocks(by_trees: Sequence[Optimum]) -> tuple[Table | str, ...]:
         )
         for each in by_trees
     ]
-    return ("Trees per root:", labelled(rows), *(["  More trees add nothing."] if last.is_optimal else []))
+    return (
+        "Trees per root:",
+        labelled(rows),
+        *(["  More trees do not increase the bandwidth."] if last.is_optimal else []),
+    )
 
 
 def _title(best: Optimum) -> str:
     root = ""
     if best.root is not None:
-        way = "to" if best.collective.only_reduces else "from"
-        root = f" {way} {printable(best.topology.nodes[best.root].id)}"
+        preposition = "to" if best.collective.only_reduces else "from"
+        root = f" {preposition} {printable(best.topology.nodes[best.root].id)}"
     what = f"{best.collective.value}{root} over {counted(best.topology, best.ranks)}"
     return f"{printable(best.topology.name)}: {what}"
 
@@ -165,7 +186,7 @@ def _is_reachable(best: Optimum) -> bool:
 
 
 def _goal(best: Optimum) -> str:
-    """Return what the bound is called: an allreduce need not reach it, nor trees that copy."""
+    """Return the name of the bound: `optimum` if it can be reached, else `bound`."""
     return "optimum" if len(best.forests) == 1 and _is_reachable(best) else "bound"
 
 
@@ -183,7 +204,8 @@ def _rows(best: Optimum) -> list[tuple[str, str]]:
         found.append((_goal(best), f"reached: no {schedule} is faster"))
     of_cut = CutProof(best.cut).algbw(best.topology, best.demand)
     if upper.algbw < of_cut and best.collective is not Collective.ALLREDUCE:
-        found.append(("of the cut", f"{percent(upper.algbw / of_cut)}: switches send just what they take in"))
+        share = percent(upper.algbw / of_cut)
+        found.append(("cut bound", f"{share} of it is reached, because switches send only what they receive"))
     if has_known_size(unit):
         milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
         found.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
@@ -210,6 +232,6 @@ def _trees_of_phase(plan: ForestPlan) -> str:
 
 
 def _bottleneck_lines(best: Optimum) -> list[str]:
-    """Say in words why no schedule is faster."""
-    first, *more = proofs.explain(best.bound, best.topology, best.demand)
+    """Return sentences that explain why no schedule is faster."""
+    first, *more = explanations.explain(best.bound, best.topology, best.demand)
     return [f"Bottleneck: {first}", *more]

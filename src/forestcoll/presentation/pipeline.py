@@ -1,4 +1,4 @@
-"""A pipelined broadcast in words and figures."""
+"""A pipelined broadcast as a page, as JSON and as a picture."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,14 @@ _STEP = 10**0.5
 def pipeline_document(
     plan: PipelinePlan, by_rule: PipelinePlan, schedule: SeriesSchedule, seconds: Mapping[str, float]
 ) -> dict[str, object]:
-    """Return the JSON of a plan, and of the one of the square-root rule."""
+    """Return the JSON object of a plan.
+
+    Args:
+        plan: the plan.
+        by_rule: the plan for the same message by the square-root rule.
+        schedule: the periodic schedule of the packets.
+        seconds: the time of each stage of the run.
+    """
     topology = plan.topology
     return {
         "topology": topology.name,
@@ -51,13 +58,13 @@ def _plan_document(plan: PipelinePlan) -> dict[str, object]:
 
 
 def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[str, float], output: Path | None) -> Page:
-    """Return what a person reads of a plan."""
+    """Return the page of a plan; `output` is the file of its schedule, and the others are as in `pipeline_document`."""
     topology = plan.topology
     source = printable(topology.nodes[plan.source].id)
     ruled = f"{by_rule.packets:,} packets of {by_rule.packet_size:,} bytes: {duration(by_rule.makespan, 6)}"
     rows = [
         ("time", duration(plan.makespan, 6)),
-        ("bound", f"{duration(plan.bound, 6)} without any start-up time; this is {_multiple(plan)} times it"),
+        ("bound", f"{duration(plan.bound, 6)}, without start-up times; the plan takes {_multiple(plan)} times as long"),
         ("packets", f"{plan.packets:,} of {plan.packet_size:,} bytes, {plan.packets_per_cycle} per cycle"),
         ("trees", f"{len(plan.trees)}, at most {plan.height} links high"),
         (
@@ -66,7 +73,7 @@ def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[st
         ),
         ("√L rule", f"{ruled}, {_multiple(by_rule)} times the bound"),
         ("verified", "ports, trees and whole packets of the periodic schedule"),
-        ("this took", stage_times(seconds)),
+        ("run time", stage_times(seconds)),
         ("written", written_to(output)),
     ]
     name, count = printable(topology.name), len(topology.compute)
@@ -80,7 +87,7 @@ def _multiple(plan: PipelinePlan) -> str:
 
 
 def draw_plans(pipeline: Pipeline, plan: PipelinePlan, path: Path) -> None:
-    """Draw how plans for this size and larger ones compare with the bound."""
+    """Draw the times of plans for the size of `plan` and for larger sizes, as multiples of the bound."""
     points = []
     for step in range(_SIZES_DRAWN):
         size = round(plan.size * _STEP**step)

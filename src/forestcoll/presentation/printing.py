@@ -1,7 +1,8 @@
-"""Puts results on standard output or standard error: colour and rich tables on a terminal, plain text elsewhere.
+"""Printing of results to standard output or standard error: colours and tables on a terminal, plain text elsewhere.
 
-In a pipe the same result is the same bytes, without colour, and nothing is wrapped; rich is not even imported then.
-JSON is never coloured. NO_COLOR (any value but an empty one) and TERM=dumb make a terminal be treated as a pipe.
+Output to a pipe or a file has no colours and no wrapped lines, and the same result gives the same bytes; rich is not
+imported. JSON is never coloured. If NO_COLOR is set and not empty, or if TERM is `dumb`, output to a terminal is the
+same as to a pipe.
 """
 
 import json
@@ -19,21 +20,21 @@ def print_json(document: object, *, err: bool = False) -> None:
     """Print one JSON value.
 
     Args:
-        document: what `json.dumps` takes.
-        err: whether it goes to standard error, because standard output holds a file.
+        document: a value that `json.dumps` accepts.
+        err: whether to print to standard error, because a file is written to standard output.
     """
     click.echo(json.dumps(document, indent=1), err=err)
 
 
 def print_page(page: Page, *, err: bool = False) -> None:
-    """Print what a result says.
+    """Print a page.
 
     Args:
-        page: what is printed.
-        err: whether it goes to standard error, because standard output holds a file.
+        page: the page.
+        err: whether to print to standard error, because a file is written to standard output.
     """
     stream = sys.stderr if err else sys.stdout
-    if not takes_colour(stream):
+    if not supports_colour(stream):
         click.echo("\n".join(page.lines()), err=err)
         return
     from forestcoll.presentation.terminal import draw
@@ -41,18 +42,21 @@ def print_page(page: Page, *, err: bool = False) -> None:
     draw(page, stream)
 
 
-def print_complaint(message: str) -> None:
-    """Print one line on standard error that says what is wrong, without control characters.
+def print_error(message: str) -> None:
+    """Print an error message as one line to standard error, without control characters.
 
-    The line begins with the program's name, in red on a terminal. Nothing happens where standard error is closed.
+    The line begins with the name of the program, in red on a terminal. If standard error is closed, nothing is printed.
     """
     if sys.stderr is None:
         return
-    name = click.style("forestcoll:", fg="red") if takes_colour(sys.stderr) else "forestcoll:"
+    name = click.style("forestcoll:", fg="red") if supports_colour(sys.stderr) else "forestcoll:"
     click.echo(f"{name} {printable(' '.join(message.split()))}", err=True, color=True)
 
 
-def takes_colour(stream: TextIO | None) -> bool:
-    """Return whether a stream is a terminal whose user wants colour. A stream that is closed is None."""
+def supports_colour(stream: TextIO | None) -> bool:
+    """Return whether to print colours to `stream`: it is a terminal, and the user has not disabled colours.
+
+    A closed standard stream is None.
+    """
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return wanted and stream is not None and stream.isatty()

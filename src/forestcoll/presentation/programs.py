@@ -1,4 +1,4 @@
-"""Programs for runtimes in words and as JSON: what was exported, and what was found out about a file."""
+"""Programs for runtimes as pages and as JSON: the result of an export, and the judgement of a program file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,13 @@ from forestcoll.targets.judging import Judgement
 
 
 def export_document(done: Export, output: Path | None, seconds: Mapping[str, float]) -> dict[str, object]:
-    """Return the JSON of a schedule that was exported."""
+    """Return the JSON object of an export.
+
+    Args:
+        done: the result of `export`.
+        output: the file that was written; None if none was.
+        seconds: the time of each stage of the run.
+    """
     lowering, program = done.lowering, done.lowering.program
     return {
         "format": done.target.value,
@@ -32,14 +38,14 @@ def export_document(done: Export, output: Path | None, seconds: Mapping[str, flo
 
 
 def export_page(done: Export, output: Path | None) -> Page:
-    """Return what a person reads of a schedule that was exported."""
+    """Return the page of an export; the arguments are those of `export_document`."""
     lowering, program = done.lowering, done.lowering.program
     name = done.target.value if done.dialect is None else f"{done.target.value} for {done.dialect}"
     blocks = max(len(rank.blocks) for rank in program.ranks)
     rows = [
         ("chunks", str(program.chunks)),
         ("thread blocks", f"at most {blocks} on a rank"),
-        ("checked", "read back" if done.traces else "read back and run on data"),
+        ("checked", "read back" if done.traces else "read back and executed on symbolic data"),
         ("written", _written(done, output)),
     ]
     if lowering.loss:
@@ -56,7 +62,7 @@ def _written(done: Export, output: Path | None) -> str:
 
 
 def judgement_document(found: Judgement) -> dict[str, object]:
-    """Return the JSON of what was found out about a program."""
+    """Return the JSON object of the judgement of a program."""
     fault = found.fault
     return {
         "valid": fault is None,
@@ -76,7 +82,7 @@ def judgement_document(found: Judgement) -> dict[str, object]:
 
 
 def unreadable_document(message: str) -> dict[str, object]:
-    """Return the JSON of a file that is no program at all."""
+    """Return the JSON object of a file that is not a program; `message` says why."""
     return {"valid": False, "rule": None, "message": message, "rank": None, "block": None, "step": None}
 
 
@@ -89,10 +95,10 @@ def fault_line(found: Judgement, file: Path) -> str | None:
 
 
 def judgement_page(found: Judgement, file: Path) -> Page:
-    """Return what a person reads of a program that was found right."""
+    """Return the page of a program that is valid."""
     rows = [("instructions", str(found.instructions))]
     for runtime, refusal in found.loads.items():
         rows.append((runtime, "loads it" if refusal is None else f"does not load it: {refusal}"))
     rows += [("remark", remark) for remark in found.remarks]
-    title = f"{file}: right: {found.collective} on {found.ranks} ranks, in {found.format}"
-    return Page(title, (labelled(rows),), right=True)
+    title = f"{file}: valid: {found.collective} on {found.ranks} ranks, in {found.format}"
+    return Page(title, (labelled(rows),), valid=True)

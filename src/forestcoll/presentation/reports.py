@@ -1,4 +1,4 @@
-"""What is said of a schedule that was found right: rows, lines and JSON; the table `PRESENTERS` knows all kinds."""
+"""Verified schedules as pages and as JSON. The table `PRESENTERS` lists the kinds of schedules."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ class Presenter:
     """How reports of one kind of schedule are presented.
 
     Attributes:
-        page: returns the page for a person; takes a schedule, its report, and the file that it was read from.
-        document: returns the JSON keys; takes a schedule and its report.
+        page: returns the page of a schedule, its report, and the file that it was read from.
+        document: returns the JSON keys of a schedule and its report.
     """
 
     page: Callable[[Any, Any, Path], Page]
@@ -36,38 +36,44 @@ class Presenter:
 
 
 def verified_page(schedule: Schedule, report: Report, file: Path) -> Page:
-    """Return what a person reads of a schedule that is right."""
+    """Return the page of a valid schedule.
+
+    Args:
+        schedule: the schedule.
+        report: the result of `verify`, without a fault.
+        file: the file that the schedule was read from.
+    """
     return PRESENTERS.get(type(schedule), _ANY).page(schedule, report, file)
 
 
 def verified_document(schedule: Schedule, report: Report) -> dict[str, object]:
-    """Return the JSON of a schedule that is right."""
+    """Return the JSON object of a valid schedule; the arguments are those of `verified_page`."""
     return {"valid": True} | PRESENTERS.get(type(schedule), _ANY).document(schedule, report)
 
 
 def refusal_document(fault: Fault | None, message: str) -> dict[str, object]:
-    """Return the JSON of a schedule that breaks a rule or, without a `fault`, of what is no schedule."""
+    """Return the JSON object of a schedule that breaks a rule or, without a `fault`, of a file without a schedule."""
     return {"valid": False, "rule": None if fault is None else fault.rule, "message": message}
 
 
 def _what(schedule: Schedule) -> str:
-    way = {Collective.BROADCAST: "from", Collective.REDUCE: "to"}.get(schedule.collective)
-    root = "" if schedule.root is None else f" {way} {printable(schedule.topology.nodes[schedule.root].id)}"
+    preposition = {Collective.BROADCAST: "from", Collective.REDUCE: "to"}.get(schedule.collective)
+    root = "" if schedule.root is None else f" {preposition} {printable(schedule.topology.nodes[schedule.root].id)}"
     place = f"{printable(schedule.topology.name)}, {counted(schedule.topology, schedule.ranks)}"
     return f"{schedule.collective.value}{root} on {place}"
 
 
 def _title(schedule: Schedule, file: Path) -> str:
-    return f"{file}: right: {_what(schedule)}"
+    return f"{file}: valid: {_what(schedule)}"
 
 
 def _claim_rows(schedule: Schedule, report: Report) -> list[tuple[str, str]]:
-    """Return the rows about what is achieved, and what is proven of the optimum."""
+    """Return the rows about the achieved algbw and the proven bound."""
     unit, bound = schedule.topology.bandwidth_unit, schedule.bound
     rows = [] if report.algbw is None else [("algbw", bandwidth(report.algbw, unit))]
     if bound is None:
         return [*rows, ("optimum", "not claimed")]
-    source = "the cut" if isinstance(bound.proof, CutProof) else f"the proof by {bound.proof.kind}"
+    source = "the cut" if isinstance(bound.proof, CutProof) else f"the proof of kind {bound.proof.kind!r}"
     if report.optimal:
         which = "schedule along trees" if bound.proof.trees_only else "schedule"
         return [*rows, ("optimum", f"reached; {source} in the file proves that no {which} is faster")]
@@ -89,12 +95,12 @@ def _claim_document(schedule: Schedule, report: Report) -> dict[str, object]:
 
 
 def _page(schedule: Schedule, report: Report, file: Path) -> Page:
-    return Page(_title(schedule, file), (labelled(_claim_rows(schedule, report)),), right=True)
+    return Page(_title(schedule, file), (labelled(_claim_rows(schedule, report)),), valid=True)
 
 
 def _tree_page(schedule: TreeSchedule, report: TreeReport, file: Path) -> Page:
     rows = [*_claim_rows(schedule, report), *shape_rows(schedule), *traffic_rows(schedule)]
-    return Page(_title(schedule, file), (labelled(rows),), right=True)
+    return Page(_title(schedule, file), (labelled(rows),), valid=True)
 
 
 def _tree_document(schedule: TreeSchedule, report: TreeReport) -> dict[str, object]:
@@ -107,29 +113,31 @@ def _tree_document(schedule: TreeSchedule, report: TreeReport) -> dict[str, obje
 
 
 def schedule_page(schedule: Schedule) -> Page:
-    """Return what a schedule claims, without a judgement."""
+    """Return the page of a schedule that was not verified: what it claims."""
     rows = [] if schedule.algbw is None else [("algbw", bandwidth(schedule.algbw, schedule.topology.bandwidth_unit))]
     if schedule.bound is not None:
         rows.append(("bound", bandwidth(schedule.bound.algbw, schedule.topology.bandwidth_unit)))
-    return Page(_what(schedule), (labelled([*rows, ("kind", schedule.kind), ("judged", "no: verify(schedule)")]),))
+    return Page(
+        _what(schedule), (labelled([*rows, ("kind", schedule.kind), ("verified", "no; call verify(schedule)")]),)
+    )
 
 
 def report_page(report: Report) -> Page:
-    """Return the judgement of a schedule."""
+    """Return the page of a report."""
     if report.fault is not None:
-        return Page("wrong", (labelled([("rule", report.fault.rule), ("fault", report.fault.message)]),), right=False)
+        return Page("invalid", (labelled([("rule", report.fault.rule), ("fault", report.fault.message)]),), valid=False)
     rows = [] if report.algbw is None else [("algbw", str(report.algbw))]
     if report.bound is not None:
         rows.append(("bound", f"{report.bound.algbw}, proven by a proof of kind {report.bound.proof.kind}"))
-    return Page("right", (labelled([*rows, ("optimal", "yes" if report.optimal else "not proven")]),), right=True)
+    return Page("valid", (labelled([*rows, ("optimal", "yes" if report.optimal else "not proven")]),), valid=True)
 
 
 _ANY = Presenter(_page, _claim_document)
-"""For kinds without an entry of their own."""
+"""The presenter of kinds without an entry in `PRESENTERS`."""
 
 PRESENTERS: dict[type[Schedule], Presenter] = {
     TreeSchedule: Presenter(_tree_page, _tree_document),
     StepSchedule: Presenter(step_page, step_document),
     SeriesSchedule: Presenter(series_page, series_document),
 }
-"""The presenter of each kind that has more to say than all kinds."""
+"""The presenter of each kind of schedule that has its own figures."""

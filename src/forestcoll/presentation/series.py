@@ -1,4 +1,4 @@
-"""A series of broadcasts in words and figures: after it was generated, and after it was verified."""
+"""A series of broadcasts as a page and as JSON: after it was generated, and after it was verified."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -13,7 +13,7 @@ from forestcoll.simulation.series.play import SeriesRun
 from forestcoll.verification import SeriesReport
 
 _MOST_DIGITS = 12
-"""The most digits of a number that the report shows; JSON has them all."""
+"""The most digits of an exact number on a page. The JSON document has the complete number."""
 
 _MOST_BUSY = 6
 
@@ -21,7 +21,14 @@ _MOST_BUSY = 6
 def generated_document(
     compared: SeriesComparison, schedule: SeriesSchedule, run: SeriesRun | None, seconds: Mapping[str, float]
 ) -> dict[str, object]:
-    """Return the JSON of a series: the schedule, and what a tree and a DAG reach."""
+    """Return the JSON object of a series: the schedule, and the throughputs of the best tree and the best DAG.
+
+    Args:
+        compared: the throughputs over all links, over a DAG and along a tree.
+        schedule: the schedule that was generated.
+        run: the simulation of some messages; None if there was none.
+        seconds: the time of each stage of the run.
+    """
     topology, tree, dag = schedule.topology, compared.tree, compared.dag
     return {
         "topology": topology.name,
@@ -64,7 +71,7 @@ def generated_page(
     seconds: Mapping[str, float],
     output: Path | None,
 ) -> Page:
-    """Return what a person reads of a series."""
+    """Return the page of a series; `output` is the file of the schedule, the others are as in `generated_document`."""
     topology = schedule.topology
     source = printable(topology.nodes[schedule.source].id)
     rows = [
@@ -72,7 +79,7 @@ def generated_page(
         ("optimum", _of(schedule.throughput, compared.best.throughput)),
         ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
         ("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
-        ("rounds", f"{len(schedule.rounds)} a period"),
+        ("rounds", f"{len(schedule.rounds)} per period"),
         ("start and end", f"{number(schedule.initialisation)} each: {schedule.height - 1} periods"),
         ("best DAG", _restricted(compared.dag.throughput, compared.best.throughput, optimal=compared.dag.optimal)),
         ("best tree", _restricted(compared.tree.throughput, compared.best.throughput, optimal=compared.tree.optimal)),
@@ -96,18 +103,18 @@ def _run(schedule: SeriesSchedule, run: SeriesRun) -> str:
 
 
 def _rate(value: Fraction) -> str:
-    return f"{number(value)} messages in a unit of time"
+    return f"{number(value)} messages per unit of time"
 
 
 def number(value: Fraction) -> str:
-    """Return `value`, exactly if that is short, else rounded."""
+    """Return `value` exactly and as a decimal number, or rounded if it has many digits."""
     if max(len(str(value.numerator)), len(str(value.denominator))) > _MOST_DIGITS:
         return about(value)
     return str(value) if value.denominator == 1 else f"{value} ({float(value):.6g})"
 
 
 def about(value: Fraction) -> str:
-    """Return a positive number rounded, however large it is."""
+    """Return a positive number rounded; it may be larger than the greatest float."""
     digits = len(str(value.numerator // value.denominator))
     return f"about {float(value):.6g}" if digits < 300 else f"about 10^{digits - 1}"
 
@@ -119,12 +126,12 @@ def _of(value: Fraction, best: Fraction) -> str:
 
 
 def _restricted(value: Fraction, best: Fraction, *, optimal: bool) -> str:
-    known = "" if optimal else "; the best one found, there may be better ones"
+    known = "" if optimal else "; the best one found, not proven to be the best"
     return f"{number(value)}, {float(value / best):.2%} of the optimum{known}"
 
 
 def _proof_lines(compared: SeriesComparison) -> list[str]:
-    """Return why no schedule is faster: which ports are busy all the time, whatever the schedule."""
+    """Return lines that explain why no schedule is faster: the ports that are always busy, with their prices."""
     certificate, topology = compared.best.certificate, compared.best.platform.topology
     weight = sum((each for each, _ in certificate.cuts), Fraction(0))
     priced = sorted(certificate.prices, key=lambda each: (-each[1], each[0]))
@@ -133,18 +140,18 @@ def _proof_lines(compared: SeriesComparison) -> list[str]:
         node = "" if port.kind == "link" else printable(topology.nodes[port.number].id)
         link = topology.links[port.number] if port.kind == "link" else None
         ends = "" if link is None else " -> ".join(map(printable, topology.ids([link.source, link.target])))
-        what = {"send": f"what {node} sends", "receive": f"what {node} receives", "link": ends}[port.kind.value]
+        what = {"send": f"{node} sends", "receive": f"{node} receives", "link": f"link {ends}"}[port.kind.value]
         shown.append(f"{what} ({number(price / weight)})")
     rest = [f"{len(priced) - _MOST_BUSY} more"] if len(priced) > _MOST_BUSY else []
     return [
-        "Bottleneck: at these prices, the port time of every tree costs at least 1 per message.",
-        "These ports are busy all the time:",
+        "Bottleneck: at the prices in parentheses, the port time of a message costs at least 1 along every tree.",
+        "These ports are always busy:",
         *(f"  {line}" for line in [*shown, *rest]),
     ]
 
 
 def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[str, object]:
-    """Return the JSON of a correct periodic schedule."""
+    """Return the JSON keys of a valid periodic schedule."""
     optimal = None if schedule.bound is None else schedule.bound.algbw
     return {
         "topology": schedule.topology.name,
@@ -161,7 +168,7 @@ def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[st
 
 
 def verified_page(schedule: SeriesSchedule, report: SeriesReport, file: Path) -> Page:
-    """Return what a person reads of a periodic schedule in a file that was found correct."""
+    """Return the page of a valid periodic schedule that was read from `file`."""
     topology, optimal = schedule.topology, None if schedule.bound is None else schedule.bound.algbw
     place = f"{printable(topology.name)}, {len(topology.compute)} compute nodes"
     source = printable(topology.nodes[schedule.source].id)
@@ -174,6 +181,6 @@ def verified_page(schedule: SeriesSchedule, report: SeriesReport, file: Path) ->
         ("optimum", optimum),
         ("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
         ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
-        ("rounds", f"{len(schedule.rounds)} a period"),
+        ("rounds", f"{len(schedule.rounds)} per period"),
     ]
-    return Page(f"{file}: right: series of broadcasts from {source} on {place}", (labelled(rows),), right=True)
+    return Page(f"{file}: valid: series of broadcasts from {source} on {place}", (labelled(rows),), valid=True)

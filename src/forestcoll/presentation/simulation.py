@@ -1,4 +1,4 @@
-"""How long a schedule takes by size of message, as a table, as JSON, and as the titles of pictures."""
+"""The simulated times of a schedule by message size as a page, as JSON and as pictures."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,11 +13,11 @@ from forestcoll.units import size_name
 
 _MOST_LINKS = 6
 _SAME_TIME = 1 - 1e-9
-"""Links whose utilisations differ by less than this factor are equally busy: they are floats."""
+"""Links whose utilisations, which are floats, differ by less than this factor count as equally busy."""
 
 
 def schedule_title(schedule: Schedule) -> str:
-    """Return what a schedule is, in one line."""
+    """Return one line that names a schedule."""
     return f"{printable(schedule.topology.name)}: {schedule.collective} over {len(schedule.members)} compute nodes"
 
 
@@ -27,7 +27,13 @@ def run_title(schedule: Schedule, size: int, pieces: int) -> str:
 
 
 def plot_of(schedule: Schedule, points: Sequence[Point], algbw: float, path: Path) -> None:
-    """Draw bandwidth and time by size; `algbw` is what large messages approach.
+    """Draw bandwidth and time by message size.
+
+    Args:
+        schedule: the schedule that was simulated.
+        points: the result for each size.
+        algbw: the algbw for large messages, in the unit of the network.
+        path: the file to write.
 
     Raises:
         InputError: matplotlib is not installed, or the file cannot be written.
@@ -36,18 +42,18 @@ def plot_of(schedule: Schedule, points: Sequence[Point], algbw: float, path: Pat
 
 
 def points_document(points: Sequence[Point]) -> list[dict[str, object]]:
-    """Return the JSON list of the times of all sizes."""
+    """Return the JSON list of the results for all sizes."""
     return _points(points).documents()
 
 
 def simulation_page(schedule: Schedule, points: Sequence[Point], loads: Loads, algbw: float) -> Page:
-    """Return what a person reads of the times of a schedule.
+    """Return the page of a simulation.
 
     Args:
         schedule: the schedule that was simulated.
-        points: its time for each size; the last one is that of which links are named.
-        loads: how much crosses each link.
-        algbw: what large messages approach, in the unit of the network.
+        points: the result for each size. The busiest links are listed for the last one.
+        loads: the data that crosses each link.
+        algbw: the algbw for large messages, in the unit of the network.
     """
     unit = printable(schedule.topology.bandwidth_unit)
     note = f"Bandwidths in {unit}; the schedule's algbw, for large messages, is {algbw:.6g}."
@@ -74,7 +80,7 @@ def _chunk(size: float) -> str:
 
 
 def _busiest(point: Point, loads: Loads) -> Table:
-    """Return the links that are busy the longest, and how long."""
+    """Return the links with the highest utilisation."""
     topology, used = loads.topology, loads.utilisation(point.size, point.seconds).tolist()
     order = sorted(range(len(used)), key=lambda link: (-round(used[link], 9), link))
     rows = []
@@ -82,5 +88,5 @@ def _busiest(point: Point, loads: Loads) -> Table:
         ends = topology.ids([topology.links[place].source, topology.links[place].target])
         rows.append((" -> ".join(map(str, ends)), used[place]))
     as_busy = sum(used[link] >= used[order[0]] * _SAME_TIME for link in order)
-    title = f"Busiest links at {size_name(point.size)}; {as_busy} of {len(used)} are as busy as the first:"
+    title = f"Busiest links at {size_name(point.size)}; {as_busy} of {len(used)} links have the highest utilisation:"
     return Table((Column(), Column(show="{:.1%}".format, right=True)), tuple(rows), title)

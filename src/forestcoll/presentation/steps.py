@@ -1,4 +1,4 @@
-"""A schedule of steps in words and figures: after it was generated, and after it was verified."""
+"""A step schedule as a page and as JSON: after it was generated, and after it was verified."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from forestcoll.verification import StepReport
 
 
 def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, object]:
-    """Return the JSON keys that describe a correct step schedule."""
+    """Return the JSON keys of a valid step schedule and the report of its verification."""
     algbw = report.algbw
     return {
         "topology": schedule.topology.name,
@@ -30,7 +30,15 @@ def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, objec
 def generated_document(
     schedule: StepSchedule, report: StepReport, method: str, output: Path | None, seconds: Mapping[str, float]
 ) -> dict[str, object]:
-    """Return the JSON of a step schedule that `method` made, with what the run did."""
+    """Return the JSON object of a generated step schedule.
+
+    Args:
+        schedule: the schedule.
+        report: the result of `verify`, without a fault.
+        method: the name of the method that generated it.
+        output: the file that was written; None if none was.
+        seconds: the time of each stage of the run.
+    """
     return step_document(schedule, report) | {
         "method": method,
         "verified": True,
@@ -42,11 +50,11 @@ def generated_document(
 def generated_page(
     schedule: StepSchedule, report: StepReport, method: str, output: Path | None, seconds: Mapping[str, float]
 ) -> Page:
-    """Return what a person reads of a step schedule that `method` made."""
+    """Return the page of a generated step schedule; the arguments are those of `generated_document`."""
     topology = schedule.topology
     rows = [
         *step_rows(schedule, report),
-        ("verified", "each part is held before it is sent, each shard arrives, loads are exact"),
+        ("verified", "senders have what they send, all shards arrive, loads are exact"),
         ("time", stage_times(seconds)),
         ("written", written_to(output)),
     ]
@@ -55,19 +63,19 @@ def generated_page(
 
 
 def verified_page(schedule: StepSchedule, report: StepReport, file: Path) -> Page:
-    """Return what a person reads of a step schedule in a file that was found correct."""
+    """Return the page of a valid step schedule that was read from `file`."""
     topology = schedule.topology
     place = f"{printable(topology.name)}, {len(topology.compute)} compute nodes"
-    title = f"{file}: right: {schedule.collective.value} in steps on {place}"
-    return Page(title, (labelled(step_rows(schedule, report)),), right=True)
+    title = f"{file}: valid: {schedule.collective.value} in steps on {place}"
+    return Page(title, (labelled(step_rows(schedule, report)),), valid=True)
 
 
 def step_rows(schedule: StepSchedule, report: StepReport) -> list[tuple[str, str]]:
-    """Return labels and values of what a correct step schedule achieves."""
+    """Return the rows about what a valid step schedule achieves."""
     factor, least = report.bandwidth_factor, report.least_factor
     if factor is None or least is None:
         return [("steps", str(schedule.steps))]
-    optimal = "no schedule has less" if report.optimal else f"at least {least} ({float(least):.4g})"
+    optimal = "the minimum" if report.optimal else f"the lower bound is {least} ({float(least):.4g})"
     rows = [
         ("steps", f"{schedule.steps} (T_L, in hops)"),
         ("bandwidth", f"{factor} ({float(factor):.4g}) M/B (T_B); {optimal}"),

@@ -1,14 +1,15 @@
-"""A table and a page as values, and as the text, the JSON rows and the lines that they are printed as.
+"""Tables and pages: values that can be printed as text, and written as JSON or HTML.
 
-A `Table` holds values, and each `Column` says how one of them is shown, so the text that a person reads and the JSON
-that a program reads come from the same rows. A `Page` is all that one result says: a title, then tables and sentences.
-`printing` puts a page on a terminal or into a pipe, `html` into a notebook.
+A `Table` contains values, and each `Column` formats the values of one column. So text and JSON are made from the same
+rows. A `Page` is the complete text of a result: a title, then tables and sentences. `printing` prints a page to a
+terminal or a pipe, and `html` shows it in a notebook.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from forestcoll.display import Displayed
 from forestcoll.presentation.text import printable
 
 _INDENT = "  "
@@ -20,10 +21,10 @@ class Column:
     """One column of a table.
 
     Attributes:
-        title: the text above it; a table whose columns have no titles is printed without a line of titles.
-        show: returns the text of a value.
-        right: whether the text is aligned to the right, as numbers are.
-        key: the key of the value in JSON; None if JSON leaves the column out.
+        title: the heading. If no column of a table has a title, the table is printed without headings.
+        show: returns a value as text.
+        right: whether the text is aligned to the right, as for numbers.
+        key: the key of the value in JSON; None if the column is not part of the JSON.
     """
 
     title: str = ""
@@ -33,13 +34,13 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Displayed):
     r"""Rows of values under columns.
 
     Attributes:
-        columns: what stands in each place of a row.
-        rows: the values; as many in each row as there are columns.
-        title: a line above the table; nothing if empty.
+        columns: the columns, from left to right.
+        rows: the values of each row, one for each column.
+        title: a line above the table; no line if empty.
         notes: lines below the table.
 
     Example:
@@ -59,19 +60,19 @@ class Table:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """The titles of the columns; empty where no column has one."""
+        """The titles of the columns; empty if no column has a title."""
         titles = tuple(column.title for column in self.columns)
         return titles if any(titles) else ()
 
     def cells(self) -> list[tuple[str, ...]]:
-        """Return the text of each value, row by row, without control characters."""
+        """Return the values of each row as text without control characters."""
         return [
             tuple(printable(column.show(value)) for column, value in zip(self.columns, row, strict=True))
             for row in self.rows
         ]
 
     def lines(self) -> list[str]:
-        """Return the table as aligned text without colour."""
+        """Return the lines of the table as aligned text without colours."""
         cells = [each for each in (self.titles, *self.cells()) if each]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         above = [printable(self.title)] * bool(self.title)
@@ -85,7 +86,7 @@ class Table:
         return f"{_INDENT}{_GAP.join(padded)}".rstrip()
 
     def documents(self) -> list[dict[str, object]]:
-        """Return the rows as JSON objects, each value under the key of its column."""
+        """Return each row as a JSON object, with each value under the key of its column."""
         return [
             {column.key: value for column, value in zip(self.columns, row, strict=True) if column.key is not None}
             for row in self.rows
@@ -93,7 +94,7 @@ class Table:
 
 
 def labelled(rows: Iterable[tuple[str, str]]) -> Table:
-    """Return labels and what belongs to each as a table without titles.
+    """Return pairs of a label and its text as a table without headings.
 
     Example:
         >>> labelled([("steps", "3"), ("transfers", "24")]).lines()
@@ -103,25 +104,25 @@ def labelled(rows: Iterable[tuple[str, str]]) -> Table:
 
 
 @dataclass(frozen=True)
-class Page:
-    """All that one result says to a person.
+class Page(Displayed):
+    """The complete text of a result.
 
     Attributes:
-        title: its first line.
+        title: the first line.
         blocks: tables and sentences, from top to bottom.
-        right: whether what was checked is right; None where nothing was.
+        valid: the result of a check; None if nothing was checked.
 
     Example:
-        >>> Page("a ring", (labelled([("links", "6")]), "All links are alike.")).lines()
-        ['a ring', '  links  6', 'All links are alike.']
+        >>> Page("a ring", (labelled([("links", "6")]), "All links have the same bandwidth.")).lines()
+        ['a ring', '  links  6', 'All links have the same bandwidth.']
     """
 
     title: str
     blocks: tuple[Table | str, ...] = ()
-    right: bool | None = None
+    valid: bool | None = None
 
     def lines(self) -> list[str]:
-        """Return the page as text without colour."""
+        """Return the lines of the page as text without colours."""
         lines = [printable(self.title)]
         for block in self.blocks:
             lines += [block] if isinstance(block, str) else block.lines()

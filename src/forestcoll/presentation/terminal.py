@@ -1,4 +1,4 @@
-"""Pages on a terminal, drawn by rich: bold titles, dim notes, green and red for right and wrong."""
+"""Printing of pages to a terminal with rich: bold titles, dim notes, green and red for valid and invalid results."""
 
 from typing import TextIO
 
@@ -16,9 +16,9 @@ _INDENT = (0, 0, 0, 2)
 
 
 def draw(page: Page, stream: TextIO) -> None:
-    """Draw a page on a terminal; cells that are too long for its width are wrapped inside their column."""
+    """Print a page to a terminal. Cells that are too long for its width are wrapped inside their column."""
     console = Console(file=stream, highlight=False)
-    console.print(Text(printable(page.title), style=_TITLE_STYLES[page.right]), soft_wrap=True)
+    console.print(Text(printable(page.title), style=_TITLE_STYLES[page.valid]), soft_wrap=True)
     for block in page.blocks:
         if isinstance(block, str):
             console.print(Text(block), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Short texts that several results share: numbers, durations, and where a file went."""
+"""Short texts that several results share: numbers, durations and output files."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -8,7 +8,7 @@ from forestcoll.files import is_standard_stream
 
 
 def printable(text: object) -> str:
-    r"""Return `text` on one line and without control characters: names come from files that anyone wrote.
+    r"""Return `text` with a `?` for each control character and line break, because names come from any file.
 
     Example:
         >>> printable("two\nlines")
@@ -18,7 +18,7 @@ def printable(text: object) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a number with its noun.
+    """Return a number with its noun in the singular or plural.
 
     Example:
         >>> plural(1, "link"), plural(2048, "link")
@@ -28,7 +28,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def duration(microseconds: float | Fraction, digits: int = 4) -> str:
-    """Return a time in the unit that suits it, with that many significant digits.
+    """Return a time in microseconds as text in us, ms or s, with the given number of significant digits.
 
     Example:
         >>> duration(12.5), duration(1_500_000, 6)
@@ -42,7 +42,7 @@ def duration(microseconds: float | Fraction, digits: int = 4) -> str:
 
 
 def stage_times(seconds: Mapping[str, float]) -> str:
-    """Return how long each stage of a run took.
+    """Return the time of each stage of a run as text.
 
     Example:
         >>> stage_times({"reading": 0.25, "verifying": 1.5})
@@ -52,47 +52,47 @@ def stage_times(seconds: Mapping[str, float]) -> str:
 
 
 def stage_document(seconds: Mapping[str, float]) -> dict[str, float]:
-    """Return the JSON object of `stage_times`: seconds to a millionth."""
+    """Return the time of each stage of a run as a JSON object, in seconds, rounded to microseconds."""
     return {stage: round(passed, 6) for stage, passed in seconds.items()}
 
 
 def written_to(output: Path | None) -> str:
-    """Return where a result was written.
+    """Return the text of a row `written`: the output file of a result.
 
     Example:
         >>> written_to(None)
-        'nowhere; -o FILE writes it'
+        'no; use -o FILE'
     """
     if output is None:
-        return "nowhere; -o FILE writes it"
+        return "no; use -o FILE"
     return "to standard output" if is_standard_stream(output) else printable(output)
 
 
 def path_text(path: Path | None) -> str | None:
-    """Return a path as JSON has it; null where nothing was written."""
+    """Return a path as a JSON value; None if nothing was written."""
     return None if path is None else str(path)
 
 
 def percent(part: Fraction) -> str:
-    """Return a part of a whole in percent, rounded down: 100 % is all of it."""
+    """Return a fraction in percent, rounded down, so that 100.00% means exactly 1."""
     hundredths = part * 10**4
     return f"{hundredths.numerator // hundredths.denominator / 100:.2f}%"
 
 
 def bandwidth(value: Fraction, unit: str) -> str:
-    """Return `value` exactly, and as a decimal where that differs."""
+    """Return `value` with its unit, exactly and, if it is not an integer, also as a decimal number."""
     exact = f"{value} {unit}"
     return exact if value.denominator == 1 else f"{exact} ({float(value):.6g})"
 
 
 def quotient(value: Fraction, by: Fraction, unit: str) -> str:
-    """Return `value` divided by `by`, with the result."""
+    """Return the division of `value` by `by` as text, with its result."""
     if by == 1:
         return f"{value} {unit}"
     shown, divisor = (str(each) if each.denominator == 1 else f"({each})" for each in (value, by))
     return f"{shown} / {divisor} = {value / by} {unit}"
 
 
-def sentence(text: str) -> str:
+def capitalized(text: str) -> str:
     """Return `text` with its first letter in upper case."""
     return text[:1].upper() + text[1:]

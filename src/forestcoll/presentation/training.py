@@ -1,4 +1,4 @@
-"""How long an iteration of training takes, in words and as JSON."""
+"""The time of a training iteration as a page and as JSON."""
 
 from collections.abc import Mapping
 
@@ -10,13 +10,13 @@ from forestcoll.training import Iteration, Network, Profile
 def training_document(
     model: Profile, network: Network, best: Iteration, by_bucket: Mapping[int, float]
 ) -> dict[str, object]:
-    """Return the JSON of an iteration.
+    """Return the JSON object of an iteration.
 
     Args:
-        model: what is trained.
-        network: what it is trained on.
-        best: the iteration with the best size of buckets.
-        by_bucket: microseconds of an iteration for each size of buckets in bytes.
+        model: the model that is trained.
+        network: the network that it is trained on.
+        best: the iteration with the best bucket size.
+        by_bucket: the time of an iteration in microseconds, by bucket size in bytes.
     """
     return {
         "profile": model.name,
@@ -33,7 +33,7 @@ def training_document(
 
 
 def training_page(model: Profile, network: Network, best: Iteration) -> Page:
-    """Return what a person reads of an iteration: what it spends its time on."""
+    """Return the page of an iteration; the arguments are those of `training_document`."""
 
     def share(time: float) -> str:
         return f"{duration(time)}, {time / best.total_us:.0%}"

@@ -1,4 +1,4 @@
-"""A schedule of trees in words and figures: how tall its trees are, and how much it sends."""
+"""Rows and JSON keys about a schedule of trees: the number and height of its trees, and the data that it sends."""
 
 from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.traffic import traffic_of
@@ -6,20 +6,20 @@ from forestcoll.schedule.trees.value import TreeSchedule
 
 
 def traffic_document(schedule: TreeSchedule) -> dict[str, object]:
-    """Return the JSON keys that state how much a schedule sends, in multiples of M."""
+    """Return the JSON keys about the data that a schedule sends, in multiples of M."""
     traffic = traffic_of(schedule)
     return {"sent_per_node": str(traffic.sent), "sent_on_all_links": str(traffic.wire)}
 
 
 def traffic_rows(schedule: TreeSchedule) -> list[tuple[str, str]]:
-    """Return the row that states how much a schedule sends."""
+    """Return the row about the data that a schedule sends."""
     traffic = traffic_of(schedule)
     sent, wire = float(traffic.sent), float(traffic.wire)
     return [("traffic", f"a compute node sends {sent:.4g} M on average; all links together carry {wire:.5g} M")]
 
 
 def shape_document(schedule: TreeSchedule) -> dict[str, object]:
-    """Return the JSON keys that state how many trees there are and how tall they are."""
+    """Return the JSON keys about the number and the height of trees."""
     shape = tree_shape(schedule)
     return {
         "trees": shape.trees,
@@ -33,11 +33,11 @@ def shape_document(schedule: TreeSchedule) -> dict[str, object]:
 
 
 def shape_rows(schedule: TreeSchedule) -> list[tuple[str, str]]:
-    """Return the rows that state how many trees there are and how tall they are."""
+    """Return the rows about the number and the height of trees."""
     shape = tree_shape(schedule)
-    height = f"{shape.greatest_height} sends at most, {shape.mean_height:.2f} on average"
+    height = f"at most {shape.greatest_height} sends, {shape.mean_height:.2f} on average"
     images = f", {shape.group_order} images each: {shape.trees} trees"
     return [
         ("listed trees", f"{shape.base_trees}{images if shape.group_order > 1 else ''}"),
-        ("height", f"{height} (links: {shape.greatest_hops}, {shape.mean_hops:.2f})"),
+        ("height", f"{height} (in links: {shape.greatest_hops}, {shape.mean_hops:.2f})"),
     ]

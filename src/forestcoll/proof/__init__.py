@@ -1,4 +1,4 @@
-"""Bounds and their proofs. A proof is a value that is checked by addition; each kind has one file."""
+"""Bounds and their proofs as values and as JSON. A proof is checked by addition; each kind has one file."""
 
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof

@@ -39,6 +39,9 @@ class CutProof(Proof):
 
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
         """See `Proof.algbw`."""
+        members = demand.members(topology)
+        if len(set(self.inside).intersection(members)) in {0, len(members)}:
+            raise ProofError("no compute node that takes part is inside the cut, or none is outside")
         part = self.must_leave(topology, demand)
         if not part:
             raise ProofError("no part of the data must leave the cut")

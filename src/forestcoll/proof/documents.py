@@ -31,5 +31,5 @@ def proof_from_document(document: object, topology: Topology, where: str) -> Pro
         raise InputError(f'{where} is {shown(document)}; expected {{"kind": ..., ...}}')
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise InputError(f"{where}.kind is {shown(kind)}; this version knows {', '.join(map(repr, KINDS))}")
+        raise InputError(f"{where}.kind is {shown(kind)}; this version supports {', '.join(map(repr, KINDS))}")
     return KINDS[kind].from_document(document, topology, where)

@@ -28,6 +28,13 @@ class LengthsProof(Proof):
     Attributes:
         ends: the source and the target of each link with a length above 0.
         lengths: the lengths of these links, in the same order; all other links have length 0.
+
+    Example:
+        >>> from forestcoll import Collective, Demand, LengthsProof, load_topology
+        >>> ring = load_topology("ring:nodes=3")
+        >>> proof = LengthsProof.of(ring, (1,) * len(ring.links))
+        >>> str(proof.algbw(ring, Demand(Collective.ALL_TO_ALL)))
+        '3'
     """
 
     ends: tuple[tuple[int, int], ...]
@@ -52,7 +59,7 @@ class LengthsProof(Proof):
         bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
         length_of = dict(zip(self.ends, self.lengths, strict=True))
         if not bandwidths.keys() >= length_of.keys():
-            raise ProofError("a length is given for a link that is not there")
+            raise ProofError("a length is given for a link that does not exist")
         used = sum((bandwidths[ends] * length for ends, length in length_of.items()), Fraction(0))
         members = demand.members(topology)
         apart = sum(_distances(topology, length_of, source, members) for source in members)

@@ -46,6 +46,13 @@ class PricesProof(Proof):
     Attributes:
         prices: ports, each with its price for a unit of time, above 0.
         cuts: sets of compute nodes without the source, each after its weight, above 0.
+
+    Example:
+        >>> from forestcoll import Collective, Demand, compare_series, load_topology
+        >>> ring = load_topology("ring:nodes=3")
+        >>> proof = compare_series(ring, 0).best.certificate
+        >>> str(proof.algbw(ring, Demand(Collective.BROADCAST, root=0)))
+        '2'
     """
 
     prices: tuple[tuple[Port, Fraction], ...]
@@ -69,7 +76,7 @@ class PricesProof(Proof):
             raise ProofError("a port has two prices")
         others = set(topology.compute) - {demand.root}
         if not self.cuts or not all(inside and others.issuperset(inside) for _, inside in self.cuts):
-            raise ProofError("there is no cut, or one is empty or holds the source or a switch")
+            raise ProofError("there is no cut, or one is empty or contains the source or a switch")
         self._check_path_costs(topology)
         return self.throughput
 
@@ -81,7 +88,9 @@ class PricesProof(Proof):
                 due = sum((weight for weight, cut in self.cuts if target in cut and node not in cut), Fraction(0))
                 if cost < due:
                     ends = " -> ".join(repr(each) for each in topology.ids([node, target]))
-                    raise ProofError(f"{ends} costs less than the weight of the cuts that it enters")
+                    raise ProofError(
+                        f"{ends} costs {cost} at the prices, less than {due}, the weight of the cuts that it enters"
+                    )
 
     def _costs(self, topology: Topology) -> list[Fraction]:
         """Return the cost of a message over each link."""

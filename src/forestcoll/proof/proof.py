@@ -18,7 +18,16 @@ NodeName: TypeAlias = Callable[[int], object]
 
 
 class ProofError(ValueError):
-    """A proof is not valid on a network; the message names the condition that fails."""
+    """A proof is not valid for a network and a demand. The message names the condition that fails.
+
+    Example:
+        >>> from forestcoll import CutProof, Demand, ProofError, load_topology
+        >>> try:
+        ...     CutProof((0, 1, 2)).algbw(load_topology("ring:nodes=3"), Demand())
+        ... except ProofError as error:
+        ...     print(error)
+        no compute node that takes part is inside the cut, or none is outside
+    """
 
 
 class Proof(ABC):
@@ -27,6 +36,13 @@ class Proof(ABC):
     Attributes:
         kind: the name of the kind in documents.
         trees_only: whether the bound holds only for schedules whose data moves along trees, not for all schedules.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> best = optimum("ring:nodes=3", "allreduce")
+        >>> proof = best.bound.proof
+        >>> proof.kind, proof.trees_only, str(proof.algbw(best.topology, best.demand))
+        ('receipt', True, '3/2')
     """
 
     kind: ClassVar[str]
@@ -35,6 +51,10 @@ class Proof(ABC):
     @abstractmethod
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
         """Return the algbw that no schedule of `demand` on `topology` exceeds, in the unit of the topology.
+
+        Args:
+            topology: the network.
+            demand: the collective and its parameters.
 
         Raises:
             ProofError: the proof is not valid for this network or this demand.

@@ -33,11 +33,11 @@ class ReceiptProof(Proof):
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
         """See `Proof.algbw`."""
         if demand.collective is not Collective.ALLREDUCE:
-            raise ProofError(f"it bounds an allreduce only, and this is {demand.collective.with_article}")
+            raise ProofError(f"a receipt bounds an allreduce only, and this is {demand.collective.with_article}")
         if len(demand.members(topology)) < len(topology.compute):
-            raise ProofError("a compute node is idle, and could copy or add up data as a relay")
+            raise ProofError("a compute node is idle and could copy or add up data")
         if topology.able_switches:
-            raise ProofError("a switch copies or adds up")
+            raise ProofError("a switch can copy or add up data")
         return self.bandwidth(topology) / self.times(topology)
 
     def bandwidth(self, topology: Topology) -> Fraction:

@@ -41,6 +41,12 @@ class WeightedCut:
         phase: the phase. Data must leave the set in a broadcast, and enter it in a reduce.
         inside: the numbers of its nodes, in rising order; at least one member is missing.
         weight: y_S, 0 or more.
+
+    Example:
+        >>> from forestcoll import allreduce_optimum, load_topology
+        >>> cut = allreduce_optimum(load_topology("ring:nodes=3")).proof.cuts[0]
+        >>> str(cut.phase), len(cut.inside), str(cut.weight)
+        ('reduce', 2, '3/4')
     """
 
     phase: PhaseOp
@@ -102,6 +108,13 @@ class TreeDualProof(Proof):
         cuts: sets with weights. Each represents its images under `symmetry`, which share its weight.
         potentials: for each phase, the nodes with a potential, and the potential; it is equal on each orbit.
         symmetry: a group of symmetries of the network.
+
+    Example:
+        >>> from forestcoll import Collective, Demand, allreduce_optimum, load_topology
+        >>> ring = load_topology("ring:nodes=3")
+        >>> proof = allreduce_optimum(ring).proof
+        >>> str(proof.algbw(ring, Demand(Collective.ALLREDUCE)))
+        '3/2'
     """
 
     cuts: tuple[WeightedCut, ...]
@@ -119,8 +132,9 @@ class TreeDualProof(Proof):
         if demand.collective is Collective.ALLREDUCE:
             return self.allreduce_rate(network, roles)
         phase = PhaseOp.REDUCE if demand.collective.only_reduces else PhaseOp.BROADCAST
-        if any(cut.phase is not phase for cut in self.cuts):
-            raise ProofError(f"a set belongs to another phase than the {phase} of {demand.collective.with_article}")
+        for place, cut in enumerate(self.cuts):
+            if cut.phase is not phase:
+                raise ProofError(f"set {place} belongs to a {cut.phase}, and this is {demand.collective.with_article}")
         return self.forest_rate(network, roles, phase, demand.parts(topology))
 
     def forest_rate(self, topology: Topology, roles: Roles, phase: PhaseOp, parts: Sequence[Fraction]) -> Fraction:
@@ -135,9 +149,9 @@ class TreeDualProof(Proof):
         Raises:
             ProofError: the proof is not valid for this network.
         """
-        orbits = self._sound_orbits(topology, roles)
+        orbits = self._checked_orbits(topology, roles)
         rooted = self._rooted(orbits, topology.compute, parts)
-        held = sum(map(mul, self._held(orbits), rooted), Fraction(0))
+        held = sum(map(mul, self._weights_inside(orbits), rooted), Fraction(0))
         return _quotient(self._paid(topology, orbits, [phase]), held)
 
     def allreduce_rate(self, topology: Topology, roles: Roles, *, equal_roots: bool = False) -> Fraction:
@@ -148,8 +162,8 @@ class TreeDualProof(Proof):
         Raises:
             ProofError: the proof is not valid for this network.
         """
-        orbits = self._sound_orbits(topology, roles)
-        held = self._held(orbits)
+        orbits = self._checked_orbits(topology, roles)
+        held = self._weights_inside(orbits)
         if equal_roots:
             compute = {orbits.of_node[node] for node in topology.compute}
             least = sum((held[orbit] for orbit in compute), Fraction(0)) / len(topology.compute)
@@ -158,19 +172,20 @@ class TreeDualProof(Proof):
             least = min(held[orbit] / orbits.node_sizes[orbit] for orbit in roots)
         return _quotient(self._paid(topology, orbits, PHASES), least)
 
-    def _sound_orbits(self, topology: Topology, roles: Roles) -> Orbits:
-        """Return the orbits of nodes and links, after a check of the conditions for the inequality."""
+    def _checked_orbits(self, topology: Topology, roles: Roles) -> Orbits:
+        """Return the orbits of nodes and links, after a check of the conditions under which the inequality holds."""
         fault = self._fault(roles)
         if fault is not None:
             raise ProofError(fault)
-        if not all(_is_symmetry(topology, shift.image.tolist()) for shift in self.symmetry.shifts):
-            raise ProofError("its symmetry is none of the network")
+        for place, shift in enumerate(self.symmetry.shifts):
+            if not _is_symmetry(topology, shift.image.tolist()):
+                raise ProofError(f"shift {place} is not a symmetry of the network")
         orbits = Orbits.of(topology, self.symmetry)
-        if not all(self._is_alike(phase, orbits) for phase in PHASES):
-            raise ProofError("the symmetry takes nodes of different potentials to each other")
+        if not all(self._has_equal_potentials(phase, orbits) for phase in PHASES):
+            raise ProofError("the symmetry maps a node to a node with another potential")
         return orbits
 
-    def _is_alike(self, phase: PhaseOp, orbits: Orbits) -> bool:
+    def _has_equal_potentials(self, phase: PhaseOp, orbits: Orbits) -> bool:
         """Return whether all nodes of each orbit have the same potential."""
         potential = dict(self._of_phase(phase))
         return all(
@@ -179,20 +194,20 @@ class TreeDualProof(Proof):
         )
 
     def _fault(self, roles: Roles) -> str | None:
-        for cut in self.cuts:
+        for place, cut in enumerate(self.cuts):
             if cut.weight < 0:
-                return "the weight of a set is negative"
+                return f"the weight of set {place} is negative"
             if roles.receivers[cut.phase] <= set(cut.inside):
-                return "a set holds all nodes that take part"
+                return f"set {place} contains all nodes that take part"
         for phase in PHASES:
             if any(potential and node not in roles.passive[phase] for node, potential in self._of_phase(phase)):
-                return f"a node that does more than pass data on has a potential in the {phase}"
+                return f"a node that does more than forward data has a potential in the {phase}"
         return None
 
     def _of_phase(self, phase: PhaseOp) -> Iterable[tuple[int, Fraction]]:
         return self.potentials.get(phase, {}).items()
 
-    def _held(self, orbits: Orbits) -> list[Fraction]:
+    def _weights_inside(self, orbits: Orbits) -> list[Fraction]:
         """Return, for each orbit of nodes, the sum over all sets of weight times number of its nodes inside."""
         held = [Fraction(0)] * len(orbits.node_sizes)
         for cut in self.cuts:
@@ -310,7 +325,7 @@ class TreeDualProof(Proof):
 
 def _quotient(paid: Fraction, held: Fraction) -> Fraction:
     if held <= 0:
-        raise ProofError("its sets hold no data")
+        raise ProofError("the sets contain no data")
     return paid / held
 
 

@@ -1,1 +1,1 @@
-"""The main entry points: the optimum of a request, and a schedule that reaches it."""
+"""What users call: `optimum()` and `generate()` select the search for a request and return its result."""

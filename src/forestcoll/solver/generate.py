@@ -8,11 +8,11 @@ from forestcoll.ranks import RanksLike
 from forestcoll.request import Request, RequestLike
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.optimum import solve
-from forestcoll.solver.search import Solution
+from forestcoll.solver.problem import Solution
 from forestcoll.topology import NodeId, TopologyLike
 
 
-def generate(  # noqa: PLR0913 (what is asked, and how)
+def generate(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
     collective: RequestLike = Collective.ALLGATHER,
     *,

@@ -6,19 +6,19 @@ from numbers import Integral
 from forestcoll.collective import Collective, ShardsByNode
 from forestcoll.errors import InputError, NoSolutionError, shown
 from forestcoll.exact import MAX_TREES_DIGITS
-from forestcoll.optima.scaling import require_all_ports
-from forestcoll.optima.value import Optimum
+from forestcoll.forest_optimum.scaling import require_all_ports
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
 from forestcoll.request import Request, RequestLike
-from forestcoll.solver.search import Problem, Solution
+from forestcoll.solver.problem import Problem, Solution
 from forestcoll.topology import NodeId, TopologyLike
 from forestcoll.topology.part import part_without
 from forestcoll.topology.reach import unreachable_pair
 from forestcoll.topology.registry import load_topology
 
 
-def optimum(  # noqa: PLR0913 (what is asked, and how)
+def optimum(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
     collective: RequestLike = Collective.ALLGATHER,
     *,
@@ -68,7 +68,7 @@ def optimum(  # noqa: PLR0913 (what is asked, and how)
     return solve(topology, request, trees=trees, max_trees=max_trees, progress=progress).optimum
 
 
-def optima_by_trees(  # noqa: PLR0913 (what is asked, and how)
+def optima_by_trees(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
     collective: RequestLike = Collective.ALLGATHER,
     *,

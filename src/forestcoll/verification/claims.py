@@ -13,9 +13,9 @@ from forestcoll.proof import CutProof, Proof
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.verification import wording
 from forestcoll.verification.network import Network
-from forestcoll.verification.proofs import cut
-from forestcoll.verification.proofs.checks import proven
-from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.proof_checks import cut
+from forestcoll.verification.proof_checks.checks import proven
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
 from forestcoll.verification.rule import Rule
 
 
@@ -70,8 +70,8 @@ def wrong_kind(claim: Claim) -> str | None:
     """Find a proof of a kind that does not bound such schedules."""
     if claim.proof is None or isinstance(claim.proof, claim.proofs):
         return None
-    known = ", ".join(repr(each.kind) for each in claim.proofs)
-    return f"the certificate is a proof by {claim.proof.kind!r}; expected one by {known}"
+    known = " or ".join(repr(each.kind) for each in claim.proofs)
+    return f"the certificate is a proof of kind {claim.proof.kind!r}; expected {known}"
 
 
 def _of_cut(find: Callable[[CutProof, Claim], str | None]) -> Callable[[Claim], str | None]:
@@ -132,7 +132,7 @@ def unproven(claim: Claim) -> str | None:
     try:
         _ = claim.proven
     except UnprovenError as failure:
-        return f"the proof by {claim.proof.kind!r} proves nothing: {failure}"
+        return f"the proof of kind {claim.proof.kind!r} proves no bound: {failure}"
     return None
 
 
@@ -155,7 +155,7 @@ def _proof(claim: Claim) -> str:
     """Return in words which bound the proof proves, and how."""
     if not isinstance(claim.proof, CutProof):
         kind = "" if claim.proof is None else claim.proof.kind
-        return f"the proof by {kind!r} proves {wording.number(claim.proven)}"
+        return f"the proof of kind {kind!r} proves {wording.number(claim.proven)}"
     question, nodes = claim.question, wording.nodes(claim.network.topology, claim.proof.inside)
     leaving, part = (wording.number(find(claim.proof, question)) for find in (cut.exit_bandwidth, cut.must_leave))
     count = f"{cut.members_inside(claim.proof, question)} of {len(question.members)}"

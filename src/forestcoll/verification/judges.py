@@ -64,7 +64,7 @@ def verify(schedule: Schedule) -> Report:
         schedule is `optimal`. Each kind adds its own figures.
 
     Raises:
-        InternalError: no judge knows this kind of schedule.
+        InternalError: there is no judge for this kind of schedule.
 
     Example:
         >>> from forestcoll import build_topology, generate
@@ -73,7 +73,7 @@ def verify(schedule: Schedule) -> Report:
         (True, True, '8/3')
     """
     if type(schedule) not in JUDGES:
-        raise InternalError(f"no judge knows schedules of kind {schedule.kind!r}")
+        raise InternalError(f"there is no judge for schedules of kind {schedule.kind!r}")
     return JUDGES[type(schedule)].judge(schedule)
 
 

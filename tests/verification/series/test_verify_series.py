@@ -111,7 +111,7 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
     (
         "certificate",
         lambda: with_certificate(cuts=((Fraction(3), (1,)),)),
-        "'s' -> '1' costs 1 at the certificate's prices, less than the 3 of the cuts that it enters",
+        "'s' -> '1' costs 1 at the prices, less than 3, the weight of the cuts that it enters",
     ),
     (
         "optimum",
@@ -126,7 +126,7 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
     (
         "certificate",
         lambda: with_bound(1, proof=CutProof((0,))),
-        "the certificate is a proof by 'cut'; expected one by 'prices'",
+        "the certificate is a proof of kind 'cut'; expected 'prices'",
     ),
 ]
 

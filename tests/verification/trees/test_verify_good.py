@@ -14,7 +14,7 @@ from forestcoll.collective import SCHEDULED
 from forestcoll.schedule.rows import Rows
 from forestcoll.topology import TopologyBuilder
 from forestcoll.verification import LinkLoad, network, rules, verify
-from forestcoll.verification.proofs.question import MAX_DENOMINATOR_DIGITS
+from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.trees import delivery
 from forestcoll.verification.trees.case import Case
 from forestcoll.verification.trees.rules import RULE_BOOKS

@@ -11,7 +11,7 @@ import numpy as np
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError
 from forestcoll.generation.bfb.allgather import require_direct
-from forestcoll.generation.step_duality import by_allgathers
+from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology
 
@@ -23,7 +23,7 @@ def halving_doubling_schedule(topology: Topology, collective: Collective) -> Ste
         InputError: the number of nodes is not a power of two, two partners are not neighbours, or there is a switch.
     """
     require_direct(topology)
-    return by_allgathers(topology, collective, _allgather)
+    return from_allgathers(topology, collective, _allgather)
 
 
 def _allgather(topology: Topology) -> StepSchedule:

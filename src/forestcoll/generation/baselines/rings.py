@@ -13,7 +13,7 @@ import numpy as np
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError
 from forestcoll.generation.bfb.allgather import require_direct
-from forestcoll.generation.step_duality import by_allgathers
+from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Link, Topology
 
@@ -33,7 +33,7 @@ def ring_schedule(topology: Topology, collective: Collective) -> StepSchedule:
         InputError: the links are not a union of rings through all nodes, or there is a switch.
     """
     require_direct(topology)
-    return by_allgathers(topology, collective, _allgather)
+    return from_allgathers(topology, collective, _allgather)
 
 
 def _allgather(topology: Topology) -> StepSchedule:

@@ -14,7 +14,7 @@ import numpy as np
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError
 from forestcoll.generation.bfb.allgather import require_direct
-from forestcoll.generation.step_duality import by_allgathers
+from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology
@@ -28,7 +28,7 @@ def torus_ring_schedule(topology: Topology, collective: Collective) -> StepSched
         InputError: the network is not a torus with nodes numbered in row-major order, or there is a switch.
     """
     require_direct(topology)
-    return by_allgathers(topology, collective, _allgather)
+    return from_allgathers(topology, collective, _allgather)
 
 
 def torus_sizes(topology: Topology) -> tuple[int, ...]:

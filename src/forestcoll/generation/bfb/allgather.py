@@ -11,8 +11,8 @@ from math import gcd, lcm
 from forestcoll.collective import Collective, PhaseOp, collective_named
 from forestcoll.core import StepTransfers
 from forestcoll.errors import InputError, shown
-from forestcoll.generation.step_duality import by_allgathers
-from forestcoll.optima.scaling import ScaledTopology, require_all_ports
+from forestcoll.forest_optimum.scaling import ScaledTopology, require_all_ports
+from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology
@@ -48,7 +48,9 @@ def bfb(
     checked_chunks(chunks)
     if data_size is not None and (type(data_size) is not int or data_size < 1):
         raise InputError(f"data_size is {shown(data_size)}; expected an integer of 1 or more")
-    return by_allgathers(topology, kind, lambda network: _Request(network, chunks or 0, data_size).allgather(progress))
+    return from_allgathers(
+        topology, kind, lambda network: _Request(network, chunks or 0, data_size).allgather(progress)
+    )
 
 
 def checked_chunks(chunks: int | None) -> int | None:

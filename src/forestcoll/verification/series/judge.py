@@ -16,8 +16,8 @@ from forestcoll.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
 from forestcoll.verification.claims import Claim, is_optimal, wrong_collective, wrong_kind
 from forestcoll.verification.network import Network
-from forestcoll.verification.proofs.prices import occupied
-from forestcoll.verification.proofs.question import UnprovenError
+from forestcoll.verification.proof_checks.prices import occupied
+from forestcoll.verification.proof_checks.question import UnprovenError
 from forestcoll.verification.report import SeriesReport
 from forestcoll.verification.rule import Rule, first_fault, statements
 

@@ -11,8 +11,8 @@ from forestcoll.collective import Collective
 from forestcoll.proof import Bound, CutProof, Proof, ReceiptProof, TreeDualProof
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification.claims import Claim
-from forestcoll.verification.proofs.checks import proven
-from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.checks import proven
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
 from forestcoll.verification.report import StepReport
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.steps.case import StepCase

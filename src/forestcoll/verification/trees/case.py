@@ -15,7 +15,7 @@ from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Symmetry
 from forestcoll.verification.network import ExactArray, Network
-from forestcoll.verification.proofs.question import MAX_DENOMINATOR_DIGITS, Question
+from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS, Question
 from forestcoll.verification.trees.group import Group
 
 

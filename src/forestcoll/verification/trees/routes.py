@@ -78,7 +78,7 @@ def interior_compute(case: Case) -> str | None:
     return None
 
 
-SKILLS = {PhaseOp.BROADCAST: "multicast", PhaseOp.REDUCE: "aggregate"}
+ABILITIES = {PhaseOp.BROADCAST: "multicast", PhaseOp.REDUCE: "aggregate"}
 """The ability that a switch needs so that routes of a phase may start or end on it."""
 
 
@@ -93,8 +93,8 @@ def ends_on_switch(case: Case) -> str | None:
         return None
     starts_wrong = not allowed[case.firsts[row]]
     end, verb = (case.firsts[row], "starts") if starts_wrong else (case.lasts[row], "ends")
-    skill = " or ".join(sorted(SKILLS[op] for op in ops))
-    switch = f"switch {wording.node(case, int(end))}, which cannot {skill}"
+    ability = " or ".join(sorted(ABILITIES[op] for op in ops))
+    switch = f"switch {wording.node(case, int(end))}, which cannot {ability}"
     return f"{wording.route(case, row)} {verb} on {switch}; expected a compute node"
 
 
@@ -108,5 +108,5 @@ def joins_wrong_switch(case: Case) -> str | None:
             tree, position = place_in_rows(phase.routes, entry)
             route = wording.route(case, phase.routes[tree][position])
             where = f"{wording.tree(case, place, tree)}, position {position}: {route}"
-            return f"{where} starts or ends on a switch that cannot {SKILLS[phase.op]}; expected a compute node"
+            return f"{where} starts or ends on a switch that cannot {ABILITIES[phase.op]}; expected a compute node"
     return None

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.verification.claims import FORM, Claim, bound_rules
-from forestcoll.verification.proofs.question import MAX_DENOMINATOR_DIGITS
+from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.rule import Rule, statements
 from forestcoll.verification.trees import delivery, routes, shares, symmetry
 from forestcoll.verification.trees.case import Case

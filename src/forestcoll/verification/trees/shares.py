@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from forestcoll.collective import PhaseOp
 from forestcoll.schedule.rows import Rows
-from forestcoll.verification.proofs.question import MAX_DENOMINATOR_DIGITS
+from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.trees import wording
 from forestcoll.verification.trees.case import Case
 

@@ -22,6 +22,12 @@ class ForestPlan:
         trees_per_root: k, the number of trees of each root for each unit of its weight.
         unused: for each link, the number of trees that would fit but must not use it, so that no switch sends more
             than it receives; empty if there is no such link.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> (plan,) = optimum("ring:nodes=3").forests
+        >>> plan.trees_per_root, plan.trees, str(plan.tree_bandwidth), plan.tree_capacities()
+        (1, 3, '1', (1, 1, 1, 1, 1, 1))
     """
 
     topology: Topology

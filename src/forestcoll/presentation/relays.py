@@ -1,10 +1,10 @@
-"""In words and as JSON: a collective over a part of the network, and of capacity that must stay unused."""
+"""What idle nodes gain as relays, and which capacity stays unused: rows, lines and JSON."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.collective import Collective
-from forestcoll.optima.value import Optimum
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.presentation.names import link_lines
 from forestcoll.presentation.text import bandwidth
 from forestcoll.topology import Link, Topology
@@ -12,12 +12,12 @@ from forestcoll.topology import Link, Topology
 
 @dataclass(frozen=True)
 class RelayGain:
-    """What idle nodes are worth as relays.
+    """What is gained by idle nodes that serve as relays.
 
     Attributes:
-        algbw: with them.
-        without: without them and their links; None where the ranks do not all reach each other then, or where the
-            number of trees that is asked for cannot be had.
+        algbw: the optimum with relays, in the unit of the topology.
+        without: the optimum without idle nodes and their links; None if the ranks cannot all reach each other without
+            them, or if there is no solution with the requested number of trees.
     """
 
     algbw: Fraction
@@ -25,7 +25,7 @@ class RelayGain:
 
     @staticmethod
     def of(best: Optimum, without: Optimum | None) -> "RelayGain":
-        """Return what `best` gains over the optimum `without` relays."""
+        """Return the gain of the optimum `best` over the optimum `without` relays."""
         return RelayGain(best.algbw, None if without is None else without.algbw)
 
     def document(self) -> dict[str, object]:
@@ -36,18 +36,18 @@ class RelayGain:
             "gain": None if self.without is None else str(self.algbw / self.without),
         }
 
-    def words(self, unit: str) -> str:
-        """Return what a person reads."""
+    def text(self, unit: str) -> str:
+        """Return the gain as text; `unit` is the unit of bandwidths."""
         if self.without is None:
-            return "without idle nodes as relays there is none"
+            return "without idle nodes as relays, there is no solution"
         if self.without == self.algbw:
-            return "nothing gained: without idle nodes as relays it is the same"
+            return "no gain: algbw is the same without idle nodes as relays"
         times = f"{float(self.algbw / self.without):.4g} times"
         return f"{times} the {bandwidth(self.without, unit)} without idle nodes as relays"
 
 
-def part_document(best: Optimum, gain: RelayGain | None) -> dict[str, object]:
-    """Return the JSON keys about ranks, relays and unused capacity; none where all nodes and links take part."""
+def participation_document(best: Optimum, gain: RelayGain | None) -> dict[str, object]:
+    """Return the JSON keys about ranks, relays and unused capacity, if there are any."""
     document: dict[str, object] = {}
     if best.ranks is not None:
         document["ranks"] = best.topology.ids(best.ranks)
@@ -64,19 +64,20 @@ def _link(topology: Topology, link: Link) -> dict[str, object]:
 
 
 def relay_rows(best: Optimum, gain: RelayGain | None) -> list[tuple[str, str]]:
-    """Return the row about what relays gain, if nodes are idle."""
-    return [] if gain is None else [("relays", gain.words(best.topology.bandwidth_unit))]
+    """Return the row about the gain by relays, if there are idle nodes."""
+    return [] if gain is None else [("relays", gain.text(best.topology.bandwidth_unit))]
 
 
 def unused_lines(best: Optimum) -> list[str]:
-    """Return the lines about capacity that must stay unused so that switches send what they take in."""
+    """Return the lines about unused capacity: links that no phase uses, or that would unbalance a switch."""
     links = best.spare
     if not links:
         return []
     total = sum((link.bandwidth for link in links), Fraction(0))
     amount = bandwidth(total, best.topology.bandwidth_unit)
-    why = "by both phases" if best.collective is Collective.ALLREDUCE else "so that switches send what they take in"
+    balanced = "because switches send exactly what they receive"
+    why = "in both phases" if best.collective is Collective.ALLREDUCE else balanced
     return [
-        f"Unused, {why}: {amount} in all, of",
+        f"Unused, {why}: {amount} in total, on",
         *(f"  {line}" for line in link_lines(best.topology, links)),
     ]

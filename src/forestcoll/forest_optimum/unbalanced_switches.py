@@ -1,10 +1,9 @@
 """The search for a forest on a network with unbalanced switches (ForestColl §5.6, appendix H).
 
 If all switches are balanced, trees in which switches only forward data reach the bound of all schedules, and copying on
-switches cannot make them faster. If not, such trees reach the largest balanced use of the switches
-(`optima.balancing`), and no trees do better if no switch can copy. A switch that can copy (or add up, if data is
-reduced) may send more than it receives, and so may an idle compute node that serves as a relay: trees can then be
-faster.
+switches cannot make them faster. If not, such trees reach the largest balanced use of the switches (`balancing`). No
+trees do better if no switch can copy. A switch that can copy (or add up, if data is reduced) may send more than it
+receives, and so may an idle compute node that serves as a relay: trees can then be faster.
 
 To find the best trees that copy on any switch is hard: packing Steiner trees is a special case. So each able switch
 gets one of two roles. It only forwards data, or it is a *copying* switch, which is treated as a compute node without
@@ -21,12 +20,12 @@ from fractions import Fraction
 from functools import partial
 
 from forestcoll.errors import NoSolutionError
-from forestcoll.optima import spanning
-from forestcoll.optima.balancing import balanced_use
-from forestcoll.optima.forest_search import ForestSearch, exit_bound
-from forestcoll.optima.plan import ForestPlan
-from forestcoll.optima.scaling import ScaledTopology
-from forestcoll.optima.search import Candidate
+from forestcoll.forest_optimum.balancing import balanced_use
+from forestcoll.forest_optimum.bottleneck import plan_with_trees_trimmed
+from forestcoll.forest_optimum.forest_search import ForestSearch, exit_bound
+from forestcoll.forest_optimum.interface import Candidate
+from forestcoll.forest_optimum.plan import ForestPlan
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
@@ -102,7 +101,7 @@ class UnbalancedSwitchSearch:
         nodes = used.topology.nodes
         whole = replace(self.topology.transposed() if backwards else self.topology, nodes=nodes)
         scaled = ScaledTopology.of(whole, used.weights, backwards=backwards)
-        found = spanning.with_trees_trimmed(scaled, self.search.found, trees)
+        found = plan_with_trees_trimmed(scaled, self.search.found, trees)
         return found.transposed() if backwards else found
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core import core_for
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.scaling import ScaledTopology
 
 Integers = npt.NDArray[np.int64]
 

@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 from forestcoll.proof import CutProof, LengthsProof, PricesProof, Proof, ReceiptProof, TreeDualProof
-from forestcoll.verification.proofs.cut import cut_bound
-from forestcoll.verification.proofs.lengths import lengths_bound
-from forestcoll.verification.proofs.prices import prices_bound
-from forestcoll.verification.proofs.question import Question, UnprovenError
-from forestcoll.verification.proofs.receipt import receipt_bound
-from forestcoll.verification.proofs.tree_dual import tree_dual_bound
+from forestcoll.verification.proof_checks.cut import cut_bound
+from forestcoll.verification.proof_checks.lengths import lengths_bound
+from forestcoll.verification.proof_checks.prices import prices_bound
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.receipt import receipt_bound
+from forestcoll.verification.proof_checks.tree_dual import tree_dual_bound
 
 CHECKS: dict[type[Proof], Callable[[Any, Question], Fraction]] = {
     CutProof: cut_bound,
@@ -33,5 +33,5 @@ def proven(proof: Proof, question: Question) -> Fraction:
         UnprovenError: the numbers of the proof do not meet its conditions.
     """
     if type(proof) not in CHECKS:
-        raise UnprovenError(f"no judge knows proofs of kind {proof.kind!r}")
+        raise UnprovenError(f"there is no check for proofs of kind {proof.kind!r}")
     return CHECKS[type(proof)](proof, question)

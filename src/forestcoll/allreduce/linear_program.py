@@ -23,9 +23,9 @@ from forestcoll.allreduce.plan import AllreducePlan, flow_network
 from forestcoll.collective import PhaseOp
 from forestcoll.errors import InternalError
 from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row, Solution
-from forestcoll.optima.cuts import FlowNetwork
-from forestcoll.optima.rooted import cut_set_bound
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.broadcast import cut_set_bound
+from forestcoll.forest_optimum.cuts import FlowNetwork
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.proof import ProofError
 from forestcoll.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut, crossings
@@ -65,6 +65,15 @@ class AllreduceOptimum:
         proof: the proof of `upper`.
         plan: a feasible plan; None if no exact plan was found.
         residual: without a plan, the relative amount by which `upper` exceeds the rate found in floating point.
+
+    Example:
+        >>> from forestcoll import Collective, Demand, allreduce_optimum, load_topology
+        >>> ring = load_topology("ring:nodes=3")
+        >>> best = allreduce_optimum(ring)
+        >>> str(best.upper), best.plan.rate == best.upper
+        ('3/2', True)
+        >>> best.proof.algbw(ring, Demand(Collective.ALLREDUCE)) == best.upper
+        True
     """
 
     upper: Fraction

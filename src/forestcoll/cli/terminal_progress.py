@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
-class Watch(Progress):
-    """Times every stage, and shows how far it is where standard error is a terminal."""
+class TerminalProgress(Progress):
+    """Measures the time of each stage and, if standard error is a terminal, shows a progress bar."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -39,7 +39,7 @@ class Watch(Progress):
                 TextColumn("{task.fields[count]}"),
                 TimeElapsedColumn(),
             )
-            # What goes to standard output while bars are drawn, such as a schedule, must not go to their console.
+            # A schedule may be written to standard output while bars are drawn; it must not go to their console.
             self._bars = Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
             self._bars.start()
         return self
@@ -52,7 +52,7 @@ class Watch(Progress):
             self._bars.stop()
 
     def begin(self, stage: str) -> None:
-        """As `Progress.begin`."""
+        """See `Progress.begin`."""
         self._end_stage()
         self._stage, self._started = stage, time.perf_counter()
         if self._bars is not None:
@@ -61,13 +61,13 @@ class Watch(Progress):
             self._task = self._bars.add_task(stage, total=None, count="")
 
     def advance(self, done: int, total: int) -> None:
-        """As `Progress.advance`."""
+        """See `Progress.advance`."""
         if self._bars is not None and self._task is not None:
             count = f"{done:,} of {total:,}" if total else ""
             self._bars.update(self._task, completed=done, total=total or None, count=count)
 
     def remark(self, text: str) -> None:
-        """As `Progress.remark`, but each text only once, as several stages may remark the same."""
+        """See `Progress.remark`. Each text is printed only once."""
         if text in self._remarks:
             return
         self._remarks.add(text)
@@ -80,7 +80,7 @@ class Watch(Progress):
             self._bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def note(self, counters: Mapping[str, int]) -> None:
-        """As `Progress.note`."""
+        """See `Progress.note`."""
         self.counters |= counters
 
     def _end_stage(self) -> None:

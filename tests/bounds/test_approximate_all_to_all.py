@@ -7,14 +7,14 @@ from hypothesis import given
 
 from forestcoll.bounds.all_to_all import (
     AllToAllOptimum,
-    all_to_all_nearly,
     all_to_all_optimum,
     all_to_all_rate,
+    approximate_all_to_all,
     rate_by_lengths,
 )
 from forestcoll.core import Core, cores
 from forestcoll.errors import InputError
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks, one_way_networks
@@ -23,7 +23,7 @@ from networks import examples, networks, one_way_networks
 @examples(60)
 @given(networks())
 def test_the_optimum_is_between_the_reached_rate_and_the_bound(topology: Topology) -> None:
-    best, near = all_to_all_optimum(topology), all_to_all_nearly(topology, gap=0.0, rounds=40)
+    best, near = all_to_all_optimum(topology), approximate_all_to_all(topology, gap=0.0, rounds=40)
     assert near.reached is not None
     assert near.reached <= min(best.pair_rate, near.pair_rate)
     assert not best.exact or best.pair_rate <= near.pair_rate

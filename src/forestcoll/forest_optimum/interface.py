@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from forestcoll.optima.plan import ForestPlan
+from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 

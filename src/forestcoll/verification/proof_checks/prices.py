@@ -14,7 +14,7 @@ from forestcoll.collective import Collective
 from forestcoll.proof import PricesProof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.topology import Topology
-from forestcoll.verification.proofs.question import Question, UnprovenError, require_coarse
+from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 from forestcoll.verification.wording import node, number
 
 _ONE_PORT = "one-port"
@@ -48,9 +48,8 @@ def _require_costs(proof: PricesProof, topology: Topology) -> None:
         for target, cost in _path_costs(topology, leaving, source):
             due = sum((each for place, each in entered[target].items() if place not in entered[source]), Fraction(0))
             if cost < due:
-                path = f"{node(topology, source)} -> {node(topology, target)} costs {number(cost)}"
-                less = f"less than the {number(due)} of the cuts that it enters"
-                raise UnprovenError(f"{path} at the certificate's prices, {less}")
+                path = f"{node(topology, source)} -> {node(topology, target)} costs {number(cost)} at the prices"
+                raise UnprovenError(f"{path}, less than {number(due)}, the weight of the cuts that it enters")
 
 
 def _costs(proof: PricesProof, topology: Topology) -> dict[int, list[tuple[int, Fraction]]]:

@@ -1,10 +1,11 @@
-"""Selects the search for a demand, and determines the algbw that is stated.
+"""A `Problem` selects the search for a demand. Its `Solution` states the algbw, the bound and the forests.
 
 All collectives except allreduce use the search for trees whose data flows away from their roots. A collective that only
-reduces is solved as its dual on the transposed network (`optima.forest_search`). Unbalanced switches are balanced first
-(`optima.unbalanced_switches`). An allreduce is two forests that share the links (`allreduce.search`). Idle compute
-nodes become switches that copy and add up (`topology.part`), because a relay can do everything that a switch can. In a
-balanced network, trees without copies reach the bound of the bottleneck cut, in which only ranks count.
+reduces is solved as its dual on the transposed network (`forest_optimum.forest_search`). Unbalanced switches are
+balanced first (`forest_optimum.unbalanced_switches`). An allreduce is two forests that share the links
+(`allreduce.search`). Idle compute nodes become switches that copy and add up (`topology.part`), because a relay can do
+everything that a switch can. In a balanced network, trees without copies reach the bound of the bottleneck cut, in
+which only ranks count.
 
 A search states an algbw that its forests reach *at least*. They may reach more: the two forests of an allreduce may
 need different links, and copies on switches and relays save traffic that the search counted. If this lower limit equals
@@ -19,11 +20,11 @@ from fractions import Fraction
 from forestcoll.allreduce.search import AllreduceSearch
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, InternalError, NoSolutionError
+from forestcoll.forest_optimum.forest_search import ForestSearch
+from forestcoll.forest_optimum.interface import Candidate, Search
+from forestcoll.forest_optimum.unbalanced_switches import UnbalancedSwitchSearch
+from forestcoll.forest_optimum.value import Optimum, unused_links
 from forestcoll.generation.forest import schedule_for
-from forestcoll.optima.forest_search import ForestSearch
-from forestcoll.optima.search import Candidate, Search
-from forestcoll.optima.unbalanced_switches import UnbalancedSwitchSearch
-from forestcoll.optima.value import Optimum, unused_links
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
@@ -89,7 +90,7 @@ class Problem:
         return Problem(topology, demand, part, search, bound, widened(topology, members, search.cut))
 
     def remark(self, progress: Progress) -> None:
-        """Tell `progress` if a linear program was not solved because it was too large."""
+        """Report to `progress` if a linear program was not solved because it was too large."""
         if isinstance(self.search, AllreduceSearch):
             self.search.remark(progress)
 

@@ -60,7 +60,7 @@ class ScaledTopology:
         return tuple(capacity * numerator // denominator for capacity in self.capacities)
 
     def remark_on_width(self, bound: int, progress: Progress) -> None:
-        """Tell `progress` if numbers up to `bound` are too wide for the native core, unless the network is tiny."""
+        """Remark if numbers up to `bound` are too wide for the native core, unless the network is tiny."""
         size = len(self.topology.compute) * len(self.topology.links)
         if size > _TINY and not is_native(core_for(bound)):
             progress.remark(

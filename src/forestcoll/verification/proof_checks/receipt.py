@@ -11,16 +11,16 @@ import numpy as np
 from forestcoll.collective import Collective
 from forestcoll.proof import ReceiptProof
 from forestcoll.verification.network import BoolArray, Network
-from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 
 def receipt_bound(proof: ReceiptProof, question: Question) -> Fraction:  # noqa: ARG001 (a receipt holds no numbers)
     """Return the algbw of an allreduce along trees that the links of compute nodes allow."""
     network = question.network
     if question.collective is not Collective.ALLREDUCE:
-        raise UnprovenError(f"it bounds an allreduce only, and this is {question.collective.with_article}")
+        raise UnprovenError(f"a receipt bounds an allreduce only, and this is {question.collective.with_article}")
     if len(question.members) < int(network.is_compute.sum()):
-        raise UnprovenError("a compute node is idle and could copy and add up data")
+        raise UnprovenError("a compute node is idle and could copy or add up data")
     if bool((network.can_multicast | network.can_aggregate).any()):
         raise UnprovenError("a switch can copy or add up data")
     ends = (network.targets, network.sources)

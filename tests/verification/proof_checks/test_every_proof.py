@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.allreduce.program import allreduce_optimum
+from forestcoll.allreduce.linear_program import allreduce_optimum
 from forestcoll.bounds.all_to_all import all_to_all_optimum
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import InputError
@@ -36,8 +36,8 @@ from forestcoll.topology import Node, NodeKind, Shift, Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from forestcoll.verification.network import Network
-from forestcoll.verification.proofs.checks import CHECKS, proven
-from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.checks import CHECKS, proven
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
 from networks import ANY_KIND, examples, ranks_for, shards_for, uneven_networks, with_abilities
 from oneport_platforms import figure_1
 from verify_drafts import allreduce, broadcast, ring
@@ -218,16 +218,16 @@ def with_switch() -> TreeSchedule:
 
 
 WRONG: list[tuple[str, Callable[[], TreeSchedule], Proof, str]] = [
-    ("certificate-proof", lambda: ring().freeze(), ReceiptProof(), "it bounds an allreduce only"),
+    ("certificate-proof", lambda: ring().freeze(), ReceiptProof(), "a receipt bounds an allreduce only"),
     ("certificate-proof", with_relay, ReceiptProof(), "a compute node is idle"),
     ("certificate-proof", with_switch, ReceiptProof(), "a switch can copy or add up data"),
     (
         "certificate-kind",
         lambda: ring().freeze(),
         LengthsProof((), ()),
-        "expected one by 'cut', 'receipt', ",
+        "expected 'cut' or 'receipt' or ",
     ),
-    ("certificate-kind", lambda: broadcast().freeze(), PricesProof((), ()), "a proof by 'prices'"),
+    ("certificate-kind", lambda: broadcast().freeze(), PricesProof((), ()), "a proof of kind 'prices'"),
     ("certificate-proof", lambda: ring().freeze(), ring_dual(), "set 0 belongs to a reduce"),
 ]
 
@@ -301,8 +301,11 @@ def test_a_cut_can_be_given_as_a_proof() -> None:
 @pytest.mark.parametrize(
     ("proof", "words"),
     [
-        ({"kind": "guess"}, "x: certificate.proof.kind is 'guess'; this version knows 'cut', 'receipt', 'tree-dual'"),
-        ({}, "x: certificate.proof.kind is null; this version knows"),
+        (
+            {"kind": "guess"},
+            "x: certificate.proof.kind is 'guess'; this version supports 'cut', 'receipt', 'tree-dual'",
+        ),
+        ({}, "x: certificate.proof.kind is null; this version supports"),
         (3, 'x: certificate.proof is 3; expected {"kind": ..., ...}'),
         ({"kind": "cut"}, 'x: certificate.proof has no "cut"; this kind of proof needs it'),
         ({"kind": "cut", "cut": [9]}, "x: certificate.proof.cut[0] is 9; expected an integer from 0 to 3"),

@@ -29,7 +29,7 @@ from math import lcm
 from forestcoll.collective import PhaseOp
 from forestcoll.errors import NoSolutionError
 from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row
-from forestcoll.optima.scaling import ScaledTopology, unbalanced_switch
+from forestcoll.forest_optimum.scaling import ScaledTopology, unbalanced_switch
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.tree_dual import Roles, TreeDualProof, WeightedCut
 from forestcoll.topology import Topology
@@ -239,7 +239,7 @@ class _Program:
             if exact is not None and self._program.proves(*exact):
                 return exact
             self._only_exact = True
-        exact = self._program.exact_alone()
+        exact = self._program.exact_without_floats()
         if exact is None:
             raise self._unsolved()
         return exact
@@ -268,7 +268,7 @@ class _Program:
         for link, spare in zip(self._column, share.tolist(), strict=True):
             left[link] = max(0, left[link] - round(spare * _PARTS))
         wanted = float(values[-1]) * _PARTS if self._rate is None else float(self._rate) * whole
-        held, leaving, inside = self._asked(left)
+        held, leaving, inside = self._bottleneck_of(left)
         return held * wanted * (1 - _TOLERANCE) > leaving and self._add_cut(inside)
 
     def _add_exactly_broken(self, values: Sequence[Fraction]) -> bool:
@@ -290,19 +290,19 @@ class _Program:
         """Return the least ratio of exit capacity to weight of a set, without `unused`, and a set with this ratio."""
         left = [capacity - spare for capacity, spare in zip(self._scaled.capacities, unused, strict=True)]
         whole = lcm(*(each.denominator for each in left))
-        held, leaving, inside = self._asked([int(each * whole) for each in left])
+        held, leaving, inside = self._bottleneck_of([int(each * whole) for each in left])
         return Fraction(leaving, held * whole), inside
 
-    def _asked(self, capacities: Sequence[int]) -> tuple[int, int, frozenset[int]]:
+    def _bottleneck_of(self, capacities: Sequence[int]) -> tuple[int, int, frozenset[int]]:
         """Return the weight, the exit capacity and the nodes of a bottleneck cut; a capacity may be 0."""
         links = self._scaled.topology.links
-        asked = capacities
+        positive = capacities
         open_links = tuple(link for link, capacity in zip(links, capacities, strict=True) if capacity)
         if unreachable_pair(replace(self._scaled.topology, links=open_links), self._scaled.topology.compute):
             # A small amount added to each capacity keeps all ratios defined; it is too small to change their order.
             fine = len(capacities) * self._scaled.whole**2 + 1
-            asked = [capacity * fine + 1 for capacity in capacities]
-        core, problem = self._scaled.problem(asked, self._scaled.whole * sum(asked))
+            positive = [capacity * fine + 1 for capacity in capacities]
+        core, problem = self._scaled.problem(positive, self._scaled.whole * sum(positive))
         held, _, nodes = core.bottleneck(problem)
         inside = frozenset(nodes)
         leaving = (

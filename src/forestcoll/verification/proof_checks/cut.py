@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.proof import CutProof
-from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 
 def cut_bound(proof: CutProof, question: Question) -> Fraction:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.optima import spanning
-from forestcoll.optima.plan import ForestPlan
-from forestcoll.optima.scaling import ScaledTopology
-from forestcoll.optima.search import Candidate
+from forestcoll.forest_optimum.bottleneck import bottleneck, plan_reaching, plan_with_trees, remark_on_trees
+from forestcoll.forest_optimum.interface import Candidate
+from forestcoll.forest_optimum.plan import ForestPlan
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
@@ -35,9 +35,9 @@ class ForestSearch:
         scaled, outwards = _scaled(topology, demand)
         cut: tuple[int, ...] = ()
         if algbw is None:
-            ratio, cut = spanning.bottleneck(scaled, progress)
+            ratio, cut = bottleneck(scaled, progress)
             algbw = scaled.whole * scaled.unit / ratio
-        found = spanning.reaching(scaled, outwards, algbw, cut, progress)
+        found = plan_reaching(scaled, outwards, algbw, cut, progress)
         return ForestSearch(scaled, found, _given_cut(scaled, cut) if cut else ())
 
     @property
@@ -57,8 +57,8 @@ class ForestSearch:
             NoSolutionError: when bandwidths are rounded to so many trees, a switch sends more than it receives, and no
                 trimming was found that fixes this.
         """
-        spanning.remark_on_trees(self.scaled, self.found, trees, progress)
-        return self._on_given(spanning.with_trees(self.scaled, self.found, trees))
+        remark_on_trees(self.scaled, self.found, trees, progress)
+        return self._on_given(plan_with_trees(self.scaled, self.found, trees))
 
     def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[Candidate, ...]:
         """Return one candidate (see `Search.candidates`). It is exact if no switch can copy or add up (Theorem 12)."""
@@ -73,7 +73,7 @@ class ForestSearch:
 def exit_bound(topology: Topology, demand: Demand, progress: Progress) -> Bound:
     """Return the bound that the bottleneck cut proves. It is possible that no schedule reaches it."""
     scaled, _ = _scaled(topology, demand)
-    ratio, cut = spanning.bottleneck(scaled, progress)
+    ratio, cut = bottleneck(scaled, progress)
     return Bound(demand.collective, scaled.whole * scaled.unit / ratio, CutProof(_given_cut(scaled, cut)))
 
 

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from forestcoll.optima.rooted import broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
+from forestcoll.forest_optimum.broadcast import broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks

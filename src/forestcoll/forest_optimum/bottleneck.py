@@ -16,9 +16,9 @@ from math import ceil, floor, lcm
 from operator import sub
 
 from forestcoll.errors import NoSolutionError
-from forestcoll.optima.plan import ForestPlan
-from forestcoll.optima.scaling import ScaledTopology
-from forestcoll.optima.trimming import excess_of, trimmed
+from forestcoll.forest_optimum.plan import ForestPlan
+from forestcoll.forest_optimum.scaling import ScaledTopology
+from forestcoll.forest_optimum.trimming import excess_of, trimmed
 from forestcoll.progress import SILENT, Progress
 from forestcoll.request import Demand
 
@@ -29,7 +29,7 @@ _MOST_DOUBLED = 8
 """The most scales, each twice the last, at which trimming of rounded bandwidths is tried."""
 
 
-def reaching(
+def plan_reaching(
     scaled: ScaledTopology, demand: Demand, algbw: Fraction, cut: Collection[int], progress: Progress
 ) -> ForestPlan:
     """Return the fewest trees that reach `algbw`, which must be reachable; `cut` is the bottleneck cut, or empty."""
@@ -108,7 +108,7 @@ def _multiples(sufficient: int) -> Iterator[int]:
         multiple *= 2
 
 
-def with_trees(scaled: ScaledTopology, best: ForestPlan, trees: int) -> ForestPlan:
+def plan_with_trees(scaled: ScaledTopology, best: ForestPlan, trees: int) -> ForestPlan:
     """Return `best` restricted to `trees` trees per root.
 
     Raises:
@@ -123,7 +123,7 @@ def with_trees(scaled: ScaledTopology, best: ForestPlan, trees: int) -> ForestPl
     return replace(restricted, unused=unused)
 
 
-def with_trees_trimmed(scaled: ScaledTopology, best: ForestPlan, trees: int) -> ForestPlan:
+def plan_with_trees_trimmed(scaled: ScaledTopology, best: ForestPlan, trees: int) -> ForestPlan:
     """Return the best plan found for `trees` trees per root on a network with unbalanced switches.
 
     `best` is the optimum on the balanced use of the network. Bandwidths are rounded to trees and then trimmed, at the
@@ -168,7 +168,7 @@ def _unbalanced(scaled: ScaledTopology, restricted: ForestPlan) -> NoSolutionErr
 
 
 def remark_on_trees(scaled: ScaledTopology, best: ForestPlan, trees: int, progress: Progress) -> None:
-    """Tell `progress` if the numbers for so many trees are too wide for the native core."""
+    """Report to `progress` if the numbers for so many trees are too wide for the native core."""
     scaled.remark_on_width(_width(scaled, scaled.whole_trees(_ideal_scale(scaled, best, trees)), trees), progress)
 
 

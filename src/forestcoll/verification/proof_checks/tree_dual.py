@@ -26,7 +26,7 @@ from forestcoll.proof import TreeDualProof, WeightedCut
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.network import BoolArray
 from forestcoll.verification.permutations import orbits, power
-from forestcoll.verification.proofs.question import Question, UnprovenError, require_coarse
+from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 
 _PHASES = {
     Collective.ALLREDUCE: (PhaseOp.REDUCE, PhaseOp.BROADCAST),
@@ -40,12 +40,14 @@ _PHASES = {
 def tree_dual_bound(proof: TreeDualProof, question: Question) -> Fraction:
     """Return the algbw that the weights prove for schedules along trees."""
     if question.collective not in _PHASES:
-        raise UnprovenError(f"it bounds schedules of trees, which cannot do {question.collective.with_article}")
+        raise UnprovenError(
+            f"weights of sets bound schedules of trees, which do not support {question.collective.with_article}"
+        )
     dual = _Dual(proof, question)
     dual.check()
     held = dual.held()
     if held <= 0:
-        raise UnprovenError("its sets contain no data")
+        raise UnprovenError("the sets contain no data")
     return dual.paid() / held
 
 
@@ -73,7 +75,7 @@ class _Dual:
                     f"set {place} belongs to a {cut.phase}, and this is {self.question.collective.with_article}"
                 )
             if members.issubset(cut.inside):
-                raise UnprovenError(f"set {place} contains all compute nodes that take part")
+                raise UnprovenError(f"set {place} contains all nodes that take part")
         for phase in self.phases:
             self._check_potentials(phase)
         for place, shift in enumerate(self.proof.symmetry.shifts):

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.proof import LengthsProof
-from forestcoll.verification.proofs.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 
 def lengths_bound(proof: LengthsProof, question: Question) -> Fraction:
@@ -23,8 +23,10 @@ def lengths_bound(proof: LengthsProof, question: Question) -> Fraction:
     for ends, length in zip(proof.ends, proof.lengths, strict=True):
         if length < 0:
             raise UnprovenError("a length is negative")
-        if ends not in links or ends in lengths:
-            raise UnprovenError("a length is given for a link that does not exist, or twice for one link")
+        if ends not in links:
+            raise UnprovenError("a length is given for a link that does not exist")
+        if ends in lengths:
+            raise UnprovenError("a link has two lengths")
         lengths[ends] = length
     used = sum((links[ends] * length for ends, length in lengths.items()), Fraction(0))
     apart = _all_distances(question, lengths)

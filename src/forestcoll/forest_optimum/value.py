@@ -9,7 +9,7 @@ from math import ceil
 
 from forestcoll.collective import Collective
 from forestcoll.display import Displayed
-from forestcoll.optima.plan import ForestPlan
+from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.request import Demand

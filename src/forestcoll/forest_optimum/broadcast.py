@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.optima.cuts import Cut, FlowNetwork
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.cuts import Cut, FlowNetwork
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 
@@ -26,6 +26,12 @@ class RootedBound:
         algbw: the bound, in the unit of the topology.
         cut: the set of nodes that all data must leave, node numbers in rising order. It contains the root of a
             broadcast, and misses the root of a reduce.
+
+    Example:
+        >>> from forestcoll import broadcast_bound, load_topology
+        >>> bound = broadcast_bound(load_topology("ring:nodes=3"), root=0)
+        >>> bound.root, str(bound.algbw), bound.cut
+        (0, '2', (0, 2))
     """
 
     root: int

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from forestcoll.collective import PhaseOp
 from forestcoll.errors import NoSolutionError
 from forestcoll.exact_lp.linear_program import LinearProgram
+from forestcoll.forest_optimum.balancing import balanced_use, rate_proven
+from forestcoll.forest_optimum.scaling import ScaledTopology
+from forestcoll.forest_optimum.trimming import trimmed
 from forestcoll.generation.forest import schedule_for
-from forestcoll.optima.balancing import balanced_use, rate_proven
-from forestcoll.optima.scaling import ScaledTopology
-from forestcoll.optima.trimming import trimmed
 from forestcoll.proof.proof import ProofError
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
@@ -65,7 +65,7 @@ def test_a_changed_proof_is_invalid_or_proves_a_weaker_bound(topology: Topology)
     moved = {PhaseOp.BROADCAST: {node: potentials.get(node, Fraction(0)) + node for node in topology.switches}}
     assert rate_proven(replace(found.proof, potentials=moved), scaled) * scaled.unit >= found.rate
     on_all = {PhaseOp.BROADCAST: dict.fromkeys(range(len(topology.nodes)), Fraction(1))}
-    with pytest.raises(ProofError, match="more than pass data on has a potential"):
+    with pytest.raises(ProofError, match="more than forward data has a potential"):
         rate_proven(replace(found.proof, potentials=on_all), scaled)
 
 
@@ -229,7 +229,7 @@ def test_the_exact_solver_without_floating_point_finds_the_same_optimum(topology
 def test_a_program_that_cannot_be_solved_exactly_raises() -> None:
     with (
         mock.patch.object(LinearProgram, "exact", return_value=None),
-        mock.patch.object(LinearProgram, "exact_alone", return_value=None),
+        mock.patch.object(LinearProgram, "exact_without_floats", return_value=None),
         pytest.raises(NoSolutionError) as caught,
     ):
         optimum(broken_box(Fraction(40)))
@@ -242,7 +242,7 @@ def test_a_program_that_cannot_be_solved_exactly_raises() -> None:
 def test_an_allreduce_whose_program_is_too_large_is_a_reduce_scatter_and_an_allgather() -> None:
     topology = broken_box(Fraction(40))
     plan = optimum(topology, "allreduce")
-    with mock.patch("forestcoll.allreduce.program.MOST_COLUMNS", 1):
+    with mock.patch("forestcoll.allreduce.linear_program.MOST_COLUMNS", 1):
         halves = optimum(topology, "allreduce")
     gathers, scatters = optimum(topology), optimum(topology, "reduce-scatter")
     assert halves.algbw == 1 / (1 / gathers.algbw + 1 / scatters.algbw) <= plan.algbw

@@ -1,1 +1,0 @@
-"""The optimum of one collective along one forest of spanning trees, and the trees that reach it."""
