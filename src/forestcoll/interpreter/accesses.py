@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from forestcoll.interpreter.clocks import Clocks, Row
 
-NOBODY = -1
+NO_ACTOR = -1
 
 
 class Accesses:
@@ -20,7 +20,7 @@ class Accesses:
         self._clocks = clocks
         self.writers = (clocks.first_start + ranks_of_cells).astype(np.int32)
         self.written = np.ones(len(self.writers), dtype=np.int32)
-        self.readers = np.full(len(self.writers), NOBODY, dtype=np.int32)
+        self.readers = np.full(len(self.writers), NO_ACTOR, dtype=np.int32)
         self.read = np.zeros(len(self.writers), dtype=np.int32)
         self._more: dict[int, dict[int, int]] = {}
 
@@ -33,7 +33,7 @@ class Accesses:
             self._reads_one(actor, cells.start, row, tick)
             return None
         readers = self.readers[cells]
-        covered = (readers == NOBODY) | (readers == actor) | (row[readers] >= self.read[cells])
+        covered = (readers == NO_ACTOR) | (readers == actor) | (row[readers] >= self.read[cells])
         if not covered.all():
             for cell in (np.flatnonzero(~covered) + cells.start).tolist():
                 self._more.setdefault(cell, {})[int(self.readers[cell])] = int(self.read[cell])
@@ -43,7 +43,7 @@ class Accesses:
 
     def _reads_one(self, actor: int, cell: int, row: Row, tick: int) -> None:
         reader, when = int(self.readers[cell]), int(self.read[cell])
-        if reader not in {NOBODY, actor} and row[reader] < when:
+        if reader not in {NO_ACTOR, actor} and row[reader] < when:
             self._more.setdefault(cell, {})[reader] = when
         self.readers[cell] = actor
         self.read[cell] = tick
@@ -62,7 +62,7 @@ class Accesses:
             return (*found, True)
         self.writers[cells] = actor
         self.written[cells] = self._clocks.ticks[actor]
-        self.readers[cells] = NOBODY
+        self.readers[cells] = NO_ACTOR
         return None
 
     def takes_over(self, actor: int, cells: slice) -> None:
@@ -77,10 +77,10 @@ class Accesses:
         row = self._clocks.rows[actor]
         if cells.stop - cells.start == 1:
             one, tick = int(actors[cells.start]), int(ticks[cells.start])
-            known = one == NOBODY or row[one] >= tick or (one == actor and tick == self._clocks.ticks[actor])
+            known = one == NO_ACTOR or row[one] >= tick or (one == actor and tick == self._clocks.ticks[actor])
             return None if known else cells.start
         who, when = actors[cells], ticks[cells]
-        ordered = (row[who] >= when) | (who == NOBODY) | ((who == actor) & (when == self._clocks.ticks[actor]))
+        ordered = (row[who] >= when) | (who == NO_ACTOR) | ((who == actor) & (when == self._clocks.ticks[actor]))
         return None if ordered.all() else int(np.argmin(ordered)) + cells.start
 
     def _unordered_more(self, actor: int, cells: slice) -> tuple[int, int, int] | None:

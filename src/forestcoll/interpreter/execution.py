@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from forestcoll.interpreter import symbols
-from forestcoll.interpreter.accesses import NOBODY, Accesses
+from forestcoll.interpreter.accesses import NO_ACTOR, Accesses
 from forestcoll.interpreter.clocks import Clocks, Row
 from forestcoll.interpreter.progress import Place, Run
 from forestcoll.interpreter.symbols import MIXED, NOTHING, Patterns, Values, added
@@ -76,7 +76,7 @@ class _Execution:
         self.signals: list[deque[tuple[Row, bool]]] = [deque() for _ in self.program.channels]
         self.heard = np.zeros((len(self.program.ranks), self.clocks.rows.shape[1]), dtype=self.clocks.dtype)
         self.switched = np.zeros(self.memory.size, dtype=np.bool_)
-        self.packed = np.full(self.memory.size, NOBODY, dtype=np.int64)
+        self.packed = np.full(self.memory.size, NO_ACTOR, dtype=np.int64)
         self.packets: list[Row] = []
         self.needed = _needed(self.program)
         self.kept: dict[Place, Row] = {}

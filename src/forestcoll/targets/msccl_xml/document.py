@@ -6,7 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-NOBODY = -1
+NONE = -1
 """Means no peer, no dependency or no offset."""
 
 

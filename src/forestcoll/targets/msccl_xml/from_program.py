@@ -19,7 +19,7 @@ from forestcoll.program import (
 )
 from forestcoll.targets.msccl_xml import document
 from forestcoll.targets.msccl_xml.dialects import MAX_VALUE_LENGTH, Dialect
-from forestcoll.targets.msccl_xml.document import NOBODY, Algorithm, Step, StepType, frozen_attributes
+from forestcoll.targets.msccl_xml.document import NONE, Algorithm, Step, StepType, frozen_attributes
 
 _BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
 
@@ -132,10 +132,10 @@ class _Draft:
     def resolve(self, drafts: Sequence["_Draft"]) -> None:
         """Convert dependencies to numbers of steps, and mark the steps that others wait for."""
         for place, (step, waits) in enumerate(zip(self.steps, self.waits, strict=True)):
-            block, awaited = NOBODY, NOBODY
+            block, awaited = NONE, NONE
             for each in waits:
                 block, awaited = each.block, drafts[each.block].ends[each.instruction]
-                if awaited == NOBODY:
+                if awaited == NONE:
                     raise InputError(
                         f"{self._name(place)}: waits for a step that does nothing; lower it for this format"
                     )
@@ -144,7 +144,7 @@ class _Draft:
 
     def _mark(self, drafts: Sequence["_Draft"]) -> None:
         for step in self.final:
-            if step.awaited_block != NOBODY:
+            if step.awaited_block != NONE:
                 other = drafts[step.awaited_block]
                 other.marked.add(step.awaited_step)
 
@@ -168,8 +168,8 @@ class _Draft:
                 f"rank {self.rank}, block {self.number}: sends over {len(out)} channels and receives over {len(into)}; "
                 "MSCCL XML has at most one of each, of one number"
             )
-        send = out[0].target if out else NOBODY
-        receive = into[0].source if into else NOBODY
+        send = out[0].target if out else NONE
+        receive = into[0].source if into else NONE
         return send, receive, numbers.pop() if numbers else 0
 
     def _steps(self, place: int, instruction: Instruction) -> Iterator[Step]:
@@ -197,7 +197,7 @@ class _Draft:
         return span
 
 
-_NOP = Step(0, StepType.NOTHING, "i", NOBODY, "o", NOBODY, 0, NOBODY, NOBODY, awaited=False)
+_NOP = Step(0, StepType.NOTHING, "i", NONE, "o", NONE, 0, NONE, NONE, awaited=False)
 
 
 def _sum(read: list[Span], target: Span) -> Iterator[Step]:
@@ -216,12 +216,12 @@ def _step(kind: StepType, source: Span | None, target: Span | None, count: int) 
         number=0,
         type=kind,
         source_buffer="i" if source is None else _BUFFERS[source.buffer],
-        source_offset=NOBODY if source is None else source.offset,
+        source_offset=NONE if source is None else source.offset,
         target_buffer="o" if target is None else _BUFFERS[target.buffer],
-        target_offset=NOBODY if target is None else target.offset,
+        target_offset=NONE if target is None else target.offset,
         chunks=count,
-        awaited_block=NOBODY,
-        awaited_step=NOBODY,
+        awaited_block=NONE,
+        awaited_step=NONE,
         awaited=False,
     )
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from forestcoll.program import Fault, Task
 from forestcoll.targets.msccl_xml import dialects
 from forestcoll.targets.msccl_xml.dialects import TASKS, Dialect
-from forestcoll.targets.msccl_xml.document import NOBODY, Algorithm, Block, Gpu, Step, StepType
+from forestcoll.targets.msccl_xml.document import NONE, Algorithm, Block, Gpu, Step, StepType
 from forestcoll.targets.spot import Spot
 
 Found: TypeAlias = tuple[Spot, str]
@@ -105,7 +105,7 @@ def _peers(algorithm: Algorithm) -> Iterator[Found]:
             for name, peer in (("send", block.send_peer), ("recv", block.receive_peer)):
                 if peer == gpu.rank:
                     yield Spot(gpu.rank, block.number), f"{name} is {peer}, the rank itself; expected another or -1"
-                if not NOBODY <= peer < algorithm.gpu_count:
+                if not NONE <= peer < algorithm.gpu_count:
                     expected = f"0 to {algorithm.gpu_count - 1}, or -1 for none"
                     yield Spot(gpu.rank, block.number), f"{name} is {peer}; expected {expected}"
 
@@ -129,9 +129,9 @@ def _step_numbers(algorithm: Algorithm) -> Iterator[Found]:
 def _step_peers(algorithm: Algorithm) -> Iterator[Found]:
     for gpu, block, step in algorithm.steps():
         place = Spot(gpu.rank, block.number, step.number)
-        if step.type.sends and block.send_peer == NOBODY:
+        if step.type.sends and block.send_peer == NONE:
             yield place, f"{step.type.value} sends, but the block's send is -1"
-        if step.type.receives and block.receive_peer == NOBODY:
+        if step.type.receives and block.receive_peer == NONE:
             yield place, f"{step.type.value} receives, but the block's recv is -1"
 
 
@@ -169,7 +169,7 @@ def _dependencies(algorithm: Algorithm) -> Iterator[Found]:
         blocks = {block.number: block for block in gpu.blocks}
         for block in gpu.blocks:
             for step in block.steps:
-                if step.awaited_block != NOBODY and (what := _awaited(blocks, step)) is not None:
+                if step.awaited_block != NONE and (what := _awaited(blocks, step)) is not None:
                     yield Spot(gpu.rank, block.number, step.number), what
 
 
@@ -197,11 +197,11 @@ def _nothing_steps(algorithm: Algorithm) -> Iterator[Found]:
 
 
 def _idle(step: Step, following: Step | None) -> str | None:
-    if step.awaited_block == NOBODY:
+    if step.awaited_block == NONE:
         return "a nop without depid makes the runtimes count steps wrongly; remove it"
     if following is None:
         return "a nop is the last step; put its dependency on the step after it"
-    if following.awaited_block == NOBODY:
+    if following.awaited_block == NONE:
         return f"a nop is followed by step {following.number} without depid; put the last dependency there"
     return None
 
@@ -220,7 +220,7 @@ def _fused(gpu: Gpu, block: Block) -> Iterator[Found]:
         if step.type is not StepType.REDUCE:
             first = None
             continue
-        if first is not None and step.awaited_block == NOBODY and _same_target(first, step):
+        if first is not None and step.awaited_block == NONE and _same_target(first, step):
             length += 1
             if step.chunks != first.chunks:
                 what = (
@@ -249,7 +249,7 @@ def _shared_connections(algorithm: Algorithm) -> Iterator[Found]:
         users: dict[tuple[str, int, int], int] = {}
         for block in gpu.blocks:
             for way, peer in (("send to", block.send_peer), ("receive from", block.receive_peer)):
-                if peer == NOBODY:
+                if peer == NONE:
                     continue
                 other = users.setdefault((way, peer, block.channel), block.number)
                 if other != block.number:
@@ -360,11 +360,11 @@ def _rank_limits(gpu: Gpu, algorithm: Algorithm) -> Iterator[Found]:
 
 
 def _sends(block: Block) -> bool:
-    return block.send_peer != NOBODY
+    return block.send_peer != NONE
 
 
 def _receives(block: Block) -> bool:
-    return block.receive_peer != NOBODY
+    return block.receive_peer != NONE
 
 
 def _chunks(algorithm: Algorithm, dialect: Dialect) -> Iterator[Found]:

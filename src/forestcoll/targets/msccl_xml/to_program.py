@@ -17,7 +17,7 @@ from forestcoll.program import (
 )
 from forestcoll.targets.msccl_xml import document
 from forestcoll.targets.msccl_xml.dialects import CONNECTIONS, DEFAULT_MAX_BYTES, MAX_COUNT, TASKS
-from forestcoll.targets.msccl_xml.document import NOBODY, Algorithm, Step, StepType
+from forestcoll.targets.msccl_xml.document import NONE, Algorithm, Step, StepType
 from forestcoll.targets.roots import with_root
 
 _BUFFERS = {"i": Buffer.INPUT, "o": Buffer.OUTPUT, "s": Buffer.SCRATCH}
@@ -95,7 +95,7 @@ def _block(rank: int, block: document.Block, channels: dict[tuple[int, int, int]
 
 
 def _instruction(rank: int, step: Step, into: int, out: int) -> Instruction:
-    after = () if step.awaited_block == NOBODY else (Dependency(step.awaited_block, step.awaited_step),)
+    after = () if step.awaited_block == NONE else (Dependency(step.awaited_block, step.awaited_step),)
     if step.type is StepType.NOTHING:
         return Instruction(after=after, step=step.number)
     source = _span(rank, step.source_buffer, step.source_offset, step.chunks) if step.type.reads_source else None
