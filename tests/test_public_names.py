@@ -49,3 +49,28 @@ def test_an_unknown_name_raises_an_attribute_error() -> None:
 
 def test_the_version_equals_that_of_the_installed_package() -> None:
     assert forestcoll.__version__[0].isdigit()
+
+
+TAKES_A_TOPOLOGY = {
+    "all_to_all_optimum": (),
+    "all_to_all_rate": (),
+    "allreduce_optimum": (),
+    "bounds_of": (),
+    "broadcast_bound": (0,),
+    "compare_series": (0,),
+    "generate": (),
+    "generate_steps": (),
+    "load_topology": (),
+    "optimum": (),
+    "pipelined_broadcast": (0, 1000),
+    "reduce_bound": (0,),
+    "without_relays": ("0-2",),
+}
+"""Public functions whose first argument is a topology, and further arguments for a ring of four nodes."""
+
+
+@pytest.mark.parametrize("name", TAKES_A_TOPOLOGY)
+def test_a_spec_string_is_taken_as_a_topology(name: str) -> None:
+    function, arguments = getattr(forestcoll, name), TAKES_A_TOPOLOGY[name]
+    topology = forestcoll.load_topology("ring:nodes=4")
+    assert function("ring:nodes=4", *arguments) == function(topology, *arguments)

@@ -6,10 +6,11 @@ from numbers import Integral
 from typing import TypeAlias
 
 from forestcoll.errors import InputError, shown
-from forestcoll.topology import NodeId, Topology
+from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.model import near_id
 from forestcoll.topology.part import without_links_of_idle
 from forestcoll.topology.reach import unreachable_from, unreachable_pair
+from forestcoll.topology.registry import load_topology
 
 RanksLike: TypeAlias = str | Iterable[int | str]
 """Positions among the compute nodes, counted from 0, or ids: a text such as `0-7,16-23` or `gpu0,gpu3`, or a list."""
@@ -162,7 +163,7 @@ def _any_root(topology: Topology) -> str:
     return f"give the id of a compute node, or its position from 0 to {len(topology.compute) - 1}"
 
 
-def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
+def without_relays(topology: TopologyLike, ranks: RanksLike) -> Topology:
     """Return `topology` without the links of idle compute nodes, so that no data is sent through them.
 
     Args:
@@ -183,6 +184,7 @@ def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
         >>> str(optimum(without_relays(network, "0-3,8-11"), ranks="0-3,8-11").algbw)
         '200'
     """
+    topology = load_topology(topology, connected=False)
     members = ranks_of(topology, ranks)
     if members is None:
         return topology

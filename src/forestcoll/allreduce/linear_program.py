@@ -29,8 +29,9 @@ from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.proof import ProofError
 from forestcoll.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut, crossings
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.orbits import Orbits
+from forestcoll.topology.registry import load_topology
 
 MOST_COLUMNS = 2000
 """The most columns of the program: one for each orbit of roots and two for each orbit of links.
@@ -93,7 +94,7 @@ def columns_needed(topology: Topology, orbits: Orbits) -> int:
 
 
 def allreduce_optimum(
-    topology: Topology,
+    topology: TopologyLike,
     roles: Roles | None = None,
     *,
     equal_roots: bool = False,
@@ -123,6 +124,7 @@ def allreduce_optimum(
         >>> str(best.upper), best.exact
         ('4/3', True)
     """
+    topology = load_topology(topology)
     progress.begin("solving the linear program of allreduce")
     roles = roles or Roles.of(topology)
     return _Program(topology, orbits or Orbits.of(topology), roles, equal_roots=equal_roots).run(progress)

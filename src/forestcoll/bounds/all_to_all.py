@@ -35,8 +35,9 @@ from forestcoll.errors import InputError
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
 from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.orbits import Orbits
+from forestcoll.topology.registry import load_topology
 
 MOST_COLUMNS = 60_000
 """The most columns of the program: one for each pair of a link and an orbit of compute nodes."""
@@ -158,7 +159,7 @@ def _is_delivered(topology: Topology, flow: Sequence[Fraction], source: int, rat
 
 
 def all_to_all_rate(
-    topology: Topology, *, orbits: Orbits | None = None, gap: float = DEFAULT_GAP, progress: Progress = SILENT
+    topology: TopologyLike, *, orbits: Orbits | None = None, gap: float = DEFAULT_GAP, progress: Progress = SILENT
 ) -> AllToAllOptimum:
     """Return the optimum of an all-to-all on `topology` or, if its linear program is too large, a bound near it.
 
@@ -181,6 +182,7 @@ def all_to_all_rate(
         >>> str(best.pair_rate), best.exact
         ('1/2', True)
     """
+    topology = load_topology(topology)
     orbits = orbits or Orbits.of(topology)
     if columns_needed(topology, orbits) <= MOST_COLUMNS:
         return all_to_all_optimum(topology, orbits=orbits, progress=progress)
@@ -217,7 +219,7 @@ def approximate_all_to_all(
 
 
 def all_to_all_optimum(
-    topology: Topology, *, orbits: Orbits | None = None, progress: Progress = SILENT
+    topology: TopologyLike, *, orbits: Orbits | None = None, progress: Progress = SILENT
 ) -> AllToAllOptimum:
     """Return the optimum of an all-to-all on `topology`, by an exact linear program of any size.
 
@@ -237,6 +239,7 @@ def all_to_all_optimum(
         >>> str(all_to_all_optimum(load_topology("ring:nodes=6")).pair_rate)
         '2/9'
     """
+    topology = load_topology(topology)
     progress.begin("solving the linear program of all-to-all")
     orbits = orbits or Orbits.of(topology)
     scaled = ScaledTopology.of(topology)

@@ -14,7 +14,8 @@ from fractions import Fraction
 from forestcoll.forest_optimum.cuts import Cut, FlowNetwork
 from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, TopologyLike
+from forestcoll.topology.registry import load_topology
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class RootedBound:
     cut: tuple[int, ...]
 
 
-def broadcast_bound(topology: Topology, root: int) -> RootedBound:
+def broadcast_bound(topology: TopologyLike, root: int) -> RootedBound:
     """Return the bound of a broadcast from a root: the least max-flow to another compute node.
 
     Args:
@@ -54,11 +55,12 @@ def broadcast_bound(topology: Topology, root: int) -> RootedBound:
         >>> str(broadcast_bound(load_topology("dgx-a100:boxes=2"), root=0).algbw)
         '200'
     """
+    topology = load_topology(topology)
     scaled = ScaledTopology.of(topology)
     return _bound(scaled, root, _least_cut(FlowNetwork.of(scaled), topology, root))
 
 
-def reduce_bound(topology: Topology, root: int) -> RootedBound:
+def reduce_bound(topology: TopologyLike, root: int) -> RootedBound:
     """Return the bound of a reduce to a root: the least max-flow from another compute node.
 
     Args:
@@ -73,6 +75,7 @@ def reduce_bound(topology: Topology, root: int) -> RootedBound:
         >>> str(reduce_bound(load_topology("dgx-a100:boxes=2"), root=0).algbw)
         '200'
     """
+    topology = load_topology(topology)
     scaled = ScaledTopology.of(topology)
     entered = _least_cut(FlowNetwork.of(scaled).reversed(), topology, root)
     return _bound(scaled, root, _complement(entered, topology))

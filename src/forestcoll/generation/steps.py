@@ -15,7 +15,8 @@ from forestcoll.generation.bfb.allgather import checked_chunks
 from forestcoll.method import StepMethod
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, TopologyLike
+from forestcoll.topology.registry import load_topology
 
 StepGenerator: TypeAlias = Callable[[Topology, Collective], StepSchedule]
 
@@ -30,7 +31,7 @@ BASELINES: Mapping[StepMethod, StepGenerator] = MappingProxyType(
 
 
 def generate_steps(  # noqa: PLR0913 (the collective and the method)
-    topology: Topology,
+    topology: TopologyLike,
     collective: Collective | str = Collective.ALLGATHER,
     *,
     method: StepMethod | str = StepMethod.BFB,
@@ -65,6 +66,7 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
         >>> schedule.steps, verify(schedule).ok
         (6, True)
     """
+    topology = load_topology(topology)
     chosen, kind = _method(method), collective_named(collective)
     if chosen is StepMethod.BFB:
         return bfb(topology, kind, chunks=chunks, data_size=data_size, progress=progress)

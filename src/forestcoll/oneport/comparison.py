@@ -15,7 +15,8 @@ from forestcoll.oneport.series import periodic_schedule
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof import Bound
 from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
-from forestcoll.topology import NodeId, Topology
+from forestcoll.topology import NodeId, TopologyLike
+from forestcoll.topology.registry import load_topology
 
 
 class Along(StrEnum):
@@ -90,7 +91,7 @@ class SeriesComparison:
 
 
 def compare_series(
-    topology: Topology, source: NodeId, *, order: Sequence[NodeId] | None = None, progress: Progress = SILENT
+    topology: TopologyLike, source: NodeId, *, order: Sequence[NodeId] | None = None, progress: Progress = SILENT
 ) -> SeriesComparison:
     """Return the throughput of a series of broadcasts from `source` over all links, over a DAG and along a tree.
 
@@ -117,6 +118,7 @@ def compare_series(
         >>> str(compared.best.throughput), str(compared.tree.throughput)
         ('1', '1')
     """
+    topology = load_topology(topology)
     platform = Platform.of(topology, source)
     numbers = None if order is None else dag_order(platform, order)
     best = steady_optimum(platform, progress)

@@ -30,7 +30,8 @@ from forestcoll.oneport.platform import Platform
 from forestcoll.oneport.series import periodic_schedule
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
-from forestcoll.topology import NodeId, Topology
+from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.topology.registry import load_topology
 from forestcoll.units import bytes_per_microsecond
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def root_rule(size: int) -> int:
 
 
 def pipelined_broadcast(
-    topology: Topology, source: NodeId, size: int, *, packets: int | None = None, progress: Progress = SILENT
+    topology: TopologyLike, source: NodeId, size: int, *, packets: int | None = None, progress: Progress = SILENT
 ) -> PipelinePlan:
     """Return the fastest known plan to broadcast `size` bytes from `source` in packets.
 
@@ -148,6 +149,7 @@ def pipelined_broadcast(
         >>> plan.packets, plan.packet_size, str(plan.makespan)
         (3, 1000, '3')
     """
+    topology = load_topology(topology)
     return Pipeline(topology, source, progress).plan(size, packets=packets)
 
 
