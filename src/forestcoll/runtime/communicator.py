@@ -31,11 +31,12 @@ from forestcoll.runtime.elements import (
     reduce_op_named,
 )
 from forestcoll.runtime.execution import Execution, Sized, new_engine
-from forestcoll.runtime.plan import Plan, Runnable, plan_of
+from forestcoll.runtime.plan import Plan, plan_of
 from forestcoll.runtime.store import Store, TcpStore
 from forestcoll.runtime.trees import Hop
 from forestcoll.runtime.vectors import check_out, flat_input, new_like, sized_out
 from forestcoll.runtime.work import Work
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId, Topology
 
 _SEND_BUFFER = 2**18
@@ -65,7 +66,7 @@ class Communicator:
 
     def __init__(  # noqa: PLR0913 (what a group is, and how it connects)
         self,
-        schedules: Sequence[Runnable],
+        schedules: Sequence[Schedule],
         *,
         rank: int,
         store: Store | str,
@@ -422,7 +423,7 @@ def _detached(connection: socket.socket) -> int:
     return connection.detach()
 
 
-def _common_topology(schedules: Sequence[Runnable]) -> Topology:
+def _common_topology(schedules: Sequence[Schedule]) -> Topology:
     if not schedules:
         raise InputError("schedules are empty; give one for each collective that the group is to run")
     first = schedules[0].topology
@@ -434,7 +435,7 @@ def _common_topology(schedules: Sequence[Runnable]) -> Topology:
     return first
 
 
-def _plans(schedules: Sequence[Runnable]) -> dict[tuple[Collective, int | None], Plan]:
+def _plans(schedules: Sequence[Schedule]) -> dict[tuple[Collective, int | None], Plan]:
     plans: dict[tuple[Collective, int | None], Plan] = {}
     for schedule in schedules:
         plan = plan_of(schedule)
