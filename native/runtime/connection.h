@@ -14,6 +14,8 @@
 #include <system_error>
 #include <vector>
 
+#include "runtime/forking.h"
+
 namespace forestcoll::runtime {
 
 // A failure that ends the group; `culprit` is the rank at fault.
@@ -58,10 +60,12 @@ class Poller {
 class Connection {
  public:
   Connection(Poller& poller, int socket, int peer) : poller_(poller), socket_(socket), peer_(peer) {
+    OwnSockets::add(socket_);
     want(true, false);
   }
   virtual ~Connection() {
     want(false, false);
+    OwnSockets::remove(socket_);
     ::close(socket_);
   }
   Connection(const Connection&) = delete;
@@ -109,6 +113,7 @@ class Connection {
 
   // Small frames that wait to be written; used where a connection carries no chunks in this direction.
   void write_later(const void* bytes, std::size_t size) {
+    if (waiting_.size() > kMostWaiting) throw Fault{peer_, rank_text(peer_) + " does not read what it is sent"};
     const auto* begin = static_cast<const std::byte*>(bytes);
     waiting_.insert(waiting_.end(), begin, begin + size);
     write_waiting();
@@ -125,6 +130,8 @@ class Connection {
   bool has_waiting() const { return !waiting_.empty(); }
 
  private:
+  static constexpr std::size_t kMostWaiting = std::size_t{16} << 20;
+
   std::size_t checked(ssize_t moved) const {
     if (moved >= 0) return static_cast<std::size_t>(moved);
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;

@@ -52,6 +52,15 @@ inline Descriptor make_descriptor(std::string_view digest, std::string_view labe
   return made;
 }
 
+// Text of another rank, for messages: bytes that are no plain text are replaced.
+inline std::string printable(std::string_view text) {
+  std::string result(text);
+  for (char& each : result) {
+    if (each < ' ' || each > '~') each = '?';
+  }
+  return result;
+}
+
 constexpr std::uint32_t kMostText = 512;  // bytes of an abort frame's text
 
 }  // namespace forestcoll::runtime

@@ -23,7 +23,9 @@ from forestcoll.topology.registry import build_topology
 from forestcoll.verification import Report
 
 
-def rooted_at(topology: Topology, root: int, sources: Sequence[Sequence[tuple[int, ...]]], ranks: list[int]) -> TreeSchedule:
+def rooted_at(
+    topology: Topology, root: int, sources: Sequence[Sequence[tuple[int, ...]]], ranks: list[int]
+) -> TreeSchedule:
     """Return an allreduce of equal trees with one root; each tree is a list of routes that lead to the root."""
     routes = list(dict.fromkeys(route for tree in sources for route in tree))
     numbers = {route: number for number, route in enumerate([*routes, *(route[::-1] for route in routes)])}

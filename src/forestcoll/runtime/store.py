@@ -12,6 +12,7 @@ import socket
 import struct
 import threading
 import time
+from contextlib import suppress
 from typing import Any, Protocol
 
 from forestcoll.errors import CommunicationError, InputError
@@ -174,7 +175,8 @@ class _Server:
         self._thread.join()
         self._listener.close()
         for connection in list(self._connections):
-            connection.close()
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)  # ends the thread that reads from it, which closes it
 
     def _accept(self) -> None:
         while self._open:
