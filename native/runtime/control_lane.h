@@ -1,6 +1,9 @@
 // A connection for everything but data, one for each two ranks that share a data connection. It is always read.
 #pragma once
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
 #include <array>
 #include <chrono>
 #include <string_view>
@@ -36,6 +39,7 @@ class ControlLane final : public Connection {
   void on_writable() override { write_waiting(); }
 
   void on_readable() override {
+    acknowledge_at_once();
     while (is_open()) {
       iovec part{buffer_.data() + filled_, buffer_.size() - filled_};
       const std::size_t moved = read_some(&part, 1);
@@ -52,6 +56,12 @@ class ControlLane final : public Connection {
   std::uint64_t posted = 0;       // how many operations it had posted then
 
  private:
+  // A rank that closes waits until its goodbye is acknowledged, which takes 40 ms otherwise.
+  void acknowledge_at_once() const {
+    const int on = 1;
+    setsockopt(socket(), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+  }
+
   void parse() {
     std::size_t begin = 0;
     FrameHeader header;

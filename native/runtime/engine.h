@@ -493,7 +493,9 @@ class Engine final : private Courier, private Operations, private ControlHandler
   bool is_flushed() const {
     const auto is_empty = [](const Connection& lane) {
       int unsent = 0;
-      return !lane.is_open() || ioctl(lane.socket(), SIOCOUTQ, &unsent) != 0 || unsent == 0;
+      pollfd state{lane.socket(), 0, 0};
+      if (!lane.is_open() || ioctl(lane.socket(), SIOCOUTQ, &unsent) != 0 || unsent == 0) return true;
+      return ::poll(&state, 1, 0) > 0;  // the other end has closed, and takes nothing more
     };
     return std::ranges::all_of(senders_, [&](const auto& lane) { return !lane || is_empty(*lane); }) &&
            std::ranges::all_of(controls_, [&](const auto& each) {
