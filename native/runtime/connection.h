@@ -36,7 +36,7 @@ class Poller {
   Poller() : descriptor_(epoll_create1(EPOLL_CLOEXEC)) {
     if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "epoll_create1");
   }
-  ~Poller() { ::close(descriptor_); }
+  ~Poller() { shut(); }
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
@@ -47,6 +47,11 @@ class Poller {
     if (epoll_ctl(descriptor_, action, socket, &event) != 0 && errno != ENOENT) {
       throw std::system_error(errno, std::generic_category(), "epoll_ctl");
     }
+  }
+
+  void shut() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
   }
 
   int wait(epoll_event* events, int most, int milliseconds) {
@@ -126,6 +131,10 @@ class Connection {
       waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(moved));
     }
     want_write(!waiting_.empty());
+  }
+  void drop_waiting() {
+    waiting_.clear();
+    want_write(false);
   }
   bool has_waiting() const { return !waiting_.empty(); }
 

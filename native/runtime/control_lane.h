@@ -29,11 +29,18 @@ class ControlLane final : public Connection {
       : Connection(poller, socket, peer), handler_(handler) {}
 
   void send(const FrameHeader& header, std::string_view payload = {}) {
-    if (!is_open() || has_left) return;
+    if (!is_open() || has_left || !is_heard_) return;
     std::array<std::byte, sizeof(FrameHeader) + kMostText> frame;
     std::memcpy(frame.data(), &header, sizeof header);
-    std::memcpy(frame.data() + sizeof header, payload.data(), std::min<std::size_t>(payload.size(), kMostText));
-    write_later(frame.data(), sizeof header + payload.size());
+    const std::size_t size = std::min<std::size_t>(payload.size(), kMostText);
+    std::copy_n(payload.data(), size, reinterpret_cast<char*>(frame.data() + sizeof header));
+    write_later(frame.data(), sizeof header + size);
+  }
+
+  // The other end takes nothing more; what it has sent can still be read.
+  void stop_sending() {
+    is_heard_ = false;
+    drop_waiting();
   }
 
   void on_writable() override { write_waiting(); }
@@ -78,6 +85,7 @@ class ControlLane final : public Connection {
   }
 
   ControlHandler& handler_;
+  bool is_heard_ = true;
   std::array<std::byte, 4096> buffer_;
   std::size_t filled_ = 0;
 };

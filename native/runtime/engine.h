@@ -96,6 +96,8 @@ class Engine final : private Courier, private Operations, private ControlHandler
     receivers_.clear();
     senders_.clear();
     controls_.clear();
+    poller_.shut();
+    inbox_.shut();
   }
 
  private:
@@ -287,13 +289,12 @@ class Engine final : private Courier, private Operations, private ControlHandler
     for (auto& [peer, lane] : controls_) send_control(*lane, header, cut);
   }
 
-  // A neighbour that cannot be reached any more is found by its own events.
+  // A neighbour that has closed is found when its connections are read: what it sent before, such as a goodbye, counts.
   void send_control(ControlLane& lane, const FrameHeader& header, std::string_view payload = {}) {
     try {
       lane.send(header, payload);
     } catch (const PeerClosed&) {
-      lane.abandon();
-      lost_.insert(lane.peer());
+      lane.stop_sending();
     }
   }
 

@@ -21,11 +21,18 @@ class Inbox {
   Inbox() : bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (bell_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
   }
-  ~Inbox() { ::close(bell_); }
+  ~Inbox() { shut(); }
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
   int bell() const { return bell_; }
+
+  // After the last operation was refused.
+  void shut() {
+    const std::lock_guard lock(mutex_);
+    if (bell_ >= 0) ::close(bell_);
+    bell_ = -1;
+  }
 
   // Gives the operation its number. It fails at once if the group has failed or is closing.
   std::shared_ptr<Work> post(Request request) {
@@ -90,7 +97,7 @@ class Inbox {
     [[maybe_unused]] const ssize_t moved = ::write(bell_, &one, sizeof one);
   }
 
-  const int bell_;
+  int bell_;
   mutable std::mutex mutex_;
   std::deque<std::unique_ptr<Operation>> waiting_;
   std::uint64_t posted_ = 0;

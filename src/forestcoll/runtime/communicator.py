@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Self
 
 from forestcoll.collective import Collective, collective_named
-from forestcoll.errors import InputError, shown
+from forestcoll.errors import CommunicationError, InputError, shown
 from forestcoll.files import PathLike
 from forestcoll.runtime.connecting import Addresses, Connected, Group, connect
 from forestcoll.runtime.dumping import dump_path
@@ -419,7 +419,11 @@ class Communicator:
         key = f"forestcoll/{self._name}/secret"
         if self.rank == 0:
             store.set(key, secrets.token_bytes(32))
-        return store.get(key, self._timeout)
+        try:
+            return store.get(key, self._timeout)
+        except CommunicationError:
+            text = f"group {self._name!r}: rank 0 did not come within {self._timeout:g} s"
+            raise CommunicationError(f"{text}; start all {self.size} ranks, with a secret on all or on none") from None
 
     def _take_over(self, connected: Connected, lanes: Sequence[Hop]) -> None:
         """Hand all sockets over to the engine, which closes them."""
