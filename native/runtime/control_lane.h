@@ -58,9 +58,10 @@ class ControlLane final : public Connection {
 
   using Connection::has_waiting;
 
-  bool has_left = false;          // the rank closes in good order
-  Clock::time_point last_pong{};  // when it last answered
-  std::uint64_t posted = 0;       // how many operations it had posted then
+  bool has_left = false;                // the rank closes in good order
+  Clock::time_point last_pong{};        // when it last answered
+  std::uint64_t posted = 0;             // how many operations it had posted then
+  std::uint64_t oldest = kNoOperation;  // the oldest one that ran there then
 
  private:
   // A rank that closes waits until its goodbye is acknowledged, which takes 40 ms otherwise.

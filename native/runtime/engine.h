@@ -108,6 +108,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   };
   static constexpr std::size_t kMostAnnounced = 1024;
   static constexpr int kTickMilliseconds = 50;
+  static constexpr auto kOthersClose = std::chrono::milliseconds(300);
   static constexpr auto kAnnounceAfter = std::chrono::milliseconds(50);
 
   Operations& operations() { return *this; }
@@ -316,7 +317,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   // Takes an abort or a goodbye that came before the other end closed. Where another connection closed first, waits a
   // little for this one: the connections of a process that ends close one after the other.
   void hear_out(ControlLane& control) const {
-    const auto end = Clock::now() + kTickMilliseconds * std::chrono::milliseconds(1);
+    const auto end = Clock::now() + kOthersClose;
     try {
       if (control.is_open()) control.on_readable();
       while (control.is_open() && !control.has_left && Clock::now() < end) {
@@ -390,10 +391,11 @@ class Engine final : private Courier, private Operations, private ControlHandler
         lane.has_left = true;
         return;
       case FrameKind::kPing:
-        return send_control(lane, FrameHeader{FrameKind::kPong, {}, 0, 0, 0, 0, posted_});
+        return send_control(lane, FrameHeader{FrameKind::kPong, {}, 0, oldest(), 0, 0, posted_});
       case FrameKind::kPong:
         lane.last_pong = now_;
         lane.posted = header.value;
+        lane.oldest = header.operation;
         return;
       case FrameKind::kOpen:
         return on_announced(lane, header, payload);
@@ -401,6 +403,8 @@ class Engine final : private Courier, private Operations, private ControlHandler
         throw Fault{lane.peer(), rank_text(lane.peer()) + " sent a frame of an unknown kind"};
     }
   }
+
+  std::uint64_t oldest() const { return operations_.empty() ? kNoOperation : operations_.begin()->first; }
 
   static std::string relayed(int peer, std::string_view text) {
     const bool is_named = text.ends_with(')') && text.find("(reported by rank ") != std::string_view::npos;
@@ -449,7 +453,8 @@ class Engine final : private Courier, private Operations, private ControlHandler
     for (const int peer : peers) send_control(*controls_.at(peer), FrameHeader{FrameKind::kPing, {}, 0, 0, 0, 0, 0});
   }
 
-  // A rank whose neighbours answer and take part waits a little longer: one that knows the culprit will report it.
+  // A rank whose neighbours answer and take part, or wait in an earlier operation themselves, waits a little longer:
+  // one that can name the culprit will report it.
   void blame(const Operation& operation, const std::vector<int>& peers, Seconds quiet) {
     const Seconds patience(std::clamp(options_.timeout_seconds / 3, 0.15, 1.0));
     std::array<char, 32> limit;
@@ -459,13 +464,15 @@ class Engine final : private Courier, private Operations, private ControlHandler
       if (now_ - controls_.at(peer)->last_pong > patience)
         throw Fault{peer, begin + rank_text(peer) + " does not answer"};
     }
+    const bool is_patient = quiet.count() < options_.timeout_seconds + 0.5;
     for (const int peer : peers) {
-      if (controls_.at(peer)->posted <= operation.number()) {
+      const ControlLane& lane = *controls_.at(peer);
+      const bool waits_itself = lane.oldest < operation.number();
+      if (lane.posted <= operation.number() && !(waits_itself && is_patient))
         throw Fault{peer, begin + rank_text(peer) + " has not called it"};
-      }
     }
     if (peers.empty()) throw Fault{options_.rank, begin + rank_text(options_.rank) + " waits for no other rank"};
-    if (quiet.count() < options_.timeout_seconds + 0.5) return;
+    if (is_patient) return;
     throw Fault{peers.front(), begin + rank_text(peers.front()) + " answers but sends nothing"};
   }
 

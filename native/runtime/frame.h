@@ -21,8 +21,10 @@ enum class FrameKind : std::uint8_t {
   kAbort = 4,   // payload: text; `value`: the rank at fault
   kBye = 5,     // the sender closes the group in good order
   kPing = 6,    // asks for a pong
-  kPong = 7,    // `value`: how many operations the sender has posted
+  kPong = 7,    // `value`: how many operations the sender has posted; `operation`: its oldest running one
 };
+
+constexpr std::uint64_t kNoOperation = ~std::uint64_t{0};
 
 // All ranks run on machines of one byte order; the handshake checks it.
 struct FrameHeader {
