@@ -18,10 +18,10 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all bench bench-scale soak figures lint format hooks clean distclean
+.PHONY: help setup demo test test-all sanitize bench bench-scale soak soak-runtime figures lint format hooks clean distclean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 setup: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/lint ## create .venv with the package, the test tools and the linters
 
@@ -38,6 +38,26 @@ test: $(STAMPS)/package $(STAMPS)/test ## run the fast tests
 test-all: $(STAMPS)/package $(STAMPS)/test ## run all tests, including the slow ones
 	$(BIN)/python -m pytest -q -n auto -m ""
 
+SANITIZERS := address thread
+sanitize: $(addprefix sanitize-,$(SANITIZERS)) ## run the runtime's tests with an engine built for the address and the thread sanitizer
+
+# AddressSanitizer comes with UndefinedBehaviorSanitizer. Python is not instrumented, so their libraries are preloaded, and
+# leaks of Python itself are not reported. --capture=sys lets reports through.
+sanitize-address: FLAGS := address,undefined
+sanitize-thread: FLAGS := thread
+LIBRARY_address := libasan.so
+LIBRARY_thread := libtsan.so
+sanitize-%: $(STAMPS)/package $(STAMPS)/test
+	@echo "== Building the engine with -fsanitize=$(FLAGS)"
+	@$(BIN)/cmake -S . -B build/sanitize-$* -G Ninja -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=$(FLAGS) \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python \
+	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) >/dev/null
+	@$(BIN)/cmake --build build/sanitize-$* --target _runtime >/dev/null
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=exitcode=66 \
+	  FORESTCOLL_ENGINE=$$(ls $(abspath build/sanitize-$*)/_runtime*.so) PYTHONPATH=src:tests/runtime \
+	  env LD_PRELOAD="$$($(CXX) -print-file-name=$(LIBRARY_$*)) $$($(CXX) -print-file-name=libstdc++.so)" \
+	  $(BIN)/python -m pytest -q --capture=sys -p sanitized tests/runtime
+
 bench: $(STAMPS)/package ## measure the time of schedules for growing networks
 	$(BIN)/python benchmarks/sizes.py
 
@@ -46,6 +66,10 @@ bench-scale: $(STAMPS)/package ## measure time and memory by family of networks,
 
 soak: $(STAMPS)/package ## compare all methods on random networks for ten minutes
 	$(BIN)/python benchmarks/soak.py
+
+soak-runtime: $(STAMPS)/package ## break ranks of the runtime 300 times, then run mixed operations for two minutes
+	$(BIN)/python benchmarks/faults.py
+	$(BIN)/python benchmarks/runtime_soak.py
 
 figures: $(STAMPS)/package $(STAMPS)/test ## draw the figures of the direct-connect paper into build/figures
 	$(BIN)/python benchmarks/figures.py

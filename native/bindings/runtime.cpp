@@ -51,12 +51,15 @@ std::shared_ptr<Layout> make_layout(const std::vector<RangeRow>& rows) {
 
 // Addresses are 0 where the rank has no such vector.
 std::shared_ptr<Work> post(Engine& engine, std::shared_ptr<Plan> plan, std::shared_ptr<Layout> layout,
-                           const nb::bytes& digest, const std::string& label, int type, int reduction, double factor,
-                           std::int64_t members, std::uintptr_t own, std::uintptr_t result, std::int64_t result_begin) {
+                           const nb::bytes& digest, const std::string& label, std::string collective,
+                           std::int64_t count, int type, int reduction, double factor, std::int64_t members,
+                           std::uintptr_t own, std::uintptr_t result, std::int64_t result_begin) {
   if (layout->ranges.size() != plan->flows().size()) throw std::invalid_argument("the layout is not one of this plan");
   Request request{std::move(plan),
                   std::move(layout),
                   make_descriptor({digest.c_str(), digest.size()}, label),
+                  std::move(collective),
+                  count,
                   static_cast<ElementType>(type),
                   static_cast<Reduction>(reduction),
                   factor,
@@ -71,8 +74,11 @@ std::shared_ptr<Work> post(Engine& engine, std::shared_ptr<Plan> plan, std::shar
 nb::list journal(const Engine& engine) {
   nb::list rows;
   for (const JournalEntry& entry : engine.journal()) {
-    const std::string label(entry.descriptor.text());
-    rows.append(nb::make_tuple(entry.number, label, entry.state, entry.waits_for));
+    std::vector<int> waits_for;
+    for (const Awaited& each : entry.waits_for) waits_for.push_back(each.rank);
+    rows.append(nb::make_tuple(entry.number, std::string(entry.descriptor.text()), entry.state, waits_for,
+                               entry.collective, name_of(entry.type),
+                               static_cast<std::size_t>(entry.count) * size_of(entry.type)));
   }
   return rows;
 }
@@ -94,18 +100,19 @@ void bind(nb::module_& module) {
   nb::class_<Engine>(module, "Engine", "One rank's part in a group: its connections and its progress thread.")
       .def(
           "__init__",
-          [](Engine* self, int rank, double timeout, std::size_t staging) {
-            new (self) Engine(EngineOptions{rank, timeout, staging});
+          [](Engine* self, int rank, double timeout, std::size_t staging, std::string group, std::string dump) {
+            new (self) Engine(EngineOptions{rank, timeout, staging, std::move(group), std::move(dump)});
           },
-          "rank"_a, "timeout"_a, "staging_bytes_kept"_a)
+          "rank"_a, "timeout"_a, "staging_bytes_kept"_a, "group"_a, "dump"_a)
       .def("add_sender", &Engine::add_sender, "socket"_a, "peer"_a, "lane"_a)
       .def("add_receiver", &Engine::add_receiver, "socket"_a, "peer"_a, "lane"_a)
       .def("add_control", &Engine::add_control, "socket"_a, "peer"_a)
       .def("start", &Engine::start)
-      .def("post", &post, "plan"_a, "layout"_a, "digest"_a, "label"_a, "type"_a, "reduction"_a, "factor"_a, "members"_a,
-           "own"_a, "result"_a, "result_begin"_a)
+      .def("post", &post, "plan"_a, "layout"_a, "digest"_a, "label"_a, "collective"_a, "count"_a, "type"_a,
+           "reduction"_a, "factor"_a, "members"_a, "own"_a, "result"_a, "result_begin"_a)
       .def("failure", &Engine::failure, "Return the message of the fault that ended the group, empty if there is none.")
-      .def("journal", &journal, "Return number, label, state and awaited ranks of the last operations.")
+      .def("journal", &journal,
+           "Return number, label, state, awaited ranks, collective, type and bytes of the last operations.")
       .def("close", &Engine::close, "grace"_a, nb::call_guard<nb::gil_scoped_release>());
   module.def("make_plan", &make_plan, "flows"_a, "edges"_a, "incoming"_a, "outgoing"_a);
   module.def("make_layout", &make_layout, "rows"_a);

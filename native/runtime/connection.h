@@ -14,6 +14,8 @@
 #include <system_error>
 #include <vector>
 
+#include "runtime/forking.h"
+
 namespace forestcoll::runtime {
 
 // A failure that ends the group; `culprit` is the rank at fault.
@@ -34,7 +36,7 @@ class Poller {
   Poller() : descriptor_(epoll_create1(EPOLL_CLOEXEC)) {
     if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "epoll_create1");
   }
-  ~Poller() { ::close(descriptor_); }
+  ~Poller() { shut(); }
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
@@ -45,6 +47,11 @@ class Poller {
     if (epoll_ctl(descriptor_, action, socket, &event) != 0 && errno != ENOENT) {
       throw std::system_error(errno, std::generic_category(), "epoll_ctl");
     }
+  }
+
+  void shut() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
   }
 
   int wait(epoll_event* events, int most, int milliseconds) {
@@ -58,10 +65,12 @@ class Poller {
 class Connection {
  public:
   Connection(Poller& poller, int socket, int peer) : poller_(poller), socket_(socket), peer_(peer) {
+    OwnSockets::add(socket_);
     want(true, false);
   }
   virtual ~Connection() {
     want(false, false);
+    OwnSockets::remove(socket_);
     ::close(socket_);
   }
   Connection(const Connection&) = delete;
@@ -109,6 +118,7 @@ class Connection {
 
   // Small frames that wait to be written; used where a connection carries no chunks in this direction.
   void write_later(const void* bytes, std::size_t size) {
+    if (waiting_.size() > kMostWaiting) throw Fault{peer_, rank_text(peer_) + " does not read what it is sent"};
     const auto* begin = static_cast<const std::byte*>(bytes);
     waiting_.insert(waiting_.end(), begin, begin + size);
     write_waiting();
@@ -122,9 +132,15 @@ class Connection {
     }
     want_write(!waiting_.empty());
   }
+  void drop_waiting() {
+    waiting_.clear();
+    want_write(false);
+  }
   bool has_waiting() const { return !waiting_.empty(); }
 
  private:
+  static constexpr std::size_t kMostWaiting = std::size_t{16} << 20;
+
   std::size_t checked(ssize_t moved) const {
     if (moved >= 0) return static_cast<std::size_t>(moved);
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;

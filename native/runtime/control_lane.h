@@ -1,6 +1,9 @@
 // A connection for everything but data, one for each two ranks that share a data connection. It is always read.
 #pragma once
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
 #include <array>
 #include <chrono>
 #include <string_view>
@@ -26,16 +29,24 @@ class ControlLane final : public Connection {
       : Connection(poller, socket, peer), handler_(handler) {}
 
   void send(const FrameHeader& header, std::string_view payload = {}) {
-    if (!is_open() || has_left) return;
+    if (!is_open() || has_left || !is_heard_) return;
     std::array<std::byte, sizeof(FrameHeader) + kMostText> frame;
     std::memcpy(frame.data(), &header, sizeof header);
-    std::memcpy(frame.data() + sizeof header, payload.data(), std::min<std::size_t>(payload.size(), kMostText));
-    write_later(frame.data(), sizeof header + payload.size());
+    const std::size_t size = std::min<std::size_t>(payload.size(), kMostText);
+    std::copy_n(payload.data(), size, reinterpret_cast<char*>(frame.data() + sizeof header));
+    write_later(frame.data(), sizeof header + size);
+  }
+
+  // The other end takes nothing more; what it has sent can still be read.
+  void stop_sending() {
+    is_heard_ = false;
+    drop_waiting();
   }
 
   void on_writable() override { write_waiting(); }
 
   void on_readable() override {
+    acknowledge_at_once();
     while (is_open()) {
       iovec part{buffer_.data() + filled_, buffer_.size() - filled_};
       const std::size_t moved = read_some(&part, 1);
@@ -47,11 +58,18 @@ class ControlLane final : public Connection {
 
   using Connection::has_waiting;
 
-  bool has_left = false;          // the rank closes in good order
-  Clock::time_point last_pong{};  // when it last answered
-  std::uint64_t posted = 0;       // how many operations it had posted then
+  bool has_left = false;                // the rank closes in good order
+  Clock::time_point last_pong{};        // when it last answered
+  std::uint64_t posted = 0;             // how many operations it had posted then
+  std::uint64_t oldest = kNoOperation;  // the oldest one that ran there then
 
  private:
+  // A rank that closes waits until its goodbye is acknowledged, which takes 40 ms otherwise.
+  void acknowledge_at_once() const {
+    const int on = 1;
+    setsockopt(socket(), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+  }
+
   void parse() {
     std::size_t begin = 0;
     FrameHeader header;
@@ -68,6 +86,7 @@ class ControlLane final : public Connection {
   }
 
   ControlHandler& handler_;
+  bool is_heard_ = true;
   std::array<std::byte, 4096> buffer_;
   std::size_t filled_ = 0;
 };

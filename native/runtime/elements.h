@@ -39,6 +39,11 @@ inline std::size_t size_of(ElementType type) {
   throw std::invalid_argument("there is no such element type");
 }
 
+inline const char* name_of(ElementType type) {
+  static constexpr const char* kNames[] = {"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
 // The type that values are added up in, and the conversions to it and back. Floats of 16 bits are added up in 32 bits.
 template <class T>
 struct Arithmetic {

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <linux/sockios.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
@@ -17,6 +20,7 @@
 #include <vector>
 
 #include "runtime/control_lane.h"
+#include "runtime/dump.h"
 #include "runtime/inbox.h"
 #include "runtime/journal.h"
 #include "runtime/receive_lane.h"
@@ -28,6 +32,8 @@ struct EngineOptions {
   int rank = 0;
   double timeout_seconds = 300;  // without progress of the oldest operation
   std::size_t staging_bytes_kept = std::size_t{64} << 20;
+  std::string group;  // its name, for the dump
+  std::string dump;   // the file to write when the group fails; none if it is empty
 };
 
 class Engine final : private Courier, private Operations, private ControlHandler {
@@ -38,7 +44,13 @@ class Engine final : private Courier, private Operations, private ControlHandler
   explicit Engine(const EngineOptions& options) : options_(options), pool_(options.staging_bytes_kept) {
     poller_.control(EPOLL_CTL_ADD, inbox_.bell(), EPOLLIN, nullptr);
   }
-  ~Engine() override { close(0); }
+  ~Engine() override {
+    if (home_.is_elsewhere()) {
+      leave_to_parent();
+    } else {
+      close(0);
+    }
+  }
 
   // Each takes over a connected, non-blocking socket, which it closes in the end. All before `start`.
   void add_sender(int socket, int peer, std::int32_t lane) {
@@ -54,23 +66,38 @@ class Engine final : private Courier, private Operations, private ControlHandler
     controls_[peer] = std::make_unique<ControlLane>(poller_, static_cast<ControlHandler&>(*this), socket, peer);
   }
 
+  // Signals are left to the caller's threads.
   void start() {
-    thread_ = std::thread([this] { loop(); });
+    sigset_t all, usual;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &usual);
+    thread_ = std::make_unique<std::thread>([this] { loop(); });
+    pthread_sigmask(SIG_SETMASK, &usual, nullptr);
   }
 
-  std::shared_ptr<Work> post(Request request) { return inbox_.post(std::move(request)); }
-  std::string failure() const { return inbox_.failure(); }
-  std::vector<JournalEntry> journal() const { return journal_.entries(); }
+  std::shared_ptr<Work> post(Request request) {
+    if (!home_.is_elsewhere()) return inbox_.post(std::move(request));
+    auto refused = std::make_shared<Work>(0);
+    refused->finish(kForked);
+    return refused;
+  }
+  std::string failure() const { return home_.is_elsewhere() ? kForked : inbox_.failure(); }
+  std::vector<JournalEntry> journal() const {
+    return home_.is_elsewhere() ? std::vector<JournalEntry>{} : journal_.entries();
+  }
 
   // Ends the group within about `grace` seconds, whatever the other ranks do.
   void close(double grace) {
-    if (!thread_.joinable()) return;
+    if (home_.is_elsewhere() || !thread_) return;
     grace_ = Seconds(grace);
     inbox_.request_close();
-    thread_.join();
+    thread_->join();
+    thread_.reset();
     receivers_.clear();
     senders_.clear();
     controls_.clear();
+    poller_.shut();
+    inbox_.shut();
   }
 
  private:
@@ -81,9 +108,18 @@ class Engine final : private Courier, private Operations, private ControlHandler
   };
   static constexpr std::size_t kMostAnnounced = 1024;
   static constexpr int kTickMilliseconds = 50;
+  static constexpr auto kOthersClose = std::chrono::milliseconds(300);
   static constexpr auto kAnnounceAfter = std::chrono::milliseconds(50);
 
   Operations& operations() { return *this; }
+
+  // In a fork, the sockets are closed already, and the poller is the parent's.
+  void leave_to_parent() {
+    for (auto& lane : senders_) static_cast<void>(lane.release());
+    for (auto& lane : receivers_) static_cast<void>(lane.release());
+    for (auto& [peer, lane] : controls_) static_cast<void>(lane.release());
+    static_cast<void>(thread_.release());
+  }
 
   void loop() {
     while (!inbox_.is_closing()) {
@@ -139,10 +175,11 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   void accept_posted() {
-    for (auto& operation : inbox_.take()) {
+    inbox_.silence();
+    while (auto operation = inbox_.take()) {
       Operation& posted = *operation;
       operations_.emplace(posted.number(), Running{std::move(operation), now_, now_, false});
-      journal_.begin(posted.number(), posted.descriptor());
+      journal_.begin(entry_of(posted));
       posted_ = posted.number() + 1;
       compare_announced(posted);
       for (Turn& turn : posted.turns()) senders_[static_cast<std::size_t>(turn.lane)]->enqueue(posted, turn);
@@ -162,7 +199,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
         ++running;
         continue;
       }
-      journal_.end(operation.number(), "done", {});
+      journal_.succeed(operation.number());
       operation.work().finish({});
       running = operations_.erase(running);
       if (!operations_.empty()) operations_.begin()->second.progress = now_;
@@ -190,13 +227,13 @@ class Engine final : private Courier, private Operations, private ControlHandler
   bool compare(int peer, std::uint64_t number, const Descriptor& theirs) override {
     if (number >= posted_) return false;
     const Descriptor* ours = journal_.find(number);
-    if (ours == nullptr || ours->digest == theirs.digest) return true;
+    if (ours == nullptr || ours->digest == theirs.digest) return true;  // null: one that ended long ago
     throw Fault{peer, mismatch(peer, number, *ours, theirs)};
   }
 
   std::string mismatch(int peer, std::uint64_t number, const Descriptor& ours, const Descriptor& theirs) const {
     std::string text = "operation " + std::to_string(number) + " is " + std::string(ours.text()) + " on " +
-                       rank_text(options_.rank) + ", but " + std::string(theirs.text()) + " on " + rank_text(peer);
+                       rank_text(options_.rank) + ", but " + printable(theirs.text()) + " on " + rank_text(peer);
     if (ours.text() == theirs.text()) text += " with another schedule or other shard sizes";
     return text;
   }
@@ -216,12 +253,34 @@ class Engine final : private Courier, private Operations, private ControlHandler
     }
     ready_.clear();
     tell_all(culprit, text);
+    for (auto& operation : refused) journal_.begin(entry_of(*operation));
+    for (auto& operation : refused) journal_.fail(operation->number(), operation->chunks_left(), {});
     for (auto& [number, running] : operations_) {
-      journal_.end(number, "failed", waited_for(*running.operation));
+      journal_.fail(number, running.operation->chunks_left(), awaited(*running.operation));
     }
-    for (auto& [number, running] : operations_) running.operation->work().finish(text);
-    for (auto& operation : refused) operation->work().finish(text);
+    const std::string full = text + dumped({culprit, text});
+    inbox_.amend(full);
+    for (auto& [number, running] : operations_) running.operation->work().finish(full);
+    for (auto& operation : refused) operation->work().finish(full);
     operations_.clear();
+  }
+
+  static JournalEntry entry_of(const Operation& operation) {
+    const Request& request = operation.request();
+    return {operation.number(), request.descriptor, request.collective, request.type, request.count, {}, {}, {}, 0, {}};
+  }
+
+  // Writes the dump, and returns what the message says of it.
+  std::string dumped(const Fault& fault) const {
+    if (options_.dump.empty()) return {};
+    Dump dump{options_.group, options_.rank, options_.timeout_seconds, fault, journal_.entries(), {}};
+    for (const auto& [peer, lane] : controls_) {
+      const bool has_answered = lane->last_pong != Clock::time_point{};
+      const Seconds before = now_ - lane->last_pong;
+      dump.peers.push_back({peer, lost_.contains(peer), has_answered, lane->posted, before.count()});
+    }
+    const bool is_written = write_dump(options_.dump, dump);
+    return (is_written ? "; the last operations are in " : "; the dump could not be written to ") + options_.dump;
   }
 
   void tell_all(int culprit, const std::string& text) {
@@ -231,25 +290,18 @@ class Engine final : private Courier, private Operations, private ControlHandler
     for (auto& [peer, lane] : controls_) send_control(*lane, header, cut);
   }
 
-  // A neighbour that cannot be reached any more is found by its own events.
+  // A neighbour that has closed is found when its connections are read: what it sent before, such as a goodbye, counts.
   void send_control(ControlLane& lane, const FrameHeader& header, std::string_view payload = {}) {
     try {
       lane.send(header, payload);
     } catch (const PeerClosed&) {
-      lane.abandon();
-      lost_.insert(lane.peer());
+      lane.stop_sending();
     }
   }
 
   void peer_closed(int peer) {
     ControlLane& control = *controls_.at(peer);
-    if (control.is_open()) {
-      try {
-        control.on_readable();  // an abort or a goodbye that came before
-      } catch (const PeerClosed&) {
-        control.abandon();
-      }
-    }
+    hear_out(control);
     for (auto& lane : senders_) {
       if (lane && lane->peer() == peer) lane->abandon();
     }
@@ -258,14 +310,35 @@ class Engine final : private Courier, private Operations, private ControlHandler
     }
     lost_.insert(peer);
     reap();
-    if (!control.has_left) throw Fault{peer, at_oldest("the process of " + rank_text(peer) + " ended or was killed")};
+    if (!control.has_left) throw Fault{peer, at_oldest(loss(control))};
     require_peers();
+  }
+
+  // Takes an abort or a goodbye that came before the other end closed. Where another connection closed first, waits a
+  // little for this one: the connections of a process that ends close one after the other.
+  void hear_out(ControlLane& control) const {
+    const auto end = Clock::now() + kOthersClose;
+    try {
+      if (control.is_open()) control.on_readable();
+      while (control.is_open() && !control.has_left && Clock::now() < end) {
+        pollfd waiting{control.socket(), POLLIN, 0};
+        ::poll(&waiting, 1, kTickMilliseconds / 5);
+        control.on_readable();
+      }
+    } catch (const PeerClosed&) {
+      control.abandon();
+    }
+  }
+
+  static std::string loss(const ControlLane& control) {
+    const std::string rank = rank_text(control.peer());
+    return control.is_open() ? "a connection to " + rank + " broke" : "the process of " + rank + " ended or was killed";
   }
 
   // Takes what the other rank sent before it closed.
   void drain(ReceiveLane& lane) {
     try {
-      while (lane.is_open() && !lane.is_parked()) lane.on_readable();
+      if (lane.is_open()) lane.drain();
     } catch (const PeerClosed&) {
       lane.abandon();
     }
@@ -295,10 +368,19 @@ class Engine final : private Courier, private Operations, private ControlHandler
 
   std::vector<int> waited_for(const Operation& operation) const {
     std::set<int> peers;
-    const auto [incoming, outgoing] = operation.lanes_waited_for();
-    for (const std::int32_t lane : incoming) peers.insert(receivers_[static_cast<std::size_t>(lane)]->peer());
-    for (const std::int32_t lane : outgoing) peers.insert(senders_[static_cast<std::size_t>(lane)]->peer());
+    for (const Awaited& each : awaited(operation)) peers.insert(each.rank);
     return {peers.begin(), peers.end()};
+  }
+
+  std::vector<Awaited> awaited(const Operation& operation) const {
+    std::set<int> sources, targets;
+    const auto [incoming, outgoing] = operation.lanes_waited_for();
+    for (const std::int32_t lane : incoming) sources.insert(receivers_[static_cast<std::size_t>(lane)]->peer());
+    for (const std::int32_t lane : outgoing) targets.insert(senders_[static_cast<std::size_t>(lane)]->peer());
+    std::vector<Awaited> found;
+    for (const int peer : sources) found.push_back({peer, true});
+    for (const int peer : targets) found.push_back({peer, false});
+    return found;
   }
 
   void on_control(ControlLane& lane, const FrameHeader& header, std::string_view payload) override {
@@ -309,10 +391,11 @@ class Engine final : private Courier, private Operations, private ControlHandler
         lane.has_left = true;
         return;
       case FrameKind::kPing:
-        return send_control(lane, FrameHeader{FrameKind::kPong, {}, 0, 0, 0, 0, posted_});
+        return send_control(lane, FrameHeader{FrameKind::kPong, {}, 0, oldest(), 0, 0, posted_});
       case FrameKind::kPong:
         lane.last_pong = now_;
         lane.posted = header.value;
+        lane.oldest = header.operation;
         return;
       case FrameKind::kOpen:
         return on_announced(lane, header, payload);
@@ -321,9 +404,11 @@ class Engine final : private Courier, private Operations, private ControlHandler
     }
   }
 
+  std::uint64_t oldest() const { return operations_.empty() ? kNoOperation : operations_.begin()->first; }
+
   static std::string relayed(int peer, std::string_view text) {
     const bool is_named = text.ends_with(')') && text.find("(reported by rank ") != std::string_view::npos;
-    return std::string(text) + (is_named ? "" : " (reported by " + rank_text(peer) + ")");
+    return printable(text) + (is_named ? "" : " (reported by " + rank_text(peer) + ")");
   }
 
   // --- Time ---
@@ -368,7 +453,8 @@ class Engine final : private Courier, private Operations, private ControlHandler
     for (const int peer : peers) send_control(*controls_.at(peer), FrameHeader{FrameKind::kPing, {}, 0, 0, 0, 0, 0});
   }
 
-  // A rank whose neighbours answer and take part waits a little longer: one that knows the culprit will report it.
+  // A rank whose neighbours answer and take part, or wait in an earlier operation themselves, waits a little longer:
+  // one that can name the culprit will report it.
   void blame(const Operation& operation, const std::vector<int>& peers, Seconds quiet) {
     const Seconds patience(std::clamp(options_.timeout_seconds / 3, 0.15, 1.0));
     std::array<char, 32> limit;
@@ -378,12 +464,15 @@ class Engine final : private Courier, private Operations, private ControlHandler
       if (now_ - controls_.at(peer)->last_pong > patience)
         throw Fault{peer, begin + rank_text(peer) + " does not answer"};
     }
+    const bool is_patient = quiet.count() < options_.timeout_seconds + 0.5;
     for (const int peer : peers) {
-      if (controls_.at(peer)->posted <= operation.number()) {
+      const ControlLane& lane = *controls_.at(peer);
+      const bool waits_itself = lane.oldest < operation.number();
+      if (lane.posted <= operation.number() && !(waits_itself && is_patient))
         throw Fault{peer, begin + rank_text(peer) + " has not called it"};
-      }
     }
-    if (quiet.count() < options_.timeout_seconds + 0.5 || peers.empty()) return;
+    if (peers.empty()) throw Fault{options_.rank, begin + rank_text(options_.rank) + " waits for no other rank"};
+    if (is_patient) return;
     throw Fault{peers.front(), begin + rank_text(peers.front()) + " answers but sends nothing"};
   }
 
@@ -412,7 +501,9 @@ class Engine final : private Courier, private Operations, private ControlHandler
   bool is_flushed() const {
     const auto is_empty = [](const Connection& lane) {
       int unsent = 0;
-      return !lane.is_open() || ioctl(lane.socket(), SIOCOUTQ, &unsent) != 0 || unsent == 0;
+      pollfd state{lane.socket(), 0, 0};
+      if (!lane.is_open() || ioctl(lane.socket(), SIOCOUTQ, &unsent) != 0 || unsent == 0) return true;
+      return ::poll(&state, 1, 0) > 0;  // the other end has closed, and takes nothing more
     };
     return std::ranges::all_of(senders_, [&](const auto& lane) { return !lane || is_empty(*lane); }) &&
            std::ranges::all_of(controls_, [&](const auto& each) {
@@ -421,6 +512,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   const EngineOptions options_;
+  const Home home_;
   Poller poller_;
   Inbox inbox_;
   Journal journal_;
@@ -436,7 +528,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   Clock::time_point now_ = Clock::now();
   Seconds grace_{0};
   bool is_failed_ = false;
-  std::thread thread_;
+  std::unique_ptr<std::thread> thread_;
 };
 
 }  // namespace forestcoll::runtime

@@ -21,8 +21,10 @@ enum class FrameKind : std::uint8_t {
   kAbort = 4,   // payload: text; `value`: the rank at fault
   kBye = 5,     // the sender closes the group in good order
   kPing = 6,    // asks for a pong
-  kPong = 7,    // `value`: how many operations the sender has posted
+  kPong = 7,    // `value`: how many operations the sender has posted; `operation`: its oldest running one
 };
+
+constexpr std::uint64_t kNoOperation = ~std::uint64_t{0};
 
 // All ranks run on machines of one byte order; the handshake checks it.
 struct FrameHeader {
@@ -50,6 +52,15 @@ inline Descriptor make_descriptor(std::string_view digest, std::string_view labe
   std::memcpy(made.digest.data(), digest.data(), std::min(digest.size(), made.digest.size()));
   std::memcpy(made.label.data(), label.data(), std::min(label.size(), made.label.size() - 1));
   return made;
+}
+
+// Text of another rank, for messages: bytes that are no plain text are replaced.
+inline std::string printable(std::string_view text) {
+  std::string result(text);
+  for (char& each : result) {
+    if (each < ' ' || each > '~') each = '?';
+  }
+  return result;
 }
 
 constexpr std::uint32_t kMostText = 512;  // bytes of an abort frame's text

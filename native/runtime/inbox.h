@@ -21,32 +21,45 @@ class Inbox {
   Inbox() : bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (bell_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
   }
-  ~Inbox() { ::close(bell_); }
+  ~Inbox() { shut(); }
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
   int bell() const { return bell_; }
 
+  // After the last operation was refused.
+  void shut() {
+    const std::lock_guard lock(mutex_);
+    if (bell_ >= 0) ::close(bell_);
+    bell_ = -1;
+  }
+
   // Gives the operation its number. It fails at once if the group has failed or is closing.
   std::shared_ptr<Work> post(Request request) {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t number = posted_;
-    auto work = std::make_shared<Work>(number);
+    auto work = std::make_shared<Work>(posted_);
     if (!failure_.empty()) {
       work->finish(failure_);
       return work;
     }
+    waiting_.push_back(std::make_unique<Operation>(posted_, std::move(request), work));
     ++posted_;
-    waiting_.push_back(std::make_unique<Operation>(number, std::move(request), work));
     ring();
     return work;
   }
 
-  std::deque<std::unique_ptr<Operation>> take() {
+  void silence() const {
     std::uint64_t rings = 0;
     [[maybe_unused]] const ssize_t moved = ::read(bell_, &rings, sizeof rings);
+  }
+
+  // Returns the next operation, or null. What is not taken stays, and fails with the group.
+  std::unique_ptr<Operation> take() {
     const std::lock_guard lock(mutex_);
-    return std::exchange(waiting_, {});
+    if (waiting_.empty()) return nullptr;
+    auto first = std::move(waiting_.front());
+    waiting_.pop_front();
+    return first;
   }
 
   // From here on every operation fails with this message. Returns those that were not taken yet.
@@ -54,6 +67,12 @@ class Inbox {
     const std::lock_guard lock(mutex_);
     if (failure_.empty()) failure_ = failure;
     return std::exchange(waiting_, {});
+  }
+
+  // Adds to the message.
+  void amend(const std::string& failure) {
+    const std::lock_guard lock(mutex_);
+    failure_ = failure;
   }
 
   std::string failure() const {
@@ -78,7 +97,7 @@ class Inbox {
     [[maybe_unused]] const ssize_t moved = ::write(bell_, &one, sizeof one);
   }
 
-  const int bell_;
+  int bell_;
   mutable std::mutex mutex_;
   std::deque<std::unique_ptr<Operation>> waiting_;
   std::uint64_t posted_ = 0;

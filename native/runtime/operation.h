@@ -26,6 +26,8 @@ struct Request {
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<const Layout> layout;
   Descriptor descriptor;
+  std::string collective;
+  std::int64_t count = 0;  // elements of all data
   ElementType type{};
   Reduction reduction{};
   double factor = 1;
@@ -85,12 +87,17 @@ class Operation {
     make_outgoing();
     folded_.resize(plan().flows().size());
   }
+  // A caller never waits for an operation that is gone.
+  ~Operation() { work_->finish("the operation was abandoned"); }
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
 
   std::uint64_t number() const { return number_; }
   const Descriptor& descriptor() const { return request_.descriptor; }
   std::string label() const {
     return "operation " + std::to_string(number_) + " (" + std::string(descriptor().text()) + ")";
   }
+  const Request& request() const { return request_; }
   Work& work() { return *work_; }
   bool is_done() const { return edges_left_ == 0; }
   std::vector<Turn>& turns() { return turns_; }
@@ -131,11 +138,13 @@ class Operation {
     }
   }
 
-  // The receiver has taken `freed` chunks of this outgoing edge out of its staging memory.
-  void credited(std::int32_t place, std::uint64_t freed) {
+  // The receiver has taken `freed` chunks of this outgoing edge out of its staging memory. Returns whether that can be.
+  bool credited(std::int32_t place, std::uint64_t freed) {
     Outgoing& edge = outgoing_[index(place)];
+    if (freed > edge.taken) return false;
     edge.freed = std::max(edge.freed, static_cast<std::uint32_t>(freed));
     offer(place);
+    return true;
   }
 
   // Where the next chunk of this incoming edge goes, or nothing if `chunk` and `bytes` are not what comes next.
@@ -175,6 +184,14 @@ class Operation {
       if (edge.sent < edge.taken || is_full) lanes.second.push_back(plan().outgoing()[place].lane);
     }
     return lanes;
+  }
+
+  // How many chunks are still to be received and to be sent.
+  std::uint32_t chunks_left() const {
+    std::uint32_t left = 0;
+    for (const Incoming& edge : incoming_) left += edge.total - edge.arrived;
+    for (const Outgoing& edge : outgoing_) left += edge.total - edge.sent;
+    return left;
   }
 
   const Plan& plan() const { return *request_.plan; }

@@ -34,6 +34,11 @@ class ReceiveLane final : public Connection {
     }
   }
 
+  // Reads everything that is there now.
+  void drain() {
+    while (!parked_ && read_parts() > 0) parse();
+  }
+
   void on_writable() override { write_waiting(); }
 
   void grant(std::uint64_t operation, std::uint32_t edge, std::uint64_t freed) {

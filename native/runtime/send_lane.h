@@ -152,7 +152,8 @@ class SendLane final : public Connection {
     const bool is_ours = place >= 0 && static_cast<std::size_t>(place) < edges.size() &&
                          edges[static_cast<std::size_t>(place)].number == header.edge;
     if (!is_ours) throw Fault{peer(), rank_text(peer()) + " sent a credit for an edge that is not there"};
-    operation->credited(place, header.value);
+    if (!operation->credited(place, header.value))
+      throw Fault{peer(), rank_text(peer()) + " sent a credit for chunks that it did not get"};
   }
 
   // The kernel sends at most this fast, so that no deep queue grows in front of a slow link.

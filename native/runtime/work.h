@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
+
+#include "runtime/forking.h"
 
 namespace forestcoll::runtime {
 
@@ -16,24 +19,29 @@ class Work {
   std::uint64_t number() const { return number_; }
 
   bool is_done() const {
+    if (home_.is_elsewhere()) return true;
     const std::lock_guard lock(mutex_);
     return done_;
   }
 
   // The message of the failure, empty if there was none so far.
   std::string error() const {
+    if (home_.is_elsewhere()) return kForked;
     const std::lock_guard lock(mutex_);
     return error_;
   }
 
   bool wait_for(std::chrono::duration<double> time) const {
+    if (home_.is_elsewhere()) return true;
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, time, [this] { return done_; });
   }
 
   // Ends the operation; `error` is empty where it succeeded.
   void finish(std::string error) {
+    if (home_.is_elsewhere()) return;
     const std::lock_guard lock(mutex_);
+    if (done_) return;
     error_ = std::move(error);
     done_ = true;
     changed_.notify_all();
@@ -41,6 +49,7 @@ class Work {
 
  private:
   const std::uint64_t number_;
+  const Home home_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool done_ = false;

@@ -19,7 +19,7 @@ from forestcoll.collective import Collective
 from forestcoll.generation.steps import generate_steps
 from forestcoll.runtime import Communicator, MemoryStore, TcpStore
 from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
-from forestcoll.runtime.plan import Runnable
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 class Players:
     """One thread a rank, each with its own communicator in one group."""
 
-    def __init__(self, schedules: Sequence[Runnable] | Sequence[Sequence[Runnable]], **options: Any) -> None:
+    def __init__(self, schedules: Sequence[Schedule] | Sequence[Sequence[Schedule]], **options: Any) -> None:
         first = schedules[0]
         alike = not isinstance(first, Sequence)
         topology = (first if alike else first[0]).topology  # type: ignore[union-attr,index]
@@ -125,12 +125,12 @@ class Processes:
         self.store.close()
 
 
-def schedules_of(topology: Topology, **asked: Any) -> list[Runnable]:
+def schedules_of(topology: Topology, **asked: Any) -> list[Schedule]:
     """Return a schedule of trees for every collective, the rooted ones with two roots."""
     members = asked.get("ranks") or range(len(topology.compute))
     shared = [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE]
     without_shards = {key: value for key, value in asked.items() if key != "shards"}
-    made: list[Runnable] = [
+    made: list[Schedule] = [
         generate(topology, each, **(asked if each.has_shards else without_shards)) for each in shared
     ]
     for place in (min(members), max(members)):
@@ -141,7 +141,7 @@ def schedules_of(topology: Topology, **asked: Any) -> list[Runnable]:
     return made
 
 
-def steps_of(topology: Topology) -> list[Runnable]:
+def steps_of(topology: Topology) -> list[Schedule]:
     """Return a schedule of steps for every collective that has one."""
     return [generate_steps(topology, each) for each in ("allgather", "reduce-scatter", "allreduce")]
 
@@ -158,7 +158,7 @@ def able_switch() -> Topology:
     return builder.build()
 
 
-NETWORKS: dict[str, Callable[[], list[Runnable]]] = {
+NETWORKS: dict[str, Callable[[], list[Schedule]]] = {
     "two": lambda: schedules_of(build_topology("complete:nodes=2")),
     "ring": lambda: schedules_of(build_topology("ring:nodes=5")),
     "boxes": lambda: schedules_of(build_topology("dgx-a100:boxes=2,gpus=4")),

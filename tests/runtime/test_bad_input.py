@@ -55,7 +55,9 @@ def test_bad_arguments(group: Communicator, name: str) -> None:
 
 
 GROUPS: dict[str, tuple[dict[str, Any], str]] = {
-    "rank": ({"rank": 5}, "rank is 5; .* has 2 compute nodes, so use 0 to 1"),
+    "rank": ({"rank": 5}, "rank is 5; the group has 2 ranks, so use 0 to 1"),
+    "size": ({"size": 3}, "size is 3, but the schedules are for 2 ranks"),
+    "no store": ({"store": None}, "store is None; give host:port of rank 0"),
     "timeout": ({"timeout": 0}, "timeout is 0"),
     "store": ({"store": "here"}, "store is 'here'; expected host:port"),
     "link": ({"links": {"nowhere": "127.0.0.1"}}, "nowhere"),

@@ -24,8 +24,8 @@ def check(plan: Plan) -> None:
     """Check that flows cover all data once, and that each tree joins all members."""
     covered: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
     for flow in plan.flows:
-        covered[flow.root].append((flow.low, flow.high))
-        assert flow.share == plan.parts[flow.root] * (flow.high - flow.low)
+        covered[flow.part].append((flow.low, flow.high))
+        assert flow.share == plan.parts[flow.part] * (flow.high - flow.low)
         for op, hops in ((PhaseOp.REDUCE, flow.reduce), (PhaseOp.BROADCAST, flow.broadcast)):
             if hops:
                 check_tree(plan, flow.root, hops, op)

@@ -2,12 +2,14 @@
 
 import socket
 import threading
+import time
+from contextlib import suppress
 
 import pytest
 from players import outcome
 
 from forestcoll.errors import CommunicationError, InputError
-from forestcoll.runtime import TcpStore
+from forestcoll.runtime import TcpStore, store
 
 
 def test_values_cross_processes_or_threads() -> None:
@@ -51,3 +53,48 @@ def test_nobody_listens() -> None:
 def test_bad_addresses(address: str) -> None:
     with pytest.raises(InputError, match="expected host:port"):
         TcpStore(address, rank=0)
+
+
+def test_a_thread_that_waits_does_not_block_others() -> None:
+    server = TcpStore("127.0.0.1:0", rank=0)
+    waiting = threading.Thread(target=lambda: server.get("late", 10))
+    waiting.start()
+    begin = time.monotonic()
+    server.set("other", b"1")
+    server.set("late", b"2")
+    assert time.monotonic() - begin < 3
+    waiting.join(10)
+    assert not waiting.is_alive()
+    server.close()
+
+
+def test_silent_strangers_are_few_and_do_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_STRANGER_SECONDS", 0.5)
+    server = TcpStore("127.0.0.1:0", rank=0)
+    strangers = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(200)]
+    before = threading.active_count()
+    assert before < 200
+    for stranger in strangers[:50]:
+        with suppress(OSError):
+            stranger.sendall(b"x")  # does not give it more time
+    until = time.monotonic() + 5
+    while threading.active_count() > 5 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert threading.active_count() <= 5
+    client = TcpStore(f"127.0.0.1:{server.port}", rank=1)
+    client.set("key", b"1")
+    client.close()
+    server.close()
+    for stranger in strangers:
+        stranger.close()
+
+
+def test_a_full_store_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_MOST_KEYS", 2)
+    server = TcpStore("127.0.0.1:0", rank=0)
+    for key in ("one", "two", "one"):
+        server.set(key, b"1")
+    with pytest.raises(CommunicationError, match="the store is full: it has 2 keys"):
+        server.set("three", b"1")
+    assert server.get("two", 1) == b"1"
+    server.close()

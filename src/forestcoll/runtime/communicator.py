@@ -15,28 +15,27 @@ order, one thread a group. Ranks that take no part in a schedule, its relays, ca
 import hashlib
 import secrets
 import socket
+import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
 from forestcoll.collective import Collective, collective_named
-from forestcoll.errors import InputError, shown
+from forestcoll.errors import CommunicationError, InputError, shown
+from forestcoll.files import PathLike
 from forestcoll.runtime.connecting import Addresses, Connected, Group, connect
-from forestcoll.runtime.elements import (
-    AnyArray,
-    ElementType,
-    ReduceOp,
-    check_reduction,
-    reduce_op_named,
-)
-from forestcoll.runtime.execution import Execution, Sized, new_engine
-from forestcoll.runtime.plan import Plan, Runnable, plan_of
+from forestcoll.runtime.dumping import dump_path
+from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp, check_reduction, reduce_op_named
+from forestcoll.runtime.execution import Execution, Sized, new_engine, stop
+from forestcoll.runtime.group_plans import common_topology, digest_of, plans_of, plans_of_one
+from forestcoll.runtime.plan import Plan
 from forestcoll.runtime.store import Store, TcpStore
 from forestcoll.runtime.trees import Hop
-from forestcoll.runtime.vectors import check_out, flat_input, new_like, sized_out
+from forestcoll.runtime.vectors import check_out, copy_scaled, flat_input, new_like, sized_out
 from forestcoll.runtime.work import Work
-from forestcoll.topology import NodeId, Topology
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.topology import NodeId
 
 _SEND_BUFFER = 2**18
 """Deep queues in the kernel keep urgent chunks behind others."""
@@ -47,9 +46,10 @@ class Communicator:
 
     Args:
         schedules: what the group can run, one schedule for each collective and root, all on one topology. They are
-            verified first.
+            verified first. A group of one rank needs none.
         rank: of the caller, from 0; rank i runs compute node i of the topology.
-        store: `host:port`, where rank 0 serves a store of its own; or a store.
+        store: `host:port`, where rank 0 serves a store of its own; or a store. A group of one rank needs none.
+        size: how many ranks there are; None for one for each compute node.
         name: tells groups that use one store apart; give each group its own.
         timeout: seconds without progress after which an operation fails on all ranks; also the time to set up.
         interface: the address to listen on and to connect from.
@@ -57,6 +57,8 @@ class Communicator:
         secret: what all ranks must know; None for one that rank 0 draws and puts into the store.
         pacing: whether the bandwidths of the topology are those of the real network. Connections then keep to the
             schedule's rates, which keeps queues short.
+        dump: the folder for a JSON file with the last operations, written when the group fails; None for the value of
+            the environment variable `FORESTCOLL_DUMP`, or no file.
 
     Raises:
         InputError: an argument is bad, or a schedule is not right.
@@ -65,42 +67,52 @@ class Communicator:
 
     def __init__(  # noqa: PLR0913 (what a group is, and how it connects)
         self,
-        schedules: Sequence[Runnable],
+        schedules: Sequence[Schedule],
         *,
         rank: int,
-        store: Store | str,
+        store: Store | str | None = None,
+        size: int | None = None,
         name: str = "default",
         timeout: float = 300.0,
         interface: str = "127.0.0.1",
         links: Mapping[NodeId, str] | None = None,
         secret: bytes | None = None,
         pacing: bool = False,
+        dump: PathLike | None = None,
     ) -> None:
-        topology = _common_topology(schedules)
-        if not 0 <= rank < len(topology.compute):
-            most = len(topology.compute) - 1
-            raise InputError(f"rank is {rank}; {topology.name} has {most + 1} compute nodes, so use 0 to {most}")
-        if not timeout > 0:
-            raise InputError(f"timeout is {timeout}; give a number of seconds greater than 0")
-        self.rank, self.size = rank, len(topology.compute)
+        is_alone = size == 1 and not schedules
+        topology = None if is_alone else common_topology(schedules)
+        self.rank, self.size = rank, 1 if topology is None else len(topology.compute)
+        _check(rank, self.size, size, timeout)
         self._name, self._timeout, self._is_closed = name, timeout, False
-        plans = _plans(schedules)
+        plans = plans_of_one() if is_alone else plans_of(schedules)
         lanes = tuple(sorted({lane for plan in plans.values() for lane in plan.lanes}))
         numbers = {lane: number for number, lane in enumerate(lanes)}
         self._executions = {key: Execution(plan, rank, numbers, pacing) for key, plan in plans.items()}
         self._running: deque[tuple[Work, tuple[AnyArray | None, ...]]] = deque()
-        addresses = Addresses(interface, {topology.named(link): each for link, each in (links or {}).items()})
+        self._engine = new_engine(rank, timeout, name, dump_path(dump, name, rank))
         self._own_store: TcpStore | None = None
+        if topology is not None:
+            addresses = Addresses(interface, {topology.named(link): each for link, each in (links or {}).items()})
+            self._join(store, addresses, secret or b"", lanes, digest_of(plans, pacing=pacing))
+        self._engine.start()
+        # If the group is dropped or the program ends, the engine must stop before its arrays are freed.
+        weakref.finalize(self, stop, self._engine, self._running)
+
+    def _join(
+        self, store: Store | str | None, addresses: Addresses, secret: bytes, lanes: tuple[Hop, ...], digest: bytes
+    ) -> None:
+        """Meet the other ranks, and hand the connections over to the engine."""
+        if store is None:
+            raise InputError("store is None; give host:port of rank 0, or a store")
         if isinstance(store, str):
-            store = self._own_store = TcpStore(store, rank=rank, timeout=timeout, secret=secret or b"")
+            store = self._own_store = TcpStore(store, rank=self.rank, timeout=self._timeout, secret=secret)
         try:
-            group = Group(name, rank, self.size, lanes, _digest(plans, pacing=pacing), secret or self._secret(store))
-            self._engine = new_engine(rank, timeout)
-            self._take_over(connect(group, store, addresses, timeout), lanes)
+            group = Group(self._name, self.rank, self.size, lanes, digest, secret or self._secret(store))
+            self._take_over(connect(group, store, addresses, self._timeout), lanes)
         except BaseException:
             self._close_store()
             raise
-        self._engine.start()
 
     def allgather(
         self,
@@ -311,8 +323,12 @@ class Communicator:
         return self._post(execution, sized, element, reduce_op_named(op), own=None, result=None, is_relay=True)
 
     def records(self) -> list[dict[str, object]]:
-        """Return the last operations, oldest first: `number`, `label`, `state`, and the ranks that it `waits_for`."""
-        names = ("number", "label", "state", "waits_for")
+        """Return the last operations, oldest first.
+
+        Each has its `number`, `label`, `collective`, `dtype` and `bytes`, its `state` (`running`, `done` or `failed`),
+        and the ranks that it `waits_for` if it failed.
+        """
+        names = ("number", "label", "state", "waits_for", "collective", "dtype", "bytes")
         return [dict(zip(names, row, strict=True)) for row in self._engine.journal()]
 
     def close(self, grace: float = 5.0) -> None:
@@ -371,12 +387,16 @@ class Communicator:
         if self._is_closed:
             raise InputError(f"group {self._name!r} is closed; make a new Communicator")
         check_reduction(op, element, factor)
+        if self.size == 1 and own is not None and result is not None:
+            copy_scaled(own, result, element, factor)
         label = _label(execution.plan, sized, element, op)
         native = self._engine.post(
             execution.native,
             sized.native,
             hashlib.sha256(sized.digest + label.encode()).digest(),
             label,
+            execution.plan.collective.value,
+            sized.layout.count,
             element,
             op.number,
             factor,
@@ -399,7 +419,11 @@ class Communicator:
         key = f"forestcoll/{self._name}/secret"
         if self.rank == 0:
             store.set(key, secrets.token_bytes(32))
-        return store.get(key, self._timeout)
+        try:
+            return store.get(key, self._timeout)
+        except CommunicationError:
+            text = f"group {self._name!r}: rank 0 did not come within {self._timeout:g} s"
+            raise CommunicationError(f"{text}; start all {self.size} ranks, with a secret on all or on none") from None
 
     def _take_over(self, connected: Connected, lanes: Sequence[Hop]) -> None:
         """Hand all sockets over to the engine, which closes them."""
@@ -422,36 +446,13 @@ def _detached(connection: socket.socket) -> int:
     return connection.detach()
 
 
-def _common_topology(schedules: Sequence[Runnable]) -> Topology:
-    if not schedules:
-        raise InputError("schedules are empty; give one for each collective that the group is to run")
-    first = schedules[0].topology
-    for schedule in schedules:
-        if schedule.topology != first:
-            raise InputError(
-                f"the schedules are for {first.name} and {schedule.topology.name}; give schedules for one topology"
-            )
-    return first
-
-
-def _plans(schedules: Sequence[Runnable]) -> dict[tuple[Collective, int | None], Plan]:
-    plans: dict[tuple[Collective, int | None], Plan] = {}
-    for schedule in schedules:
-        plan = plan_of(schedule)
-        key = plan.collective, plan.root
-        if key in plans:
-            raise InputError(
-                f"there are two schedules for {plan.collective.value}; give one for each collective and root"
-            )
-        plans[key] = plan
-    return plans
-
-
-def _digest(plans: Mapping[tuple[Collective, int | None], Plan], *, pacing: bool) -> bytes:
-    hashed = hashlib.sha256(str(pacing).encode())
-    for plan in plans.values():
-        hashed.update(plan.digest)
-    return hashed.digest()
+def _check(rank: int, size: int, wanted: int | None, timeout: float) -> None:
+    if wanted is not None and wanted != size:
+        raise InputError(f"size is {wanted}, but the schedules are for {size} ranks; give schedules for {wanted}")
+    if not 0 <= rank < size:
+        raise InputError(f"rank is {rank}; the group has {size} ranks, so use 0 to {size - 1}")
+    if not timeout > 0:
+        raise InputError(f"timeout is {timeout}; give a number of seconds greater than 0")
 
 
 def _gathered_count(plan: Plan, flat: AnyArray, out: AnyArray | None) -> int:

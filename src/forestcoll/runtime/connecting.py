@@ -194,24 +194,17 @@ class _Meeting:
     def _call(self, lane: int, target: int, ends: tuple[str, tuple[str, int]], nonce: bytes) -> None:
         mine = os.urandom(_NONCE)
         left = max(0.1, self._deadline - time.monotonic())
+        rank, order = self._group.rank, sys.byteorder == "little"
+        code = self._code(b"hello", rank, lane, nonce, mine)
         try:
             connection = socket.create_connection(ends[1], timeout=left, source_address=(ends[0], 0))
+            self._outgoing[lane, target] = connection, self._code(b"answer", rank, lane, nonce, mine)
+            connection.sendall(_HELLO.pack(_MAGIC, _VERSION, order, 0, rank, lane, nonce, mine, code))
         except OSError as error:
-            raise CommunicationError(f"rank {target} is not reached at {ends[1][0]}:{ends[1][1]}: {error}") from None
-        self._outgoing[lane, target] = connection, self._code(b"answer", self._group.rank, lane, nonce, mine)
-        connection.sendall(
-            _HELLO.pack(
-                _MAGIC,
-                _VERSION,
-                sys.byteorder == "little",
-                0,
-                self._group.rank,
-                lane,
-                nonce,
-                mine,
-                self._code(b"hello", self._group.rank, lane, nonce, mine),
-            )
-        )
+            where = f"{ends[1][0]}:{ends[1][1]}"
+            raise CommunicationError(
+                f"group {self._group.name!r}: rank {target} is not reached at {where}: {error}"
+            ) from None
 
     def _code(self, kind: bytes, rank: int, lane: int, nonce: bytes, other: bytes) -> bytes:
         text = kind + self._group.name.encode() + struct.pack("<Ii", rank, lane) + nonce + other

@@ -1,10 +1,11 @@
 """A plan in the form that the engine runs on one rank; layouts and digests are kept by the size of the data."""
 
 import hashlib
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forestcoll.collective import PhaseOp
 from forestcoll.errors import InputError
@@ -77,8 +78,8 @@ class Execution:
         return self._sized[key]
 
 
-def new_engine(rank: int, timeout: float) -> "_runtime.Engine":
-    """Return an engine for `rank`, without connections yet.
+def new_engine(rank: int, timeout: float, group: str, dump: str) -> "_runtime.Engine":
+    """Return an engine for `rank` of `group`, without connections yet, which writes the file `dump` when it fails.
 
     Raises:
         InputError: this platform has no engine.
@@ -87,7 +88,13 @@ def new_engine(rank: int, timeout: float) -> "_runtime.Engine":
         from forestcoll._runtime import Engine
     except ImportError:
         raise InputError("the runtime was not built on this platform: it needs Linux; run it there") from None
-    return Engine(rank, timeout, 2 * STAGING_BYTES)
+    return Engine(rank, timeout, 2 * STAGING_BYTES, group, dump)
+
+
+def stop(engine: "_runtime.Engine", running: deque[Any]) -> None:
+    """End the engine's thread, and only then free the memory that it used."""
+    engine.close(0.0)
+    running.clear()
 
 
 def native_plan(plan: Plan, rank: int, lanes: Mapping[Hop, int], rates: Sequence[int] | None) -> "_runtime.Plan":

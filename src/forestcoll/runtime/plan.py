@@ -14,17 +14,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import floor
-from typing import TypeAlias
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError, InternalError
-from forestcoll.runtime.trees import Hop, Hops, RankTree, trees_of
-from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.runtime.trees import SWITCH, Hop, Hops, RankTree, check_runnable, rooted_at, trees_of
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.verification import verify
-
-Runnable: TypeAlias = TreeSchedule | StepSchedule
-"""The schedules that can be run."""
 
 STAGING_BYTES = 2**25
 """The staging memory of a rank for one operation, about; it is shared by the edges that need some."""
@@ -37,14 +32,16 @@ class Flow:
     """A part of the data with its trees.
 
     Attributes:
+        part: names the part of the data that it belongs to; see `Plan.parts`.
         root: the rank of the root, of both trees.
-        low: where it begins, as a fraction of the root's part.
+        low: where it begins, as a fraction of the part.
         high: where it ends.
         share: its fraction of all data.
         reduce: the hops of the tree that adds up, in an order in which data can flow; none if nothing is reduced.
         broadcast: the hops of the tree that copies; none if nothing is broadcast.
     """
 
+    part: int
     root: int
     low: Fraction
     high: Fraction
@@ -81,8 +78,9 @@ class Plan:
         size: how many ranks the group has, relays included.
         members: the ranks that take part; others are relays.
         root: the rank of the root, where the collective has one; else None.
-        parts: of each rank that is the root of flows, in the order of the ranks, its fraction of all data.
-        flows: in the order of the ranks of their roots, each root's from its part's beginning to its end.
+        parts: of each root of trees, in the order of the ranks, its fraction of all data. A switch that is a root comes
+            after the ranks: its number is its node number plus `size`.
+        flows: in the order of the parts, those of a part from its beginning to its end.
         edges: of all flows.
         algbw: the bandwidth of the schedule, recomputed by its judge, in the topology's unit.
         unit: the topology's unit of bandwidth.
@@ -117,11 +115,11 @@ class Plan:
         return tuple(min(_MOST_WINDOW, max(_LEAST_WINDOW, STAGING_BYTES // max(1, count))) for count in counts)
 
 
-def plan_of(schedule: Runnable) -> Plan:
+def plan_of(schedule: Schedule) -> Plan:
     """Verify `schedule` and return its plan.
 
     Raises:
-        InputError: the schedule is not right: the message has the broken rule.
+        InputError: the schedule is not right: the message has the broken rule; or schedules of its kind cannot be run.
 
     Example:
         >>> from forestcoll import generate, load_topology
@@ -129,11 +127,11 @@ def plan_of(schedule: Runnable) -> Plan:
         >>> plan.size, len(plan.lanes)
         (4, 8)
     """
+    check_runnable(schedule)
     algbw = _verified(schedule)
     compute = schedule.topology.compute
     ranks = {node: rank for rank, node in enumerate(compute)}
-    taking_part = schedule.members if isinstance(schedule, TreeSchedule) else compute
-    members = tuple(ranks[node] for node in taking_part)
+    members = tuple(ranks[node] for node in schedule.members)
     trees = trees_of(schedule)
     flows = tuple(_flows(trees))
     root = trees[0][0].root if schedule.collective.has_root else None
@@ -151,7 +149,7 @@ def plan_of(schedule: Runnable) -> Plan:
     )
 
 
-def _verified(schedule: Runnable) -> Fraction:
+def _verified(schedule: Schedule) -> Fraction:
     report = verify(schedule)
     if report.fault is not None:
         what = f"the schedule of {schedule.collective.with_article} on {schedule.topology.name}"
@@ -165,38 +163,40 @@ def _parts(trees: Sequence[RankTree], members: Sequence[int], *, has_shards: boo
     """Return of each root its fraction of the data; every member has a shard, be it empty, where there are shards."""
     totals = dict.fromkeys(members, Fraction(0)) if has_shards else {}
     for tree in trees:
-        totals[tree.root] = totals.get(tree.root, Fraction(0)) + tree.share
-    return {root: totals[root] for root in sorted(totals)}
+        totals[tree.part] = totals.get(tree.part, Fraction(0)) + tree.share
+    return {part: totals[part] for part in sorted(totals)}
 
 
 def _flows(phases: Sequence[Sequence[RankTree]]) -> Iterator[Flow]:
-    """Yield the flows of each root: its part, cut wherever a tree of one of the phases begins or ends."""
-    by_root: dict[int, list[list[RankTree]]] = {}
+    """Yield the flows of each part: the part is cut wherever a tree of one of the phases begins or ends."""
+    by_part: dict[int, list[list[RankTree]]] = {}
     for number, trees in enumerate(phases):
         for tree in trees:
-            by_root.setdefault(tree.root, [[] for _ in phases])[number].append(tree)
-    for root in sorted(by_root):
-        of_root = [[tree for tree in trees if tree.share] for trees in by_root[root]]
-        ends = [list(accumulate(tree.share for tree in trees)) for trees in of_root]
+            by_part.setdefault(tree.part, [[] for _ in phases])[number].append(tree)
+    for part in sorted(by_part):
+        of_part = [[tree for tree in trees if tree.share] for trees in by_part[part]]
+        ends = [list(accumulate(tree.share for tree in trees)) for trees in of_part]
         points = sorted({Fraction(0), *(end for listed in ends for end in listed)})
         places = [0] * len(phases)
-        for low, high in pairwise(points):
-            hops: dict[PhaseOp, Hops] = {}
-            for number, trees in enumerate(of_root):
+        for turn, (low, high) in enumerate(pairwise(points)):
+            trees = []
+            for number, listed in enumerate(of_part):
                 while ends[number][places[number]] <= low:
                     places[number] += 1
-                tree = trees[places[number]]
-                hops[tree.op] = tree.hops
-            whole = points[-1]
+                trees.append(listed[places[number]])
+            root, hops = _between_ranks(trees, turn)
             none: Hops = ()
-            yield Flow(
-                root,
-                low / whole,
-                high / whole,
-                high - low,
-                hops.get(PhaseOp.REDUCE, none),
-                hops.get(PhaseOp.BROADCAST, none),
-            )
+            reduce, broadcast = hops.get(PhaseOp.REDUCE, none), hops.get(PhaseOp.BROADCAST, none)
+            yield Flow(part, root, low / points[-1], high / points[-1], high - low, reduce, broadcast)
+
+
+def _between_ranks(trees: Sequence[RankTree], turn: int) -> tuple[int, dict[PhaseOp, Hops]]:
+    """Return root and hops of the trees of a flow; the ranks next to a root that is a switch take turns."""
+    if trees[0].root != SWITCH:
+        return trees[0].root, {tree.op: tree.hops for tree in trees}
+    ends = sorted({hop.source + hop.target - SWITCH for hop in trees[0].hops if SWITCH in {hop.source, hop.target}})
+    root = ends[turn % len(ends)]
+    return root, {tree.op: rooted_at(root, tree.op, tree.hops) for tree in trees}
 
 
 def _edges(flows: Sequence[Flow], members: Sequence[int]) -> Iterator[Edge]:
@@ -215,7 +215,7 @@ def _digest(
 ) -> bytes:
     hashed = hashlib.sha256(f"{collective.value} {size} {members} {root}".encode())
     for flow in flows:
-        hashed.update(f"\n{flow.root} {flow.low} {flow.high}".encode())
+        hashed.update(f"\n{flow.part} {flow.root} {flow.low} {flow.high}".encode())
         for hops in (flow.reduce, flow.broadcast):
             hashed.update(b";")
             hashed.update(" ".join(f"{hop.source},{hop.target},{hop.leaves},{hop.enters}" for hop in hops).encode())

@@ -87,7 +87,7 @@ def layout_of(
     paced = _paced_chunks(plan, rates, most)
     ranges = []
     for place, flow in enumerate(plan.flows):
-        begin, length = parts[flow.root]
+        begin, length = parts[flow.part]
         low, high = _cut(flow.low, length, grain), _cut(flow.high, length, grain)
         chunk = min(paced[place], max(_LEAST_CHUNK, -(-(high - low) * itemsize // _CHUNKS_OF_FLOW)))
         ranges.append((begin + low, high - low, max(1, (chunk + 63) // 64 * 64 // itemsize)))
@@ -112,9 +112,9 @@ def _checked(plan: Plan, count: int, counts: Sequence[int] | None) -> tuple[int,
 
 
 def _cut_parts(plan: Plan, count: int, grain: int) -> dict[int, tuple[int, int]]:
-    """Return of each root where its part begins and how long it is, where parts are no shards."""
+    """Return where each part begins and how long it is, where parts are no shards."""
     ends = [_cut(share, count, grain) for share in accumulate(plan.parts.values())]
-    return {root: (begin, end - begin) for root, begin, end in zip(plan.parts, [0, *ends], ends, strict=False)}
+    return {part: (begin, end - begin) for part, begin, end in zip(plan.parts, [0, *ends], ends, strict=False)}
 
 
 def _cut(fraction: Fraction, length: int, grain: int) -> int:

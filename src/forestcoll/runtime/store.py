@@ -12,6 +12,7 @@ import socket
 import struct
 import threading
 import time
+from contextlib import suppress
 from typing import Any, Protocol
 
 from forestcoll.errors import CommunicationError, InputError
@@ -19,6 +20,9 @@ from forestcoll.errors import CommunicationError, InputError
 _MOST_BYTES = 2**20
 _MOST_KEYS = 2**16
 _STRANGER_SECONDS = 10.0
+_MOST_STRANGERS, _MOST_CONNECTIONS = 128, 4096
+_SLICE_SECONDS = 0.2  # how long one question may occupy a connection
+_ANSWER_SECONDS = 30.0
 _NONCE = 16
 
 
@@ -57,8 +61,9 @@ class MemoryStore:
     def set(self, key: str, value: bytes) -> None:
         """Keep `value` under `key`."""
         with self._changed:
-            if len(self._values) < _MOST_KEYS:
-                self._values[key] = value
+            if key not in self._values and len(self._values) >= _MOST_KEYS:
+                raise CommunicationError(f"the store is full: it has {_MOST_KEYS} keys; start a new one")
+            self._values[key] = value
             self._changed.notify_all()
 
     def get(self, key: str, timeout: float) -> bytes:
@@ -101,14 +106,19 @@ class TcpStore:
 
     def set(self, key: str, value: bytes) -> None:
         """Keep `value` under `key`."""
-        self._ask({"set": key, "value": value.hex()}, 60.0)
+        if error := self._ask({"set": key, "value": value.hex()}).get("error"):
+            raise CommunicationError(error)
 
     def get(self, key: str, timeout: float) -> bytes:
-        """Return the value under `key`, waiting `timeout` seconds at most."""
-        answer = self._ask({"get": key, "timeout": timeout}, timeout + 5)
-        if "value" not in answer:
-            raise CommunicationError(f"nobody set {key!r} in the store within {timeout:g} s")
-        return bytes.fromhex(answer["value"])
+        """Return the value under `key`, waiting `timeout` seconds at most. Other threads are not blocked."""
+        deadline = time.monotonic() + timeout
+        while True:
+            left = max(0.0, deadline - time.monotonic())
+            answer = self._ask({"get": key, "timeout": min(left, _SLICE_SECONDS)})
+            if "value" in answer:
+                return bytes.fromhex(answer["value"])
+            if time.monotonic() >= deadline:
+                raise CommunicationError(f"nobody set {key!r} in the store within {timeout:g} s")
 
     def close(self) -> None:
         """Close the connection and, on rank 0, the store."""
@@ -134,13 +144,14 @@ class TcpStore:
             else:
                 return connection
 
-    def _ask(self, question: dict[str, object], timeout: float) -> dict[str, Any]:
+    def _ask(self, question: dict[str, object]) -> dict[str, Any]:
         with self._lock:
             try:
-                self._socket.settimeout(timeout)
+                self._socket.settimeout(_ANSWER_SECONDS)
                 _send(self._socket, question)
                 answer: dict[str, Any] = _receive(self._socket)
             except (OSError, ValueError) as error:
+                self._socket.close()  # a late answer must not be taken for that of another question
                 raise CommunicationError(
                     f"the store at {self._address[0]}:{self.port} does not answer: {error}"
                 ) from None
@@ -160,6 +171,7 @@ class _Server:
     def __init__(self, address: tuple[str, int], secret: bytes) -> None:
         self._values, self._secret, self._open = MemoryStore(), secret, True
         self._connections: set[socket.socket] = set()
+        self._strangers: set[socket.socket] = set()
         try:
             self._listener = socket.create_server(address, backlog=1024)
         except OSError as error:
@@ -174,7 +186,8 @@ class _Server:
         self._thread.join()
         self._listener.close()
         for connection in list(self._connections):
-            connection.close()
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)  # ends the thread that reads from it, which closes it
 
     def _accept(self) -> None:
         while self._open:
@@ -182,36 +195,47 @@ class _Server:
                 connection, _ = self._listener.accept()
             except OSError:
                 continue
-            if len(self._connections) >= 4096:
+            if len(self._connections) >= _MOST_CONNECTIONS or len(self._strangers) >= _MOST_STRANGERS:
                 connection.close()
                 continue
             self._connections.add(connection)
+            self._strangers.add(connection)
             threading.Thread(target=self._serve, args=(connection,), name="forestcoll-store", daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
         try:
-            connection.settimeout(_STRANGER_SECONDS)
-            nonce = os.urandom(_NONCE)
-            connection.sendall(nonce)
-            if not hmac.compare_digest(_exactly(connection, 32), hmac.digest(self._secret, nonce, hashlib.sha256)):
+            if not self._admit(connection):
                 return
+            self._strangers.discard(connection)
             connection.settimeout(None)
             while self._open:
                 _send(connection, self._answer(_receive(connection)))
         except (OSError, ValueError, KeyError, TypeError):
             return
         finally:
+            self._strangers.discard(connection)
             self._connections.discard(connection)
             connection.close()
 
+    def _admit(self, connection: socket.socket) -> bool:
+        """Return whether the other end has the secret; it must prove that in time."""
+        nonce, deadline = os.urandom(_NONCE), time.monotonic() + _STRANGER_SECONDS
+        connection.settimeout(_STRANGER_SECONDS)
+        connection.sendall(nonce)
+        code = _exactly(connection, hashlib.sha256().digest_size, deadline)
+        return hmac.compare_digest(code, hmac.digest(self._secret, nonce, hashlib.sha256))
+
     def _answer(self, question: dict[str, Any]) -> dict[str, object]:
         if "set" in question:
-            self._values.set(str(question["set"]), bytes.fromhex(question["value"]))
+            try:
+                self._values.set(str(question["set"]), bytes.fromhex(question["value"]))
+            except CommunicationError as error:
+                return {"error": str(error)}
             return {}
         deadline = time.monotonic() + float(question["timeout"])
         while self._open:
             try:
-                return {"value": self._values.get(str(question["get"]), 0.2).hex()}
+                return {"value": self._values.get(str(question["get"]), _SLICE_SECONDS / 2).hex()}
             except CommunicationError:
                 if time.monotonic() >= deadline:
                     break
@@ -233,9 +257,11 @@ def _receive(connection: socket.socket) -> dict[str, Any]:
     return message
 
 
-def _exactly(connection: socket.socket, count: int) -> bytes:
+def _exactly(connection: socket.socket, count: int, deadline: float | None = None) -> bytes:
     received = bytearray()
     while len(received) < count:
+        if deadline is not None:
+            connection.settimeout(max(0.001, deadline - time.monotonic()))
         part = connection.recv(count - len(received))
         if not part:
             raise ConnectionError("the connection was closed")

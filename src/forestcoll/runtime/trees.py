@@ -1,16 +1,20 @@
-"""The trees behind a schedule of any kind, between ranks only.
+"""The trees of a schedule, between ranks only. The table `FORESTS` lists the kinds of schedules that can be run.
 
-Switches disappear: a hop leads from one rank to another, and remembers by which link it leaves and by which it comes.
-A schedule of steps is a forest too. A part of a shard that all transfers treat alike reaches each rank once, so its
-transfers are a tree; where data is reduced, each rank sends its sum once, which is a tree read backwards.
+Switches disappear: a hop leads from one rank to another, and names the links at both of its ends. A schedule of steps
+is a forest too. Each part of a shard that all transfers treat alike reaches each rank once, so its transfers are a
+tree; where data is reduced, each rank sends its sum once, which is a tree read backwards.
+
+The root of a tree of an allreduce may be a switch. A rank next to it then does its work (`rooted_at`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from forestcoll.collective import PhaseOp
+from forestcoll.schedule.schedule import Schedule, entry_for
 from forestcoll.schedule.steps.value import StepSchedule, Transfer
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -39,6 +43,9 @@ class Hop:
 
 Hops = tuple[Hop, ...]
 
+SWITCH = -1
+"""Stands for the rank of a root that is a switch."""
+
 
 @dataclass(frozen=True, slots=True)
 class RankTree:
@@ -46,34 +53,74 @@ class RankTree:
 
     Attributes:
         op: whether data flows from the root or to it.
-        root: the rank of the root.
+        root: the rank of the root; `SWITCH` if the root is a switch.
+        part: names the root's part of the data: the rank of the root; for a switch, its node number plus the number of
+            ranks.
         share: the fraction of all data that it carries.
         hops: in an order in which data can flow.
     """
 
     op: PhaseOp
     root: int
+    part: int
     share: Fraction
     hops: Hops
 
 
-def trees_of(schedule: TreeSchedule | StepSchedule) -> tuple[tuple[RankTree, ...], ...]:
+Forests = tuple[tuple[RankTree, ...], ...]
+"""The trees of each phase."""
+
+
+def trees_of(schedule: Schedule) -> Forests:
     """Return the trees of each phase; those of a root cover its part of the data from its beginning to its end.
 
     Ranks count the compute nodes of the topology, from 0. `schedule` must be verified.
+
+    Raises:
+        InputError: schedules of this kind cannot be run.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> trees_of(generate("ring:nodes=4"))[0][0].hops[0]
+        Hop(source=0, target=1, leaves=1, enters=0)
     """
-    ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
-    if isinstance(schedule, StepSchedule):
-        return tuple(tuple(_of_steps(schedule, number, ranks)) for number in range(len(schedule.phases)))
-    return tuple(tuple(each) for each in _of_trees(expanded(schedule), ranks))
+    return check_runnable(schedule)(schedule)
 
 
-def _of_trees(schedule: TreeSchedule, ranks: Mapping[int, int]) -> Iterator[Iterator[RankTree]]:
+def check_runnable(schedule: Schedule) -> Callable[[Any], Forests]:
+    """Return the function for the kind of `schedule`. Raises `InputError` if this kind cannot be run."""
+    return entry_for(FORESTS, schedule, "run")
+
+
+def rooted_at(rank: int, op: PhaseOp, hops: Hops) -> Hops:
+    """Return the hops of a tree whose root is a switch, after `rank` has taken over the work of the switch."""
+    if op is PhaseOp.REDUCE:
+        outward = rooted_at(rank, PhaseOp.BROADCAST, tuple(hop.backwards() for hop in reversed(hops)))
+        return tuple(hop.backwards() for hop in reversed(outward))
+    link = next((hop.enters for hop in hops if hop.target == rank), SWITCH)
+    return tuple(
+        replace(hop, source=rank, leaves=link) if hop.source == SWITCH else hop for hop in hops if hop.target != rank
+    )
+
+
+def _of_trees(schedule: TreeSchedule) -> Forests:
+    return tuple(tuple(each) for each in _of_phases(expanded(schedule), _ranks(schedule)))
+
+
+def _ranks(schedule: Schedule) -> dict[int, int]:
+    return {node: rank for rank, node in enumerate(schedule.topology.compute)}
+
+
+def _of_phases(schedule: TreeSchedule, ranks: Mapping[int, int]) -> Iterator[Iterator[RankTree]]:
     paths = list(schedule.routes)
     for phase in schedule.phases:
         yield (
             RankTree(
-                phase.op, ranks[tree.root], tree.share, _hops(phase.op, [paths[each] for each in tree.routes], ranks)
+                phase.op,
+                ranks.get(tree.root, SWITCH),
+                ranks.get(tree.root, tree.root + len(ranks)),
+                tree.share,
+                _hops(phase.op, [paths[each] for each in tree.routes], ranks),
             )
             for tree in phase
         )
@@ -90,14 +137,19 @@ def _hops(op: PhaseOp, paths: list[tuple[int, ...]], ranks: Mapping[int, int]) -
 def _outward(paths: Iterable[tuple[int, ...]], ranks: Mapping[int, int]) -> Iterator[Hop]:
     starts: dict[int, tuple[int, int]] = {}  # of each switch that routes end on: the rank before it, and its first link
     for path in paths:
-        source, leaves = (ranks[path[0]], path[1]) if path[0] in ranks else starts[path[0]]
+        source, leaves = (ranks[path[0]], path[1]) if path[0] in ranks else starts.get(path[0], (SWITCH, path[0]))
         if path[-1] in ranks:
             yield Hop(source, ranks[path[-1]], leaves, path[-2])
         else:
             starts[path[-1]] = source, leaves
 
 
-def _of_steps(schedule: StepSchedule, number: int, ranks: Mapping[int, int]) -> Iterator[RankTree]:
+def _of_steps(schedule: StepSchedule) -> Forests:
+    ranks = _ranks(schedule)
+    return tuple(tuple(_of_step_phase(schedule, number, ranks)) for number in range(len(schedule.phases)))
+
+
+def _of_step_phase(schedule: StepSchedule, number: int, ranks: Mapping[int, int]) -> Iterator[RankTree]:
     phase = schedule.phases[number]
     of_shard: dict[int, list[Transfer]] = {}
     for step in phase.transfers:
@@ -106,7 +158,7 @@ def _of_steps(schedule: StepSchedule, number: int, ranks: Mapping[int, int]) -> 
     for shard in sorted(of_shard):
         size = schedule.shard_sizes[shard]
         for low, high, hops in _pieces(phase.op, of_shard[shard], ranks):
-            yield RankTree(phase.op, ranks[shard], size * (high - low), hops)
+            yield RankTree(phase.op, ranks[shard], ranks[shard], size * (high - low), hops)
 
 
 def _pieces(
@@ -134,3 +186,7 @@ def _paths(op: PhaseOp, transfers: list[Transfer]) -> list[tuple[int, ...]]:
         return paths
     first = {path[1]: path[0] for path in reversed(paths)}
     return [path for path in dict.fromkeys(paths) if first[path[1]] == path[0] and path[1] != transfers[0].shard]
+
+
+FORESTS: dict[type[Schedule], Callable[[Any], Forests]] = {TreeSchedule: _of_trees, StepSchedule: _of_steps}
+"""The function that returns the trees, for each kind of schedule that can be run."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from forestcoll.errors import InputError
-from forestcoll.runtime.elements import AnyArray, ElementType, element_type_of
+from forestcoll.runtime.elements import AnyArray, ElementType, bits_to_float, element_type_of, float_to_bits
 
 
 def flat_input(array: AnyArray, dtype: str | None) -> tuple[AnyArray, ElementType]:
@@ -39,6 +39,20 @@ def sized_out(out: AnyArray | None, source: AnyArray, count: int, name: str) -> 
     if not out.flags.c_contiguous or not out.flags.writeable:
         raise InputError(f"{name}: out must be writable, its elements one after the other; pass a contiguous array")
     return out
+
+
+def copy_scaled(source: AnyArray, out: AnyArray, element: ElementType, factor: float) -> None:
+    """Write `source`, multiplied by `factor`, to `out`, which may be `source` itself."""
+    flat = out.reshape(-1)
+    if factor == 1:
+        flat[:] = source
+    elif element is ElementType.BF16:
+        scaled = bits_to_float(source.view(np.uint16)) * np.float32(factor)
+        flat.view(np.uint16)[:] = float_to_bits(scaled)
+    else:
+        wide = np.dtype(np.float32) if element is ElementType.F16 else source.dtype
+        with np.errstate(all="ignore"):
+            flat[:] = (source.astype(wide) * wide.type(factor)).astype(source.dtype)
 
 
 def check_out(part: AnyArray, whole: AnyArray, begin: int, name: str) -> None:

@@ -1,0 +1,176 @@
+"""Groups end quickly and leave nothing behind: closed, dropped, forked, or with the connection lost."""
+
+import gc
+import os
+import signal
+import socket
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from players import LIMIT, Players, outcome
+
+from forestcoll.errors import CommunicationError
+from forestcoll.runtime import Communicator, TcpStore
+from forestcoll.runtime import communicator as communicators
+from forestcoll.runtime.work import Work
+from forestcoll.solver.generate import generate
+from forestcoll.topology.registry import build_topology
+
+
+def ring(nodes: int) -> list[Any]:
+    return [generate(build_topology(f"ring:nodes={nodes}"), "allreduce")]
+
+
+def total(group: Communicator, count: int = 1000) -> Any:
+    return group.allreduce(np.ones(count)).wait(LIMIT)
+
+
+def test_closing_one_after_the_other_is_quick() -> None:
+    with Players(ring(7)) as players:
+        players.run(total)
+        begin = time.monotonic()
+        for group in players.groups:
+            group.close()
+        assert time.monotonic() - begin < 3
+
+
+def test_a_dropped_group_stops_before_its_arrays_are_freed() -> None:
+    players = Players(ring(2))
+    group, works = players.groups[0], []
+    works.append(group.allreduce(np.ones(3_000_000)))  # rank 1 never calls it
+    players.groups[0] = players.groups[1]
+    del group
+    gc.collect()
+    assert isinstance(outcome(lambda: works[0].wait(5)), CommunicationError)
+    players.close()
+
+
+def test_a_fork_leaves_the_group_of_its_parent_alone() -> None:
+    with Players(ring(2)) as players:
+        pending = players.groups[0].allreduce(np.ones(10))
+        process = os.fork()
+        if process == 0:
+            os._exit(in_fork(players, pending))
+        assert exit_status(process) == 0
+        assert np.array_equal(np.asarray(players.groups[1].allreduce(np.ones(10)).wait(LIMIT)), 2 * np.ones(10))
+        assert np.array_equal(np.asarray(pending.wait(LIMIT)), 2 * np.ones(10))
+        assert all((result == 2).all() for result in players.run(total))
+
+
+def in_fork(players: Players, pending: Work) -> int:
+    """Return 0 if the group is refused here, and ends at once."""
+    signal.alarm(10)
+    messages = [str(outcome(lambda: pending.wait(5))), str(outcome(lambda: total(players.groups[0])))]
+    players.groups[0].close()
+    players.groups.clear()
+    gc.collect()
+    return 0 if all("is a fork of the one that made the group" in text for text in messages) else 1
+
+
+def exit_status(process: int) -> int:
+    until = time.monotonic() + LIMIT
+    while time.monotonic() < until:
+        found, status = os.waitpid(process, os.WNOHANG)
+        if found:
+            return status
+        time.sleep(0.01)
+    os.kill(process, signal.SIGKILL)
+    return os.waitpid(process, 0)[1]
+
+
+def test_a_fork_does_not_keep_connections_open() -> None:
+    """The fault of a rank must be seen although a process that it forked still runs."""
+    with Players(ring(2)) as players:
+        reading, writing = os.pipe()
+        process = os.fork()
+        if process == 0:
+            signal.alarm(10)
+            os.read(reading, 1)
+            os._exit(0)
+        players.groups[0].close()
+        begin = time.monotonic()
+        failed = outcome(lambda: total(players.groups[1]))
+        assert isinstance(failed, CommunicationError)
+        assert time.monotonic() - begin < 2
+        os.write(writing, b"x")
+        exit_status(process)
+        os.close(reading)
+        os.close(writing)
+
+
+@pytest.mark.parametrize("kind", ["data", "control"])
+def test_a_broken_connection_is_no_dead_process(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[socket.socket] = []
+    usual = communicators._detached
+
+    def copied(connection: socket.socket) -> int:
+        kept.append(connection.dup())
+        return usual(connection)
+
+    monkeypatch.setattr(communicators, "_detached", copied)
+    with Players(ring(3)) as players:
+        controls = {each.fileno(): each for each in kept}
+        players.run(total)
+        chosen = [*controls.values()][0 if kind == "data" else -1]
+        chosen.shutdown(socket.SHUT_RDWR)
+        for failed in players.outcomes(lambda group: [total(group, 100_000) for _ in range(50)]):
+            assert isinstance(failed, CommunicationError)
+            assert "broke" in str(failed) or "ended or was killed" in str(failed)
+    for each in kept:
+        each.close()
+
+
+def test_more_operations_in_flight_than_the_journal_keeps() -> None:
+    """All of them are compared, also when many wait: a rank that calls another one is found."""
+
+    def body(group: Communicator) -> Any:
+        works = [group.allreduce(np.full(8, number)) for number in range(600)]
+        op = "max" if group.rank == 1 else "sum"
+        works.append(group.allreduce(np.ones(8), op=op))
+        return [work.wait(LIMIT) for work in works]
+
+    with Players(ring(3)) as players:
+        for failed in players.outcomes(body):
+            assert isinstance(failed, CommunicationError)
+            assert "operation 600 is allreduce(" in str(failed)
+
+
+def test_a_late_rank_finds_that_all_its_operations_differ() -> None:
+    """Many operations are posted at once, and the first of them fails: the others must end too."""
+
+    def body(group: Communicator) -> list[Any]:
+        if group.rank == 0:
+            time.sleep(0.3)
+        works = [group.allreduce(np.ones(5 if group.rank else 6)) for _ in range(20)]
+        return [outcome(lambda work=work: work.wait(5)) for work in works]  # type: ignore[misc]
+
+    with Players(ring(3)) as players:
+        for failed in players.run(body):
+            assert all(isinstance(each, CommunicationError) for each in failed)
+
+
+def test_a_store_leaves_no_threads_or_sockets() -> None:
+    def once() -> None:
+        server = TcpStore("127.0.0.1:0", rank=0)
+        client = TcpStore(f"127.0.0.1:{server.port}", rank=1)
+        client.set("key", b"1")
+        server.close()
+        assert isinstance(outcome(lambda: client.get("other", 5)), CommunicationError)
+        client.close()
+
+    once()
+    before = len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))  # noqa: PTH208 (a count)
+    begin = time.monotonic()
+    for _ in range(5):
+        once()
+    until = begin + 5
+    while counts() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert counts() <= before
+    assert time.monotonic() - begin < 4
+
+
+def counts() -> tuple[int, int]:
+    return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))  # noqa: PTH208 (a count)
