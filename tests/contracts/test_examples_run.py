@@ -33,6 +33,7 @@ MODULES = (
     "solver.generate",
     "solver.optimum",
     "targets.exporting",
+    "topology.hashing",
     "verification.judges",
     "verification.reading",
     "verification.report",
