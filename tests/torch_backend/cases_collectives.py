@@ -1,14 +1,16 @@
 """What ranks do in the tests of single collectives."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.distributed as dist
 
 import forestcoll.torch as backend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RING = "ring:nodes=4"
 

@@ -24,9 +24,10 @@ import torch.distributed as dist
 import forestcoll.torch  # noqa: F401 (imported once for all ranks)
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+def free_ports() -> list[int]:
+    """Return two ports: a case that makes the default group twice needs a store for each time."""
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        return [int(probe.getsockname()[1]) for probe in (one, other)]
 
 
 def play(request: dict[str, Any], answer: int) -> None:
@@ -48,7 +49,7 @@ def play(request: dict[str, Any], answer: int) -> None:
     os._exit(0)
 
 
-def started(request: dict[str, Any], port: int, folder: Path) -> dict[int, tuple[int, int]]:
+def started(request: dict[str, Any], ports: list[int], folder: Path) -> dict[int, tuple[int, int]]:
     """Return the process and the reading end of the pipe of each rank."""
     ranks = {}
     for rank in range(request["ranks"]):
@@ -65,7 +66,8 @@ def started(request: dict[str, Any], port: int, folder: Path) -> dict[int, tuple
                 LOCAL_RANK=str(rank),
                 WORLD_SIZE=str(request["ranks"]),
                 MASTER_ADDR="127.0.0.1",
-                MASTER_PORT=str(port),
+                MASTER_PORT=str(ports[0]),
+                SECOND_PORT=str(ports[1]),
             )
             play(request, writing)
         os.close(writing)
@@ -75,7 +77,7 @@ def started(request: dict[str, Any], port: int, folder: Path) -> dict[int, tuple
 
 def served(request: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
-        ranks = started(request, free_port(), Path(name))
+        ranks = started(request, free_ports(), Path(name))
         until = time.monotonic() + request["limit"]
         outcomes = [outcome_of(*ranks[rank], until) for rank in sorted(ranks)]
         logs = [(Path(name) / f"{rank}.log").read_text() for rank in sorted(ranks)]

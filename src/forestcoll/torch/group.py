@@ -16,6 +16,7 @@ from forestcoll.runtime import Communicator, ReduceOp
 from forestcoll.torch import operations
 from forestcoll.torch.elements import Reduction, reduction_of, why_not_moved, why_not_reduced
 from forestcoll.torch.engines import Engine, Engines
+from forestcoll.torch.graphs import not_compiled
 from forestcoll.torch.inner import Inner
 from forestcoll.torch.operations import Started
 from forestcoll.torch.paths import ENGINE, PathCounter
@@ -52,6 +53,7 @@ class Call:
     op: dist.ReduceOp | None = None
 
 
+@not_compiled
 class ForestcollProcessGroup(dist.ProcessGroup):
     """One rank's part in a group of torch. Methods are those of `torch.distributed.ProcessGroup`.
 

@@ -11,6 +11,7 @@ import torch.distributed as dist
 
 from forestcoll.errors import CommunicationError
 from forestcoll.runtime import Work
+from forestcoll.torch.graphs import not_compiled
 
 _END_SECONDS = 10.0
 
@@ -18,6 +19,7 @@ Completion = Callable[[], None]
 Failure = Callable[[CommunicationError], BaseException]
 
 
+@not_compiled
 class EngineWork(dist.Work):
     """An operation of the engine.
 
@@ -118,6 +120,7 @@ class EngineWork(dist.Work):
                 completion()
 
 
+@not_compiled
 class JoinedWork(dist.Work):
     """Several operations that were called as one."""
 
