@@ -32,7 +32,8 @@ def _mark() -> Callable[[Any], Any]:
     except ImportError:
         from torch.compiler import disable
 
-        return disable
+        public: Callable[[Any], Any] = disable
+        return public
     skip = _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP)
 
     def mark(function: FunctionType) -> FunctionType:
