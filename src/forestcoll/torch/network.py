@@ -86,11 +86,9 @@ def placed(topology: Topology, nodes: Sequence[NodeId] | None, size: int) -> tup
     count = len(topology.compute)
     if nodes is None:
         if count != size:
-            fix = (
-                "name the node of each rank by Options(nodes=…) or FORESTCOLL_NODES" if count > size else "use another"
-            )
+            choice = ", or name the node of each rank by Options(nodes=…) or FORESTCOLL_NODES" if count > size else ""
             raise InputError(
-                f"there are {size} ranks, but {topology.name} has {count} compute nodes; start {count} ranks, or {fix}"
+                f"there are {size} ranks, but {topology.name} has {count} compute nodes; start {count} ranks{choice}"
             )
         return topology.compute
     numbers = tuple(topology.named(node) for node in nodes)
