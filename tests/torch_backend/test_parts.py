@@ -29,7 +29,7 @@ def test_options_win_over_the_environment() -> None:
         "FORESTCOLL_TOPOLOGY": "ring:nodes=4",
         "FORESTCOLL_NODES": "3, 1",
         "FORESTCOLL_TUNING": "a:b/manifest.json",
-        "FORESTCOLL_LINKS": "sw=10.0.0.1,b0/sw=10.1.0.1",
+        "FORESTCOLL_LINKS": '{"sw": "10.0.0.1", "b0/sw": "10.1.0.1"}',
         "FORESTCOLL_PACING": "0",
         "FORESTCOLL_INTERFACE": "lo",
     }
@@ -49,8 +49,8 @@ def test_options_win_over_the_environment() -> None:
     ("variable", "text", "expected"),
     [
         ("FORESTCOLL_NODES", "0,,1", "FORESTCOLL_NODES is '0,,1', with an empty part"),
-        ("FORESTCOLL_LINKS", "sw", "FORESTCOLL_LINKS has the part 'sw'; write node=address"),
-        ("FORESTCOLL_PACING", "yes", "FORESTCOLL_PACING is 'yes'; use 1 or 0"),
+        ("FORESTCOLL_LINKS", "sw", "FORESTCOLL_LINKS is 'sw'; expected a JSON object"),
+        ("FORESTCOLL_LINKS", '["sw"]', "expected a JSON object"),
     ],
 )
 def test_a_variable_that_cannot_be_read_is_refused(variable: str, text: str, expected: str) -> None:

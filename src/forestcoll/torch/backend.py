@@ -7,13 +7,13 @@ import atexit
 import socket
 import sys
 from collections.abc import Callable, Mapping
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import torch.distributed as dist
 
 from forestcoll.errors import ForestcollError, InputError
+from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.torch.addresses import address_of
 from forestcoll.torch.agreement import Agreement
@@ -38,18 +38,22 @@ class Member:
         store: the store of the group, for this time that it was made.
         timeout: of the group, in seconds.
         network: the network that the group runs on.
+        generation: its number: replan makes another.
     """
 
     def __init__(self, group: ForestcollProcessGroup, options: Options, store: dist.Store, timeout: float) -> None:
         self.group, self.options, self.store, self.timeout = group, options, store, timeout
         self.network: Network | None = None
-        self._generations = count()
+        self.generation = -1
 
-    def agreement(self) -> tuple[str, Agreement]:
-        """Return a name for the next network of the group, and an agreement on it."""
-        prefix = f"forestcoll/{next(self._generations)}/"
-        group = self.group
-        return prefix, Agreement(TorchStore(self.store, prefix), group.rank(), group.size(), self.timeout)
+    def agreement(self) -> Agreement:
+        """Return an agreement on the next network of the group."""
+        self.generation += 1
+        return Agreement(self.part_of_store(), self.group.rank(), self.group.size(), self.timeout)
+
+    def part_of_store(self) -> TorchStore:
+        """Return the part of the store for the present network."""
+        return TorchStore(self.store, f"forestcoll/{self.generation}/")
 
 
 _members: list[Member] = []
@@ -97,13 +101,13 @@ def _fresh(store: dist.Store, size: int) -> dist.Store:
 
 
 def _begin(member: Member, network: Network | None) -> None:
-    prefix, agreement = member.agreement()
+    agreement = member.agreement()
     if network is None:
         size = dist.get_world_size() if dist.is_initialized() else member.group.size()
         options = member.options
         may_wait = options.topology is None and agreement.rank > 0
         network = agreed_network(agreement, lambda: None if may_wait else network_of(options, size))
-    install(member, network, prefix, agreement)
+    install(member, network, agreement)
 
 
 def agreed_network(agreement: Agreement, propose: Callable[[], Network | None]) -> Network:
@@ -154,7 +158,7 @@ def _print_map(network: Network, hosts: list[str]) -> None:
         log.warning("%s", warning)
 
 
-def install(member: Member, network: Network, prefix: str, agreement: Agreement) -> None:
+def install(member: Member, network: Network, agreement: Agreement) -> None:
     """Let the group run on its part of `network`.
 
     Raises:
@@ -172,18 +176,26 @@ def install(member: Member, network: Network, prefix: str, agreement: Agreement)
         group.use(None, f"the topology cannot serve this group: {error}")
         return
     seat = Seat(
-        name=prefix.rstrip("/"),
+        name=f"{group.name_in_torch}.{member.generation}",
         rank=group.rank(),
-        store=TorchStore(member.store, prefix),
+        store=member.part_of_store(),
         timeout=member.timeout,
         address=address_of(options.interface),
-        links=options.links or {},
+        links=_links_in(topology, network, options),
         pacing=bool(options.pacing),
         cache=cache_folder(options),
     )
     whole = topology is network.topology
     tables = [Path(path) for path in options.tuning or ()] if whole else []
     group.use(Engines(seat, topology, agreement, tables))
+
+
+def _links_in(topology: Topology, network: Network, options: Options) -> dict[NodeId, str]:
+    """Return the addresses by link, without those of nodes that a part of the network does not have."""
+    links = {} if options.links is None else dict(options.links)
+    for link in links:
+        network.topology.named(link)  # raises where there is no such node at all
+    return {link: address for link, address in links.items() if topology.find(link) is not None}
 
 
 def member_of(group: dist.ProcessGroup | None) -> Member:

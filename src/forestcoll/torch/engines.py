@@ -169,7 +169,7 @@ class Engines:
     def _engine(self, listed: list[Runnable]) -> Engine:
         seat, number = self._seat, self._number
         self._number += 1
-        name = f"{seat.name}/{number}"
+        name = f"{seat.name}.{number}"
         communicator = Communicator(
             listed,
             rank=seat.rank,

@@ -80,6 +80,11 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         return self._engines
 
     @property
+    def name_in_torch(self) -> str:
+        """The name that torch gave the group; `0` is the default group's."""
+        return self._name
+
+    @property
     def is_closed(self) -> bool:
         """Whether the group was destroyed."""
         return self._is_closed

@@ -1,5 +1,6 @@
 """What a user can say about the network and the schedules: options in Python, or environment variables."""
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -37,7 +38,7 @@ class Options:
         interface: the address, or the name of the network interface, to listen on and to connect from; None for the
             one that leads to `MASTER_ADDR`. Environment: `FORESTCOLL_INTERFACE`.
         links: other addresses of this process, by the id of the node that a link leads to. Environment:
-            `FORESTCOLL_LINKS`, such as `switch0=10.0.0.1,switch1=10.1.0.1`.
+            `FORESTCOLL_LINKS`, a JSON object such as `{"switch0": "10.0.0.1"}`.
         pacing: whether the bandwidths of the topology are those of the real network; connections then keep to the
             schedule's rates. Environment: `FORESTCOLL_PACING`, 1 or 0.
         cache: the folder in which schedules are kept; None for `forestcoll/schedules` in the user's cache folder.
@@ -95,18 +96,14 @@ def _tuning(text: str) -> tuple[str, ...]:
 
 
 def _links(text: str) -> dict[NodeId, str]:
-    links: dict[NodeId, str] = {}
-    for part in text.split(","):
-        node, separator, address = part.rpartition("=")
-        if not separator or not node.strip() or not address.strip():
-            raise InputError(
-                f"FORESTCOLL_LINKS has the part {shown(part)}; write node=address, as in 'switch0=10.0.0.1'"
-            )
-        links[node.strip()] = address.strip()
-    return links
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(address, str) for address in found.values()):
+        raise InputError(f'FORESTCOLL_LINKS is {shown(text)}; expected a JSON object such as {{"switch0": "10.0.0.1"}}')
+    return found
 
 
 def _pacing(text: str) -> bool:
-    if text not in {"0", "1"}:
-        raise InputError(f"FORESTCOLL_PACING is {shown(text)}; use 1 or 0")
-    return text == "1"
+    return text != "0"

@@ -70,10 +70,10 @@ def _replanned(
         return network
 
     member.group.finish()
-    prefix, agreement = member.agreement()
+    agreement = member.agreement()
     network = agreed_network(agreement, propose)
     member.options = replace(member.options, tuning=None)  # the tables were made for the old network
-    install(member, network, prefix, agreement)
+    install(member, network, agreement)
     return network.topology
 
 
