@@ -28,7 +28,7 @@ def test_the_example_of_the_tutorial_trains_under_torchrun(tmp_path: Path) -> No
     tutorial = (ROOT / "docs" / "training.md").read_text()
     (command,) = re.findall(r"^torchrun (.*train_ddp\.py.*)$", tutorial, re.MULTILINE)
     done = subprocess.run(  # noqa: S603 (Python itself)
-        [sys.executable, "-m", "torch.distributed.run", "--master-port", "0", *command.split()],
+        [sys.executable, "-m", "torch.distributed.run", *command.split()],
         cwd=ROOT,
         env=environment(FORESTCOLL_CACHE=str(tmp_path)),
         capture_output=True,
