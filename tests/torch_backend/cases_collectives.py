@@ -230,6 +230,12 @@ def without_schedules() -> dict[str, str]:
         received = torch.zeros(2)
         dist.recv(received, src=0)
         assert received.tolist() == [1, 1]
+    if rank < 2:
+        got = torch.zeros(3)
+        pair = [dist.P2POp(dist.isend, torch.full((3,), float(rank)), 1 - rank), dist.P2POp(dist.irecv, got, 1 - rank)]
+        for work in dist.batch_isend_irecv(pair):
+            work.wait()
+        assert got.tolist() == [1.0 - rank] * 3
     bits = torch.tensor([1 << rank], dtype=torch.int32)
     dist.all_reduce(bits, op=dist.ReduceOp.BOR)
     assert bits.tolist() == [15]

@@ -14,7 +14,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
-from forestcoll.torch import paths
+from forestcoll.torch import Options, paths
 
 STEPS = 6
 
@@ -160,3 +160,69 @@ def groups() -> list[list[Any]]:
         if len(ranks) == 2:
             dist.destroy_process_group(made)
     return found
+
+
+def compressed() -> dict[str, Any]:
+    """Hooks of DDP work on futures."""
+    from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+
+    with group("forestcoll", 2) as rank:
+        module = DistributedDataParallel(model())
+        module.register_comm_hook(None, fp16_compress_hook)
+        return {"losses": losses(module, rank), "paths": taken()}
+
+
+def beside_gloo() -> list[Any]:
+    """A group of gloo next to a default group of forestcoll, and the other way round."""
+    with group("forestcoll", 2) as rank:
+        data = torch.full((10,), float(rank))
+        dist.all_reduce(data, group=dist.new_group(backend="gloo"))
+        found: list[Any] = [data[0].item(), taken()]
+    os.environ["MASTER_PORT"] = os.environ["SECOND_PORT"]
+    dist.init_process_group("gloo", timeout=timedelta(seconds=20))
+    made = dist.new_group(backend="forestcoll", pg_options=Options(topology="ring:nodes=2"))
+    data = torch.full((10,), float(rank))
+    dist.all_reduce(data, group=made)
+    return [*found, data[0].item(), taken()]
+
+
+def for_devices() -> list[Any]:
+    """The backend by device, with torch's checks of debug mode switched on."""
+    os.environ["TORCH_DISTRIBUTED_DEBUG"] = "DETAIL"
+    options = Options(topology="ring:nodes=2")
+    dist.init_process_group("cpu:forestcoll,cuda:nccl", timeout=timedelta(seconds=20), pg_options=options)
+    data = torch.ones(10)
+    dist.all_reduce(data)
+    return [data[0].item(), taken()]
+
+
+def mixed(steps: int) -> dict[str, str]:
+    """Random collectives, several in flight, compared with gloo."""
+    start("dgx-a100:boxes=2,gpus=4", seconds=60)
+    rank, size, gloo = dist.get_rank(), dist.get_world_size(), dist.new_group(backend="gloo")
+    choices, waiting = torch.Generator().manual_seed(7), []
+    for step in range(steps):
+        kind, root, count = (int(torch.randint(most, (1,), generator=choices)) for most in (5, size, 30_000))
+        data = torch.randint(9, (count * size,), generator=torch.Generator().manual_seed(step * size + rank)).double()
+        both = []
+        for chosen in (None, gloo):
+            own, part, whole = data.clone(), torch.zeros(count).double(), torch.zeros(count * size * size).double()
+            if kind == 0:
+                work = dist.all_reduce(own, group=chosen, async_op=True)
+            elif kind == 1:
+                work = dist.broadcast(own, src=root, group=chosen, async_op=True)
+            elif kind == 2:
+                work = dist.reduce_scatter_single(part, own, group=chosen, async_op=True)
+            elif kind == 3:
+                work = dist.all_gather_single(whole, own, group=chosen, async_op=True)
+            else:
+                work = dist.reduce(own, dst=root, group=chosen, async_op=True)
+            has_result = kind != 4 or rank == root
+            both.append((work, (own if has_result else part, part, whole)))
+        waiting.append(both)
+        while len(waiting) > (5 if step < steps - 1 else 0):
+            (mine, one), (theirs, other) = waiting.pop(0)
+            mine.wait()
+            theirs.wait()
+            assert all(torch.equal(result, expected) for result, expected in zip(one, other, strict=True))
+    return taken()

@@ -1,4 +1,4 @@
-"""A process that imports torch once and forks the ranks of each test; `ranks.py` talks to it, a line a request.
+"""A process that imports torch once and forks the ranks of each test; `torch_ranks.py` talks to it, a line a request.
 
 A request names a function of a module here, `cases_sums:name`. Each rank calls it with the arguments of the request and
 answers with what it returns, or with what it raises. Ranks that do not end in time are killed.

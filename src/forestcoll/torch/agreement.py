@@ -4,11 +4,13 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from forestcoll.errors import CommunicationError, ForestcollError, InputError, NoSolutionError
 from forestcoll.runtime import Store
 
 _PART_BYTES = 2**22
+_SEEN_SECONDS = 5.0
 _KINDS = {kind.__name__: kind for kind in (InputError, NoSolutionError, CommunicationError)}
 
 
@@ -64,6 +66,7 @@ class Agreement:
             kind = type(error).__name__ if isinstance(error, ForestcollError) else "CommunicationError"
             text = str(error) if isinstance(error, ForestcollError) else f"rank 0 failed: {type(error).__name__}"
             self._store.set(key, json.dumps({"kind": kind, "error": text}).encode())
+            self._wait_until_seen(key)
             raise
         parts = [data[begin : begin + _PART_BYTES] for begin in range(0, len(data), _PART_BYTES)]
         for number, part in enumerate(parts):
@@ -71,9 +74,17 @@ class Agreement:
         self._store.set(key, json.dumps({"hash": hashlib.sha256(data).hexdigest(), "parts": len(parts)}).encode())
         return data
 
+    def _wait_until_seen(self, key: str) -> None:
+        """Wait, but not long, until the others have read an error: the store may end with this process."""
+        until = time.monotonic() + min(self._timeout, _SEEN_SECONDS)
+        for rank in range(1, self.size):
+            with suppress(CommunicationError):
+                self._store.get(f"{key}/seen/{rank}", until - time.monotonic())
+
     def _follow(self, key: str) -> bytes:
         header = json.loads(self._store.get(key, self._timeout))
         if "error" in header:
+            self._store.set(f"{key}/seen/{self.rank}", b"1")
             raise _KINDS.get(header["kind"], CommunicationError)(header["error"])
         data = b"".join(self._store.get(f"{key}/{number}", self._timeout) for number in range(header["parts"]))
         if hashlib.sha256(data).hexdigest() != header["hash"]:

@@ -6,7 +6,9 @@ The default group agrees on the network: rank 0 names it, and every rank checks.
 import atexit
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,7 @@ class Member:
     def __init__(self, group: ForestcollProcessGroup, options: Options, store: dist.Store, timeout: float) -> None:
         self.group, self.options, self.store, self.timeout = group, options, store, timeout
         self.network: Network | None = None
-        self.generation = -1
+        self.generation = 0
 
     def agreement(self) -> Agreement:
         """Return an agreement on the next network of the group."""
@@ -53,10 +55,14 @@ class Member:
 
     def part_of_store(self) -> TorchStore:
         """Return the part of the store for the present network."""
-        return TorchStore(self.store, f"forestcoll/{self.generation}/")
+        return TorchStore(self.store, _prefix(self.generation))
 
 
 _members: list[Member] = []
+
+
+def _prefix(generation: int) -> str:
+    return f"forestcoll/{generation}/"
 
 
 def register() -> None:
@@ -80,13 +86,18 @@ def create(torch_options: Any, pg_options: Options | None) -> ForestcollProcessG
     rank, size = torch_options.group_rank, torch_options.group_size
     world = _world() if torch_options.global_ranks_in_group and pg_options is None else None
     options = completed(pg_options) if world is None else world.options
+    address, timeout = address_of(options.interface), torch_options.timeout
     store = _fresh(torch_options.store, size)
-    inner = inner_group(store, rank, size, torch_options.timeout, address_of(options.interface))
+    agreement = Agreement(TorchStore(store, _prefix(0)), rank, size, timeout.total_seconds())
+    network = None if world is None else world.network
+    if network is None:
+        network = agreed_network(agreement, address, partial(_proposed, options, rank, size))
     ranks = list(torch_options.global_ranks_in_group) or list(range(size))
+    inner = inner_group(store, rank, size, timeout, address)
     group = ForestcollProcessGroup(torch_options.group_id, ranks, inner)
-    member = Member(group, options, store, torch_options.timeout.total_seconds())
+    member = Member(group, options, store, timeout.total_seconds())
     try:
-        _begin(member, None if world is None else world.network)
+        install(member, network, agreement)
     except BaseException:
         group.shutdown()
         raise
@@ -100,18 +111,20 @@ def _fresh(store: dist.Store, size: int) -> dist.Store:
     return dist.PrefixStore(f"forestcoll/{before // size}/", store)
 
 
-def _begin(member: Member, network: Network | None) -> None:
-    agreement = member.agreement()
-    if network is None:
-        size = dist.get_world_size() if dist.is_initialized() else member.group.size()
-        options = member.options
-        may_wait = options.topology is None and agreement.rank > 0
-        network = agreed_network(agreement, lambda: None if may_wait else network_of(options, size))
-    install(member, network, agreement)
+def _proposed(options: Options, rank: int, size: int) -> Network | None:
+    """Return the network that the options name; None where another rank than 0 has no topology."""
+    if options.topology is None and rank > 0:
+        return None
+    return network_of(options, dist.get_world_size() if dist.is_initialized() else size)
 
 
-def agreed_network(agreement: Agreement, propose: Callable[[], Network | None]) -> Network:
+def agreed_network(agreement: Agreement, address: str, propose: Callable[[], Network | None]) -> Network:
     """Return the network that rank 0 proposes; the others propose the same or none. Rank 0 of the world prints it.
+
+    Args:
+        agreement: with the other ranks.
+        address: of this rank.
+        propose: returns the proposal of this rank; only rank 0 must have one.
 
     Raises:
         InputError: the proposal of a rank is wrong, or differs.
@@ -123,7 +136,8 @@ def agreed_network(agreement: Agreement, propose: Callable[[], Network | None]) 
     except InputError as error:
         fault = str(error)
     stated = None if mine is None else {"topology": topology_hash(mine.topology), "nodes": list(mine.nodes)}
-    agreement.report({"stated": stated, "fault": fault, "host": socket.gethostname(), "version": __version__})
+    host = socket.gethostname()
+    agreement.report({"stated": stated, "fault": fault, "host": host, "address": address, "version": __version__})
 
     def lead() -> bytes:
         if mine is None:
@@ -131,6 +145,7 @@ def agreed_network(agreement: Agreement, propose: Callable[[], Network | None]) 
         reports = agreement.reports()
         for rank, report in enumerate(reports):
             _check_report(rank, report, reports[0])
+        check_addresses([(str(report["host"]), str(report["address"])) for report in reports])
         if len(reports) == len(mine.nodes):
             _print_map(mine, [str(report["host"]) for report in reports])
         return mine.to_bytes()
@@ -150,6 +165,24 @@ def _check_report(rank: int, report: Mapping[str, object], leading: Mapping[str,
         raise InputError(
             f"rank {rank} names another topology, or other nodes, than rank 0; give all ranks the same, or rank 0 only"
         )
+
+
+def check_addresses(listed: Sequence[tuple[str, str]]) -> None:
+    """Check that no rank listens on loopback only, if ranks are on several hosts.
+
+    Args:
+        listed: of each rank its host and its address.
+
+    Raises:
+        InputError: a rank cannot be reached from another host.
+    """
+    for rank, (host, address) in enumerate(listed):
+        other = next((each for each, (name, _) in enumerate(listed) if name != host), None)
+        if other is not None and ip_address(address).is_loopback:
+            raise InputError(
+                f"rank {rank} on {host} has the address {address}, which rank {other} on {listed[other][0]} cannot "
+                "reach; name its network interface by Options(interface=…) or FORESTCOLL_INTERFACE"
+            )
 
 
 def _print_map(network: Network, hosts: list[str]) -> None:

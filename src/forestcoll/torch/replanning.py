@@ -9,6 +9,7 @@ import torch.distributed as dist
 from forestcoll.errors import InputError, shown
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.registry import load_topology
+from forestcoll.torch.addresses import address_of
 from forestcoll.torch.backend import Member, agreed_network, install, member_of, members
 from forestcoll.torch.network import Network, placed
 from forestcoll.units import bandwidth_in
@@ -71,7 +72,7 @@ def _replanned(
 
     member.group.finish()
     agreement = member.agreement()
-    network = agreed_network(agreement, propose)
+    network = agreed_network(agreement, address_of(member.options.interface), propose)
     member.options = replace(member.options, tuning=None)  # the tables were made for the old network
     install(member, network, agreement)
     return network.topology

@@ -1,7 +1,7 @@
 """A process that ends, stops or calls something else: an error on the others within its limit, and a clean end."""
 
 import pytest
-from ranks import outcomes, values
+from torch_ranks import outcomes, values
 
 
 @pytest.mark.parametrize("training", [False, True])

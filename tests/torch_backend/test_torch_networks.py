@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ranks import outcomes, values
+from torch_ranks import outcomes, values
 
 from forestcoll import generate, load_topology, write_schedule, write_topology
 from forestcoll.topology.hashing import topology_hash

@@ -1,7 +1,7 @@
 """DDP, FSDP2 and other training loops run unmodified, with gloo's losses."""
 
 import pytest
-from ranks import values
+from torch_ranks import values
 
 ENGINE = "forestcoll"
 
@@ -58,3 +58,25 @@ def test_groups_that_overlap_give_their_own_sums() -> None:
     ]
     for rank, found in enumerate(values("cases_training:groups")):
         assert found == [each for each in expected if rank in each[0]]  # type: ignore[operator]
+
+
+def test_hooks_of_ddp_work() -> None:
+    found = values("cases_training:compressed", 2)
+    assert found[0]["losses"] == found[1]["losses"]
+    assert found[0]["losses"][-1] != found[0]["losses"][0]
+    assert set(found[0]["paths"].values()) == {ENGINE}
+
+
+def test_groups_of_gloo_and_of_forestcoll_live_together() -> None:
+    assert values("cases_training:beside_gloo", 2) == [[1.0, {}, 1.0, {"all_reduce": ENGINE}]] * 2
+
+
+def test_the_backend_can_be_named_by_device() -> None:
+    assert values("cases_training:for_devices", 2) == [[2.0, {"all_reduce": ENGINE}]] * 2
+
+
+@pytest.mark.slow
+def test_random_collectives_of_eight_ranks_give_gloos_results() -> None:
+    for taken in values("cases_training:mixed", 8, steps=300, limit=400):
+        assert set(taken.values()) == {ENGINE}
+        assert len(taken) == 5

@@ -1,7 +1,9 @@
 """The parts of the backend that need no group: options, addresses, places of ranks, agreement, changes."""
 
+import doctest
 import logging
 import threading
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from forestcoll.topology import NodeId
 from forestcoll.torch import Options
 from forestcoll.torch.addresses import address_of
 from forestcoll.torch.agreement import Agreement
+from forestcoll.torch.backend import check_addresses
 from forestcoll.torch.network import Network, misplaced, network_of, placed, rank_map
 from forestcoll.torch.options import cache_folder, completed
 from forestcoll.torch.replanning import changed_topology
@@ -93,6 +96,20 @@ def test_wrong_places_are_refused(nodes: list[str] | None, size: int, expected: 
         placed(BOXES, nodes, size)
 
 
+def test_a_loopback_address_is_refused_if_ranks_are_on_several_hosts() -> None:
+    check_addresses([("a", "127.0.0.1"), ("a", "127.0.0.1")])
+    check_addresses([("a", "10.0.0.1"), ("b", "10.0.0.2")])
+    with pytest.raises(InputError, match=r"rank 1 on b has the address 127\.0\.1\.1, which rank 0 on a cannot reach"):
+        check_addresses([("a", "10.0.0.1"), ("b", "127.0.1.1")])
+
+
+@pytest.mark.parametrize("name", ["addresses", "graphs", "options", "replanning"])
+def test_the_examples_of_a_module_run(name: str) -> None:
+    result = doctest.testmod(import_module(f"forestcoll.torch.{name}"))
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
 def test_a_part_of_the_network_has_the_ranks_in_their_order() -> None:
     network = network_of(Options(topology=BOXES, nodes=["b1/gpu1", "b0/gpu0", "b1/gpu0"]), 3)
     part = network.part([0, 2])
@@ -133,7 +150,7 @@ def test_an_error_of_rank_0_is_raised_on_all_ranks(kind: type[Exception]) -> Non
 
     for rank in range(2):
         with pytest.raises(kind, match=r"^why$"):
-            Agreement(store, rank, 2, 5).share("key", fail)
+            Agreement(store, rank, 2, 0.1).share("key", fail)
 
 
 def test_data_that_were_damaged_on_their_way_are_refused() -> None:
