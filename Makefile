@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all sanitize bench bench-scale soak soak-runtime figures lint format hooks clean distclean
+.PHONY: help setup demo test test-all torch sanitize bench bench-scale soak soak-runtime figures lint format hooks clean distclean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -32,11 +32,13 @@ demo: $(STAMPS)/package ## build the package, generate an optimal schedule for t
 	@echo "== Verifying the file: every shard is delivered, no link is overloaded, the certificate proves the optimum"
 	$(BIN)/forestcoll verify $(DEMO)
 
-test: $(STAMPS)/package $(STAMPS)/test ## run the fast tests
-	$(BIN)/python -m pytest -q -n auto
+test: $(STAMPS)/package $(STAMPS)/test ## run the fast tests; those of the torch backend after `make torch`
+	$(BIN)/python -m pytest -q -rs -n auto
 
 test-all: $(STAMPS)/package $(STAMPS)/test ## run all tests, including the slow ones
-	$(BIN)/python -m pytest -q -n auto -m ""
+	$(BIN)/python -m pytest -q -rs -n auto -m ""
+
+torch: $(STAMPS)/package $(STAMPS)/torch ## install the CPU build of PyTorch, so that the tests of the torch backend run
 
 SANITIZERS := address thread
 sanitize: $(addprefix sanitize-,$(SANITIZERS)) ## run the runtime's tests with an engine built for the address and the thread sanitizer
@@ -128,6 +130,15 @@ $(STAMPS)/build: pyproject.toml $(STAMPS)/venv
 $(STAMPS)/package: $(NATIVE) $(STAMPS)/build
 	@echo "== Building the native core and installing forestcoll"
 	@$(PIP) --no-build-isolation --editable .
+	@touch $@
+
+# pip looks where it is configured to look, then in PyTorch's index of CPU builds. The version exists only as a CPU build.
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
+
+$(STAMPS)/torch: pyproject.toml $(STAMPS)/venv
+	@echo "== Installing the CPU build of PyTorch"
+	@$(call requirements,groups["$(@F)"]) >$@.txt
+	@$(PIP) -r $@.txt 2>/dev/null || $(PIP) --extra-index-url $(TORCH_INDEX) -r $@.txt
 	@touch $@
 
 $(STAMPS)/test $(STAMPS)/lint: pyproject.toml $(STAMPS)/venv

@@ -24,6 +24,8 @@ PUBLIC = {
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_a_module_run(name: str) -> None:
+    if name.startswith("forestcoll.torch."):
+        pytest.importorskip("torch")
     result = doctest.testmod(import_module(name))
     assert result.attempted > 0
     assert result.failed == 0

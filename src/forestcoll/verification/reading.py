@@ -1,9 +1,11 @@
 """Reading of schedules to draw conclusions from: a file is verified before its schedule is returned."""
 
+from collections.abc import Mapping
+
 from forestcoll.errors import InputError
 from forestcoll.files import PathLike
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.files import read_schedule
+from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.verification.judges import verify
 from forestcoll.verification.report import Report
@@ -35,7 +37,33 @@ def read_verified(path: PathLike, *, progress: Progress = SILENT) -> tuple[Sched
     progress.begin("reading")
     schedule = read_schedule(path)
     progress.begin("verifying")
+    return schedule, _report_on(schedule, str(path))
+
+
+def verified_from_document(document: Mapping[str, object], *, where: str) -> Schedule:
+    """Return the schedule that a JSON object describes, verified.
+
+    Args:
+        document: the object, as `files.parse_document` returns it.
+        where: the text that begins every error message.
+
+    Raises:
+        InputError: the object breaks the format, or the schedule breaks a rule.
+
+    Example:
+        >>> from forestcoll import generate, schedule_text
+        >>> import json
+        >>> document = json.loads("".join(schedule_text(generate("ring:nodes=4"))))
+        >>> verified_from_document(document, where="the message of rank 0").collective.value
+        'allgather'
+    """
+    schedule = schedule_from_document(document, where=where)
+    _report_on(schedule, where)
+    return schedule
+
+
+def _report_on(schedule: Schedule, where: str) -> Report:
     report = verify(schedule)
     if report.fault is not None:
-        raise InputError(f"{path}: {report.fault.message} [{report.fault.rule}]")
-    return schedule, report
+        raise InputError(f"{where}: {report.fault.message} [{report.fault.rule}]")
+    return report

@@ -1,0 +1,109 @@
+"""What a user can say about the network and the schedules: options in Python, or environment variables."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from forestcoll.errors import InputError, shown
+from forestcoll.topology import NodeId, TopologyLike
+
+VARIABLES = {
+    "topology": "FORESTCOLL_TOPOLOGY",
+    "nodes": "FORESTCOLL_NODES",
+    "tuning": "FORESTCOLL_TUNING",
+    "interface": "FORESTCOLL_INTERFACE",
+    "links": "FORESTCOLL_LINKS",
+    "pacing": "FORESTCOLL_PACING",
+    "cache": "FORESTCOLL_CACHE",
+}
+"""The environment variable that stands for each option."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of the backend, passed as `init_process_group("forestcoll", pg_options=Options(…))`.
+
+    An option that is None is taken from its environment variable.
+
+    Attributes:
+        topology: the network: a builder's spec, a file, a networkx graph or a `Topology`. Rank 0's is used; another
+            rank may leave it out. Environment: `FORESTCOLL_TOPOLOGY`.
+        nodes: of each rank the id of its compute node; None for the compute nodes in their order. Compute nodes that
+            are not named have no process, so they are not used. Environment: `FORESTCOLL_NODES`, ids with commas
+            between them.
+        tuning: tables that say which schedule is best for which size, or folders that hold one as `manifest.json`.
+            Environment: `FORESTCOLL_TUNING`, with `:` between paths.
+        interface: the address, or the name of the network interface, to listen on and to connect from; None for the
+            one that leads to `MASTER_ADDR`. Environment: `FORESTCOLL_INTERFACE`.
+        links: other addresses of this process, by the id of the node that a link leads to. Environment:
+            `FORESTCOLL_LINKS`, a JSON object such as `{"switch0": "10.0.0.1"}`.
+        pacing: whether the bandwidths of the topology are those of the real network; connections then keep to the
+            schedule's rates. Environment: `FORESTCOLL_PACING`, 1 or 0.
+        cache: the folder in which schedules are kept; None for `forestcoll/schedules` in the user's cache folder.
+            Environment: `FORESTCOLL_CACHE`.
+    """
+
+    topology: TopologyLike | None = None
+    nodes: Sequence[NodeId] | None = None
+    tuning: Sequence[str | os.PathLike[str]] | None = None
+    interface: str | None = None
+    links: Mapping[NodeId, str] | None = None
+    pacing: bool | None = None
+    cache: str | os.PathLike[str] | None = None
+
+
+def completed(options: Options | None, environment: Mapping[str, str] = os.environ) -> Options:
+    """Return `options` with the environment's values for those that are None.
+
+    Raises:
+        InputError: `options` has another type, or a variable cannot be read.
+
+    Example:
+        >>> completed(None, {"FORESTCOLL_TOPOLOGY": "ring:nodes=4", "FORESTCOLL_PACING": "1"}).pacing
+        True
+    """
+    if options is not None and not isinstance(options, Options):
+        raise InputError(f"pg_options is of type {type(options).__name__}; pass forestcoll.torch.Options(…)")
+    options = options or Options()
+    readers = {"nodes": _nodes, "tuning": _tuning, "links": _links, "pacing": _pacing}
+    found: dict[str, object] = {}
+    for each in fields(Options):
+        text = environment.get(VARIABLES[each.name], "")
+        if getattr(options, each.name) is None and text:
+            found[each.name] = readers.get(each.name, str)(text)
+    return replace(options, **found)  # type: ignore[arg-type]  # each reader returns what its option takes
+
+
+def cache_folder(options: Options, environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder in which schedules are kept."""
+    if options.cache is not None:
+        return Path(options.cache)
+    base = environment.get("XDG_CACHE_HOME", "")
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "forestcoll" / "schedules"
+
+
+def _nodes(text: str) -> tuple[str, ...]:
+    parts = tuple(part.strip() for part in text.split(","))
+    if not all(parts):
+        raise InputError(f"FORESTCOLL_NODES is {shown(text)}, with an empty part; write ids as in 'gpu0,gpu3'")
+    return parts
+
+
+def _tuning(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(os.pathsep) if part)
+
+
+def _links(text: str) -> dict[NodeId, str]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(address, str) for address in found.values()):
+        raise InputError(f'FORESTCOLL_LINKS is {shown(text)}; expected a JSON object such as {{"switch0": "10.0.0.1"}}')
+    return found
+
+
+def _pacing(text: str) -> bool:
+    return text != "0"

@@ -1,0 +1,130 @@
+"""Schedules, computed once and kept on disk, and as bytes on their way from rank 0 to the others."""
+
+import gzip
+import hashlib
+import logging
+from pathlib import Path
+from typing import TypeAlias
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError, InternalError, shown
+from forestcoll.files import parse_document
+from forestcoll.schedule.files import schedule_text, write_schedule
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.generate import generate
+from forestcoll.topology import Topology
+from forestcoll.topology.hashing import topology_hash
+from forestcoll.verification import verify
+from forestcoll.verification.reading import read_verified, verified_from_document
+from forestcoll.version import __version__
+
+Runnable: TypeAlias = TreeSchedule | StepSchedule
+"""The kinds of schedules that a group takes."""
+
+_log = logging.getLogger("forestcoll.torch")
+
+
+def schedule_of(topology: Topology, collective: Collective, root: int | None, folder: Path) -> Runnable:
+    """Return the optimal schedule, from the cache in `folder` if it has a right one, and put it there if not.
+
+    Args:
+        topology: the network of the group; all its compute nodes take part.
+        collective: what is done.
+        root: the rank of the root, where the collective has one.
+        folder: where schedules are kept.
+
+    Raises:
+        NoSolutionError: the network allows none.
+    """
+    path = folder / _name(topology, collective, root)
+    cached = _cached(path, topology, collective, root)
+    if cached is not None:
+        return cached
+    root_id = None if root is None else topology.nodes[topology.compute[root]].id
+    schedule = generate(topology, collective, root=root_id)
+    report = verify(schedule)
+    if report.fault is not None:
+        raise InternalError(f"a schedule that was made is not right: {report.fault.message}")
+    _keep(schedule, path)
+    return schedule
+
+
+def read_runnable(path: Path) -> Runnable:
+    """Return the verified schedule in a file, which must be of a kind that the runtime runs.
+
+    Raises:
+        InputError: it cannot be read, is not right, or is of another kind.
+    """
+    return _runnable(read_verified(path)[0], str(path))
+
+
+def to_bytes(schedule: Runnable) -> bytes:
+    """Return the text of `schedule`, compressed; equal schedules give equal bytes."""
+    return gzip.compress("".join(schedule_text(schedule)).encode(), compresslevel=3, mtime=0)
+
+
+def from_bytes(data: bytes, topology: Topology) -> Runnable:
+    """Return the schedule that `to_bytes` wrote, verified again, for this topology.
+
+    Raises:
+        InputError: it is not right, or is for another topology.
+    """
+    where = "the schedule of rank 0"
+    document = parse_document(gzip.decompress(data), Path(where))
+    schedule = _runnable(verified_from_document(document, where=where), where)
+    check_topology(schedule, topology, where)
+    return schedule
+
+
+def check_topology(schedule: Schedule, topology: Topology, where: str) -> None:
+    """Check that `schedule` is for this topology.
+
+    Raises:
+        InputError: it is for another one.
+    """
+    if topology_hash(schedule.topology) != topology_hash(topology):
+        raise InputError(
+            f"{where}: the schedule is for {shown(schedule.topology.name)}, not for the topology of the group, "
+            f"{shown(topology.name)}; generate it for this topology"
+        )
+
+
+def root_of(schedule: Schedule) -> int | None:
+    """Return the rank of the root, where the schedule's collective has one."""
+    return None if schedule.root is None else schedule.topology.compute.index(schedule.root)
+
+
+def _runnable(schedule: Schedule, where: str) -> Runnable:
+    if isinstance(schedule, Runnable):
+        return schedule
+    raise InputError(f"{where}: the runtime cannot run schedules of {schedule.kind}; give one of trees or steps")
+
+
+def _name(topology: Topology, collective: Collective, root: int | None) -> str:
+    key = f"{topology_hash(topology)} {collective.value} {root} {len(topology.compute)} {__version__}"
+    return f"{collective.value}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.json.gz"
+
+
+def _cached(path: Path, topology: Topology, collective: Collective, root: int | None) -> Runnable | None:
+    if not path.exists():
+        return None
+    try:
+        schedule = read_runnable(path)
+        check_topology(schedule, topology, str(path))
+        if (schedule.collective, root_of(schedule)) != (collective, root):
+            raise InputError(f"{path}: the schedule is of another collective")  # noqa: TRY301 (one kind of damage)
+    except InputError as error:
+        _log.warning("the cache entry is damaged and is made again: %s", error)
+        return None
+    _log.debug("%s: schedule of %s from the cache", path, collective.value)
+    return schedule
+
+
+def _keep(schedule: Runnable, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_schedule(schedule, path)
+    except (OSError, InputError) as error:
+        _log.warning("the schedule is not kept on disk: %s", error)

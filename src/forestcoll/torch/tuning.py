@@ -1,0 +1,111 @@
+"""Tables that say which schedule is best for data of which size (`forestcoll.tuning/1`)."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forestcoll.collective import Collective, collective_named
+from forestcoll.errors import InputError, shown
+from forestcoll.files import read_document
+from forestcoll.json_parts import integer_of, list_of, object_of, require
+from forestcoll.topology import Topology
+from forestcoll.topology.hashing import topology_hash
+from forestcoll.torch.schedules import Runnable, check_topology, read_runnable
+
+_FORMAT = "forestcoll.tuning/1"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRange:
+    """Sizes for which one schedule is best.
+
+    Attributes:
+        most: the greatest size, in bytes.
+        schedule: the schedule; None where the library's own collective is faster.
+    """
+
+    most: int
+    schedule: Runnable | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is best for one collective.
+
+    Attributes:
+        collective: which one.
+        ranges: by size, rising.
+    """
+
+    collective: Collective
+    ranges: tuple[SizeRange, ...]
+
+
+def read_table(path: str | os.PathLike[str], topology: Topology) -> Table:
+    """Return the table in a manifest, its schedules verified.
+
+    Args:
+        path: the manifest, or a folder that holds one as `manifest.json`.
+        topology: the network that it must be for.
+
+    Raises:
+        InputError: the manifest cannot be read or is for another network, or a schedule is not right.
+    """
+    file = Path(path) / "manifest.json" if Path(path).is_dir() else Path(path)
+    document = read_document(file)
+    require(document, ("format", "collective", "ranges"), str(file), "a tuning table")
+    if document["format"] != _FORMAT:
+        raise InputError(f"{file}: format is {shown(document['format'])}; expected {_FORMAT!r}")
+    stated = document.get("topology_hash")
+    if stated is not None and stated != topology_hash(topology):
+        raise InputError(f"{file}: the table is for another topology than {topology.name}; tune this one")
+    collective = collective_named(str(document["collective"]))
+    if collective.has_root:
+        raise InputError(f"{file}: collective is {collective.value}; tables of collectives with a root are not used")
+    listed = list_of(document["ranges"], f"{file}: ranges")
+    ranges = [_range(each, f"{file}: ranges[{place}]", file, topology) for place, each in enumerate(listed)]
+    _check(ranges, collective, file)
+    return Table(collective, tuple(ranges))
+
+
+def read_tables(paths: Sequence[str | os.PathLike[str]], topology: Topology) -> dict[Collective, Table]:
+    """Return the tables of several manifests, by collective.
+
+    Raises:
+        InputError: as `read_table`, or two are for one collective.
+    """
+    tables: dict[Collective, Table] = {}
+    for path in paths:
+        table = read_table(path, topology)
+        if table.collective in tables:
+            raise InputError(f"{path}: there are two tables for {table.collective.value}; give one")
+        tables[table.collective] = table
+    return tables
+
+
+def _range(value: object, where: str, file: Path, topology: Topology) -> SizeRange:
+    entry: Mapping[str, object] = object_of(value, where)
+    require(entry, ("to", "schedule"), where, "a range")
+    most = integer_of(entry["to"], f"{where}.to", least=0)
+    name = entry["schedule"]
+    if name is None:
+        return SizeRange(most, None)
+    if not isinstance(name, str):
+        raise InputError(f"{where}.schedule is {shown(name)}; expected the name of a file, or null")
+    schedule = read_runnable(file.parent / name)
+    check_topology(schedule, topology, f"{where}.schedule")
+    return SizeRange(most, schedule)
+
+
+def _check(ranges: Sequence[SizeRange], collective: Collective, file: Path) -> None:
+    if not ranges:
+        raise InputError(f"{file}: ranges are empty; give one at least")
+    for place, each in enumerate(ranges):
+        if place and each.most <= ranges[place - 1].most:
+            raise InputError(f"{file}: ranges[{place}].to is {each.most}, not above the one before; sort the ranges")
+        if each.schedule is not None and each.schedule.collective is not collective:
+            raise InputError(
+                f"{file}: ranges[{place}].schedule is of {each.schedule.collective.value}, but the table is for "
+                f"{collective.value}"
+            )

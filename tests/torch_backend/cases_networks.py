@@ -1,0 +1,177 @@
+"""What ranks do in the tests of topologies, groups, tables, faults and new schedules."""
+
+import os
+import signal
+import time
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from cases_collectives import start, taken
+
+import forestcoll.torch as backend
+from forestcoll.errors import InputError
+
+
+def total(value: float = 1.0, count: int = 1000) -> float:
+    data = torch.full((count,), value)
+    dist.all_reduce(data)
+    assert torch.equal(data, torch.full_like(data, data[0].item()))
+    return float(data[0])
+
+
+def sum_of_ranks() -> float:
+    """Start with the environment's options."""
+    dist.init_process_group("forestcoll", timeout=timedelta(seconds=20))
+    return total(float(dist.get_rank()))
+
+
+def with_options(options: dict[str, Any]) -> float:
+    return total(float(start(**options)))
+
+
+def topology_of_one_rank(mine: dict[str, str]) -> float:
+    """Start with the topology that `mine` names for this rank, if any."""
+    topology = mine.get(os.environ["RANK"])
+    dist.init_process_group("forestcoll", timeout=timedelta(seconds=20), pg_options=backend.Options(topology=topology))
+    return total(float(dist.get_rank()))
+
+
+def twice() -> list[float]:
+    """Destroy the default group and make it again, on the same store."""
+    found = []
+    store = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), 4, os.environ["RANK"] == "0")
+    for topology in ("ring:nodes=4", "hypercube:dim=2"):
+        dist.init_process_group(
+            "forestcoll",
+            store=dist.PrefixStore("same", store),
+            rank=int(os.environ["RANK"]),
+            world_size=4,
+            timeout=timedelta(seconds=20),
+            pg_options=backend.Options(topology=topology),
+        )
+        found.append(total())
+        dist.destroy_process_group()
+    return found
+
+
+def by_size(tuning: str, counts: list[int]) -> list[tuple[str, str]]:
+    """Return path and reason of an allreduce of each size."""
+    start(tuning=[tuning])
+    found: list[tuple[str, str]] = []
+    for count in counts:
+        before = {each: each.count for each in backend.paths()}
+        assert total(2.0, count) == 8
+        (changed,) = [each for each in backend.paths() if each not in before]
+        found.append((changed.path, changed.reason))
+    return found
+
+
+def replanned(**changes: Any) -> list[Any]:
+    """Return sums and networks before and after the network changes, with operations in flight and a group more."""
+    rank = start()
+    pair = dist.new_group([0, 1], timeout=timedelta(seconds=20))
+    found: list[Any] = [total(float(rank))]
+    data = torch.full((50_000,), 1.0)
+    work = dist.all_reduce(data, async_op=True)
+    network = backend.replan(**{key: _ends(value) for key, value in changes.items()})
+    work.wait()
+    found += [data[0].item(), len(network.links), str(network.links[0].bandwidth), total(float(rank))]
+    if rank < 2:
+        data = torch.ones(3)
+        dist.all_reduce(data, group=pair)
+        found.append(data[0].item())
+    return found
+
+
+def _ends(value: Any) -> Any:
+    """Return changes as Python has them: JSON has no tuples."""
+    if isinstance(value, dict):
+        return {tuple(map(int, key.split("--"))): each for key, each in value.items()}
+    return [tuple(each) for each in value] if isinstance(value, list) else value
+
+
+def replanned_wrongly(changes_of_ranks: dict[str, list[list[int]]]) -> str:
+    """Return the error of a change that is wrong on one rank; the group goes on as before."""
+    rank = start()
+    try:
+        backend.replan(without=[(one, other) for one, other in changes_of_ranks.get(str(rank), [])])
+    except InputError as error:
+        assert total() == 4
+        return str(error)
+    return ""
+
+
+def replanned_after_a_failure() -> list[Any]:
+    """One rank does not come to an operation in time; afterwards all take the group back to work."""
+    rank = start(seconds=3)
+    if rank == 3:
+        time.sleep(4.5)
+    messages = [failure_of_a_sum(), failure_of_a_sum()]
+    backend.replan(without=[(2, 3)])
+    return [*messages, total(float(rank)), taken()]
+
+
+def failure_of_a_sum() -> str:
+    try:
+        total()
+    except dist.DistBackendError as error:
+        return str(error)
+    return ""
+
+
+def one_is_killed(training: bool) -> list[Any]:  # noqa: FBT001 (an argument of a request)
+    """Return the error that the others get, how long it took, and how long the group took to end."""
+    rank = start()
+    module = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
+    module(torch.ones(2, 8)).sum().backward()
+    if rank == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    begin = time.monotonic()
+    try:
+        for _ in range(1000):
+            if training:
+                module(torch.ones(2, 8)).sum().backward()
+            else:
+                total(1.0, 10)
+    except RuntimeError as error:
+        message = str(error)
+    took, begin = time.monotonic() - begin, time.monotonic()
+    dist.destroy_process_group()
+    return [message.splitlines()[0], took, time.monotonic() - begin]
+
+
+def one_is_stopped() -> list[Any]:
+    """As `one_is_killed`, for a process that is stopped; the limit is 2 s."""
+    rank = start(seconds=2)
+    total()
+    if rank == 2:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    begin = time.monotonic()
+    try:
+        total()
+    except RuntimeError as error:
+        message = str(error)
+    took, begin = time.monotonic() - begin, time.monotonic()
+    dist.destroy_process_group()
+    return [message, took, time.monotonic() - begin]
+
+
+def pending_at_the_end() -> float:
+    """Destroy the group while operations wait for a rank that does not call them; return how long it took."""
+    rank = start()
+    if rank != 0:
+        dist.all_reduce(torch.ones(10), async_op=True)
+    begin = time.monotonic()
+    dist.destroy_process_group()
+    return time.monotonic() - begin
+
+
+def mismatched() -> str:
+    rank = start()
+    try:
+        dist.all_reduce(torch.ones(100 + (rank == 1)))
+    except RuntimeError as error:
+        return str(error)
+    return ""

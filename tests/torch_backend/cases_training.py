@@ -1,0 +1,228 @@
+"""Unmodified training loops, run over gloo and over forestcoll in the same processes, and their losses."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from cases_collectives import start, taken
+from torch.distributed import _functional_collectives as functional
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.nn.parallel import DistributedDataParallel
+
+from forestcoll.torch import Options, paths
+
+STEPS = 6
+
+
+@contextmanager
+def group(backend: str, size: int, sizes: dict[str, Any] | None = None) -> Iterator[int]:
+    if backend == "gloo":
+        dist.init_process_group("gloo", timeout=timedelta(seconds=20))
+        os.environ["MASTER_PORT"] = os.environ["SECOND_PORT"]
+    else:
+        start(f"ring:nodes={size}", **(sizes or {}))
+    yield int(dist.get_rank())
+    dist.destroy_process_group()
+
+
+def model() -> torch.nn.Module:
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.Linear(16, 33), torch.nn.Tanh(), torch.nn.Linear(33, 5))
+
+
+def losses(module: torch.nn.Module, rank: int, steps: int = STEPS) -> list[float]:
+    """Train with data of this rank, and return the mean loss over all ranks after each step."""
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    generator = torch.Generator().manual_seed(100 + rank)
+    found = []
+    for _ in range(steps):
+        inputs, targets = torch.randn(8, 16, generator=generator), torch.randn(8, 5, generator=generator)
+        loss = torch.nn.functional.mse_loss(module(inputs), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        mean = loss.detach().clone()
+        dist.all_reduce(mean, op=dist.ReduceOp.AVG)
+        found.append(mean.item())
+    return found
+
+
+def ddp(size: int) -> dict[str, Any]:
+    curves = {}
+    for backend in ("gloo", "forestcoll"):
+        with group(backend, size) as rank:
+            curves[backend] = losses(DistributedDataParallel(model()), rank)
+            paths = taken() if backend == "forestcoll" else {}
+    return curves | {"paths": paths}
+
+
+def ddp_with_small_buckets(size: int) -> dict[str, Any]:
+    """Many buckets are in flight during the backward pass."""
+    curves = {}
+    for backend in ("gloo", "forestcoll"):
+        with group(backend, size) as rank:
+            curves[backend] = losses(DistributedDataParallel(model(), bucket_cap_mb=0.0001), rank)
+    return curves
+
+
+def fsdp(size: int, precision: str = "") -> dict[str, Any]:
+    curves = {}
+    for backend in ("gloo", "forestcoll"):
+        with group(backend, size) as rank:
+            mesh = init_device_mesh("cpu", (size,))
+            policy = MixedPrecisionPolicy(reduce_dtype=torch.bfloat16) if precision else MixedPrecisionPolicy()
+            module = model()
+            for layer in module:
+                if isinstance(layer, torch.nn.Linear):
+                    fully_shard(layer, mesh=mesh, mp_policy=policy)
+            fully_shard(module, mesh=mesh, mp_policy=policy)
+            curves[backend] = losses(module, rank)
+            paths = taken() if backend == "forestcoll" else {}
+    return curves | {"paths": paths}
+
+
+def zero(size: int) -> dict[str, Any]:
+    """Sums of gradients are scattered, each rank updates its part, parts are gathered."""
+    curves = {}
+    for backend in ("gloo", "forestcoll"):
+        with group(backend, size) as rank:
+            torch.manual_seed(1)
+            whole = torch.randn(size * 50)
+            found = []
+            for step in range(STEPS):
+                weights = whole.clone().requires_grad_()
+                loss = (weights * (rank + 1) + step).square().mean()
+                loss.backward()
+                part = torch.empty(50)
+                dist.reduce_scatter_single(part, weights.grad, op=dist.ReduceOp.AVG)
+                dist.all_gather_single(whole, whole[rank * 50 : (rank + 1) * 50] - 0.1 * part)
+                found.append(loss.item())
+            curves[backend] = found
+    return curves
+
+
+def hybrid() -> dict[str, Any]:
+    """FSDP in groups of two, replicated by other groups of two: all of them are groups of a mesh."""
+    with group("forestcoll", 4) as rank:
+        mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("replicate", "shard"))
+        module = fully_shard(model(), mesh=mesh)
+        found = losses(module, rank)
+        return {"losses": found, "paths": taken()}
+
+
+def functional_collectives() -> dict[str, str]:
+    rank = start()
+    mesh = dist.group.WORLD
+    total = functional.all_reduce(torch.full((3,), float(rank)), "sum", mesh)
+    assert total.tolist() == [6, 6, 6]
+    whole = functional.all_gather_single(torch.full((2,), float(rank)), 0, mesh)
+    assert whole.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    part = functional.reduce_scatter_single(torch.arange(8.0), "avg", 0, mesh)
+    assert part.tolist() == [2.0 * rank, 2.0 * rank + 1]
+    copied = functional.broadcast(torch.full((2,), float(rank)), 1, mesh)
+    assert copied.tolist() == [1, 1]
+    swapped = functional.all_to_all_single(torch.full((4,), float(rank)), None, None, mesh)
+    assert swapped.tolist() == [0, 1, 2, 3]
+    return taken()
+
+
+def compiled() -> dict[str, str]:
+    """A compiled function with collectives in it, and a compiled module under DDP."""
+    rank = start("ring:nodes=2")
+
+    def step(data: torch.Tensor) -> torch.Tensor:
+        return functional.all_reduce(data * 2, "sum", dist.group.WORLD) + 1
+
+    compiled_step = torch.compile(step, backend="aot_eager", fullgraph=True)
+    assert compiled_step(torch.full((3,), float(rank))).tolist() == [3, 3, 3]
+    module = torch.compile(DistributedDataParallel(model()), backend="aot_eager")
+    assert len(losses(module, rank, steps=2)) == 2
+    return taken()
+
+
+def groups() -> list[list[Any]]:
+    """Groups that overlap; each gives its own sums, by the path that its part of the ring allows."""
+    rank, found = start(), []
+    for ranks in ([0, 1], [1, 2, 3], [0, 2], [0, 1, 2, 3], [2]):
+        made = dist.new_group(ranks, timeout=timedelta(seconds=20))
+        if rank not in ranks:
+            continue
+        data = torch.full((100,), float(rank))
+        dist.all_reduce(data, group=made)
+        dist.broadcast(data, src=ranks[-1], group=made)
+        (path,) = {each.path for each in paths(made) if each.operation == "all_reduce"}
+        found.append([ranks, data[0].item(), path])
+        if len(ranks) == 2:
+            dist.destroy_process_group(made)
+    return found
+
+
+def compressed() -> dict[str, Any]:
+    """Hooks of DDP work on futures."""
+    from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+
+    with group("forestcoll", 2) as rank:
+        module = DistributedDataParallel(model())
+        module.register_comm_hook(None, fp16_compress_hook)
+        return {"losses": losses(module, rank), "paths": taken()}
+
+
+def beside_gloo() -> list[Any]:
+    """A group of gloo next to a default group of forestcoll, and the other way round."""
+    with group("forestcoll", 2) as rank:
+        data = torch.full((10,), float(rank))
+        dist.all_reduce(data, group=dist.new_group(backend="gloo"))
+        found: list[Any] = [data[0].item(), taken()]
+    os.environ["MASTER_PORT"] = os.environ["SECOND_PORT"]
+    dist.init_process_group("gloo", timeout=timedelta(seconds=20))
+    made = dist.new_group(backend="forestcoll", pg_options=Options(topology="ring:nodes=2"))
+    data = torch.full((10,), float(rank))
+    dist.all_reduce(data, group=made)
+    return [*found, data[0].item(), taken()]
+
+
+def for_devices() -> list[Any]:
+    """The backend by device, with torch's checks of debug mode switched on."""
+    os.environ["TORCH_DISTRIBUTED_DEBUG"] = "DETAIL"
+    options = Options(topology="ring:nodes=2")
+    dist.init_process_group("cpu:forestcoll,cuda:nccl", timeout=timedelta(seconds=20), pg_options=options)
+    data = torch.ones(10)
+    dist.all_reduce(data)
+    return [data[0].item(), taken()]
+
+
+def mixed(steps: int) -> dict[str, str]:
+    """Random collectives, several in flight, compared with gloo."""
+    start("dgx-a100:boxes=2,gpus=4", seconds=60)
+    rank, size, gloo = dist.get_rank(), dist.get_world_size(), dist.new_group(backend="gloo")
+    choices, waiting = torch.Generator().manual_seed(7), []
+    for step in range(steps):
+        kind, root, count = (int(torch.randint(most, (1,), generator=choices)) for most in (5, size, 30_000))
+        data = torch.randint(9, (count * size,), generator=torch.Generator().manual_seed(step * size + rank)).double()
+        both = []
+        for chosen in (None, gloo):
+            own, part, whole = data.clone(), torch.zeros(count).double(), torch.zeros(count * size * size).double()
+            if kind == 0:
+                work = dist.all_reduce(own, group=chosen, async_op=True)
+            elif kind == 1:
+                work = dist.broadcast(own, src=root, group=chosen, async_op=True)
+            elif kind == 2:
+                work = dist.reduce_scatter_single(part, own, group=chosen, async_op=True)
+            elif kind == 3:
+                work = dist.all_gather_single(whole, own, group=chosen, async_op=True)
+            else:
+                work = dist.reduce(own, dst=root, group=chosen, async_op=True)
+            has_result = kind != 4 or rank == root
+            both.append((work, (own if has_result else part, part, whole)))
+        waiting.append(both)
+        while len(waiting) > (5 if step < steps - 1 else 0):
+            (mine, one), (theirs, other) = waiting.pop(0)
+            mine.wait()
+            theirs.wait()
+            assert all(torch.equal(result, expected) for result, expected in zip(one, other, strict=True))
+    return taken()

@@ -1,0 +1,54 @@
+"""Collectives of torch on real ranks, compared with torch on one process; each took the path that it should."""
+
+import pytest
+from torch_ranks import outcomes, values
+
+ENGINE = "forestcoll"
+
+
+@pytest.mark.parametrize(
+    ("case", "paths"),
+    [
+        ("sums", {"all_reduce": ENGINE}),
+        ("premultiplied", {"all_reduce": ENGINE}),
+        ("gathered", {"all_gather": ENGINE, "all_gather_into_tensor": ENGINE}),
+        ("gathered_unevenly", {"all_gather": ENGINE}),
+        ("scattered", {"reduce_scatter": ENGINE, "reduce_scatter_tensor": ENGINE}),
+        ("rooted", {"broadcast": ENGINE, "reduce": ENGINE}),
+        (
+            "strided",
+            {
+                "all_gather_into_tensor": ENGINE,
+                "all_reduce": ENGINE,
+                "broadcast": ENGINE,
+                "reduce_scatter_tensor": ENGINE,
+            },
+        ),
+        ("in_flight", {"all_reduce": ENGINE}),
+        ("coalesced", {"all_gather_into_tensor": ENGINE, "all_reduce": ENGINE, "reduce_scatter_tensor": ENGINE}),
+    ],
+)
+def test_a_collective_gives_torchs_result_by_the_engine(case: str, paths: dict[str, str]) -> None:
+    for taken in values(f"cases_collectives:{case}"):
+        assert taken == paths
+
+
+def test_object_collectives_work() -> None:
+    taken = values("cases_collectives:objects")[2]
+    assert taken["all_gather"] == taken["broadcast"] == ENGINE
+    assert taken["gather"] == taken["scatter"] == "gloo"
+
+
+def test_what_has_no_schedule_goes_to_gloo_visibly() -> None:
+    taken = values("cases_collectives:without_schedules")[1]
+    # torch calls the average of complex numbers as one of their real parts
+    assert taken == {"all_reduce": "forestcoll+gloo", "all_to_all_single": "gloo", "recv": "gloo", "send": "gloo"}
+
+
+def test_wrong_calls_raise_and_say_why() -> None:
+    found, _ = outcomes("cases_collectives:refused")
+    for outcome in found:
+        gather, scatter, factor = outcome["value"]
+        assert "has 7 elements" in gather
+        assert "torch.float64" in scatter
+        assert "PREMUL_SUM" in factor

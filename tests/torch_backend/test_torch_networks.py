@@ -1,0 +1,170 @@
+"""Where the topology comes from, how ranks agree on it, and what they do when it changes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from torch_ranks import outcomes, values
+
+from forestcoll import generate, load_topology, write_schedule, write_topology
+from forestcoll.topology.hashing import topology_hash
+
+RING = load_topology("ring:nodes=4")
+
+
+def errors(case: str, ranks: int = 4, **options: object) -> list[str]:
+    found, _ = outcomes(case, ranks, **options)  # type: ignore[arg-type]
+    return [outcome["error"] for outcome in found]
+
+
+def test_the_topology_comes_from_the_environment(tmp_path: Path) -> None:
+    write_topology(RING, tmp_path / "ring.json")
+    environment = {"FORESTCOLL_TOPOLOGY": str(tmp_path / "ring.json")}
+    assert values("cases_networks:sum_of_ranks", environment=environment) == [6.0] * 4
+
+
+def test_rank_0_prints_which_node_each_rank_runs() -> None:
+    _, logs = outcomes("cases_networks:sum_of_ranks", environment={"FORESTCOLL_TOPOLOGY": "dgx-a100:boxes=2,gpus=2"})
+    assert "0=b0/gpu0@" in logs[0]
+    assert "3=b1/gpu1@" in logs[0]
+    assert not any(logs[1:])
+
+
+def test_without_a_topology_the_error_names_the_ways_to_give_one() -> None:
+    for error in errors("cases_networks:sum_of_ranks", 2):
+        assert error.startswith("InputError: the backend forestcoll has no topology; pass pg_options=")
+        assert "FORESTCOLL_TOPOLOGY" in error
+        assert "\n" not in error
+
+
+def test_another_number_of_ranks_is_refused() -> None:
+    for error in errors("cases_networks:sum_of_ranks", 2, environment={"FORESTCOLL_TOPOLOGY": "ring:nodes=4"}):
+        assert "there are 2 ranks, but ring:nodes=4 has 4 compute nodes; start 4 ranks, or name the node" in error
+
+
+def test_nodes_that_no_rank_runs_are_left_out() -> None:
+    environment = {"FORESTCOLL_TOPOLOGY": "dgx-a100:boxes=2,gpus=4", "FORESTCOLL_NODES": "b1/gpu3,b0/gpu0"}
+    assert values("cases_networks:sum_of_ranks", 2, environment=environment) == [1.0] * 2
+
+
+def test_ranks_may_run_nodes_in_another_order() -> None:
+    environment = {"FORESTCOLL_TOPOLOGY": "ring:nodes=4", "FORESTCOLL_NODES": "3,1,0,2"}
+    assert values("cases_networks:sum_of_ranks", environment=environment) == [6.0] * 4
+
+
+def test_rank_0_names_the_topology_for_all() -> None:
+    assert values("cases_networks:topology_of_one_rank", mine={"0": "ring:nodes=4"}) == [6.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("mine", "expected"),
+    [
+        ({"0": "ring:nodes=4", "2": "hypercube:dim=2"}, "rank 2 names another topology"),
+        ({"0": "ring:nodes=4", "1": "ring:nodes=5"}, "rank 1: there are 4 ranks, but ring:nodes=5 has 5"),
+        ({"0": "wring:nodes=4"}, "wring"),
+        ({"1": "ring:nodes=4"}, "no topology"),
+    ],
+)
+def test_a_wrong_topology_on_one_rank_is_an_error_on_all(mine: dict[str, str], expected: str) -> None:
+    for error in errors("cases_networks:topology_of_one_rank", mine=mine):
+        assert expected in error
+
+
+def test_the_default_group_can_be_made_again() -> None:
+    assert values("cases_networks:twice") == [[4.0, 4.0]] * 4
+
+
+def test_a_damaged_cache_entry_is_named_and_made_again(tmp_path: Path) -> None:
+    environment = {"FORESTCOLL_TOPOLOGY": "ring:nodes=2", "FORESTCOLL_CACHE": str(tmp_path)}
+    values("cases_networks:sum_of_ranks", 2, environment=environment)
+    entries = sorted(tmp_path.iterdir())
+    assert [each.name.split("-")[0] for each in entries] == ["allgather", "allreduce", "reduce"]
+    before = entries[1].read_bytes()
+    entries[1].write_bytes(before[:-10])
+    entries[2].write_bytes(entries[0].read_bytes())
+    _, logs = outcomes("cases_networks:sum_of_ranks", 2, environment=environment)
+    for entry in entries[1:]:
+        assert f"the cache entry is damaged and is made again: {entry}" in logs[0]
+    assert entries[1].read_bytes() == before
+    _, logs = outcomes("cases_networks:sum_of_ranks", 2, environment=environment)
+    assert "damaged" not in logs[0]
+
+
+def write_table(folder: Path) -> None:
+    """Write a table: small data by gloo, larger ones by two schedules."""
+    write_schedule(generate(RING, "allreduce"), folder / "large.json")
+    write_schedule(generate(RING, "allreduce", trees=1), folder / "middle.json")
+    ranges = [
+        {"from": 1, "to": 1000, "schedule": None},
+        {"from": 1001, "to": 10_000, "schedule": "middle.json"},
+        {"from": 10_001, "to": 1_000_000, "schedule": "large.json"},
+    ]
+    manifest = {
+        "format": "forestcoll.tuning/1",
+        "topology_hash": topology_hash(RING),
+        "collective": "allreduce",
+        "ranges": ranges,
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_a_table_selects_by_size(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    engine, gloo = ["forestcoll", "schedule of allreduce"], ["gloo", "the tuning table has no schedule for this size"]
+    for found in values("cases_networks:by_size", tuning=str(tmp_path), counts=[10, 2000, 20_000, 10, 400_000]):
+        assert found == [gloo, engine, engine, gloo, engine]
+
+
+def test_a_wrong_schedule_in_a_table_is_refused(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    text = (tmp_path / "middle.json").read_text()
+    document = json.loads(text)
+    document["phases"][0]["trees"][0]["share"] = "1/3"
+    (tmp_path / "middle.json").write_text(json.dumps(document))
+    for error in errors("cases_networks:by_size", tuning=str(tmp_path / "manifest.json"), counts=[10]):
+        assert "middle.json" in error
+
+
+def test_a_table_for_another_topology_is_refused(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    path = tmp_path / "manifest.json"
+    path.write_text(path.read_text().replace(topology_hash(RING), topology_hash(load_topology("ring:nodes=5"))))
+    for error in errors("cases_networks:by_size", tuning=str(path), counts=[10]):
+        assert "the table is for another topology than ring:nodes=4" in error
+
+
+@pytest.mark.parametrize(
+    ("changes", "links", "bandwidth"),
+    [
+        ({"without": [[0, 1]]}, 6, "1"),
+        ({"degrade": {"0--1": "1/4"}}, 8, "1/4"),
+        ({"topology": "hypercube:dim=2"}, 8, "1"),
+    ],
+)
+def test_ranks_go_on_with_new_schedules(changes: dict[str, object], links: int, bandwidth: str) -> None:
+    for rank, found in enumerate(values("cases_networks:replanned", **changes)):  # type: ignore[arg-type]
+        assert found == [6.0, 4.0, links, bandwidth, 6.0] + [2.0] * (rank < 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        ({str(rank): [[0, 2]] for rank in range(4)}, "there is no link between 0 and 2"),
+        ({"0": [[0, 1]], "1": [[0, 1]], "2": [[1, 2]], "3": [[0, 1]]}, "rank 2 names another topology"),
+        ({str(rank): [[0, 1], [2, 3]] for rank in range(4)}, "node 0 reaches node 1 only over nodes"),
+    ],
+)
+def test_a_wrong_change_is_an_error_on_all_ranks_and_changes_nothing(
+    wrong: dict[str, list[list[int]]], expected: str
+) -> None:
+    for message in values("cases_networks:replanned_wrongly", changes_of_ranks=wrong):
+        assert expected in message
+
+
+def test_a_group_that_has_failed_goes_on_after_new_schedules() -> None:
+    found = values("cases_networks:replanned_after_a_failure")
+    for message, again, total, taken in found:
+        assert again == f"{message}; the group has failed: destroy it, or call forestcoll.torch.replan on all ranks"
+        assert total == 6.0
+        assert taken == {"all_reduce": "forestcoll"}
+        assert "no progress for 3 s" in message

@@ -1,0 +1,209 @@
+"""The parts of the backend that need no group: options, addresses, places of ranks, agreement, changes."""
+
+import doctest
+import logging
+import threading
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is not installed; `make torch` installs it")
+
+from forestcoll import Collective, InputError, NoSolutionError, load_topology
+from forestcoll.errors import CommunicationError
+from forestcoll.runtime import MemoryStore
+from forestcoll.topology import NodeId
+from forestcoll.torch import Options
+from forestcoll.torch.addresses import address_of
+from forestcoll.torch.agreement import Agreement
+from forestcoll.torch.backend import check_addresses
+from forestcoll.torch.network import Network, misplaced, network_of, placed, rank_map
+from forestcoll.torch.options import cache_folder, completed
+from forestcoll.torch.replanning import changed_topology
+from forestcoll.torch.schedules import schedule_of
+
+RING = load_topology("ring:nodes=4")
+BOXES = load_topology("dgx-a100:boxes=2,gpus=2")
+
+
+def test_options_win_over_the_environment() -> None:
+    environment = {
+        "FORESTCOLL_TOPOLOGY": "ring:nodes=4",
+        "FORESTCOLL_NODES": "3, 1",
+        "FORESTCOLL_TUNING": "a:b/manifest.json",
+        "FORESTCOLL_LINKS": '{"sw": "10.0.0.1", "b0/sw": "10.1.0.1"}',
+        "FORESTCOLL_PACING": "0",
+        "FORESTCOLL_INTERFACE": "lo",
+    }
+    options = completed(Options(topology="hypercube:dim=2", cache="/c"), environment)
+    assert options == Options(
+        topology="hypercube:dim=2",
+        nodes=("3", "1"),
+        tuning=("a", "b/manifest.json"),
+        interface="lo",
+        links={"sw": "10.0.0.1", "b0/sw": "10.1.0.1"},
+        pacing=False,
+        cache="/c",
+    )
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "expected"),
+    [
+        ("FORESTCOLL_NODES", "0,,1", "FORESTCOLL_NODES is '0,,1', with an empty part"),
+        ("FORESTCOLL_LINKS", "sw", "FORESTCOLL_LINKS is 'sw'; expected a JSON object"),
+        ("FORESTCOLL_LINKS", '["sw"]', "expected a JSON object"),
+    ],
+)
+def test_a_variable_that_cannot_be_read_is_refused(variable: str, text: str, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        completed(None, {variable: text})
+
+
+def test_options_of_another_type_are_refused() -> None:
+    with pytest.raises(InputError, match=r"pg_options is of type dict; pass forestcoll.torch.Options"):
+        completed({"topology": "ring:nodes=4"})  # type: ignore[arg-type]
+
+
+def test_the_cache_is_in_the_users_cache_folder() -> None:
+    assert cache_folder(Options(), {"XDG_CACHE_HOME": "/x"}) == Path("/x/forestcoll/schedules")
+    assert cache_folder(Options(), {"XDG_CACHE_HOME": "x"}) == Path.home() / ".cache/forestcoll/schedules"
+    assert cache_folder(Options(cache="/y"), {}) == Path("/y")
+
+
+def test_addresses() -> None:
+    assert address_of("lo") == "127.0.0.1"
+    assert address_of("10.1.2.3") == "10.1.2.3"
+    assert address_of(None, {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}) == "127.0.0.1"
+    with pytest.raises(InputError, match=r"interface is 'nosuch0', which has no IPv4 address .*one of .*lo"):
+        address_of("nosuch0")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "size", "expected"),
+    [
+        (None, 6, "there are 6 ranks, but .* has 4 compute nodes; start 4 ranks$"),
+        (None, 2, "there are 2 ranks, .* start 4 ranks, or name the node of each rank"),
+        (["b0/gpu0", "b0/gpu0"], 2, "nodes name 'b0/gpu0' twice"),
+        (["b0/gpu0", "ib"], 2, "nodes name 'ib', which is a switch"),
+        (["b0/gpu0", "b9/gpu0"], 2, "no node 'b9/gpu0'"),
+        (["b0/gpu0", "b1/gpu0"], 4, "nodes name 2 compute nodes, but there are 4 ranks"),
+    ],
+)
+def test_wrong_places_are_refused(nodes: list[str] | None, size: int, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        placed(BOXES, nodes, size)
+
+
+def test_a_loopback_address_is_refused_if_ranks_are_on_several_hosts() -> None:
+    check_addresses([("a", "127.0.0.1"), ("a", "127.0.0.1")])
+    check_addresses([("a", "10.0.0.1"), ("b", "10.0.0.2")])
+    with pytest.raises(InputError, match=r"rank 1 on b has the address 127\.0\.1\.1, which rank 0 on a cannot reach"):
+        check_addresses([("a", "10.0.0.1"), ("b", "127.0.1.1")])
+
+
+@pytest.mark.parametrize("name", ["addresses", "graphs", "options", "replanning"])
+def test_the_examples_of_a_module_run(name: str) -> None:
+    result = doctest.testmod(import_module(f"forestcoll.torch.{name}"))
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_a_part_of_the_network_has_the_ranks_in_their_order() -> None:
+    network = network_of(Options(topology=BOXES, nodes=["b1/gpu1", "b0/gpu0", "b1/gpu0"]), 3)
+    part = network.part([0, 2])
+    assert [part.nodes[each].id for each in part.compute] == ["b1/gpu1", "b1/gpu0"]
+    assert Network(BOXES, BOXES.compute).part(range(4)) is BOXES
+    assert Network.from_bytes(network.to_bytes()) == network
+
+
+def test_a_part_that_falls_apart_is_refused() -> None:
+    with pytest.raises(InputError, match="node 0 reaches node 2 only over nodes of other ranks"):
+        Network(RING, RING.compute).part([0, 2])
+
+
+def test_the_map_shows_the_hosts_and_boxes_on_several_hosts_are_named() -> None:
+    network = Network(BOXES, BOXES.compute)
+    assert rank_map(network, ["a", "a", "b", "b"]).endswith("0=b0/gpu0@a 1=b0/gpu1@a 2=b1/gpu0@b 3=b1/gpu1@b")
+    assert list(misplaced(network, ["a", "a", "b", "b"])) == []
+    assert "box 0 of the topology has ranks on 2 hosts (rank 0 on a, rank 1 on b)" in next(
+        misplaced(network, ["a", "b", "a", "b"])
+    )
+    large = load_topology("ring:nodes=40")
+    assert rank_map(Network(large, large.compute), ["a"] * 40).endswith("15=15@a … (24 more)")
+
+
+def test_ranks_share_what_rank_0_makes() -> None:
+    store = MemoryStore()
+    data = bytes(range(256)) * 40_000
+    assert Agreement(store, 0, 2, 5).share("key", lambda: data) == data
+    assert Agreement(store, 1, 2, 5).share("key", bytes) == data
+
+
+@pytest.mark.parametrize("kind", [InputError, NoSolutionError, CommunicationError])
+def test_an_error_of_rank_0_is_raised_on_all_ranks(kind: type[Exception]) -> None:
+    store = MemoryStore()
+
+    def fail() -> bytes:
+        raise kind("why")
+
+    for rank in range(2):
+        with pytest.raises(kind, match=r"^why$"):
+            Agreement(store, rank, 2, 0.1).share("key", fail)
+
+
+def test_data_that_were_damaged_on_their_way_are_refused() -> None:
+    store = MemoryStore()
+    Agreement(store, 0, 2, 5).share("key", lambda: b"data")
+    store.set("key/0", b"date")
+    with pytest.raises(CommunicationError, match="rank 1 received have another hash than rank 0's"):
+        Agreement(store, 1, 2, 5).share("key", bytes)
+
+
+def test_a_rank_that_does_not_come_is_named() -> None:
+    agreement = Agreement(MemoryStore(), 0, 2, 0.1)
+    agreement.report({})
+    with pytest.raises(CommunicationError, match=r"rank 1 did not come within 0.1 s; start all 2 ranks"):
+        agreement.reports()
+
+
+@pytest.mark.parametrize(
+    ("without", "degrade", "expected"),
+    [
+        ([(0, 2)], {}, "there is no link between 0 and 2"),
+        ([(0, 9)], {}, "no node 9"),
+        ([], {(0, 1): "fast"}, "link between 0 and 1: bandwidth 'fast'"),
+        ([], {(0, 1): 0}, "bandwidth 0 must be greater than 0; name a dead link in `without`"),
+    ],
+)
+def test_a_wrong_change_is_refused(
+    without: list[tuple[int, int]], degrade: dict[tuple[NodeId, NodeId], object], expected: str
+) -> None:
+    with pytest.raises(InputError, match=expected):
+        changed_topology(RING, without, degrade)
+
+
+def test_a_change_takes_both_directions() -> None:
+    changed = changed_topology(RING, [(1, 2)], {(0, 1): "500MB/s"})
+    found = {(link.source, link.target): str(link.bandwidth) for link in changed.links}
+    assert found == {(0, 1): "1/2", (1, 0): "1/2", (2, 3): "1", (3, 2): "1", (0, 3): "1", (3, 0): "1"}
+
+
+def test_a_cache_that_cannot_be_written_is_only_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "file").write_text("")
+    with caplog.at_level(logging.WARNING, logger="forestcoll.torch"):
+        schedule = schedule_of(RING, Collective.ALLGATHER, None, tmp_path / "file" / "folder")
+    assert schedule.collective is Collective.ALLGATHER
+    assert "the schedule is not kept on disk" in caplog.text
+
+
+def test_the_cache_can_be_filled_by_several_processes_at_once(tmp_path: Path) -> None:
+    threads = [
+        threading.Thread(target=schedule_of, args=(RING, Collective.ALLREDUCE, None, tmp_path)) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,82 @@
+"""DDP, FSDP2 and other training loops run unmodified, with gloo's losses."""
+
+import pytest
+from torch_ranks import values
+
+ENGINE = "forestcoll"
+
+
+@pytest.mark.parametrize("case", ["ddp", "ddp_with_small_buckets", "fsdp", "zero"])
+def test_the_losses_of_two_ranks_are_those_of_gloo_bit_for_bit(case: str) -> None:
+    """A sum of two numbers has one order only."""
+    for curves in values(f"cases_training:{case}", 2, size=2):
+        assert curves["forestcoll"] == curves["gloo"]
+        assert curves["gloo"][0] != curves["gloo"][-1]
+
+
+@pytest.mark.parametrize("case", ["ddp", "fsdp"])
+def test_the_losses_of_four_ranks_are_those_of_gloo_within_rounding(case: str) -> None:
+    found = values(f"cases_training:{case}", 4, size=4)
+    for curves in found:
+        assert curves["forestcoll"] == pytest.approx(curves["gloo"], rel=1e-5)
+        assert set(curves["paths"].values()) == {ENGINE}
+        assert curves["forestcoll"] == found[0]["forestcoll"]
+
+
+def test_fsdp_averages_in_bfloat16() -> None:
+    for curves in values("cases_training:fsdp", 2, size=2, precision="bf16"):
+        assert curves["forestcoll"] == pytest.approx(curves["gloo"], rel=1e-2)
+        assert curves["paths"]["reduce_scatter_tensor"] == ENGINE
+
+
+def test_a_mesh_of_groups_trains_and_says_which_groups_the_ring_cannot_serve() -> None:
+    for found in values("cases_training:hybrid"):
+        assert len(found["losses"]) == 6
+        assert found["paths"]["all_gather_into_tensor"] == ENGINE
+        assert found["paths"]["all_reduce"] == "forestcoll+gloo"
+
+
+def test_functional_collectives_work() -> None:
+    for taken in values("cases_training:functional_collectives"):
+        assert taken.pop("all_to_all_single") == "gloo"
+        assert set(taken.values()) == {ENGINE}
+        assert set(taken) == {"all_reduce", "all_gather_into_tensor", "reduce_scatter_tensor", "broadcast"}
+
+
+def test_compiled_code_works() -> None:
+    for taken in values("cases_training:compiled", 2, limit=120):
+        assert taken["all_reduce"] == ENGINE
+
+
+def test_groups_that_overlap_give_their_own_sums() -> None:
+    expected = [
+        [[0, 1], 1, ENGINE],
+        [[1, 2, 3], 6, ENGINE],
+        [[0, 2], 2, "gloo"],
+        [[0, 1, 2, 3], 6, ENGINE],
+        [[2], 2, "gloo"],
+    ]
+    for rank, found in enumerate(values("cases_training:groups")):
+        assert found == [each for each in expected if rank in each[0]]  # type: ignore[operator]
+
+
+def test_hooks_of_ddp_work() -> None:
+    found = values("cases_training:compressed", 2)
+    assert found[0]["losses"] == found[1]["losses"]
+    assert found[0]["losses"][-1] != found[0]["losses"][0]
+    assert set(found[0]["paths"].values()) == {ENGINE}
+
+
+def test_groups_of_gloo_and_of_forestcoll_live_together() -> None:
+    assert values("cases_training:beside_gloo", 2) == [[1.0, {}, 1.0, {"all_reduce": ENGINE}]] * 2
+
+
+def test_the_backend_can_be_named_by_device() -> None:
+    assert values("cases_training:for_devices", 2) == [[2.0, {"all_reduce": ENGINE}]] * 2
+
+
+@pytest.mark.slow
+def test_random_collectives_of_eight_ranks_give_gloos_results() -> None:
+    for taken in values("cases_training:mixed", 8, steps=300, limit=400):
+        assert set(taken.values()) == {ENGINE}
+        assert len(taken) == 5
