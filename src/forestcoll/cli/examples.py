@@ -18,6 +18,10 @@ EXAMPLES = {
         "forestcoll export schedule.json --to msccl-xml -o program.xml",
         "forestcoll check-program program.xml --dialect microsoft",
     ),
+    "emulate": (
+        "forestcoll emulate ring:nodes=3 --scale 100Mbit=1 -- sh -c 'echo rank $RANK of $WORLD_SIZE'",
+        "forestcoll emulate dgx-a100:boxes=1 --scale 100Mbit=300GB/s -- sh -c 'ip -brief address show main'",
+    ),
     "export": (
         "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to msccl-xml --dialect rccl -o program.xml",

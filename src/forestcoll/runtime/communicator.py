@@ -30,6 +30,7 @@ from forestcoll.runtime.elements import (
     check_reduction,
     reduce_op_named,
 )
+from forestcoll.runtime.environment import interface_here, links_here, pacing_here
 from forestcoll.runtime.execution import Execution, Sized, new_engine
 from forestcoll.runtime.plan import Plan, Runnable, plan_of
 from forestcoll.runtime.store import Store, TcpStore
@@ -38,6 +39,7 @@ from forestcoll.runtime.vectors import check_out, flat_input, new_like, sized_ou
 from forestcoll.runtime.work import Work
 from forestcoll.topology import NodeId, Topology
 
+_LOOPBACK = "127.0.0.1"
 _SEND_BUFFER = 2**18
 """Deep queues in the kernel keep urgent chunks behind others."""
 
@@ -52,11 +54,13 @@ class Communicator:
         store: `host:port`, where rank 0 serves a store of its own; or a store.
         name: tells groups that use one store apart; give each group its own.
         timeout: seconds without progress after which an operation fails on all ranks; also the time to set up.
-        interface: the address to listen on and to connect from.
+        interface: the address to listen on and to connect from; None for `FORESTCOLL_INTERFACE`, or for loopback where
+            that is not set.
         links: other addresses, by the id of the node that a link leads to: data over this link uses that interface.
+            None for `FORESTCOLL_LINKS`.
         secret: what all ranks must know; None for one that rank 0 draws and puts into the store.
         pacing: whether the bandwidths of the topology are those of the real network. Connections then keep to the
-            schedule's rates, which keeps queues short.
+            schedule's rates, which keeps queues short. None for `FORESTCOLL_PACING`.
 
     Raises:
         InputError: an argument is bad, or a schedule is not right.
@@ -71,11 +75,12 @@ class Communicator:
         store: Store | str,
         name: str = "default",
         timeout: float = 300.0,
-        interface: str = "127.0.0.1",
+        interface: str | None = None,
         links: Mapping[NodeId, str] | None = None,
         secret: bytes | None = None,
-        pacing: bool = False,
+        pacing: bool | None = None,
     ) -> None:
+        pacing = pacing_here() if pacing is None else pacing
         topology = _common_topology(schedules)
         if not 0 <= rank < len(topology.compute):
             most = len(topology.compute) - 1
@@ -89,7 +94,9 @@ class Communicator:
         numbers = {lane: number for number, lane in enumerate(lanes)}
         self._executions = {key: Execution(plan, rank, numbers, pacing) for key, plan in plans.items()}
         self._running: deque[tuple[Work, tuple[AnyArray | None, ...]]] = deque()
-        addresses = Addresses(interface, {topology.named(link): each for link, each in (links or {}).items()})
+        of_link = links_here() if links is None else links
+        default = interface or interface_here() or _LOOPBACK
+        addresses = Addresses(default, {topology.named(link): each for link, each in of_link.items()})
         self._own_store: TcpStore | None = None
         if isinstance(store, str):
             store = self._own_store = TcpStore(store, rank=rank, timeout=timeout, secret=secret or b"")
