@@ -22,6 +22,7 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 """The environment variable that asks for the traceback of a defect."""
 
 _COMMANDS = {
+    "bench": "Measure a collective between processes.",
     "broadcast-series": "Broadcast message after message at the greatest rate.",
     "bounds": "Say what no schedule can beat, and why.",
     "check-program": "Check a program for a runtime that anyone wrote.",

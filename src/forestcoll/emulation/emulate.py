@@ -131,14 +131,22 @@ def planned(  # noqa: PLR0913 (one parameter an option)
     if not command:
         raise InputError("emulate: there is no command; write one after --, such as -- forestcoll bench")
     words = shlex.split(launcher)
-    for program in (command[0], *words[:1]):
-        if shutil.which(program) is None:
-            raise InputError(f"emulate: there is no program {shown(program)}; give a program on PATH or its path")
+    started = [_found(command[0]), *command[1:]]
+    launching = [_found(words[0]), *words[1:]] if words else []
     if not 0 <= grace <= 86400:
         raise InputError(f"emulate: grace is {grace:g}; give seconds from 0 to 86400")
     network = emulated(load_topology(topology), scale)
     changes = tuple(change_of(network, text) for text in degrade)
-    return Emulation(Network(network), tuple(command), changes, grace, tuple(words))
+    return Emulation(Network(network), tuple(started), changes, grace, tuple(launching))
+
+
+def _found(program: str) -> str:
+    """Return the path of a program on PATH, or of one that is installed in the same environment as this package."""
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
+    found = shutil.which(program, path=path)
+    if found is None:
+        raise InputError(f"emulate: there is no program {shown(program)}; give a program on PATH or its path")
+    return found
 
 
 def warn(network: Network, progress: Progress) -> None:
