@@ -74,6 +74,13 @@ def test_every_rank_runs_the_command_once() -> None:
     assert sorted(done.stdout.splitlines()) == [f"{rank} 4 {rank} 10.64.0.1" for rank in range(4)]
 
 
+def test_ranks_have_host_names() -> None:
+    hosts = Path("/etc/hosts").read_text()
+    done = run(*ring(2), "--", sys.executable, "-c", "import socket; print(socket.gethostbyname('rank1'))")
+    assert done.stdout.split() == ["10.64.0.2"] * 2, done.stderr
+    assert Path("/etc/hosts").read_text() == hosts
+
+
 _TALK = """
 import os, socket, sys
 rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])

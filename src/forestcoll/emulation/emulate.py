@@ -16,6 +16,7 @@ from forestcoll.emulation.ranks import Ranks, Start, Timer
 from forestcoll.emulation.rates import Change, change_of, changed, emulated
 from forestcoll.emulation.requirements import check_machine
 from forestcoll.emulation.sandbox import run_in_sandbox
+from forestcoll.emulation.system import mount_over
 from forestcoll.emulation.system_settings import apply_settings
 from forestcoll.errors import InputError, shown
 from forestcoll.progress import Progress
@@ -170,6 +171,7 @@ def _place_in_box(topology: Topology, rank: int) -> tuple[int, int]:
 def _run(emulation: Emulation, folder: Path) -> int:
     """Make the network, then run the ranks; the first process of a sandbox does this."""
     _build(emulation.network)
+    _name_ranks(emulation, folder / "hosts")
     topology_file = folder / "topology.json"
     write_topology(emulation.network.topology, topology_file)
     timers = [
@@ -178,6 +180,22 @@ def _run(emulation: Emulation, folder: Path) -> int:
     ]
     starts = _launched(emulation, folder, topology_file) if emulation.launcher else _direct(emulation, topology_file)
     return Ranks(starts, timers, emulation.grace).run()
+
+
+def _name_ranks(emulation: Emulation, file: Path) -> None:
+    """Let host names `rank0`, … lead to the main addresses: no name server can be reached in the namespaces.
+
+    The names of IPv4 addresses mapped to IPv6 are for torch's store, which asks for them.
+    """
+    hosts = Path("/etc/hosts")
+    if not hosts.exists():
+        return
+    lines = [hosts.read_text()]
+    for rank in range(emulation.size):
+        address = emulation.network.main_address(rank)
+        lines.append(f"{address} rank{rank}\n::ffff:{address} mapped-rank{rank}")
+    file.write_text("\n".join([*lines, ""]))
+    mount_over(str(file), str(hosts))
 
 
 def _in_order(changes: Sequence[Change]) -> list[Change]:

@@ -6,7 +6,7 @@ import signal
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWPID = 0x20000000
-_MS_REC, _MS_PRIVATE = 0x4000, 0x40000
+_MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 0x40000
 _PR_SET_PDEATHSIG = 1
 
 
@@ -23,6 +23,11 @@ def mount_privately() -> None:
 def mount(kind: str, target: str) -> None:
     """Mount an empty file system of this kind. Raises `OSError`."""
     _checked(_libc().mount(kind.encode(), target.encode(), kind.encode(), 0, None), f"mount {target}")
+
+
+def mount_over(file: str, target: str) -> None:
+    """Let the file `target` be `file`, in this mount namespace. Raises `OSError`."""
+    _checked(_libc().mount(file.encode(), target.encode(), None, _MS_BIND, None), f"mount {target}")
 
 
 def end_with_parent(number: signal.Signals, parent: int) -> bool:
