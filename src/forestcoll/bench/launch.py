@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from forestcoll.environment import interface_here, launcher_rank
 from forestcoll.errors import CommunicationError, InputError, shown
-from forestcoll.runtime.environment import interface_here, launcher_rank
 from forestcoll.runtime.store import Store, TcpStore
 
 _PIECE = 2**18

@@ -16,9 +16,9 @@ from forestcoll.bench.libraries import Library, library, library_name
 from forestcoll.bench.operations import Case, Operation, case_of
 from forestcoll.bench.request import BenchRequest, busbw_factor
 from forestcoll.collective import Collective
+from forestcoll.environment import pacing_here
 from forestcoll.errors import ForestcollError, InputError
 from forestcoll.runtime.communicator import Communicator
-from forestcoll.runtime.environment import pacing_here
 from forestcoll.runtime.plan import Plan, Runnable, plan_of
 from forestcoll.schedule.files import schedule_from_document, schedule_text
 from forestcoll.schedule.steps.value import StepSchedule

@@ -59,10 +59,12 @@ def values_of(member: int, members: int, element: ElementType, op: ReduceOp) -> 
     """Return one period of a member's data, as integers from 0."""
     places = np.arange(_PERIOD, dtype=np.int64)
     if op is ReduceOp.PROD:
-        return np.where((places + member) % max(members, 4) < 3, 2, 1)  # at most three members have a 2 at a place
-    parts = 2 * members if op is ReduceOp.PREMUL_SUM else members
+        twos = places // 5 % 4  # so many members have a 2 at a place; others have a 1
+        return np.where((places + member) % max(members, 4) < twos, 2, 1)
+    parts = {ReduceOp.PREMUL_SUM: 2 * members, ReduceOp.MIN: 1, ReduceOp.MAX: 1}.get(op, members)
     bound = max(1, _EXACT.get(element, 2**20) // parts)
-    return (places * 2654435761 + member * 40503 * 65537 >> 9) % (bound + 1)
+    values = (places * 2654435761 + member * 40503 * 65537 >> 9) % (bound + 1)
+    return values * (places % 2) if op is ReduceOp.AVG else values  # averages of small values would be constant
 
 
 def combined(members: int, element: ElementType, op: ReduceOp) -> Values | npt.NDArray[np.float64]:

@@ -6,7 +6,7 @@ A line may read a file that an earlier line of the same command wrote.
 EXAMPLES = {
     "bench": (
         "forestcoll emulate ring:nodes=2 --scale 200Mbit=1 -- forestcoll bench -b 256K -e 1M -f 2 --library none",
-        "forestcoll emulate ring:nodes=3 --scale 1Gbit=1 -- forestcoll bench --collective allgather -b 1M -e 1M --json",
+        "forestcoll emulate ring:nodes=3 --scale 1Gbit=1 -- forestcoll bench -b 1M -e 1M --library none --json",
     ),
     "bounds": (
         "forestcoll bounds dgx-a100:boxes=2",

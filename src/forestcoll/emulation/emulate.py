@@ -18,9 +18,9 @@ from forestcoll.emulation.requirements import check_machine
 from forestcoll.emulation.sandbox import run_in_sandbox
 from forestcoll.emulation.system import mount_over
 from forestcoll.emulation.system_settings import apply_settings
+from forestcoll.environment import INTERFACE, LINKS, PACING, SEATS, TOPOLOGY
 from forestcoll.errors import InputError, shown
 from forestcoll.progress import Progress
-from forestcoll.runtime.environment import INTERFACE, LINKS, PACING, SEATS, TOPOLOGY
 from forestcoll.topology import Topology, write_topology
 from forestcoll.topology.model import TopologyLike
 from forestcoll.topology.registry import load_topology

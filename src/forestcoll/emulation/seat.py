@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from forestcoll.runtime.environment import SEATS, launcher_rank
+from forestcoll.environment import SEATS, launcher_rank
 
 _MPI = {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp", "OMPI_MCA_btl": "tcp,self"}
 """Make MPICH and Open MPI send over the network: they think that all ranks are on one machine."""

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Self
 
 from forestcoll.collective import Collective, collective_named
+from forestcoll.environment import interface_here, links_here, pacing_here
 from forestcoll.errors import InputError, shown
 from forestcoll.runtime.connecting import Addresses, Connected, Group, connect
 from forestcoll.runtime.elements import (
@@ -30,7 +31,6 @@ from forestcoll.runtime.elements import (
     check_reduction,
     reduce_op_named,
 )
-from forestcoll.runtime.environment import interface_here, links_here, pacing_here
 from forestcoll.runtime.execution import Execution, Sized, new_engine
 from forestcoll.runtime.plan import Plan, Runnable, plan_of
 from forestcoll.runtime.store import Store, TcpStore
