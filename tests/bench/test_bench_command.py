@@ -55,10 +55,11 @@ def test_all_types_and_reductions_of_a_collective_are_right(collective: str) -> 
 
 def test_bandwidths_follow_from_times() -> None:
     document = bench(2, *PAIR, "-b", "1M", "-e", "1M", "-n", "3", "--json").document()
-    assert (document["collective"], document["ranks"], document["unit"]) == ("allreduce", 2, "GB/s")
+    assert (document["ranks"], document["unit"], document["library"]) == (2, "GB/s", None)
     rows = document["rows"]
     assert isinstance(rows, list)
     (row,) = rows
+    assert (row["schedule"], row["collective"]) == ("forestcoll", "allreduce")
     assert len(row["times_us"]) == 3
     assert row["time_us"] == pytest.approx(sum(row["times_us"]) / 3)
     assert row["algbw"] == pytest.approx(row["size"] / row["time_us"] / 1000)
@@ -88,11 +89,16 @@ def test_idle_ranks_relay(tmp_path: Path) -> None:
     assert (document["ranks"], document["members"], document["wrong"]) == (3, 2, 0)
 
 
-def test_a_schedule_file_is_measured(tmp_path: Path) -> None:
-    file = tmp_path / "schedule.json"
-    write_schedule(generate("ring:nodes=2", "allgather"), file)
-    document = bench(2, "--schedule", file, "--library", "none", "-n", "1", "-b", "1K", "-e", "1K", "--json").document()
-    assert document["collective"] == "allgather"
+def test_schedule_files_are_measured_one_after_the_other(tmp_path: Path) -> None:
+    files = [tmp_path / "one.json", tmp_path / "other.json"]
+    for file, collective in zip(files, ("allgather", "broadcast"), strict=True):
+        write_schedule(generate("ring:nodes=2", collective, root=0 if collective == "broadcast" else None), file)
+    options = ("--library", "none", "-n", "1", "-b", "1K", "-e", "1K", "--no-in-place", "--json")
+    rows = bench(2, "--schedule", files[0], "--schedule", files[1], *options).rows()
+    assert [(row["schedule"], row["collective"], row["in_place"], row["wrong"]) for row in rows] == [
+        ("one.json", "allgather", None, 0),
+        ("other.json", "broadcast", None, 0),
+    ]
 
 
 def test_checks_can_be_left_out() -> None:
@@ -159,7 +165,7 @@ def test_a_process_without_a_rank_is_refused(variables: dict[str, str], message:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--topology", "ring:nodes=3"), "2 processes, but ring:nodes=3 has 3 compute nodes"),
+        (("--topology", "ring:nodes=3"), "2 processes, but the network has 3 compute nodes"),
         (("--topology", "no-such-network"), "no such builder or file"),
         (("--topology", "ring:nodes=2", "--collective", "broadcast", "-r", "2"), "root is 2"),
         (("--schedule", "no-such-file.json"), "no-such-file.json"),

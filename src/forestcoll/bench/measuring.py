@@ -1,4 +1,4 @@
-"""Measures one schedule size by size, out of place and in place, and compares it with the bound and a library.
+"""Measures schedules size by size, out of place and in place, and compares them with the bound and a library.
 
 A time is that of the slowest rank for a number of runs, one after the other, divided by their number, as in nccl-tests.
 Data is checked in runs of their own, before those that are timed.
@@ -7,8 +7,8 @@ Data is checked in runs of their own, before those that are timed.
 import json
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.bench.launch import Launch
@@ -19,13 +19,13 @@ from forestcoll.collective import Collective
 from forestcoll.environment import pacing_here
 from forestcoll.errors import ForestcollError, InputError
 from forestcoll.runtime.communicator import Communicator
+from forestcoll.runtime.elements import ReduceOp
 from forestcoll.runtime.plan import Plan, Runnable, plan_of
 from forestcoll.schedule.files import schedule_from_document, schedule_text
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.units import bytes_per_microsecond, has_known_size
-
-_MOST_LIBRARY_RUNS = 5
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Row:
     Attributes:
         case: what all ranks did.
         out_of_place: the runs out of place.
-        in_place: the runs in place.
+        in_place: the runs in place; None if they were left out.
         bound: what no schedule beats, in `unit`; None if no bound is known.
         unit: the unit of bandwidths.
         library_us: the time of the library's own collective in microseconds; None if there is none.
@@ -62,11 +62,16 @@ class Row:
 
     case: Case
     out_of_place: Timing
-    in_place: Timing
+    in_place: Timing | None
     bound: Fraction | None
     unit: str
     library_us: float | None
     path: str
+
+    @property
+    def timings(self) -> tuple[Timing, ...]:
+        """The runs out of place and, if there are some, in place."""
+        return (self.out_of_place,) if self.in_place is None else (self.out_of_place, self.in_place)
 
     def algbw(self, timing: Timing) -> float:
         """Return the size divided by the mean time, in `unit`."""
@@ -92,9 +97,10 @@ class Row:
 
 @dataclass(frozen=True)
 class BenchReport:
-    """What was measured.
+    """What was measured of one schedule.
 
     Attributes:
+        name: what the schedule is called.
         schedule: what was run.
         size: the number of ranks, relays included.
         members: the number of ranks that take part.
@@ -103,6 +109,7 @@ class BenchReport:
         rows: one for each size, element type and reduction.
     """
 
+    name: str
     schedule: Runnable
     size: int
     members: int
@@ -113,109 +120,144 @@ class BenchReport:
     @property
     def wrong(self) -> int:
         """How many elements were wrong in all rows."""
-        return sum(timing.wrong or 0 for row in self.rows for timing in (row.out_of_place, row.in_place))
+        return sum(timing.wrong or 0 for row in self.rows for timing in row.timings)
 
 
-def bench(  # noqa: PLR0913 (what is measured, and who hears of it)
+@dataclass(frozen=True)
+class Listener:
+    """Hears of results as soon as they are there, on rank 0.
+
+    Attributes:
+        begin: gets the report of a schedule, without rows, before its first row is measured.
+        each: gets each row.
+    """
+
+    begin: Callable[[BenchReport], None] = lambda _: None
+    each: Callable[[Row], None] = lambda _: None
+
+
+def bench(
     launch: Launch,
-    make_schedule: Callable[[], Runnable],
+    make_schedules: Callable[[], Sequence[tuple[str, Schedule]]],
     request: BenchRequest,
     *,
     pacing: bool | None = None,
-    begin: Callable[[BenchReport], None] = lambda _: None,
-    each: Callable[[Row], None] = lambda _: None,
-) -> BenchReport:
-    """Measure a schedule on the processes that were started together; all of them call this.
+    listener: Listener | None = None,
+) -> tuple[BenchReport, ...]:
+    """Measure schedules on the processes that were started together; all of them call this.
 
     Args:
         launch: this process among the others.
-        make_schedule: returns the schedule; only rank 0 calls it and sends the schedule to the others.
+        make_schedules: returns schedules of the same compute nodes with their names; only rank 0 calls it and sends the
+            schedules to the others.
         request: what is measured.
         pacing: whether the bandwidths of the topology are those of the real network; None for `FORESTCOLL_PACING`.
-        begin: gets the report without rows before the first one is measured, on rank 0.
-        each: gets each row as soon as it was measured, on rank 0.
+        listener: hears of each row; None for nothing.
 
     Returns:
-        The report; ranks other than 0 have times of their own in it.
+        One report for each schedule. Ranks other than 0 have times of their own in them.
 
     Raises:
         InputError: an argument is bad, or there are more or fewer ranks than compute nodes.
         CommunicationError: another process failed.
+
+    Example:
+        `bench(join(timeout=60), lambda: [("ring", generate("ring:nodes=4"))], BenchRequest((2**20,)))`
     """
-    schedule = _shared(launch, make_schedule)
-    plan = plan_of(schedule)
-    if plan.size != launch.size:
-        text = f"{schedule.topology.name} has {plan.size} compute nodes"
-        raise InputError(f"bench: {launch.size} processes, but {text}; start one process for each compute node")
-    is_paced = pacing_here() if pacing is None else pacing
-    with Communicator(
-        [schedule],
-        rank=launch.rank,
-        store=launch.store,
-        name="bench",
-        timeout=launch.timeout,
-        interface=launch.interface,
-        pacing=is_paced,
-    ) as group:
-        name = launch.share(library_name(launch, request.library) or "") or None
-        other = library(name, launch, plan.members)
-        report = BenchReport(schedule, plan.size, len(plan.members), is_paced, None if other is None else other.name)
-        if launch.rank == 0:
-            begin(report)
-        rows = []
-        for case in _cases(plan, request):
-            rows.append(_Measurement(launch, group, other, request).row(case, schedule))
-            if launch.rank == 0:
-                each(rows[-1])
-        launch.meet()
-        if other is not None:
-            other.close()
-    return BenchReport(schedule, report.size, report.members, report.pacing, report.library, tuple(rows))
+    shared = _shared(launch, make_schedules)
+    plans = [plan_of(schedule) for _, schedule in shared]
+    _check_plans(launch, plans)
+    name = launch.share(library_name(launch, request.library) or "") or None
+    other = library(name, launch, plans[0].members)
+    session = _Session(launch, request, pacing_here() if pacing is None else pacing, other, listener or Listener(), {})
+    reports = tuple(
+        session.report(number, *each, plan) for number, (each, plan) in enumerate(zip(shared, plans, strict=True))
+    )
+    if other is not None:
+        other.close()
+    return reports
 
 
-def _shared(launch: Launch, make_schedule: Callable[[], Runnable]) -> Runnable:
-    """Return the schedule of rank 0; where it could not be made, the other ranks end without a message."""
-    text = ""
-    try:
-        if launch.rank == 0:
-            text = "".join(schedule_text(make_schedule()))
-    except ForestcollError:
-        launch.share("")
-        raise
-    text = launch.share(text)
-    if not text:
+def _shared(launch: Launch, make_schedules: Callable[[], Sequence[tuple[str, Schedule]]]) -> list[tuple[str, Runnable]]:
+    """Return the schedules of rank 0; where they could not be made, the other ranks end without a message."""
+    made: Sequence[tuple[str, Schedule]] = ()
+    if launch.rank == 0:
+        try:
+            made = make_schedules()
+        except ForestcollError:
+            launch.share("")
+            raise
+    names = launch.share(json.dumps([name for name, _ in made]) if made else "")
+    if not names:
         raise SystemExit(1)
+    return [
+        (name, _runnable(launch.share("".join(schedule_text(made[number][1])) if made else "")))
+        for number, name in enumerate(json.loads(names))
+    ]
+
+
+def _runnable(text: str) -> Runnable:
     schedule = schedule_from_document(json.loads(text), where="the schedule of rank 0")
     if not isinstance(schedule, TreeSchedule | StepSchedule):
         raise InputError(f"bench: a schedule of kind {schedule.kind!r} cannot be run; use trees or steps")
     return schedule
 
 
-def _cases(plan: Plan, request: BenchRequest) -> Iterator[Case]:
-    reduces = plan.collective not in {Collective.ALLGATHER, Collective.BROADCAST}
-    for element in request.elements:
-        for op in request.ops if reduces else request.ops[:1]:
-            if op.value == "premul-sum" and not element.is_float:
-                continue
-            for size in request.sizes:
-                yield case_of(plan, size, element, op)
+def _check_plans(launch: Launch, plans: Sequence[Plan]) -> None:
+    for plan in plans:
+        if plan.size != launch.size:
+            fix = "start one process for each compute node"
+            raise InputError(f"bench: {launch.size} processes, but the network has {plan.size} compute nodes; {fix}")
+        if plan.members != plans[0].members:
+            raise InputError("bench: the schedules have different ranks that take part; measure them one by one")
 
 
 @dataclass(frozen=True)
-class _Measurement:
+class _Session:
     launch: Launch
-    group: Communicator
-    other: Library | None
     request: BenchRequest
+    pacing: bool
+    other: Library | None
+    listener: Listener
+    library_times: dict[tuple[object, ...], float | None]
 
-    def row(self, case: Case, schedule: Runnable) -> Row:
-        kinds = [self._timing(Operation(case, self.launch.rank, in_place=in_place)) for in_place in (False, True)]
+    def report(self, number: int, name: str, schedule: Runnable, plan: Plan) -> BenchReport:
+        """Measure one schedule."""
+        library_name = None if self.other is None else self.other.name
+        report = BenchReport(name, schedule, plan.size, len(plan.members), self.pacing, library_name)
+        rows = []
+        if self.launch.rank == 0:
+            self.listener.begin(report)
+        with Communicator(
+            [schedule],
+            rank=self.launch.rank,
+            store=self.launch.store,
+            name=f"bench{number}",
+            timeout=self.launch.timeout,
+            interface=self.launch.interface,
+            pacing=self.pacing,
+        ) as group:
+            for case in _cases(plan, self.request):
+                rows.append(self._row(group, case, schedule))
+                if self.launch.rank == 0:
+                    self.listener.each(rows[-1])
+            self.launch.meet()
+        return replace(report, rows=tuple(rows))
+
+    def _row(self, group: Communicator, case: Case, schedule: Runnable) -> Row:
+        places = (False, True) if self.request.in_place else (False,)
+        kinds = [self._timing(group, Operation(case, self.launch.rank, in_place=in_place)) for in_place in places]
         bound = None if schedule.bound is None else schedule.bound.algbw
         unit = schedule.topology.bandwidth_unit
-        return Row(case, kinds[0], kinds[1], bound, unit, self._library_us(case), f"engine/{schedule.kind}")
+        key = (case.plan.collective, case.plan.root, case.count, case.element, case.op)
+        if key not in self.library_times:
+            self.library_times[key] = self._library_us(case)
+        library_us = self.library_times[key]
+        in_place = kinds[1] if self.request.in_place else None
+        return Row(case, kinds[0], in_place, bound, unit, library_us, f"engine/{schedule.kind}")
 
-    def _timing(self, operation: Operation) -> Timing:
-        call = operation.call(self.group)
+    def _timing(self, group: Communicator, operation: Operation) -> Timing:
+        call = operation.call(group)
         wrong = None if not self.request.checks else 0
         for _ in range(self.request.checks):
             operation.prepare()
@@ -248,5 +290,15 @@ class _Measurement:
         call = None if self.other is None else self.other.call(case)
         if call is None:
             return None
-        runs = min(self.request.iterations, _MOST_LIBRARY_RUNS)
+        runs = min(self.request.iterations, self.request.library_iterations)
         return self._slowest(self._seconds(call, min(1, self.request.warmup), runs), None).mean_us
+
+
+def _cases(plan: Plan, request: BenchRequest) -> Iterator[Case]:
+    reduces = plan.collective not in {Collective.ALLGATHER, Collective.BROADCAST}
+    for element in request.elements:
+        for op in request.ops if reduces else request.ops[:1]:
+            if op is ReduceOp.PREMUL_SUM and not element.is_float:
+                continue
+            for size in request.sizes:
+                yield case_of(plan, size, element, op)

@@ -38,6 +38,8 @@ class BenchRequest:
         iterations: how many runs a time is the mean of.
         warmup: how many runs are not counted.
         checks: how many runs of each row are checked on data.
+        in_place: whether each row is measured in place, too.
+        library_iterations: how many runs a time of the library is the mean of, at most.
         library: what to compare with: `gloo`, `mpi`, `none`, or `auto` for the one that the launcher suggests.
     """
 
@@ -47,6 +49,8 @@ class BenchRequest:
     iterations: int = 20
     warmup: int = 1
     checks: int = 1
+    in_place: bool = True
+    library_iterations: int = 5
     library: str = "auto"
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from forestcoll.collective import SCHEDULED, Collective
 
 if TYPE_CHECKING:
     from forestcoll.bench import BenchReport, Row
-    from forestcoll.runtime.plan import Runnable
+    from forestcoll.schedule.schedule import Schedule
 
 
 @click.command("bench")
@@ -77,9 +77,12 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--schedule",
+    "schedules",
     type=FileName(),
     metavar="FILE",
-    help="Measure the schedule in this file, and not the optimal one of --collective and --topology.",
+    multiple=True,
+    help="Measure the schedule in this file, and not the optimal one of --collective and --topology. May be given "
+    "several times.",
 )
 @ranks_option
 @click.option(
@@ -89,6 +92,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="The library to compare with: auto is the MPI under mpirun, else gloo where torch is installed.",
 )
+@click.option("--library-iters", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Its runs.")
+@click.option("--in-place/--no-in-place", default=True, show_default=True, help="Whether to measure in place, too.")
 @click.option(
     "--pacing/--no-pacing",
     default=None,
@@ -121,9 +126,11 @@ def command(  # noqa: PLR0913 (one parameter an option)
     root: int,
     collective: str,
     topology: str | None,
-    schedule: Path | None,
+    schedules: tuple[Path, ...],
     ranks: str | None,
     library: str,
+    library_iters: int,
+    in_place: bool,
     pacing: bool | None,
     interface: str | None,
     timeout: float,
@@ -136,54 +143,57 @@ def command(  # noqa: PLR0913 (one parameter an option)
     own collective, how much slower that is, and the path of the data. Bandwidths are in the unit of the network. Rank 0
     prints. Exit status 1 if any element was wrong.
     """
-    from forestcoll.bench import BenchRequest, bench
+    from forestcoll.bench import BenchRequest, Listener, bench
     from forestcoll.bench.launch import join
     from forestcoll.bench.request import elements_named, ops_named, sizes_between
     from forestcoll.presentation.bench import bench_document, end_lines, row_line, title_lines
     from forestcoll.presentation.printing import print_json
+    from forestcoll.verification.reading import read_verified
 
-    if topology is None and schedule is None:
+    if topology is None and not schedules:
         raise click.UsageError("no network; give --topology, --schedule, or FORESTCOLL_TOPOLOGY in the environment")
     sizes = sizes_between(minbytes, maxbytes, stepfactor, stepbytes)
-    request = BenchRequest(sizes, elements_named(datatype), ops_named(op), iters, warmup_iters, check, library)
+    request = BenchRequest(
+        sizes,
+        elements_named(datatype),
+        ops_named(op),
+        iters,
+        warmup_iters,
+        check,
+        in_place=in_place,
+        library_iterations=library_iters,
+        library=library,
+    )
     launch = join(timeout, interface)
 
+    def make() -> "list[tuple[str, Schedule]]":
+        if schedules:
+            return [(each.name, read_verified(each)[0]) for each in schedules]
+        return [("forestcoll", _optimal(topology or "", collective, root, ranks))]
+
     def begin(report: "BenchReport") -> None:
-        if not as_json:
-            click.echo("\n".join(title_lines(report)))
+        click.echo("\n".join(title_lines(report)))
 
     def each(row: "Row") -> None:
-        if not as_json:
-            click.echo(row_line(row))
+        click.echo(row_line(row))
 
-    def make() -> "Runnable":
-        return _schedule(schedule, topology, collective, root, ranks)
-
-    report = bench(launch, make, request, pacing=pacing, begin=begin, each=each)
-    is_wrong = launch.share(str(report.wrong)) != "0"
+    reports = bench(launch, make, request, pacing=pacing, listener=None if as_json else Listener(begin, each))
+    is_wrong = launch.share(str(sum(report.wrong for report in reports))) != "0"
     if launch.rank == 0 and as_json:
-        print_json(bench_document(report))
+        print_json(bench_document(reports))
     elif launch.rank == 0:
-        click.echo("\n".join(end_lines(report)))
+        click.echo("\n".join(end_lines(reports)))
     launch.close()
     context.exit(1 if is_wrong else 0)
 
 
-def _schedule(file: Path | None, topology: str | None, collective: str, root: int, ranks: str | None) -> "Runnable":
-    """Return the schedule of a file, or the optimal one."""
+def _optimal(topology: str, collective: str, root: int, ranks: str | None) -> "Schedule":
+    """Return the schedule that reaches the optimum."""
     from forestcoll.errors import InputError
-    from forestcoll.schedule.steps.value import StepSchedule
-    from forestcoll.schedule.trees.value import TreeSchedule
     from forestcoll.solver.generate import generate
     from forestcoll.topology.registry import load_topology
-    from forestcoll.verification.reading import read_verified
 
-    if file is not None:
-        found, _ = read_verified(file)
-        if not isinstance(found, TreeSchedule | StepSchedule):
-            raise InputError(f"{file}: a schedule of kind {found.kind!r} cannot be run; use trees or steps")
-        return found
-    network = load_topology(topology or "", connected=ranks is None)
+    network = load_topology(topology, connected=ranks is None)
     if not Collective(collective).has_root:
         return generate(network, collective, ranks=ranks)
     if root >= len(network.compute):

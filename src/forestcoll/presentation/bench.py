@@ -1,6 +1,6 @@
 """What was measured between processes: the table of nccl-tests with more columns, and the JSON document."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from forestcoll.bench import BenchReport, Row, Timing
 from forestcoll.collective import Collective
@@ -31,7 +31,8 @@ def title_lines(report: BenchReport) -> list[str]:
     bound = "none known" if schedule.bound is None else f"{_number(float(schedule.bound.algbw))} {unit}"
     library = "none" if report.library is None else report.library
     facts = (
-        f"# {schedule.collective.value} on {printable(schedule.topology.name)}: {ranks}, {schedule.size}",
+        f"# {printable(report.name)}: {schedule.collective.value} on {printable(schedule.topology.name)}",
+        f"# {ranks}, {schedule.size}",
         f"# bound of algbw: {bound}; pacing: {'on' if report.pacing else 'off'}; library: {library}",
         f"# {'':46}{'out of place':^39}{'in place':^35}",
     )
@@ -69,46 +70,49 @@ def row_line(row: Row) -> str:
         "-" if row.speedup is None else f"{row.speedup:.2f}x",
         row.path,
     )
-    return _line((*head, *_times(row, row.out_of_place), *_times(row, row.in_place), *more), "")
+    in_place = ("-",) * 4 if row.in_place is None else _times(row, row.in_place)
+    return _line((*head, *_times(row, row.out_of_place), *in_place, *more), "")
 
 
-def end_lines(report: BenchReport) -> list[str]:
-    """Return the lines below the rows."""
-    checked = any(row.out_of_place.wrong is not None for row in report.rows)
-    verdict = f"{report.wrong} {'OK' if not report.wrong else 'FAILED'}" if checked else "not checked"
-    means = [row.busbw(timing) for row in report.rows for timing in (row.out_of_place, row.in_place)]
-    mean = sum(means) / len(means) if means else 0.0
+def end_lines(reports: Sequence[BenchReport]) -> list[str]:
+    """Return the lines below the rows of all schedules."""
+    rows = [row for report in reports for row in report.rows]
+    wrong = sum(report.wrong for report in reports)
+    checked = any(row.out_of_place.wrong is not None for row in rows)
+    verdict = f"{wrong} {'OK' if not wrong else 'FAILED'}" if checked else "not checked"
+    busbws = [row.busbw(timing) for row in rows for timing in row.timings]
+    mean = sum(busbws) / len(busbws) if busbws else 0.0
     return [f"# Out of bounds values : {verdict}", f"# Avg bus bandwidth    : {_number(mean)}"]
 
 
-def bench_document(report: BenchReport) -> dict[str, object]:
-    """Return the JSON object."""
-    schedule = report.schedule
+def bench_document(reports: Sequence[BenchReport]) -> dict[str, object]:
+    """Return the JSON object of the reports of one or more schedules on a network."""
+    first = reports[0]
     return {
-        "collective": schedule.collective.value,
-        "topology": schedule.topology.name,
-        "ranks": report.size,
-        "members": report.members,
-        "unit": schedule.topology.bandwidth_unit,
-        "schedule_algbw": None if schedule.algbw is None else str(schedule.algbw),
-        "bound_algbw": None if schedule.bound is None else str(schedule.bound.algbw),
-        "pacing": report.pacing,
-        "library": report.library,
-        "wrong": report.wrong,
-        "rows": [_row_document(row) for row in report.rows],
+        "topology": first.schedule.topology.name,
+        "ranks": first.size,
+        "members": first.members,
+        "unit": first.schedule.topology.bandwidth_unit,
+        "pacing": first.pacing,
+        "library": first.library,
+        "wrong": sum(report.wrong for report in reports),
+        "rows": [_row_document(report, row) for report in reports for row in report.rows],
     }
 
 
-def _row_document(row: Row) -> dict[str, object]:
-    case = row.case
+def _row_document(report: BenchReport, row: Row) -> dict[str, object]:
+    case, algbw = row.case, report.schedule.algbw
     return {
+        "schedule": report.name,
+        "collective": case.plan.collective.value,
         "size": case.size,
         "count": case.count,
         "dtype": case.element.text,
         "op": case.op.value,
         "root": case.plan.root,
         **_timing_document(row, row.out_of_place),
-        "in_place": _timing_document(row, row.in_place),
+        "in_place": None if row.in_place is None else _timing_document(row, row.in_place),
+        "schedule_algbw": None if algbw is None else str(algbw),
         "bound_algbw": None if row.bound is None else str(row.bound),
         "share": row.share,
         "library_time_us": row.library_us,
