@@ -1,5 +1,6 @@
 """Who this process is among the others, and where they meet: torchrun, mpirun, emulate, or variables set by hand."""
 
+import importlib
 import importlib.util
 import json
 import os
@@ -79,12 +80,13 @@ class Launch:
             ) from None
 
 
-def join(timeout: float, interface: str | None = None) -> Launch:
+def join(timeout: float, interface: str | None = None, *, uses_mpi: bool = True) -> Launch:
     """Return this process among those that were started together.
 
     Args:
         timeout: how many seconds to wait for another process at most.
         interface: the address of this process that others connect to; None to find one.
+        uses_mpi: whether to start MPI under mpirun where mpi4py is installed.
 
     Raises:
         InputError: the process was not started by a launcher, or its variables are bad.
@@ -94,6 +96,10 @@ def join(timeout: float, interface: str | None = None) -> Launch:
     if "TORCHELASTIC_RUN_ID" in variables:
         return _torchrun(timeout, interface)
     found = _ranks(variables)
+    if uses_mpi and launcher_rank() is not None and importlib.util.find_spec("mpi4py") is not None:
+        # The import starts MPI and keeps the interpreter's lock until all ranks have come. So it is before the store,
+        # whose threads need the lock.
+        importlib.import_module("mpi4py.MPI")
     if "MASTER_ADDR" in variables and found is not None:
         rank, size = found
         address = f"{variables['MASTER_ADDR']}:{_port(variables)}"

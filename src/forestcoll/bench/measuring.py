@@ -56,7 +56,7 @@ class Row:
         in_place: the runs in place; None if they were left out.
         bound: what no schedule beats, in `unit`; None if no bound is known.
         unit: the unit of bandwidths.
-        library_us: the time of the library's own collective in microseconds; None if there is none.
+        library: the runs of the library's own collective; None if there is none.
         path: what carried the data.
     """
 
@@ -65,7 +65,7 @@ class Row:
     in_place: Timing | None
     bound: Fraction | None
     unit: str
-    library_us: float | None
+    library: Timing | None
     path: str
 
     @property
@@ -91,8 +91,8 @@ class Row:
 
     @property
     def speedup(self) -> float | None:
-        """How many times the library's own collective takes; None if there is none."""
-        return None if self.library_us is None else self.library_us / self.out_of_place.mean_us
+        """How many times longer the library's own collective takes; None if there is none."""
+        return None if self.library is None else self.library.mean_us / self.out_of_place.mean_us
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class _Session:
     pacing: bool
     other: Library | None
     listener: Listener
-    library_times: dict[tuple[object, ...], float | None]
+    library_times: dict[tuple[object, ...], Timing | None]
 
     def report(self, number: int, name: str, schedule: Runnable, plan: Plan) -> BenchReport:
         """Measure one schedule."""
@@ -251,10 +251,9 @@ class _Session:
         unit = schedule.topology.bandwidth_unit
         key = (case.plan.collective, case.plan.root, case.count, case.element, case.op)
         if key not in self.library_times:
-            self.library_times[key] = self._library_us(case)
-        library_us = self.library_times[key]
+            self.library_times[key] = self._library_timing(case)
         in_place = kinds[1] if self.request.in_place else None
-        return Row(case, kinds[0], in_place, bound, unit, library_us, f"engine/{schedule.kind}")
+        return Row(case, kinds[0], in_place, bound, unit, self.library_times[key], f"engine/{schedule.kind}")
 
     def _timing(self, group: Communicator, operation: Operation) -> Timing:
         call = operation.call(group)
@@ -286,12 +285,11 @@ class _Session:
         slowest = max((each for each, _ in found), key=sum)
         return Timing(tuple(slowest), None if wrong is None else sum(each for _, each in found))
 
-    def _library_us(self, case: Case) -> float | None:
+    def _library_timing(self, case: Case) -> Timing | None:
         call = None if self.other is None else self.other.call(case)
         if call is None:
             return None
-        runs = min(self.request.iterations, self.request.library_iterations)
-        return self._slowest(self._seconds(call, min(1, self.request.warmup), runs), None).mean_us
+        return self._slowest(self._seconds(call, min(1, self.request.warmup), self.request.library_iterations), None)
 
 
 def _cases(plan: Plan, request: BenchRequest) -> Iterator[Case]:

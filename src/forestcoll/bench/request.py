@@ -39,7 +39,7 @@ class BenchRequest:
         warmup: how many runs are not counted.
         checks: how many runs of each row are checked on data.
         in_place: whether each row is measured in place, too.
-        library_iterations: how many runs a time of the library is the mean of, at most.
+        library_iterations: how many runs a time of the library is the mean of.
         library: what to compare with: `gloo`, `mpi`, `none`, or `auto` for the one that the launcher suggests.
     """
 

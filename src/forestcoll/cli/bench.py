@@ -164,7 +164,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         library_iterations=library_iters,
         library=library,
     )
-    launch = join(timeout, interface)
+    launch = join(timeout, interface, uses_mpi=library in {"auto", "mpi"})
 
     def make() -> "list[tuple[str, Schedule]]":
         if schedules:

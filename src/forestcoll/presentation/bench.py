@@ -66,7 +66,7 @@ def row_line(row: Row) -> str:
     more = (
         "-" if row.bound is None else _number(float(row.bound)),
         "-" if row.share is None else f"{row.share:.1%}",
-        "-" if row.library_us is None else _number(row.library_us),
+        "-" if row.library is None else _number(row.library.mean_us),
         "-" if row.speedup is None else f"{row.speedup:.2f}x",
         row.path,
     )
@@ -115,7 +115,8 @@ def _row_document(report: BenchReport, row: Row) -> dict[str, object]:
         "schedule_algbw": None if algbw is None else str(algbw),
         "bound_algbw": None if row.bound is None else str(row.bound),
         "share": row.share,
-        "library_time_us": row.library_us,
+        "library_time_us": None if row.library is None else row.library.mean_us,
+        "library_times_us": None if row.library is None else [seconds * 1e6 for seconds in row.library.seconds],
         "speedup": row.speedup,
         "path": row.path,
     }
