@@ -4,6 +4,10 @@
 """
 
 EXAMPLES = {
+    "bench": (
+        "forestcoll emulate ring:nodes=2 --scale 200Mbit=1 -- forestcoll bench -b 256K -e 1M -f 2 --library none",
+        "forestcoll emulate ring:nodes=3 --scale 1Gbit=1 -- forestcoll bench -b 1M -e 1M --library none --json",
+    ),
     "bounds": (
         "forestcoll bounds dgx-a100:boxes=2",
         "forestcoll bounds torus:dims=3x3 --root 0 --json",
@@ -17,6 +21,10 @@ EXAMPLES = {
         "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to msccl-xml -o program.xml",
         "forestcoll check-program program.xml --dialect microsoft",
+    ),
+    "emulate": (
+        "forestcoll emulate ring:nodes=3 --scale 100Mbit=1 -- sh -c 'echo rank $RANK of $WORLD_SIZE'",
+        "forestcoll emulate dgx-a100:boxes=1 --scale 100Mbit=300GB/s -- sh -c 'ip -brief address show main'",
     ),
     "export": (
         "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",

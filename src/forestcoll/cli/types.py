@@ -220,3 +220,29 @@ class ExactNumber(_TextType[Fraction]):
         if self.least is not None and number < self.least:
             raise ValueError(f"{shown(text)}; expected {self.least} or more")
         return number
+
+
+class ElementTypes(_TextType[str]):
+    """A type of elements, or all of them."""
+
+    name = "type"
+
+    def read(self, text: str) -> str:
+        """Return the text, after a check that it names a type."""
+        from forestcoll.bench.request import elements_named
+
+        elements_named(text)
+        return text
+
+
+class Reductions(_TextType[str]):
+    """A reduction, or all of them."""
+
+    name = "op"
+
+    def read(self, text: str) -> str:
+        """Return the text, after a check that it names a reduction."""
+        from forestcoll.bench.request import ops_named
+
+        ops_named(text)
+        return text

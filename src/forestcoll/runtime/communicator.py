@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Self
 
 from forestcoll.collective import Collective, collective_named
+from forestcoll.environment import interface_here, links_here, pacing_here
 from forestcoll.errors import CommunicationError, InputError, shown
 from forestcoll.files import PathLike
 from forestcoll.runtime.connecting import Addresses, Connected, Group, connect
@@ -37,6 +38,7 @@ from forestcoll.runtime.work import Work
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId
 
+_LOOPBACK = "127.0.0.1"
 _SEND_BUFFER = 2**18
 """Deep queues in the kernel keep urgent chunks behind others."""
 
@@ -52,11 +54,13 @@ class Communicator:
         size: how many ranks there are; None for one for each compute node.
         name: tells groups that use one store apart; give each group its own.
         timeout: seconds without progress after which an operation fails on all ranks; also the time to set up.
-        interface: the address to listen on and to connect from.
+        interface: the address to listen on and to connect from; None for `FORESTCOLL_INTERFACE`, or for loopback where
+            that is not set.
         links: other addresses, by the id of the node that a link leads to: data over this link uses that interface.
+            None for `FORESTCOLL_LINKS`.
         secret: what all ranks must know; None for one that rank 0 draws and puts into the store.
         pacing: whether the bandwidths of the topology are those of the real network. Connections then keep to the
-            schedule's rates, which keeps queues short.
+            schedule's rates, which keeps queues short. None for `FORESTCOLL_PACING`.
         dump: the folder for a JSON file with the last operations, written when the group fails; None for the value of
             the environment variable `FORESTCOLL_DUMP`, or no file.
 
@@ -74,12 +78,13 @@ class Communicator:
         size: int | None = None,
         name: str = "default",
         timeout: float = 300.0,
-        interface: str = "127.0.0.1",
+        interface: str | None = None,
         links: Mapping[NodeId, str] | None = None,
         secret: bytes | None = None,
-        pacing: bool = False,
+        pacing: bool | None = None,
         dump: PathLike | None = None,
     ) -> None:
+        pacing = pacing_here() if pacing is None else pacing
         is_alone = size == 1 and not schedules
         topology = None if is_alone else common_topology(schedules)
         self.rank, self.size = rank, 1 if topology is None else len(topology.compute)
@@ -93,7 +98,9 @@ class Communicator:
         self._engine = new_engine(rank, timeout, name, dump_path(dump, name, rank))
         self._own_store: TcpStore | None = None
         if topology is not None:
-            addresses = Addresses(interface, {topology.named(link): each for link, each in (links or {}).items()})
+            of_link = links_here() if links is None else links
+            default = interface or interface_here() or _LOOPBACK
+            addresses = Addresses(default, {topology.named(link): each for link, each in of_link.items()})
             self._join(store, addresses, secret or b"", lanes, digest_of(plans, pacing=pacing))
         self._engine.start()
         # If the group is dropped or the program ends, the engine must stop before its arrays are freed.

@@ -1,0 +1,202 @@
+"""`forestcoll bench`: measures a collective between processes, in the manner of nccl-tests."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forestcoll.cli.options import ranks_option
+from forestcoll.cli.types import CollectiveName, DataSize, ElementTypes, FileName, Reductions, TopologySpec
+from forestcoll.collective import SCHEDULED, Collective
+
+if TYPE_CHECKING:
+    from forestcoll.bench import BenchReport, Row
+    from forestcoll.schedule.schedule import Schedule
+
+
+@click.command("bench")
+@click.option(
+    "-b", "--minbytes", type=DataSize(), default="32M", show_default=True, metavar="SIZE", help="The least size M."
+)
+@click.option(
+    "-e", "--maxbytes", type=DataSize(), default="32M", show_default=True, metavar="SIZE", help="The greatest size M."
+)
+@click.option("-i", "--stepbytes", type=DataSize(), metavar="SIZE", help="How much larger each size is.  [default: 1M]")
+@click.option("-f", "--stepfactor", type=click.IntRange(2), metavar="K", help="How many times larger each size is.")
+@click.option(
+    "-n", "--iters", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Runs that are timed."
+)
+@click.option(
+    "-w", "--warmup_iters", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Runs before them."
+)
+@click.option(
+    "-c", "--check", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Runs checked on data."
+)
+@click.option(
+    "-o",
+    "--op",
+    type=Reductions(),
+    default="sum",
+    show_default=True,
+    metavar="OP",
+    help="The reduction: sum, prod, min, max, avg, mulsum or all.",
+)
+@click.option(
+    "-d",
+    "--datatype",
+    type=ElementTypes(),
+    default="float",
+    show_default=True,
+    metavar="TYPE",
+    help="The elements: int8, uint8, int32, int64, half, float, double, bfloat16 or all.",
+)
+@click.option(
+    "-r",
+    "--root",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="RANK",
+    help="The root of a broadcast or a reduce.",
+)
+@click.option(
+    "--collective",
+    type=CollectiveName([each.value for each in SCHEDULED]),
+    metavar="NAME",
+    default=Collective.ALLREDUCE.value,
+    show_default=True,
+    help=f"The operation: {', '.join(each.value for each in SCHEDULED)}.",
+)
+@click.option(
+    "--topology",
+    type=TopologySpec(),
+    envvar="FORESTCOLL_TOPOLOGY",
+    show_envvar=True,
+    metavar="TOPOLOGY",
+    help="The network; rank i runs its compute node i.",
+)
+@click.option(
+    "--schedule",
+    "schedules",
+    type=FileName(),
+    metavar="FILE",
+    multiple=True,
+    help="Measure the schedule in this file, and not the optimal one of --collective and --topology. May be given "
+    "several times.",
+)
+@ranks_option
+@click.option(
+    "--library",
+    type=click.Choice(["auto", "gloo", "mpi", "none"]),
+    default="auto",
+    show_default=True,
+    help="The library to compare with: auto is the MPI under mpirun, else gloo where torch is installed.",
+)
+@click.option("--library-iters", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Its runs.")
+@click.option("--in-place/--no-in-place", default=True, show_default=True, help="Whether to measure in place, too.")
+@click.option(
+    "--pacing/--no-pacing",
+    default=None,
+    help="Whether the bandwidths of the network are the real ones, so that connections keep to the schedule's rates.  "
+    "[default: as FORESTCOLL_PACING says; forestcoll emulate sets it]",
+)
+@click.option("--interface", metavar="ADDRESS", help="The address of this process.  [default: the one towards rank 0]")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1),
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for another process at most.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@click.pass_context
+def command(  # noqa: PLR0913 (one parameter an option)
+    context: click.Context,
+    *,
+    minbytes: int,
+    maxbytes: int,
+    stepbytes: int | None,
+    stepfactor: int | None,
+    iters: int,
+    warmup_iters: int,
+    check: int,
+    op: str,
+    datatype: str,
+    root: int,
+    collective: str,
+    topology: str | None,
+    schedules: tuple[Path, ...],
+    ranks: str | None,
+    library: str,
+    library_iters: int,
+    in_place: bool,
+    pacing: bool | None,
+    interface: str | None,
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """Measure a collective between processes, next to its bound.
+
+    Each process of a launcher runs this: torchrun, mpirun or forestcoll emulate. Options and table are those of
+    nccl-tests; further columns have the bound of algbw, the share of it that was reached, the time of the library's
+    own collective, how much slower that is, and the path of the data. Bandwidths are in the unit of the network. Rank 0
+    prints. Exit status 1 if any element was wrong.
+    """
+    from forestcoll.bench import BenchRequest, Listener, bench
+    from forestcoll.bench.launch import join
+    from forestcoll.bench.request import elements_named, ops_named, sizes_between
+    from forestcoll.presentation.bench import bench_document, end_lines, row_line, title_lines
+    from forestcoll.presentation.printing import print_json
+    from forestcoll.verification.reading import read_verified
+
+    if topology is None and not schedules:
+        raise click.UsageError("no network; give --topology, --schedule, or FORESTCOLL_TOPOLOGY in the environment")
+    sizes = sizes_between(minbytes, maxbytes, stepfactor, stepbytes)
+    request = BenchRequest(
+        sizes,
+        elements_named(datatype),
+        ops_named(op),
+        iters,
+        warmup_iters,
+        check,
+        in_place=in_place,
+        library_iterations=library_iters,
+        library=library,
+    )
+    launch = join(timeout, interface, uses_mpi=library in {"auto", "mpi"})
+
+    def make() -> "list[tuple[str, Schedule]]":
+        if schedules:
+            return [(each.name, read_verified(each)[0]) for each in schedules]
+        return [("forestcoll", _optimal(topology or "", collective, root, ranks))]
+
+    def begin(report: "BenchReport") -> None:
+        click.echo("\n".join(title_lines(report)))
+
+    def each(row: "Row") -> None:
+        click.echo(row_line(row))
+
+    reports = bench(launch, make, request, pacing=pacing, listener=None if as_json else Listener(begin, each))
+    is_wrong = launch.share(str(sum(report.wrong for report in reports))) != "0"
+    if launch.rank == 0 and as_json:
+        print_json(bench_document(reports))
+    elif launch.rank == 0:
+        click.echo("\n".join(end_lines(reports)))
+    launch.close()
+    context.exit(1 if is_wrong else 0)
+
+
+def _optimal(topology: str, collective: str, root: int, ranks: str | None) -> "Schedule":
+    """Return the schedule that reaches the optimum."""
+    from forestcoll.errors import InputError
+    from forestcoll.solver.generate import generate
+    from forestcoll.topology.registry import load_topology
+
+    network = load_topology(topology, connected=ranks is None)
+    if not Collective(collective).has_root:
+        return generate(network, collective, ranks=ranks)
+    if root >= len(network.compute):
+        most = len(network.compute) - 1
+        raise InputError(f"bench: root is {root}; {network.name} has {most + 1} compute nodes, so use 0 to {most}")
+    return generate(network, collective, ranks=ranks, root=network.nodes[network.compute[root]].id)

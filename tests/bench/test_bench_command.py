@@ -1,0 +1,205 @@
+"""`forestcoll bench` between processes on loopback: its table, its JSON, and what it refuses."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from started import LIMIT, bench, environment, words
+
+from forestcoll.bench.request import busbw_factor
+from forestcoll.collective import SCHEDULED, Collective
+from forestcoll.schedule.files import write_schedule
+from forestcoll.solver.generate import generate
+from forestcoll.topology import TopologyBuilder, write_topology
+
+PAIR = ("--topology", "complete:nodes=2", "--library", "none", "-n", "2")
+
+
+def test_the_table_is_that_of_nccl_tests_with_more_columns() -> None:
+    ended = bench(2, *PAIR, "-b", "1K", "-e", "4K", "-f", "2")
+    assert ended.statuses == [0, 0], ended.err
+    assert ended.out[1] == ""
+    rows = [line.split() for line in ended.out[0].splitlines() if not line.startswith("#")]
+    assert [row[:5] for row in rows] == [
+        [str(size), str(size // 4), "float", "sum", "-1"] for size in (1024, 2048, 4096)
+    ]
+    for row in rows:
+        assert len(row) == 18
+        assert row[8] == row[12] == "0"  # nothing wrong, out of place and in place
+        assert all(float(row[place]) > 0 for place in (5, 6, 7, 9, 10, 11))
+        assert row[15:] == ["-", "-", "engine/trees"]
+    assert "# Out of bounds values : 0 OK" in ended.out[0]
+    heads = [line for line in ended.out[0].splitlines() if "#wrong" in line]
+    assert heads[0].split()[:6] == ["#", "size", "count", "type", "redop", "root"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("collective", [each.value for each in SCHEDULED])
+def test_all_types_and_reductions_of_a_collective_are_right(collective: str) -> None:
+    options = ("--topology", "ring:nodes=3", "--library", "none", "-n", "1", "-w", "0", "-r", "1")
+    sizes = ("-b", "1000", "-e", "70000", "-f", "70")
+    ended = bench(3, *options, *sizes, "--collective", collective, "-d", "all", "-o", "all", "--json")
+    rows = ended.rows()
+    reduces = collective not in {"allgather", "broadcast"}
+    assert len(rows) == (2 * (9 * 5 + 4) if reduces else 2 * 9)
+    for row in rows:
+        in_place = row["in_place"]
+        assert isinstance(in_place, dict)
+        assert row["wrong"] == in_place["wrong"] == 0, row
+        assert row["root"] == (1 if collective in {"broadcast", "reduce"} else None)
+
+
+def test_bandwidths_follow_from_times() -> None:
+    document = bench(2, *PAIR, "-b", "1M", "-e", "1M", "-n", "3", "--json").document()
+    assert (document["ranks"], document["unit"], document["library"]) == (2, "GB/s", None)
+    rows = document["rows"]
+    assert isinstance(rows, list)
+    (row,) = rows
+    assert (row["schedule"], row["collective"]) == ("forestcoll", "allreduce")
+    assert len(row["times_us"]) == 3
+    assert row["time_us"] == pytest.approx(sum(row["times_us"]) / 3)
+    assert row["algbw"] == pytest.approx(row["size"] / row["time_us"] / 1000)
+    assert row["busbw"] == pytest.approx(row["algbw"] * busbw_factor(Collective.ALLREDUCE, 2))
+    assert row["share"] == pytest.approx(row["algbw"] / float(row["bound_algbw"]))
+    assert row["library_time_us"] is None
+
+
+@pytest.mark.slow
+def test_small_sizes_have_an_element_for_each_member() -> None:
+    rows = bench(3, "--topology", "ring:nodes=3", "--library", "none", "-n", "1", "-b", "1", "-e", "1", "--json").rows()
+    assert rows[0]["size"] == 4
+    options = ("--collective", "allgather", "-b", "20", "-e", "20", "--json")
+    rows = bench(3, "--topology", "ring:nodes=3", "--library", "none", "-n", "1", *options).rows()
+    assert (rows[0]["size"], rows[0]["wrong"]) == (12, 0)
+
+
+def test_idle_ranks_relay(tmp_path: Path) -> None:
+    builder = TopologyBuilder("relay")
+    for node in "abc":
+        builder.add_compute(node)
+    for one, other in ("ab", "bc"):
+        builder.add_duplex(one, other, 1)
+    write_topology(builder.build(), tmp_path / "line.json")
+    options = ("--topology", tmp_path / "line.json", "--ranks", "a,c", "--library", "none", "-n", "1", "--json")
+    document = bench(3, *options, "-b", "100K", "-e", "100K").document()
+    assert (document["ranks"], document["members"], document["wrong"]) == (3, 2, 0)
+
+
+def test_schedule_files_are_measured_one_after_the_other(tmp_path: Path) -> None:
+    files = [tmp_path / "one.json", tmp_path / "other.json"]
+    for file, collective in zip(files, ("allgather", "broadcast"), strict=True):
+        write_schedule(generate("ring:nodes=2", collective, root=0 if collective == "broadcast" else None), file)
+    options = ("--library", "none", "-n", "1", "-b", "1K", "-e", "1K", "--no-in-place", "--json")
+    rows = bench(2, "--schedule", files[0], "--schedule", files[1], *options).rows()
+    assert [(row["schedule"], row["collective"], row["in_place"], row["wrong"]) for row in rows] == [
+        ("one.json", "allgather", None, 0),
+        ("other.json", "broadcast", None, 0),
+    ]
+
+
+def test_checks_can_be_left_out() -> None:
+    ended = bench(2, *PAIR, "-b", "1K", "-e", "1K", "-c", "0")
+    assert "not checked" in ended.out[0]
+    assert ended.out[0].count("N/A") == 2
+
+
+def test_the_network_may_come_from_the_environment() -> None:
+    options = ("--library", "none", "-n", "1", "-b", "1K", "-e", "1K", "--json")
+    assert bench(2, *options, FORESTCOLL_TOPOLOGY="ring:nodes=2").document()["topology"] == "ring:nodes=2"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+def test_gloo_is_compared_where_torch_is_installed() -> None:
+    ended = bench(2, "--topology", "ring:nodes=2", "-n", "1", "-b", "64K", "-e", "64K", "--json")
+    document = ended.document()
+    assert document["library"] == "gloo"
+    (row,) = ended.rows()
+    assert isinstance(row["library_time_us"], float)
+    assert row["speedup"] == pytest.approx(row["library_time_us"] / row["time_us"])  # type: ignore[operator]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
+def test_mpirun_launches_and_is_compared() -> None:
+    mpirun = shutil.which("mpirun") or shutil.which("mpirun", path=str(Path(sys.executable).parent))
+    if mpirun is None:
+        pytest.skip("mpirun is not installed")
+    options = ("--topology", "ring:nodes=3", "-n", "1", "-b", "64K", "-e", "64K")
+    done = subprocess.run(  # noqa: S603 (our own command)
+        [mpirun, "-n", "3", *words(*options)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"library: \S+", done.stdout)
+    assert "engine/trees" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({}, "this process has no rank; start it by a launcher"),
+        ({"PMI_RANK": "0", "PMI_SIZE": "x"}, "this process has no rank"),
+        ({"RANK": "x", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}, "RANK is 'x'; expected a number"),
+        ({"RANK": "2", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}, "RANK is 2 and WORLD_SIZE is 2"),
+        ({"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "p"}, "MASTER_PORT is 'p'"),
+    ],
+)
+def test_a_process_without_a_rank_is_refused(variables: dict[str, str], message: str) -> None:
+    done = subprocess.run(  # noqa: S603 (our own command)
+        words(*PAIR), env=environment() | variables, capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--topology", "ring:nodes=3"), "2 processes, but the network has 3 compute nodes"),
+        (("--topology", "no-such-network"), "no such builder or file"),
+        (("--topology", "ring:nodes=2", "--collective", "broadcast", "-r", "2"), "root is 2"),
+        (("--schedule", "no-such-file.json"), "no-such-file.json"),
+    ],
+)
+def test_a_network_that_does_not_fit_ends_all_ranks(arguments: tuple[str, ...], message: str) -> None:
+    ended = bench(2, *arguments, "--library", "none", "--timeout", "20")
+    assert ended.statuses == [1, 1]
+    assert ended.out == ["", ""]
+    assert message in ended.err[0]
+
+
+@pytest.mark.slow
+def test_a_missing_rank_is_named() -> None:
+    ended = bench(3, "--topology", "ring:nodes=3", "--library", "none", "--timeout", "2", launched=2)
+    assert ended.statuses == [1, 1]
+    assert any("rank 2 did not come within 2 s" in text for text in ended.err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-f", "1"), "'--stepfactor'"),
+        (("-n", "0"), "'--iters'"),
+        (("-d", "floaty"), "no such element type"),
+        (("-o", "sums"), "no such reduction"),
+        (("-b", "none"), "expected a size"),
+        (("--collective", "all-to-all"), "is not available here"),
+        ((), "no network; give --topology"),
+    ],
+)
+def test_wrong_usage_is_refused(arguments: tuple[str, ...], message: str) -> None:
+    done = subprocess.run(  # noqa: S603 (our own command)
+        words(*arguments), env=environment(), capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+    assert done.returncode == 2
+    assert message in done.stderr
