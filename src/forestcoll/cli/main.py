@@ -28,6 +28,7 @@ _COMMANDS = {
     "export": "Write a schedule as a program for a runtime.",
     "find-topology": "Find networks built for collectives.",
     "generate": "Write a schedule that reaches the optimum, verified.",
+    "import": "Read a file of another tool as a network.",
     "optimum": "Say how fast a collective can run, exactly, and why.",
     "simulate": "Say how long a schedule takes, size by size.",
     "pipelined-broadcast": "Send one large message from a node to all, in packets.",
@@ -40,8 +41,8 @@ _COMMANDS = {
 
 
 def module_of(command: str) -> str:
-    """Return the name of the file that holds a command."""
-    return command.replace("-", "_")
+    """Return the name of the file that holds a command; Python reserves the word `import`."""
+    return "import_files" if command == "import" else command.replace("-", "_")
 
 
 class _LazyGroup(click.Group):
@@ -124,8 +125,9 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
 def forestcoll() -> None:
     """How fast can this network possibly run a collective, and what schedule gets there?
 
-    TOPOLOGY is a file (forestcoll.topology/1, networkx's node-link JSON), - for standard input, or a builder's name
-    with parameters, such as dgx-a100:boxes=2 or torus:dims=4x4x4.
+    TOPOLOGY is a file, - for standard input, or a builder's name with parameters, such as dgx-a100:boxes=2 or
+    torus:dims=4x4x4. A file is one of forestcoll.topology/1 (networkx's node-link JSON), or one of another tool that
+    "forestcoll import" reads, such as NCCL's topology XML or the output of nvidia-smi topo -m.
     """
 
 

@@ -108,6 +108,17 @@ def collective_options(command: Command) -> Command:
     return command
 
 
+def named_network(topology: str, *, connected: bool = True) -> "Topology":
+    """Return the network that TOPOLOGY names; what was assumed to import it is a note on standard error."""
+    from forestcoll.presentation.printing import print_note
+    from forestcoll.topology.registry import load_with_assumptions
+
+    network, assumed = load_with_assumptions(topology, connected=connected)
+    for text in assumed:
+        print_note(f"{network.name}: assumed: {text}")
+    return network
+
+
 def with_ports(network: "Topology", ports: str | None) -> "Topology":
     """Return the network with the ports that `ports_option` asks for."""
     return network if ports is None else replace(network, port_model="one-port" if ports == "one" else None)
@@ -154,9 +165,7 @@ class Asked:
 
     def network(self, topology: str) -> "Topology":
         """Return the network that is asked about; only ranks must reach each other."""
-        from forestcoll.topology.registry import load_topology
-
-        return load_topology(topology, connected=self.ranks is None)
+        return named_network(topology, connected=self.ranks is None)
 
     def without_relays(self, best: "Optimum", progress: "Progress") -> "RelayGain | None":
         """Return what idle nodes gain as relays, None if there are none."""

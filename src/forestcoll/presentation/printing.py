@@ -52,6 +52,16 @@ def print_complaint(message: str) -> None:
     click.echo(f"{name} {printable(' '.join(message.split()))}", err=True, color=True)
 
 
+def print_note(text: str) -> None:
+    """Print one line on standard error that a user should know of; control characters are replaced."""
+    click.echo(note_line(text), err=True)
+
+
+def note_line(text: str) -> str:
+    """Return the line of a note."""
+    return f"forestcoll: note: {printable(text)}"
+
+
 def takes_colour(stream: TextIO | None) -> bool:
     """Return whether a stream is a terminal whose user wants colour. A stream that is closed is None."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

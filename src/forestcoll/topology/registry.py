@@ -32,7 +32,6 @@ from forestcoll.files import path_of
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology, TopologyLike
 from forestcoll.topology.networkx_graph import from_networkx
-from forestcoll.topology.node_link import read_topology
 from forestcoll.topology.parameters import MAX_COMPUTE, Parameter, parameter_of
 
 MAX_LINKS = 2**22
@@ -133,7 +132,8 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
 
     A text is what a command's TOPOLOGY argument is: a file, or a builder's spec string. It is a file if there is one of
     that name (or a folder, and no builder), or if it looks like one: its name ends in `.json` or `.gz`, or has a folder
-    in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input.
+    in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input. A file is one of this project's
+    format, or of any format that `importers` finds by its content.
 
     Args:
         topology: a `Topology`, which is returned as it is, a text, a path, which is a file in any case, or a networkx
@@ -145,18 +145,30 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
         Topology('ring:nodes=4', 4 compute nodes, 0 switches, 8 links, GB/s)
 
     Raises:
-        InputError: as `read_topology`, `build_topology` and `from_networkx` do, or it is none of these.
+        InputError: as `import_topology`, `build_topology` and `from_networkx` do, or it is none of these.
     """
+    return load_with_assumptions(topology, connected=connected)[0]
+
+
+def load_with_assumptions(topology: TopologyLike, *, connected: bool = True) -> tuple[Topology, tuple[str, ...]]:
+    """Return what `load_topology` returns, and what was assumed to import it if it is a file of another tool."""
     if isinstance(topology, Topology):
-        return topology
-    if isinstance(topology, str):
-        return read_topology(path_of(topology), connected=connected) if _is_file(topology) else build_topology(topology)
-    if isinstance(topology, os.PathLike):
-        return read_topology(Path(topology), connected=connected)
+        return topology, ()
+    if isinstance(topology, str) and not _is_file(topology):
+        return build_topology(topology), ()
+    if isinstance(topology, str | os.PathLike):
+        path = path_of(topology) if isinstance(topology, str) else Path(topology)
+        return _read_file(path, connected=connected)
     if _is_graph(topology):
-        return from_networkx(topology, connected=connected)
+        return from_networkx(topology, connected=connected), ()
     kinds = "a builder's spec, a file, a networkx graph or a Topology"
     raise InputError(f"topology is {shown(topology)}; expected {kinds}")
+
+
+def _read_file(path: Path, *, connected: bool) -> tuple[Topology, tuple[str, ...]]:
+    from forestcoll.topology.importers.reading import read_any_topology
+
+    return read_any_topology(path, connected=connected)
 
 
 def _is_graph(value: object) -> bool:
