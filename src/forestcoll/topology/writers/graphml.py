@@ -10,6 +10,9 @@ from xml.sax.saxutils import escape, quoteattr
 from forestcoll.topology.model import Topology
 from forestcoll.topology.node_link import link_to_dict, node_to_dict, topology_to_document
 
+ID_KEY = "id_as_json"
+"""The attribute of a node whose id is no text that XML can hold."""
+
 _HEAD = """<?xml version="1.0" encoding="utf-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 """
@@ -82,8 +85,9 @@ def _graph(
     yield from keys.data("graph", graph, "    ")
     names = _names(topology)
     for name, node in zip(names, nodes, strict=True):
-        if node["id"] == name:
-            node.pop("id")  # the name says it; only the type of an integer must be kept
+        identity = node.pop("id")
+        if identity != name:  # an integer, or a text that XML cannot hold: as JSON, which keeps what it is
+            node[ID_KEY] = json.dumps(identity)
         yield f"    <node id={quoteattr(name)}>\n"
         yield from keys.data("node", node, "      ")
         yield "    </node>\n"

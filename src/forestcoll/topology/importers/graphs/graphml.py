@@ -1,7 +1,9 @@
 """GraphML: of this project, of networkx, of Gephi and yEd, and of the Internet Topology Zoo."""
 
+import json
 from collections.abc import Sequence
 
+from forestcoll.errors import shown
 from forestcoll.exact import WrittenFloat
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.names import use_labels
@@ -10,6 +12,8 @@ from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
+from forestcoll.topology.model import NodeId
+from forestcoll.topology.writers.graphml import ID_KEY
 
 _INTEGERS = ("int", "integer", "long")
 _FLOATS = ("float", "double")
@@ -36,12 +40,8 @@ def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> Top
     for child in graph_element.children:
         attributes = _data(source, child, keys)
         if child.tag == "node":
-            name: object = attributes.pop("id", child.get("id"))
-            node = PlainNode(
-                name if isinstance(name, int) and not isinstance(name, bool) else child.get("id"),
-                attributes,
-                child.line,
-            )
+            name = _identity(source, child, attributes)
+            node = PlainNode(name, attributes, child.line)
             graph.nodes.append(node)
         elif child.tag == "edge":
             graph.edges.append(PlainEdge(child.get("source"), child.get("target"), attributes, child.line))
@@ -49,6 +49,20 @@ def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> Top
     if "format" not in graph.attributes:
         use_labels(graph)
     return graph_network(source, graph, options, notes)
+
+
+def _identity(source: Source, node: Element, attributes: dict[str, object]) -> NodeId:
+    """Return the id of a node: the one that is kept as JSON, since it is no text that XML can hold, or its name."""
+    kept = attributes.pop(ID_KEY, None)
+    if kept is None:
+        return node.get("id")
+    try:
+        value = json.loads(str(kept))
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, str | int):
+        raise source.error(f"{ID_KEY} of node {shown(node.get('id'))} is {shown(kept)}; expected JSON", node.line)
+    return value
 
 
 def _use_typed_ids(graph: PlainGraph, element: Element) -> None:

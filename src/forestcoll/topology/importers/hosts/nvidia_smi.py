@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.hosts.cpus import cpu_tree, pcie_speeds
 from forestcoll.topology.importers.hosts.device_table import DeviceTable, has_table, read_table
 from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, duplex, groups, hosts_network, shared_out
 from forestcoll.topology.importers.hosts.nvlink_status import stated_speed
@@ -114,35 +115,9 @@ def _nvlink(source: Source, total: int, most: int, options: ImportOptions, notes
 
 def _pcie(source: Source, table: DeviceTable, options: ImportOptions, notes: Notes) -> tuple[list[Device], Links]:
     """Return PCIe switches and CPUs, and the links of the tree that they make with the GPUs."""
-    pcie = options.pcie
-    if pcie is None:
-        raise asked(
-            source.where, "what PCIe carries, and NVLink does not join all GPUs", "--pcie", "32 for PCIe 4.0 x16"
-        )
-    between = pcie if options.link_bandwidth is None else options.link_bandwidth
-    if options.link_bandwidth is None:
-        notes.assume(
-            f"a link between two CPUs carries {between} GB/s, as PCIe does; --link-bandwidth gives another speed"
-        )
-    notes.assume("a group of GPUs with PIX or PXB shares a PCIe switch, which has one link to its CPU")
-    devices: list[Device] = []
-    links: Links = []
-    cpus = _near(table, _NUMA)
-    for number, members in enumerate(cpus):
-        cpu = f"CPU{number}"
-        devices.append(Device(cpu, {"device": "cpu"}))
-        for group in _near(table, _SWITCHED, members):
-            above = cpu
-            if len(group) > 1:
-                above = f"PCIe-{group[0]}"
-                devices.append(Device(above, {"device": "pcie switch"}))
-                links += duplex(above, cpu, pcie)
-            for gpu in group:
-                links += duplex(gpu, above, pcie)
-    for one in range(len(cpus)):
-        for other in range(one):
-            links += duplex(f"CPU{one}", f"CPU{other}", between)
-    return devices, links
+    pcie, between = pcie_speeds(source.where, "NVLink does not join all GPUs", options, notes)
+    notes.assume("GPUs with PIX or PXB share a PCIe switch, which has one link to its CPU")
+    return cpu_tree([_near(table, _SWITCHED, members) for members in _near(table, _NUMA)], pcie, between)
 
 
 def _near(table: DeviceTable, words: Sequence[str], members: Sequence[str] | None = None) -> list[list[str]]:
