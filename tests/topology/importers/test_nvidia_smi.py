@@ -87,6 +87,14 @@ def test_pcie_alone_makes_a_tree_of_switches_and_cpus() -> None:
     assert links(import_text(matrix(rows), pcie=32, link_bandwidth=20))["CPU0", "CPU1"] == 20
 
 
+def test_pxb_joins_pcie_switches_by_one_more() -> None:
+    rows = [[" X " if a == b else "PIX" if a // 2 == b // 2 else "PXB" for b in range(4)] for a in range(4)]
+    found = links(import_text(matrix(rows), pcie=16))
+    assert {("GPU0", "PCIe-GPU0"), ("PCIe-GPU0", "PCIe-GPU0-GPU2"), ("PCIe-GPU0-GPU2", "CPU0")} <= set(found)
+    assert len(found) == 14
+    assert len(links(import_text(matrix(full(2, "PXB")), pcie=16))) == 6
+
+
 def test_the_old_word_for_another_socket_is_known() -> None:
     assert len(import_text(matrix(full(2, "SOC")), pcie=16).topology.switches) == 2
 
@@ -116,6 +124,10 @@ def wrapped(text: str, width: int = 80) -> str:
         DGX_A100.replace("\t0-47,96-143\t0", "\t\t1\t\tN/A"),
         "\n".join(DGX_A100.splitlines()[1:]),
         DGX_A100.partition("\n\nLegend")[0],
+        " ".join(DGX_A100.split()),
+        f"{' '.join(DGX_A100.partition('Legend')[0].split())} Legend".replace("SYS SYS", "SYSSYS").replace(
+            "GPU6 GPU7", "GPU6GPU7"
+        ),
         wrapped(DGX_A100),
         wrapped(DGX_A100, 100),
         matrix(full(8, "NV12"), ["PXB SYS"] * 4 + ["SYS PXB"] * 4, "NIC")

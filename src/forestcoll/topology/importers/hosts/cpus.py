@@ -26,11 +26,14 @@ def pcie_speeds(where: str, why: str, options: ImportOptions, notes: Notes) -> t
     return options.pcie, options.pcie
 
 
-def cpu_tree(cpus: Sequence[Sequence[Sequence[str]]], pcie: Fraction, between: Fraction) -> tuple[list[Device], Links]:
+def cpu_tree(
+    cpus: Sequence[Sequence[Sequence[Sequence[str]]]], pcie: Fraction, between: Fraction
+) -> tuple[list[Device], Links]:
     """Return the switches and the links of a tree.
 
     Args:
-        cpus: of each CPU the groups of GPUs below it; a group of several shares a PCIe switch.
+        cpus: of each CPU the groups of GPUs that reach each other below it. Such a group consists of groups, each of
+            which shares a PCIe switch; if there are several, one more switch joins them.
         pcie: GB/s of a PCIe slot.
         between: GB/s between two CPUs, each of which has a link to every other one.
     """
@@ -40,13 +43,17 @@ def cpu_tree(cpus: Sequence[Sequence[Sequence[str]]], pcie: Fraction, between: F
         cpu = f"CPU{number}"
         devices.append(Device(cpu, {"device": "cpu"}))
         for group in groups:
-            above = cpu
-            if len(group) > 1:
-                above = f"PCIe-{group[0]}"
-                devices.append(Device(above, {"device": "pcie switch"}))
-                links += duplex(above, cpu, pcie)
-            for gpu in group:
-                links += duplex(gpu, above, pcie)
+            above = cpu if len(group) == 1 else _switch(devices, links, f"PCIe-{group[0][0]}-{group[-1][0]}", cpu, pcie)
+            for gpus in group:
+                top = above if len(gpus) == 1 else _switch(devices, links, f"PCIe-{gpus[0]}", above, pcie)
+                links += [link for gpu in gpus for link in duplex(gpu, top, pcie)]
     for one, other in combinations(range(len(cpus)), 2):
         links += duplex(f"CPU{one}", f"CPU{other}", between)
     return devices, links
+
+
+def _switch(devices: list[Device], links: Links, name: str, above: str, pcie: Fraction) -> str:
+    """Add a PCIe switch below a device and return its name."""
+    devices.append(Device(name, {"device": "pcie switch"}))
+    links += duplex(name, above, pcie)
+    return name

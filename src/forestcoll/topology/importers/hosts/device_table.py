@@ -15,7 +15,11 @@ from forestcoll.topology.importers.source import Source
 _GPU = re.compile(r"GPU[0-9]{1,4}")
 _DEVICE = re.compile(r"GPU[0-9]{1,4}|NIC[0-9]{1,4}|[A-Za-z][A-Za-z0-9.-]*[_0-9][A-Za-z0-9_.:-]*")
 _RELATION = re.compile(r"X|NV[0-9]{1,3}|PIX|PXB|PHB|NODE|SYS|SOC|PSB|PHX|N/A|NS")
-_TITLE_ENDS = {"CPU", "NUMA", "Affinity", "Memory"}
+_GLUED = re.compile(
+    r"(?:X|NV[0-9]{1,2}|PIX|PXB|PHB|NODE|SYS|SOC|PSB){2,}|(?:GPU[0-9]{1,3}|NIC[0-9]{1,3}){2,}|(?:mlx5_[0-9]+){2,}"
+)
+_GLUED_PART = re.compile(r"X|NV[0-9]{1,2}|PIX|PXB|PHB|NODE|SYS|SOC|PSB|GPU[0-9]{1,3}|NIC[0-9]{1,3}|mlx5_[0-9]+")
+_OTHER_TITLES = {"CPU", "NUMA", "Affinity", "Memory", "GPU", "ID"}
 _LEGEND = re.compile(r"(NIC[0-9]{1,4})\s*[:=]\s*(\S+)")
 _PEER_STATUS = {"OK", "CNS", "GNS", "TNS", "DR"}
 """What a matrix of peer access (`topo -p2p`) says of a pair; it is skipped."""
@@ -91,7 +95,12 @@ def read_table(source: Source) -> DeviceTable:
 
 
 def _words(line: str) -> Iterator[str]:
-    return (word for word in line.replace("|", " ").strip(_QUOTE).split() if word.strip(_QUOTE))
+    """Yield the words of a line; those between which a copy lost the blank are parted."""
+    for word in line.replace("|", " ").strip(_QUOTE).split():
+        if _GLUED.fullmatch(word):
+            yield from _GLUED_PART.findall(word)
+        elif word.strip(_QUOTE):
+            yield word
 
 
 def _is_device(word: str) -> bool:
@@ -127,31 +136,17 @@ def _rows(
 
 
 def _titles(words: list[tuple[int, str]], first: int) -> list[str]:
-    """Return the titles before the first row, going back over lines that hold nothing else."""
-    lines: dict[int, list[str]] = {}
-    for number, word in words[:first]:
-        lines.setdefault(number, []).append(word)
+    """Return the titles before the first row: devices, of which GPUs are first, then titles of other columns."""
+    place = first
+    while place and words[place - 1][1] in _OTHER_TITLES:
+        place -= 1
     titles: list[str] = []
-    for number in sorted(lines, reverse=True):
-        found = _devices_at_start(lines[number])
-        if found is None:
-            break
-        titles = found + titles
-        if "GPU0" in found:
-            break
-    return list(dict.fromkeys(titles))
-
-
-def _devices_at_start(line: list[str]) -> list[str] | None:
-    """Return the devices of a line of titles; None if the line is something else."""
-    found: list[str] = []
-    for word in line:
-        if word in _TITLE_ENDS or word in ("GPU", "ID"):
-            return found
-        if not _is_device(word):
-            return None
-        found.append(word)
-    return found
+    while place and _is_device(words[place - 1][1]):
+        place -= 1
+        titles.append(words[place][1])
+    titles.reverse()
+    start = next((number for number, title in enumerate(titles) if _GPU.fullmatch(title)), len(titles))
+    return list(dict.fromkeys(titles[start:]))
 
 
 def _check_self(source: Source, title: str, titles: list[str], entries: list[str], line: int) -> None:

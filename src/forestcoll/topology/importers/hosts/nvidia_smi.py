@@ -24,10 +24,11 @@ MOST_NVLINKS = 18
 _LEAST_OF_V100 = 5
 """With fewer NVLinks in a row, the GPU may be of a generation whose links are slower than 25 GB/s."""
 
-_SWITCHED = ("PIX", "PSB", "PXB")
+_ONE_BRIDGE = ("PIX", "PSB")
+_SWITCHED = (*_ONE_BRIDGE, "PXB")
 _CPU = (*_SWITCHED, "PHB")
 _NUMA = (*_CPU, "NODE")
-_SHARED_WITH_NIC = (("PIX", "PSB"), ("PXB",), ("PHB", "NODE", "PHX"))
+_SHARED_WITH_NIC = (_ONE_BRIDGE, ("PXB",), ("PHB", "NODE", "PHX"))
 
 Links = list[tuple[str, str, Fraction]]
 
@@ -116,8 +117,14 @@ def _nvlink(source: Source, total: int, most: int, options: ImportOptions, notes
 def _pcie(source: Source, table: DeviceTable, options: ImportOptions, notes: Notes) -> tuple[list[Device], Links]:
     """Return PCIe switches and CPUs, and the links of the tree that they make with the GPUs."""
     pcie, between = pcie_speeds(source.where, "NVLink does not join all GPUs", options, notes)
-    notes.assume("GPUs with PIX or PXB share a PCIe switch, which has one link to its CPU")
-    return cpu_tree([_near(table, _SWITCHED, members) for members in _near(table, _NUMA)], pcie, between)
+    notes.assume(
+        "GPUs with PIX share a PCIe switch; PXB joins these by one more; each has one link upwards, to its CPU"
+    )
+    cpus = [
+        [_near(table, _ONE_BRIDGE, members) for members in _near(table, _SWITCHED, below)]
+        for below in _near(table, _NUMA)
+    ]
+    return cpu_tree(cpus, pcie, between)
 
 
 def _near(table: DeviceTable, words: Sequence[str], members: Sequence[str] | None = None) -> list[list[str]]:
