@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from cli_run import process, run_command
 
+from forestcoll.cli import import_files
+from forestcoll.topology.importers.formats import FORMATS
+
 MATRIX = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-63\nGPU1\tNV12\t X \t0-63\n"
 
 
@@ -104,7 +107,7 @@ def test_standard_input_is_a_file(tmp_path: Path) -> None:
         (["--nvlink", "0"], "'0'; expected a bandwidth above 0"),
         (["--nvlink", "fast"], "'fast' is not a number"),
         (["--pcie", "32GB"], "unknown unit 'GB'"),
-        (["--format", "nccl"], "there is no format 'nccl'; did you mean 'nccl-xml'? there are nccl-xml, "),
+        (["--format", "nccl"], "there is no format 'nccl'; did you mean 'nccl-xml'? there are forestcoll, nccl-xml, "),
         (["--speeds", "measured"], "'measured' is not one of 'nominal', 'nccl'"),
     ],
 )
@@ -118,6 +121,21 @@ def test_an_unknown_text_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "none of the formats" in run_command("import", path).complaint()
     assert "the format is not known by the content" in run_command("optimum", path).complaint()
     assert "no row such as" in run_command("import", path, "--format", "nvidia-smi-topo").complaint()
+
+
+def test_help_lists_every_format_and_the_document_describes_each() -> None:
+    assert tuple(form.name for form in FORMATS) == import_files.FORMAT_NAMES
+    document = (Path(__file__).parents[2] / "docs" / "imports.md").read_text()
+    help_text = "".join(run_command("import", "--help").out.split())
+    for form in FORMATS:
+        assert form.name in help_text
+        assert f"`{form.name}`" in document
+
+
+def test_a_file_of_this_project_is_one_of_the_formats(tmp_path: Path) -> None:
+    path = tmp_path / "ring.json"
+    assert run_command("topology", "ring:nodes=5", "-o", path).status == 0
+    assert run_command("import", path, "--json").document()["format"] == "forestcoll"
 
 
 def test_files_of_two_formats_are_refused(topo: Path, tmp_path: Path) -> None:

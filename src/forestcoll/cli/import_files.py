@@ -12,6 +12,30 @@ from forestcoll.files import is_standard_stream
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+FORMAT_NAMES = (
+    "forestcoll",
+    "nccl-xml",
+    "nvidia-smi-topo",
+    "nvidia-smi-nvlink",
+    "amd-smi",
+    "hwloc-xml",
+    "p2p-bandwidth",
+    "ibnetdiscover",
+    "sndlib",
+    "graphml",
+    "gml",
+    "infragraph",
+    "slurm",
+    "taccl",
+    "astra-sim-ns3",
+    "astra-sim-analytical",
+    "node-link",
+    "matrix",
+    "edge-list",
+    "adjacency-list",
+)
+"""The names of the formats, so that --help need not import them; `tests/cli` compares them with the table."""
+
 _SPEEDS = {
     "--link-bandwidth": "The speed of links of any other kind.",
     "--nic": "The speed of a network card.",
@@ -30,7 +54,11 @@ def _speed_options(command: Command) -> Command:
 @click.command("import")
 @click.argument("files", metavar="FILE...", type=FileName(), nargs=-1, required=True)
 @click.option(
-    "--format", "form", type=FormatName(), metavar="FORMAT", help="The format of FILE.  [default: found by the content]"
+    "--format",
+    "form",
+    type=FormatName(),
+    metavar="FORMAT",
+    help=f"The format of FILE: {', '.join(FORMAT_NAMES)}.  [default: found by the content]",
 )
 @click.option(
     "--speeds",

@@ -25,14 +25,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from forestcoll.errors import InputError, InternalError, did_you_mean, shown
 from forestcoll.files import path_of
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology, TopologyLike
-from forestcoll.topology.networkx_graph import from_networkx
+from forestcoll.topology.networkx_graph import bandwidth_name, from_networkx
 from forestcoll.topology.parameters import MAX_COMPUTE, Parameter, parameter_of
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 MAX_LINKS = 2**22
 """The most one-way links that a builder makes."""
@@ -137,7 +140,7 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
 
     Args:
         topology: a `Topology`, which is returned as it is, a text, a path, which is a file in any case, or a networkx
-            graph of any kind.
+            graph of any kind, of whose edges `bandwidth` is read or, if none has it, `capacity` or `weight`.
         connected: whether the compute nodes of a file or a graph must all reach each other.
 
     Example:
@@ -160,7 +163,7 @@ def load_with_assumptions(topology: TopologyLike, *, connected: bool = True) -> 
         path = path_of(topology) if isinstance(topology, str) else Path(topology)
         return _read_file(path, connected=connected)
     if _is_graph(topology):
-        return from_networkx(topology, connected=connected), ()
+        return _from_graph(topology, connected=connected)
     kinds = "a builder's spec, a file, a networkx graph or a Topology"
     raise InputError(f"topology is {shown(topology)}; expected {kinds}")
 
@@ -169,6 +172,18 @@ def _read_file(path: Path, *, connected: bool) -> tuple[Topology, tuple[str, ...
     from forestcoll.topology.importers.reading import read_any_topology
 
     return read_any_topology(path, connected=connected)
+
+
+def _from_graph(graph: "nx.Graph", *, connected: bool) -> tuple[Topology, tuple[str, ...]]:
+    name = bandwidth_name(graph)
+    network = from_networkx(graph, connected=connected, bandwidth=name)
+    if name == "bandwidth":
+        return network, ()
+    from forestcoll.topology.importers.imported import Imported
+    from forestcoll.topology.importers.notes import Notes
+
+    notes = Notes(assumed=[f"{name} of an edge is its bandwidth, in {network.bandwidth_unit}"])
+    return Imported.of(network, "networkx", notes).topology, tuple(notes.assumed)
 
 
 def _is_graph(value: object) -> bool:

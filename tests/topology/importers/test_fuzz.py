@@ -16,12 +16,17 @@ from test_nvidia_smi import CUBE_MESH, DGX_A100, status
 from test_simulators import FABRIC, INFRAGRAPH, SPECTRUM, taccl, yaml
 
 from forestcoll.errors import InputError
+from forestcoll.exact import json_text
+from forestcoll.topology import topology_to_document
 from forestcoll.topology.importers.formats import FORMATS, format_of, import_sources
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
+from forestcoll.topology.registry import build_topology
 
 JSON_OF_AMD = '[{"gpu": 0, "bdf": "a", "links": [{"gpu": 1, "link_type": "XGMI", "num_hops": 1, "weight": 15}]}]'
+OWN = json_text(topology_to_document(build_topology("ring:nodes=4,bandwidth=25/3")), indent=1)
 INPUTS = {
+    "forestcoll": [OWN],
     "nccl-xml": [dgx_a100(), mi300x(), two_hives()],
     "nvidia-smi-topo": [DGX_A100, CUBE_MESH],
     "nvidia-smi-nvlink": [status(4, 12)],

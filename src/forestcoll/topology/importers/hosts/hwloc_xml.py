@@ -66,7 +66,8 @@ def _host(source: Source, options: ImportOptions, notes: Notes) -> HostFile:
     ]
     parents = {id(child): parent for parent in root.all("object") for child in parent.children}
     devices = tuple(Device(name, _attributes(each, parents)) for name, each in gpus.items())
-    return HostFile(source, source.stem, devices, tuple(switches), tuple(links))
+    names_of_host = (each.get("value") for each in root.all("info") if each.get("name") == "HostName")
+    return HostFile(source, next(names_of_host, "") or source.stem, devices, tuple(switches), tuple(links))
 
 
 def _between_cpus(
