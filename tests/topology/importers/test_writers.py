@@ -30,7 +30,7 @@ def test_a_format_that_keeps_all_gives_the_same_network(spec: str, name: str, tm
     topology = build_topology(spec)
     write_network(topology, tmp_path / name)
     read = load_topology(tmp_path / name)
-    assert (read.nodes, read.links, read.name) == (topology.nodes, topology.links, topology.name)
+    assert read == topology
     assert optimum(read).algbw == optimum(topology).algbw
 
 

@@ -18,7 +18,7 @@ class Imported:
     """A network from a file of another tool.
 
     Attributes:
-        topology: the network; its attribute `imported` holds format, assumptions and what was ignored.
+        topology: the network; its attribute `imported` holds what was assumed and ignored, if anything was.
         format: the name of the format.
         ignored: what the files hold and the network does not, and why.
         assumed: what the network has and the files do not say.
@@ -37,11 +37,12 @@ class Imported:
 
     @classmethod
     def of(cls, topology: Topology, name: str, notes: Notes) -> "Imported":
-        """Return an import whose topology keeps the notes."""
-        said: dict[str, object] = {"format": name}
-        said |= {key: list(value) for key, value in (("assumed", notes.assumed), ("ignored", notes.ignored)) if value}
-        attributes = MappingProxyType({**topology.attributes, IMPORTED: said})
-        return cls(replace(topology, attributes=attributes), name, tuple(notes.ignored), tuple(notes.assumed))
+        """Return an import whose topology keeps the notes, if there are any."""
+        said = {key: list(value) for key, value in (("assumed", notes.assumed), ("ignored", notes.ignored)) if value}
+        if said:
+            attributes = MappingProxyType({**topology.attributes, IMPORTED: {"format": name, **said}})
+            topology = replace(topology, attributes=attributes)
+        return cls(topology, name, tuple(notes.ignored), tuple(notes.assumed))
 
     @property
     def boxes(self) -> int:
