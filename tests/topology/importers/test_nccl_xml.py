@@ -307,7 +307,7 @@ def test_a_file_that_only_places_devices_is_refused_with_what_to_run() -> None:
         (dgx_a100().replace('speed="200000"', 'speed="fast"', 1), "line 3: net speed is 'fast'"),
         (dgx_a100().replace('sm="80"', 'sm="35"'), "what one NVLink of a GPU with sm=35 carries; give --nvlink GBPS"),
         (mi300x('sm="1"'), "what one xGMI link of a GPU with gcn=? carries; give --xgmi GBPS"),
-        (system(cpu('<gpu dev="0"/>')), "<gpu> stands in no <pci>"),
+        (system(cpu('<gpu dev="0"/>')), "<gpu> is in no <pci>"),
         (system(cpu(gpu("01", 0, ""))), "has 1 compute node"),
         ('<!DOCTYPE system [<!ENTITY a "b">]>' + dgx_a100().replace("stray", "&a;"), None),
         (dgx_a100().replace("</gpu>", "&a;</gpu>", 1), "not well-formed XML: undefined entity"),
@@ -318,6 +318,11 @@ def test_what_is_broken_is_said_with_its_line(text: str, said: str | None) -> No
         assert import_text(text).bandwidths == {Fraction(300): 16}
     else:
         assert said in problem(text)
+
+
+def test_a_dump_of_graphs_is_a_plan_and_no_network() -> None:
+    text = '<graphs version="1"><graph id="0" pattern="4"><channel><gpu dev="0"/></channel></graph></graphs>'
+    assert "are its plan and no network; run the job with NCCL_TOPO_DUMP_FILE" in problem(text)
 
 
 def test_hosts_without_nics_cannot_be_joined() -> None:

@@ -1,4 +1,4 @@
-"""The formats that are imported, each in one line of one table, and the way from files to a network.
+"""The formats that are imported, each in one line of one table, and the path from files to a network.
 
 A file is found by its content: the formats are tried in the order of the table, which begins with the most
 distinctive ones. A format is a module with two functions: `looks_like(text)` and `read(sources, options, notes)`, which

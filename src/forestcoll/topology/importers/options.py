@@ -6,7 +6,7 @@ from fractions import Fraction
 from forestcoll.errors import InputError
 
 SPEEDS = ("nominal", "nccl")
-"""Speeds of links from a table: those that vendors publish, or those that NCCL and RCCL reckon with."""
+"""Speeds of links from a table: those that vendors publish, or those that NCCL and RCCL assume."""
 
 MATRICES = ("ports", "complete")
 """What a matrix of bandwidths is: ports of one switch, or a link for each pair."""
@@ -24,6 +24,14 @@ class ImportOptions:
         pcie: a PCIe slot, which is also a port of a PCIe switch.
         nic: a network card.
         link_bandwidth: a link of any other kind.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> ImportOptions(nvlink=Fraction(25)).nvlink
+        Fraction(25, 1)
+
+    Raises:
+        InputError: a speed is not above 0, or a word is none of those that are allowed.
     """
 
     speeds: str = "nominal"

@@ -1,4 +1,4 @@
-"""The file that stands where a topology is expected: in this project's format, or in any format that is imported.
+"""A file that is given where a topology is expected: in this project's format, or in any format that is imported.
 
 Importing with options, and seeing what was understood, is `formats.import_topology`.
 """

@@ -128,8 +128,8 @@ def _documents(source: Source, notes: Notes) -> list[_Switch]:
     tree, block = with_shape[0].get("tree"), with_shape[0].get("block")
     if isinstance(tree, dict):
         return [_tree_switch(source, each) for each in objects(source, tree.get("switches"), "switches")]
-    assert isinstance(block, dict)  # noqa: S101
-    return [_block(source, each) for each in objects(source, block.get("blocks"), "blocks")]
+    blocks = block.get("blocks") if isinstance(block, dict) else None
+    return [_block(source, each) for each in objects(source, blocks, "blocks")]
 
 
 def _tree_switch(source: Source, value: Mapping[str, object]) -> _Switch:

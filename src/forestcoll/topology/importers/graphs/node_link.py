@@ -1,4 +1,4 @@
-"""Node-link JSON of networkx that is not marked as this project's format, and the like of other tools.
+"""Node-link JSON of networkx that is not marked as this project's format, and similar files of other tools.
 
 `{"nodes": [{"id": …}], "links": [{"source": …, "target": …}]}`, with `edges` for `links` in newer versions.
 """

@@ -1,9 +1,9 @@
 """The tables of `amd-smi topology` and `rocm-smi --showtopo`, and the JSON of the first: which GPUs xGMI joins.
 
-Both tools say that two GPUs are one hop apart if a way over xGMI joins them, also an indirect one. Where the table of
-bandwidths has values, only pairs with a value above 0 have links of their own, and the greatest value divided by the
-least counts these. Where it has none, and the weights of xGMI pairs differ, only the pairs with the least weight are
-direct. The bandwidths themselves are those of the driver, and not those of the links, so the speed is asked for.
+Both tools say that two GPUs are one hop apart if xGMI joins them, even over other GPUs. Where the table of bandwidths
+has values, only pairs with a value above 0 have links of their own, and the greatest value divided by the least counts
+these. Where it has none, and the weights of xGMI pairs differ, only the pairs with the least weight are direct. The
+bandwidths themselves are those of the driver, and not those of the links, so the speed is asked for.
 """
 
 from collections.abc import Sequence

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from forestcoll.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes, counted
 from forestcoll.topology.importers.source import Source
@@ -128,7 +129,8 @@ def _check_fabric(hosts: Sequence[HostFile]) -> None:
     alone = [host for host in hosts if not host.nics]
     if len(hosts) > 1 and alone:
         source = alone[0].source
-        raise source.error(f"lists no NIC of host {alone[0].host!r} that could join it to other hosts")
+        what = f"lists no NIC of host {shown(alone[0].host)} that joins it to other hosts"
+        raise source.error(f"{what}; import one host alone, or NCCL's topology XML of each host")
 
 
 def _add_host(builder: TopologyBuilder, host: HostFile, *, with_fabric: bool) -> None:

@@ -1,7 +1,7 @@
 """XML of hwloc (`lstopo topology.xml`): GPUs, and the matrix of NVLink or xGMI bandwidths between them.
 
-The matrix has MB/s one way, and 1000000 or 0 on the diagonal. All NVSwitches are merged into one: the file lacks the
-trunks between them. CPUs can be part of the matrix, on POWER.
+The matrix has MB/s for each direction, and 1000000 or 0 on the diagonal. All NVSwitches are merged into one: the file
+lacks the links between them. CPUs can be part of the matrix, on POWER.
 """
 
 import re

@@ -3,8 +3,8 @@
 `nominal` is what vendors publish: NVLink 20 (generation 1, P100), 25 (generations 2 to 4, V100 to H200), 50 (generation
 5, B200) and 56.25 / 4 on the boards with GA102 and AD102; Infinity Fabric of 23 GT/s (MI50, MI100), 25 GT/s (MI250) and
 32 GT/s (MI300) on 16 lanes, and 76.8 on MI355X; PCIe as transfers a second times lanes, before encoding. `nccl` is what
-NCCL and RCCL reckon with in their graph search (`topo.h` of both), which is what these libraries expect to reach. Of
-the links between CPUs, both take NCCL's figures.
+NCCL and RCCL assume in their graph search (`topo.h` of both), which is what these libraries expect to reach. Of the
+links between CPUs, both take NCCL's figures.
 """
 
 from fractions import Fraction
@@ -25,7 +25,7 @@ _OLD_NAMES = {"910": "gfx90a"}
 """How older versions of RCCL write an architecture, where it is not the number after `gfx`."""
 
 _PCIE_LANE = {"2.5": 15, "5": 30, "8": 60, "16": 120, "32": 240, "64": 480}
-"""By the GT/s of a PCIe lane, what NCCL reckons with: 100 Mb/s."""
+"""By the GT/s of a PCIe lane, what NCCL assumes, in units of 100 Mb/s."""
 
 _DEFAULT_RATE = "8"
 """The GT/s that NCCL takes where the speed of a slot is unknown."""

@@ -64,7 +64,7 @@ class NetElement:
 
 @dataclass(eq=False)
 class Slot:
-    """A place in the tree of a host: a CPU, a PCIe switch, or a card with what it bears.
+    """A place in the tree of a host: a CPU, a PCIe switch, or a card with its GPUs and ports.
 
     Attributes:
         name: its bus id; of a CPU the number of its NUMA node.
@@ -117,6 +117,9 @@ def read_systems(source: Source) -> list[System]:
     """
     text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source.text)
     found = list(_SYSTEM.finditer(text))
+    if not found and "<graphs" in text:
+        what = "is a dump of NCCL's graphs, which are its plan and no network"
+        raise source.error(f"{what}; run the job with NCCL_TOPO_DUMP_FILE=topo.xml and import that file")
     if not found:
         raise source.error("has <system> but no </system>; the file is cut off, so write it again")
     systems = []
@@ -146,7 +149,7 @@ def _fill(source: Source, system: System, slot: Slot, element: Element) -> None:
             _fill(source, system, below, child)
         elif child.tag == "gpu":
             if slot.is_cpu:
-                raise source.error("<gpu> stands in no <pci>; put it into one", child.line)
+                raise source.error("<gpu> is in no <pci>; put it into one", child.line)
             slot.gpus.append(_gpu(source, child))
         elif child.tag == "nic":
             _add_nets(source, system, slot, child)

@@ -27,7 +27,7 @@ _NAMES = {"nvlink": "NVLink", "xgmi": "xGMI link"}
 
 def looks_like(text: str) -> bool:
     """Return whether the text is such a file."""
-    return "<system" in text and ("<cpu" in text or "</system" in text)
+    return ("<system" in text and ("<cpu" in text or "</system" in text)) or "<graphs" in text
 
 
 def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
@@ -142,7 +142,7 @@ def _is_joined(plain: HostFile, gpus: list[str]) -> bool:
 
 
 def _links_of(host: _Host, gpu: _Gpu, gpus: dict[tuple[str, str], _Gpu]) -> Links:
-    """Return the links that a GPU lists, to other GPUs one way and to the NVSwitch both ways."""
+    """Return the links that a GPU lists, to other GPUs in one direction and to the NVSwitch in both."""
     links: Links = []
     for entry in gpu.element.links:
         if entry.count == 0 or entry.is_to_cpu:

@@ -148,7 +148,7 @@ def _nics(source: Source, table: DeviceTable, options: ImportOptions, notes: Not
     far = [table.names.get(nic, nic) for nic in table.nics if nic not in near]
     if far:
         notes.ignore(f"{source.where}: {counted(len(far), 'NIC')} further away from GPUs than others: {listed(far)}")
-    way = options.nic if options.pcie is None else options.pcie
+    reach = options.nic if options.pcie is None else options.pcie
     if options.pcie is None:
         notes.assume("PCIe is as fast as the NICs; --pcie gives its speed")
     users: dict[str, list[str]] = {}
@@ -158,4 +158,4 @@ def _nics(source: Source, table: DeviceTable, options: ImportOptions, notes: Not
     for near_gpus, nics in by_gpus.items():
         users |= shared_out(near_gpus, nics)
     names = {nic: table.names.get(nic, nic) for nic in near}
-    return tuple(Nic(names[nic], options.nic, tuple((gpu, way) for gpu in users[nic])) for nic in near)
+    return tuple(Nic(names[nic], options.nic, tuple((gpu, reach) for gpu in users[nic])) for nic in near)

@@ -1,7 +1,8 @@
 """The PCIe tree of a host in NCCL's XML: which NICs serve GPUs, how fast they reach them, and the tree as a network.
 
 A NIC counts if it shares a PCIe switch with a GPU. If no NIC does, as in many virtual machines, all cards with a PCIe
-slot count. A PCIe switch with a single device below is left out: the slowest slot on the way stands for it.
+slot count. A PCIe switch with a single device below is left out: its link has the bandwidth of the slowest slot on the
+path.
 """
 
 from collections.abc import Mapping, Sequence
@@ -81,11 +82,11 @@ class PcieTree:
             gpus = list(self.gpus.values()) if meeting is None else self._gpus_below[meeting]
             users = shared_out(gpus, [self._name(card) for card in cards])
             for card in cards:
-                ways = tuple((gpu, self._way(card, gpu, meeting)) for gpu in users[self._name(card)])
-                nics[card] = self._nic(card, ways)
+                paths = tuple((gpu, self._path_speed(card, gpu, meeting)) for gpu in users[self._name(card)])
+                nics[card] = self._nic(card, paths)
         return [nics[card] for card in self._cards]
 
-    def _way(self, card: Slot, gpu: str, meeting: Slot | None) -> Fraction:
+    def _path_speed(self, card: Slot, gpu: str, meeting: Slot | None) -> Fraction:
         """Return what the slowest slot between a NIC and a GPU carries; `meeting` is the lowest slot above both."""
         slot = next(slot for slot, name in self.gpus.items() if name == gpu)
         ends = [*self._below(card, meeting), *self._below(slot, meeting)]

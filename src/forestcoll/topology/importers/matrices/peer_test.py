@@ -1,7 +1,7 @@
 """The output of NVIDIA's p2pBandwidthLatencyTest, and of nvbandwidth between GPUs.
 
-The first holds several matrices: `P2P=Enabled` is read, one way. A bidirectional matrix holds the sum of both ways, so
-half of it is taken where there is no other.
+The first holds several matrices: the unidirectional one of `P2P=Enabled` is read. A bidirectional matrix holds the sum
+of both directions, so half of it is taken where there is no other.
 """
 
 import re

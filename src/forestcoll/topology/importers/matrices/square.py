@@ -1,8 +1,8 @@
 """A matrix of bandwidths between all pairs, and the network that it means.
 
 Each pair was measured alone, so a matrix cannot show what pairs share. By default it is read as the ports of one
-switch: what a node sends is at most the greatest value of its row, what it receives the greatest of its column. Read as
-a complete graph, which has to be asked for, the matrix of a box with a switch promises far too much.
+switch: what a node sends is at most the greatest value of its row, what it receives the greatest of its column.
+`--matrix complete` reads a complete graph; of a box with a switch, that gives far too much bandwidth.
 """
 
 from collections.abc import Mapping, Sequence
