@@ -92,11 +92,15 @@ from .topology import Topology as Topology
 from .topology import TopologyBuilder as TopologyBuilder
 from .topology import read_topology as read_topology
 from .topology import write_topology as write_topology
+from .topology.importers.formats import import_topology as import_topology
+from .topology.importers.imported import Imported as Imported
+from .topology.importers.options import ImportOptions as ImportOptions
 from .topology.networkx_graph import from_networkx as from_networkx
 from .topology.networkx_graph import to_networkx as to_networkx
 from .topology.registry import build_topology as build_topology
 from .topology.registry import builders as builders
 from .topology.registry import load_topology as load_topology
+from .topology.writers.formats import write_network as write_network
 from .verification import Fault as Fault
 from .verification import Report as Report
 from .verification import SeriesReport as SeriesReport

@@ -9,7 +9,7 @@ import pytest
 from forestcoll.errors import InputError
 from forestcoll.topology import topology_from_document, topology_to_document
 from forestcoll.topology.networkx_graph import from_networkx, to_networkx
-from forestcoll.topology.registry import build_topology
+from forestcoll.topology.registry import build_topology, load_topology
 
 
 def test_an_undirected_graph_is_full_duplex() -> None:
@@ -129,3 +129,16 @@ def test_without_networkx_the_error_names_the_package_to_install(monkeypatch: py
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(InputError, match=r"pip install 'forestcoll\[networkx\]'"):
         to_networkx(topology)
+
+
+@pytest.mark.parametrize("name", ["capacity", "weight"])
+def test_the_capacity_or_weight_of_an_unmarked_graph_is_read_as_bandwidth_and_said(name: str) -> None:
+    graph = nx.cycle_graph(3)
+    nx.set_edge_attributes(graph, 7, name)
+    topology = load_topology(graph)
+    assert {link.bandwidth for link in topology.links} == {Fraction(7)}
+    said = {"format": "networkx", "assumed": [f"{name} of an edge is its bandwidth, in GB/s"]}
+    assert topology.attributes["imported"] == said
+    graph.edges[0, 1]["bandwidth"] = 1
+    with pytest.raises(InputError, match=f'has no "bandwidth" but has "{name}"'):
+        load_topology(graph)

@@ -20,7 +20,7 @@ from forestcoll.environment import pacing_here
 from forestcoll.errors import ForestcollError, InputError
 from forestcoll.runtime.communicator import Communicator
 from forestcoll.runtime.elements import ReduceOp
-from forestcoll.runtime.plan import Plan, Runnable, plan_of
+from forestcoll.runtime.plan import Plan, plan_of
 from forestcoll.schedule.files import schedule_from_document, schedule_text
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.value import StepSchedule
@@ -110,7 +110,7 @@ class BenchReport:
     """
 
     name: str
-    schedule: Runnable
+    schedule: Schedule
     size: int
     members: int
     pacing: bool
@@ -178,7 +178,7 @@ def bench(
     return reports
 
 
-def _shared(launch: Launch, make_schedules: Callable[[], Sequence[tuple[str, Schedule]]]) -> list[tuple[str, Runnable]]:
+def _shared(launch: Launch, make_schedules: Callable[[], Sequence[tuple[str, Schedule]]]) -> list[tuple[str, Schedule]]:
     """Return the schedules of rank 0; where they could not be made, the other ranks end without a message."""
     made: Sequence[tuple[str, Schedule]] = ()
     if launch.rank == 0:
@@ -196,7 +196,7 @@ def _shared(launch: Launch, make_schedules: Callable[[], Sequence[tuple[str, Sch
     ]
 
 
-def _runnable(text: str) -> Runnable:
+def _runnable(text: str) -> Schedule:
     schedule = schedule_from_document(json.loads(text), where="the schedule of rank 0")
     if not isinstance(schedule, TreeSchedule | StepSchedule):
         raise InputError(f"bench: a schedule of kind {schedule.kind!r} cannot be run; use trees or steps")
@@ -221,7 +221,7 @@ class _Session:
     listener: Listener
     library_times: dict[tuple[object, ...], Timing | None]
 
-    def report(self, number: int, name: str, schedule: Runnable, plan: Plan) -> BenchReport:
+    def report(self, number: int, name: str, schedule: Schedule, plan: Plan) -> BenchReport:
         """Measure one schedule."""
         library_name = None if self.other is None else self.other.name
         report = BenchReport(name, schedule, plan.size, len(plan.members), self.pacing, library_name)
@@ -244,7 +244,7 @@ class _Session:
             self.launch.meet()
         return replace(report, rows=tuple(rows))
 
-    def _row(self, group: Communicator, case: Case, schedule: Runnable) -> Row:
+    def _row(self, group: Communicator, case: Case, schedule: Schedule) -> Row:
         places = (False, True) if self.request.in_place else (False,)
         kinds = [self._timing(group, Operation(case, self.launch.rank, in_place=in_place)) for in_place in places]
         bound = None if schedule.bound is None else schedule.bound.algbw

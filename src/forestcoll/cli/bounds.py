@@ -2,7 +2,7 @@
 
 import click
 
-from forestcoll.cli.options import json_option, ranks_option, topology_argument
+from forestcoll.cli.options import json_option, named_network, ranks_option, topology_argument
 
 
 @click.command("bounds")
@@ -28,7 +28,7 @@ def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool
     from forestcoll.presentation.printing import print_json, print_page
 
     with TerminalProgress() as progress:
-        found = bounds_of(topology, ranks=ranks, root=root, progress=progress)
+        found = bounds_of(named_network(topology, connected=ranks is None), ranks=ranks, root=root, progress=progress)
     if as_json:
         print_json(bounds_document(found))
     else:

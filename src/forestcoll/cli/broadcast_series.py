@@ -6,6 +6,7 @@ import click
 
 from forestcoll.cli.options import (
     json_option,
+    named_network,
     output_option,
     path_option,
     ports_option,
@@ -63,12 +64,11 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.presentation.series import generated_document, generated_page
     from forestcoll.schedule.files import write_schedule
     from forestcoll.simulation.series.play import good_cuts, play_series
-    from forestcoll.topology.registry import load_topology
     from forestcoll.verification import certified, verify
 
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
-        network = with_ports(load_topology(topology), ports)
+        network = with_ports(named_network(topology), ports)
         listed = None if order is None else [each.strip() for each in order.split(",")]
         compared = compare_series(network, source, order=listed, progress=progress)
         progress.begin("colouring the links")

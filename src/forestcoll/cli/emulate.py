@@ -46,8 +46,10 @@ def command(  # noqa: PLR0913 (one parameter an option)
     All namespaces and processes end with the command, also if it is killed. The exit status is that of the first rank
     that failed, else 0.
     """
-    from forestcoll.cli.watching import Watch
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.emulation import emulate
 
-    with Watch() as watch:
-        return emulate(topology, command, scale=scale, degrade=degrade, grace=grace, launcher=launcher, progress=watch)
+    with TerminalProgress() as progress:
+        return emulate(
+            topology, command, scale=scale, degrade=degrade, grace=grace, launcher=launcher, progress=progress
+        )

@@ -41,6 +41,11 @@ EXAMPLES = {
         "forestcoll generate dgx-a100:boxes=2 --collective allreduce --max-trees 4",
         "forestcoll generate torus:dims=4x4 --method bfb -o steps.json.gz",
     ),
+    "import": (
+        "forestcoll topology dgx-a100:boxes=2 -o network.graphml",
+        "forestcoll import network.graphml -o network.json",
+        "forestcoll optimum network.json",
+    ),
     "optimum": (
         "forestcoll optimum dgx-a100:boxes=2",
         "forestcoll optimum dgx-a100:boxes=2 --collective allreduce",

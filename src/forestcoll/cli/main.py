@@ -30,6 +30,7 @@ _COMMANDS = {
     "export": "Write a schedule as a program for a runtime.",
     "find-topology": "Find networks that are designed for collectives.",
     "generate": "Generate a verified schedule that reaches the optimum.",
+    "import": "Read a file of another tool as a network.",
     "optimum": "Compute the exact optimum of a collective.",
     "simulate": "Simulate the time of a schedule by message size.",
     "pipelined-broadcast": "Plan the broadcast of one large message in packets.",
@@ -42,8 +43,8 @@ _COMMANDS = {
 
 
 def module_of(command: str) -> str:
-    """Return the name of the file that holds a command."""
-    return command.replace("-", "_")
+    """Return the name of the file that holds a command; Python reserves the word `import`."""
+    return "import_files" if command == "import" else command.replace("-", "_")
 
 
 class _LazyGroup(click.Group):
@@ -126,8 +127,9 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
 def forestcoll() -> None:
     """Compute the exact optimum of a collective on any network, and a verified schedule that reaches it.
 
-    TOPOLOGY is a file in networkx's node-link JSON (format forestcoll.topology/1), - for standard input, or the name of
-    a builder with parameters, such as dgx-a100:boxes=2 or torus:dims=4x4x4.
+    TOPOLOGY is a file, - for standard input, or the name of a builder with parameters, such as dgx-a100:boxes=2 or
+    torus:dims=4x4x4. A file is networkx's node-link JSON (format forestcoll.topology/1), or a file of another tool that
+    "forestcoll import" reads, such as NCCL's topology XML or the output of nvidia-smi topo -m.
     """
 
 

@@ -112,6 +112,17 @@ def collective_options(command: Command) -> Command:
     return command
 
 
+def named_network(topology: str, *, connected: bool = True) -> "Topology":
+    """Return the network that TOPOLOGY names; what was assumed to import it is a note on standard error."""
+    from forestcoll.presentation.printing import print_note
+    from forestcoll.topology.registry import load_with_assumptions
+
+    network, assumed = load_with_assumptions(topology, connected=connected)
+    for text in assumed:
+        print_note(f"{network.name}: assumed: {text}")
+    return network
+
+
 def with_ports(network: "Topology", ports: str | None) -> "Topology":
     """Return the network with the port model that `ports_option` selects."""
     return network if ports is None else replace(network, port_model="one-port" if ports == "one" else None)
@@ -162,9 +173,7 @@ class CollectiveOptions:
 
     def network(self, topology: str) -> "Topology":
         """Return the network of a spec or a file. If ranks are given, only they must reach each other."""
-        from forestcoll.topology.registry import load_topology
-
-        return load_topology(topology, connected=self.ranks is None)
+        return named_network(topology, connected=self.ranks is None)
 
     def without_relays(self, best: "Optimum", progress: "Progress") -> "RelayGain | None":
         """Return the gain by idle nodes as relays, or None if no node relays data."""

@@ -6,6 +6,7 @@ import click
 
 from forestcoll.cli.options import (
     json_option,
+    named_network,
     output_option,
     path_option,
     ports_option,
@@ -51,12 +52,11 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.presentation.pipeline import draw_plans, pipeline_document, pipeline_page
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.schedule.files import write_schedule
-    from forestcoll.topology.registry import load_topology
     from forestcoll.verification import certified, verify
 
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
-        network = with_ports(load_topology(topology), ports)
+        network = with_ports(named_network(topology), ports)
         pipeline = Pipeline(network, source, progress)
         plan = pipeline.plan(size, packets=packets)
         by_rule = pipeline.plan(size, packets=root_rule(size))

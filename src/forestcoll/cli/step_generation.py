@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from forestcoll.cli.options import named_network
 from forestcoll.collective import Collective
 from forestcoll.files import is_standard_stream
 
@@ -51,12 +52,11 @@ def generate_and_report(request: StepOptions, output: Path | None, *, as_json: b
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.steps import generated_document, generated_page
     from forestcoll.schedule.files import write_schedule
-    from forestcoll.topology.registry import load_topology
     from forestcoll.verification import certified, verify
 
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
-        network = load_topology(request.topology)
+        network = named_network(request.topology)
         schedule = generate_steps(
             network,
             request.collective,

@@ -71,9 +71,9 @@ class TerminalProgress(Progress):
         if text in self._remarks:
             return
         self._remarks.add(text)
-        from forestcoll.presentation.text import printable
+        from forestcoll.presentation.printing import note_line
 
-        line = f"forestcoll: note: {printable(text)}"
+        line = note_line(text)
         if self._bars is None:
             click.echo(line, err=True)
         else:

@@ -246,3 +246,41 @@ class Reductions(_TextType[str]):
 
         ops_named(text)
         return text
+
+
+class Speed(_TextType[Fraction]):
+    """A bandwidth in GB/s, or with a unit of its own."""
+
+    name = "speed"
+
+    def read(self, text: str) -> Fraction:
+        """Return the GB/s."""
+        from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
+
+        try:
+            speed = bandwidth_in(BANDWIDTH_UNIT, text)
+        except ValueError as error:
+            raise ValueError(f"{shown(text)} {error}") from None
+        if speed <= 0:
+            raise ValueError(f"{shown(text)}; expected a bandwidth above 0")
+        return speed
+
+
+class FormatName(_TextType[str]):
+    """A format of networks that can be imported."""
+
+    name = "format"
+
+    def read(self, text: str) -> str:
+        """Return the name, after a check that there is such a format."""
+        from forestcoll.topology.importers.formats import format_named
+
+        return format_named(text).name
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Return the formats that begin so."""
+        from click.shell_completion import CompletionItem
+
+        from forestcoll.topology.importers.formats import FORMATS
+
+        return [CompletionItem(each.name, help=each.title) for each in FORMATS if each.name.startswith(incomplete)]

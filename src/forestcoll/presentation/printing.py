@@ -53,6 +53,16 @@ def print_error(message: str) -> None:
     click.echo(f"{name} {printable(' '.join(message.split()))}", err=True, color=True)
 
 
+def print_note(text: str) -> None:
+    """Print one line for the user on standard error; control characters are replaced."""
+    click.echo(note_line(text), err=True)
+
+
+def note_line(text: str) -> str:
+    """Return the line of a note."""
+    return f"forestcoll: note: {printable(text)}"
+
+
 def supports_colour(stream: TextIO | None) -> bool:
     """Return whether to print colours to `stream`: it is a terminal, and the user has not disabled colours.
 

@@ -16,7 +16,19 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-def from_networkx(graph: "nx.Graph", *, connected: bool = True) -> Topology:
+OTHER_BANDWIDTHS = ("capacity", "weight")
+"""What other programs call the bandwidth of an edge; the first that all edges have is read by `load_topology`."""
+
+
+def bandwidth_name(graph: "nx.Graph") -> str:
+    """Return the edge attribute that is the bandwidth of an unmarked graph: `bandwidth`, if an edge has it."""
+    edges = [data for _, _, data in graph.edges(data=True)]
+    if "format" in graph.graph or any("bandwidth" in data for data in edges):
+        return "bandwidth"
+    return next((name for name in OTHER_BANDWIDTHS if edges and all(name in data for data in edges)), "bandwidth")
+
+
+def from_networkx(graph: "nx.Graph", *, connected: bool = True, bandwidth: str = "bandwidth") -> Topology:
     """Return the topology that a networkx graph describes.
 
     Nodes and edges have the attributes of the file format. The edges of a directed graph are one-way, those of an
@@ -25,6 +37,7 @@ def from_networkx(graph: "nx.Graph", *, connected: bool = True) -> Topology:
     Args:
         graph: a `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`, each of whose edges has a `bandwidth`.
         connected: whether all compute nodes must reach each other. For a collective over some of them, False is enough.
+        bandwidth: the attribute of an edge that is its bandwidth.
 
     Returns:
         The topology.
@@ -46,12 +59,17 @@ def from_networkx(graph: "nx.Graph", *, connected: bool = True) -> Topology:
         "directed": graph.is_directed(),
         "graph": attributes,
         "nodes": [{**data, "id": node} for node, data in graph.nodes(data=True)],
-        "edges": [{**data, "source": one, "target": other} for one, other, data in graph.edges(data=True)],
+        "edges": [_edge(one, other, data, bandwidth) for one, other, data in graph.edges(data=True)],
     }
     where = str(attributes.get("name") or "graph")
     return topology_from_document(
         document, where=where, name="graph", connected=connected, marked="format" in graph.graph
     )
+
+
+def _edge(one: object, other: object, data: dict[str, object], bandwidth: str) -> dict[str, object]:
+    named = {"bandwidth": data[bandwidth]} if bandwidth in data else {}
+    return {**data, **named, "source": one, "target": other}
 
 
 def to_networkx(topology: Topology) -> "nx.DiGraph":

@@ -154,6 +154,13 @@ def topology_from_document(
     Raises:
         InputError: as `read_topology` does.
     """
+    return add_document(document, where=where, name=name, marked=marked).build(connected=connected)
+
+
+def add_document(
+    document: Mapping[str, object], *, where: str, name: str = DEFAULT_NAME, marked: bool = True
+) -> TopologyBuilder:
+    """Return a builder with the nodes and links of a JSON object; arguments and errors as `topology_from_document`."""
     graph = _graph(document, where)
     if marked:
         _check_keys(KeysOf.DOCUMENT, document, f"{where}:")
@@ -170,7 +177,7 @@ def topology_from_document(
     duplex = not _flag(document, "directed", default=True, where=where)
     for place, edge in enumerate(_objects(document, "edges", where)):
         _add_edge(builder, edge, f"{where}: edges[{place}]", duplex=duplex, marked=marked)
-    return builder.build(connected=connected)
+    return builder
 
 
 def _graph(document: Mapping[str, object], where: str) -> Mapping[str, object]:

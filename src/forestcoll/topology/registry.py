@@ -25,15 +25,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from forestcoll.errors import InputError, InternalError, did_you_mean, shown
 from forestcoll.files import path_of
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology, TopologyLike
-from forestcoll.topology.networkx_graph import from_networkx
-from forestcoll.topology.node_link import read_topology
+from forestcoll.topology.networkx_graph import bandwidth_name, from_networkx
 from forestcoll.topology.parameters import MAX_COMPUTE, Parameter, parameter_of
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 MAX_LINKS = 2**22
 """The most one-way links that a builder makes."""
@@ -144,32 +146,58 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
     A string is the argument TOPOLOGY of the command line: the name of a file, or the spec string of a builder. It is
     the name of a file if that file exists (or a folder of that name, and no such builder), if it ends in `.json` or
     `.gz`, or if it contains a folder before the first `:`. `"-"` is standard input.
+    A file is one of this project's format, or of any format that `importers` recognises by its content.
 
     Args:
         topology: a string, a path (always a file), a networkx graph of any kind, or a `Topology`, which is returned
-            unchanged.
+            unchanged. The bandwidth of an edge of a graph is its `bandwidth` or, if no edge has it, its `capacity`
+            or `weight`.
         connected: whether all compute nodes of a file or a graph must reach each other.
 
     Returns:
         The topology.
 
     Raises:
-        InputError: as in `read_topology`, `build_topology` and `from_networkx`, or `topology` is of another type.
+        InputError: as in `import_topology`, `build_topology` and `from_networkx`, or `topology` is of another type.
 
     Example:
         >>> load_topology("ring:nodes=4")
         Topology('ring:nodes=4', 4 compute nodes, 0 switches, 8 links, GB/s)
     """
+    return load_with_assumptions(topology, connected=connected)[0]
+
+
+def load_with_assumptions(topology: TopologyLike, *, connected: bool = True) -> tuple[Topology, tuple[str, ...]]:
+    """Return what `load_topology` returns, and what was assumed to import it if it is a file of another tool."""
     if isinstance(topology, Topology):
-        return topology
-    if isinstance(topology, str):
-        return read_topology(path_of(topology), connected=connected) if _is_file(topology) else build_topology(topology)
-    if isinstance(topology, os.PathLike):
-        return read_topology(Path(topology), connected=connected)
+        return topology, ()
+    if isinstance(topology, str) and not _is_file(topology):
+        return build_topology(topology), ()
+    if isinstance(topology, str | os.PathLike):
+        path = path_of(topology) if isinstance(topology, str) else Path(topology)
+        return _read_file(path, connected=connected)
     if _is_graph(topology):
-        return from_networkx(topology, connected=connected)
+        return _from_graph(topology, connected=connected)
     kinds = "a builder's spec, a file, a networkx graph or a Topology"
     raise InputError(f"topology is {shown(topology)}; expected {kinds}")
+
+
+def _read_file(path: Path, *, connected: bool) -> tuple[Topology, tuple[str, ...]]:
+    from forestcoll.topology.importers.reading import read_any_topology
+
+    return read_any_topology(path, connected=connected)
+
+
+def _from_graph(graph: "nx.Graph", *, connected: bool) -> tuple[Topology, tuple[str, ...]]:
+    name = bandwidth_name(graph)
+    network = from_networkx(graph, connected=connected, bandwidth=name)
+    if name == "bandwidth":
+        return network, ()
+    from forestcoll.topology.importers.imported import Imported
+    from forestcoll.topology.importers.notes import Notes
+
+    notes = Notes(assumed=[f"{name} of an edge is its bandwidth, in {network.bandwidth_unit}"])
+    return Imported.of(network, "networkx", notes).topology, tuple(notes.assumed)
 
 
 def _is_graph(value: object) -> bool:

@@ -98,7 +98,10 @@ def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, pr
 
 def _holds_schedule(path: Path) -> bool:
     kinds = tuple(f"{name.partition('/')[0]}/" for name in FORMATS)
-    return str(read_document(path).get("format", "")).startswith(kinds)
+    try:
+        return str(read_document(path).get("format", "")).startswith(kinds)
+    except InputError:  # no JSON: a network in another format, or nothing, which `load_topology` says
+        return False
 
 
 def _of_schedule(schedule: Schedule, algbw: Fraction | None, alpha_us: Fraction, *, exchanges: bool) -> Network:

@@ -1,0 +1,1 @@
+"""Importers of descriptions of the network between hosts."""

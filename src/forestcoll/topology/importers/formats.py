@@ -1,0 +1,182 @@
+"""The formats that are imported, each in one line of one table, and the path from files to a network.
+
+A file is found by its content: the formats are tried in the order of the table, which begins with the most
+distinctive ones. A format is a module with two functions: `looks_like(text)` and `read(sources, options, notes)`, which
+returns a filled `TopologyBuilder`.
+"""
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from forestcoll.errors import InputError, did_you_mean, shown
+from forestcoll.files import MAX_TOPOLOGY_BYTES, PathLike, as_path, read_bytes
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.imported import Imported
+from forestcoll.topology.importers.notes import Notes
+from forestcoll.topology.importers.options import ImportOptions
+from forestcoll.topology.importers.source import Source
+
+Reader = Callable[[Sequence[Source], ImportOptions, Notes], TopologyBuilder]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of networks.
+
+    Attributes:
+        name: what `--format` takes.
+        title: what it is, for people.
+        module: the module that reads it, below this package.
+        kind: which of the formats of the module it is: the end of the names of its functions, if it has several.
+        several: whether several files make one network.
+    """
+
+    name: str
+    title: str
+    module: str
+    several: bool = False
+    kind: str = ""
+
+    def looks_like(self, text: str) -> bool:
+        """Return whether a text is in this format, as far as can be seen at once."""
+        return cast("bool", self._function("looks_like")(text))
+
+    def read(self, sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
+        """Return the builder of the network that some files describe."""
+        return cast("Reader", self._function("read"))(sources, options, notes)
+
+    def _function(self, name: str) -> Callable[..., object]:
+        module = importlib.import_module(f"forestcoll.topology.importers.{self.module}")
+        return cast("Callable[..., object]", getattr(module, f"{name}_{self.kind}" if self.kind else name))
+
+
+FORMATS = (
+    Format("forestcoll", "forestcoll.topology/1, this project's own format", "graphs.own"),
+    Format("nccl-xml", "topology XML of NCCL and RCCL (NCCL_TOPO_DUMP_FILE)", "hosts.nccl_xml", several=True),
+    Format("nvidia-smi-topo", "the matrix of nvidia-smi topo -m", "hosts.nvidia_smi", several=True),
+    Format("nvidia-smi-nvlink", "the list of nvidia-smi nvlink -s", "hosts.nvlink_status", several=True),
+    Format("amd-smi", "the tables of amd-smi topology and rocm-smi --showtopo", "hosts.amd_smi", several=True),
+    Format("hwloc-xml", "XML of hwloc (lstopo topology.xml)", "hosts.hwloc_xml", several=True),
+    Format("p2p-bandwidth", "the output of p2pBandwidthLatencyTest or nvbandwidth", "matrices.peer_test"),
+    Format("ibnetdiscover", "the output of ibnetdiscover", "fabrics.ibnetdiscover"),
+    Format("sndlib", "SNDlib's networks, text or XML", "graphs.sndlib"),
+    Format("graphml", "GraphML", "graphs.graphml"),
+    Format("gml", "GML", "graphs.gml"),
+    Format("infragraph", "InfraGraph's infrastructure, YAML or JSON", "simulators.infragraph"),
+    Format("slurm", "Slurm's topology.conf or topology.yaml", "fabrics.slurm"),
+    Format("taccl", "TACCL's JSON of a node", "simulators.taccl"),
+    Format("astra-sim-ns3", "the text of ASTRA-sim's and SimAI's ns-3", "simulators.ns3_text"),
+    Format("astra-sim-analytical", "the YAML of ASTRA-sim's analytical model", "simulators.analytical_yaml"),
+    Format("node-link", "networkx's node-link JSON without this project's mark", "graphs.node_link"),
+    Format("matrix", "a matrix of bandwidths, as CSV", "matrices.table"),
+    Format("edge-list", "a list of edges", "graphs.lists", kind="edges"),
+    Format("adjacency-list", "a list of nodes and their neighbours", "graphs.lists", kind="neighbours"),
+)
+"""Every format, in the order in which files are compared with them."""
+
+
+def format_named(name: str) -> Format:
+    """Return the format with that name.
+
+    Raises:
+        InputError: there is none.
+    """
+    found = next((each for each in FORMATS if each.name == name), None)
+    if found is None:
+        names = [each.name for each in FORMATS]
+        hint = did_you_mean(name, names)
+        raise InputError(f"there is no format {shown(name)}; {hint}there are {', '.join(names)}")
+    return found
+
+
+def format_of(text: str) -> Format | None:
+    """Return the first format that a text looks like, or None."""
+    return next((each for each in FORMATS if each.looks_like(text)), None)
+
+
+def read_source(path: PathLike) -> Source:
+    """Return the file at `path` as text.
+
+    Raises:
+        InputError: it cannot be read, is too large, or is no text.
+    """
+    path = as_path(path)
+    return Source.of(read_bytes(Path(path), limit=MAX_TOPOLOGY_BYTES), path)
+
+
+def import_sources(
+    sources: Sequence[Source],
+    options: ImportOptions | None = None,
+    *,
+    format_name: str | None = None,
+    connected: bool = True,
+) -> Imported:
+    """Return the network that some files describe together.
+
+    Args:
+        sources: the files, all in one format.
+        options: speeds that the files do not state.
+        format_name: the format; None if it is found by the content.
+        connected: whether the compute nodes must all reach each other.
+
+    Raises:
+        InputError: a file is in no known format, two are in different ones, or a file is bad; the message names it.
+    """
+    if not sources:
+        raise InputError("no file is given; name one or several")
+    form = _common_format(sources) if format_name is None else format_named(format_name)
+    if len(sources) > 1 and not form.several:
+        raise InputError(f"{sources[1].where}: a network in format {form.name} is one file; import one at a time")
+    notes = Notes()
+    builder = form.read(sources, options or ImportOptions(), notes)
+    if len(sources) == 1:
+        notes.leave_out(f"{sources[0].where}: ")
+    return Imported.of(builder.build(connected=connected), form.name, notes)
+
+
+def _common_format(sources: Sequence[Source]) -> Format:
+    forms = [_known_format(source) for source in sources]
+    for source, form in zip(sources, forms, strict=True):
+        if form is not forms[0]:
+            raise InputError(
+                f"{source.where}: is in format {form.name}, and {sources[0].where} in {forms[0].name}; "
+                "import files of one format"
+            )
+    return forms[0]
+
+
+def _known_format(source: Source) -> Format:
+    form = format_of(source.text)
+    if form is None:
+        what = "is empty" if not source.text.strip() else "is in none of the formats that are known by their content"
+        raise InputError(f"{source.where}: {what}; 'forestcoll import --help' lists them, and --format names one")
+    return form
+
+
+def import_topology(
+    *paths: PathLike,
+    options: ImportOptions | None = None,
+    format: str | None = None,  # noqa: A002 (the option of the command)
+    connected: bool = True,
+) -> Imported:
+    """Return the network that files of another tool describe, and a summary of what was understood.
+
+    Args:
+        paths: the files: one or, of hosts that a fabric joins, several.
+        options: speeds that the files do not state, in GB/s per link and direction.
+        format: the name of the format; None if it is found by the content.
+        connected: whether the compute nodes must all reach each other.
+
+    Example:
+        >>> import_topology("/nowhere/topo.xml")
+        Traceback (most recent call last):
+        forestcoll.errors.InputError: /nowhere/topo.xml: no such file; check the name
+
+    Raises:
+        InputError: a file cannot be read, is in no known format or broken, or does not state a speed; the message
+            names the file, the line, and the option to give.
+    """
+    return import_sources([read_source(path) for path in paths], options, format_name=format, connected=connected)

@@ -1,0 +1,181 @@
+"""A graph as files of graph tools hold it, and the network that it means.
+
+Such a file does not say which attribute is the bandwidth, whether a line stands for both directions, or which nodes are
+switches. What is read, in this order: `bandwidth`, `capacity`, `LinkSpeedRaw` (bits a second, in the Topology Zoo),
+`LinkSpeed` with `LinkSpeedUnits`, `weight`. What is assumed is noted.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from forestcoll.errors import InputError, shown
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.notes import Notes, counted
+from forestcoll.topology.importers.options import ImportOptions, asked
+from forestcoll.topology.importers.source import Source
+from forestcoll.topology.model import NodeId
+from forestcoll.topology.node_link import FORMAT, add_document
+from forestcoll.units import BANDWIDTH_UNIT
+
+_BANDWIDTHS = ("bandwidth", "capacity", "LinkSpeedRaw", "LinkSpeed", "weight")
+_KINDS = ("kind", "type", "role", "device")
+_SWITCHES = ("switch", "router", "spine", "leaf", "nvswitch", "tor", "core")
+_KEPT = 64
+"""The most attributes of a node that are kept."""
+
+
+@dataclass
+class PlainNode:
+    """A node: its id, its attributes, and the line of the file that it is in."""
+
+    id: NodeId
+    attributes: dict[str, object] = field(default_factory=dict)
+    line: int | None = None
+
+
+@dataclass
+class PlainEdge:
+    """An edge from one id to another, its attributes, and its line."""
+
+    source: NodeId
+    target: NodeId
+    attributes: dict[str, object] = field(default_factory=dict)
+    line: int | None = None
+
+
+@dataclass
+class PlainGraph:
+    """A graph; `attributes` are those of the graph as a whole."""
+
+    directed: bool
+    nodes: list[PlainNode] = field(default_factory=list)
+    edges: list[PlainEdge] = field(default_factory=list)
+    attributes: dict[str, object] = field(default_factory=dict)
+
+
+def graph_network(source: Source, graph: PlainGraph, options: ImportOptions, notes: Notes) -> TopologyBuilder:
+    """Return the network that a graph means.
+
+    Raises:
+        InputError: an edge has no bandwidth and none is given, or a rule of networks is broken.
+    """
+    if graph.attributes.get("format") == FORMAT:
+        return add_document(_own_document(graph), where=source.where, name=source.stem)
+    unit = graph.attributes.get("bandwidth_unit", BANDWIDTH_UNIT)
+    name = graph.attributes.get("name") or graph.attributes.get("label") or source.stem
+    builder = TopologyBuilder(
+        str(name)[:200], bandwidth_unit=unit if isinstance(unit, str) else BANDWIDTH_UNIT, where=source.where
+    )
+    _add_nodes(source, builder, graph, notes)
+    key = _bandwidth_key(source, graph, options, notes)
+    add = builder.add_duplex if _is_duplex(graph, notes) else builder.add_link
+    loops = sum(edge.source == edge.target for edge in graph.edges)
+    if loops:
+        notes.ignore(f"{counted(loops, 'edge')} from a node to itself")
+    for edge in graph.edges:
+        if edge.source != edge.target:
+            bandwidth = _bandwidth(edge, key, options)
+            try:
+                add(edge.source, edge.target, bandwidth, latency_us=edge.attributes.get("latency_us"))
+            except InputError as error:
+                raise _with_line(source, error, edge.line) from None
+    return builder
+
+
+def _with_line(source: Source, error: InputError, line: int | None) -> InputError:
+    return error if line is None else source.error(str(error).removeprefix(f"{source.where}: "), line)
+
+
+def _own_document(graph: PlainGraph) -> dict[str, object]:
+    return {
+        "directed": graph.directed,
+        "graph": graph.attributes,
+        "nodes": [{"id": node.id, **node.attributes} for node in graph.nodes],
+        "edges": [{"source": edge.source, "target": edge.target, **edge.attributes} for edge in graph.edges],
+    }
+
+
+def _add_nodes(source: Source, builder: TopologyBuilder, graph: PlainGraph, notes: Notes) -> None:
+    switches = {id(node): word for node in graph.nodes if (word := _switch_word(node)) is not None}
+    for node in graph.nodes:
+        reserved = ("id", "kind", "multicast", "aggregation")
+        attributes = {name: value for name, value in node.attributes.items() if name not in reserved}
+        if len(attributes) > _KEPT:
+            raise source.error(f"node {shown(node.id)} has more than {_KEPT} attributes; remove some", node.line)
+        try:
+            if id(node) in switches:
+                able = {name: node.attributes.get(name) is True for name in ("multicast", "aggregation")}
+                builder.add_switch(node.id, **able, **attributes)  # type: ignore[arg-type]
+            else:
+                builder.add_compute(node.id, **attributes)
+        except InputError as error:
+            raise _with_line(source, error, node.line) from None
+    if switches:
+        words = sorted(set(switches.values()))
+        notes.assume(f"{counted(len(switches), 'node')} with {', '.join(words)} are switches, all others compute nodes")
+    else:
+        notes.assume("every node is a compute node, since no node is marked as a switch (kind)")
+
+
+def _switch_word(node: PlainNode) -> str | None:
+    """Return how the file says that a node is a switch, or None."""
+    for name in _KINDS:
+        value = node.attributes.get(name)
+        if isinstance(value, str) and value.lower() in _SWITCHES:
+            return f"{name}={value}"
+    return None
+
+
+def _bandwidth_key(source: Source, graph: PlainGraph, options: ImportOptions, notes: Notes) -> str:
+    """Return the attribute that is the bandwidth: the first that edges have; empty if none has any."""
+    counts = Counter(name for edge in graph.edges for name in _BANDWIDTHS if _stated(edge.attributes.get(name)))
+    key = next((name for name in _BANDWIDTHS if counts[name]), "")
+    missing = len(graph.edges) - counts[key]
+    if missing and options.link_bandwidth is None:
+        edge = next(edge for edge in graph.edges if not key or not _stated(edge.attributes.get(key)))
+        what = f"the bandwidth of {counted(missing, 'edge')}, such as {shown(edge.source)} -> {shown(edge.target)}"
+        raise asked(source.where, what, "--link-bandwidth")
+    if missing:
+        notes.assume(f"{counted(missing, 'edge')} without a bandwidth: {options.link_bandwidth} GB/s, as given")
+    if key and key != "bandwidth":
+        unit = (
+            ", in bits a second" if key == "LinkSpeedRaw" else " with its unit" if key == "LinkSpeed" else ", in GB/s"
+        )
+        notes.assume(f"{key} of an edge is its bandwidth{unit}")
+    return key
+
+
+def _stated(value: object) -> bool:
+    return value is not None and value != ""
+
+
+def _bandwidth(edge: PlainEdge, key: str, options: ImportOptions) -> object:
+    value = edge.attributes.get(key) if key else None
+    if not _stated(value):
+        return options.link_bandwidth
+    if key == "LinkSpeedRaw":
+        return f"{_number_text(value)}b/s"
+    if key == "LinkSpeed":
+        return f"{_number_text(value)}{edge.attributes.get('LinkSpeedUnits', '')}b/s"
+    return value
+
+
+def _number_text(value: object) -> str:
+    text = getattr(value, "text", None)
+    return text if isinstance(text, str) else str(value)
+
+
+def _is_duplex(graph: PlainGraph, notes: Notes) -> bool:
+    """Return whether each edge stands for both directions."""
+    if not graph.directed:
+        return True
+    pairs = {(edge.source, edge.target) for edge in graph.edges if edge.source != edge.target}
+    if any((target, origin) in pairs for origin, target in pairs) or _circles(pairs):
+        return False
+    notes.assume("every edge is full duplex: the graph says that it is directed, but draws each line once")
+    return True
+
+
+def _circles(pairs: set[tuple[NodeId, NodeId]]) -> bool:
+    """Return whether every node has edges in and out, so that one-way edges may join all nodes."""
+    return {one for one, _ in pairs} == {other for _, other in pairs}

@@ -1,0 +1,196 @@
+"""Hosts as importers find them, and the network that they make together.
+
+A host is its GPUs, the switches and links between these, and its NICs. Files of one host say nothing of the network
+between hosts. Where links alone do not join all GPUs, the NICs join them: one switch, the fabric, has a link to every
+NIC and is never the bottleneck itself.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from forestcoll.errors import shown
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.notes import Notes, counted
+from forestcoll.topology.importers.source import Source
+
+FABRIC = "fabric"
+"""The id of the switch that joins the NICs of all hosts."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU or a switch inside a host: its name, which is unique in the file, and its attributes."""
+
+    name: str
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Nic:
+    """A network card.
+
+    Attributes:
+        name: its name, unique in the file.
+        speed: GB/s each way to the fabric.
+        attached: the devices it is attached to, and the GB/s each way to each.
+        attributes: further attributes of its node.
+    """
+
+    name: str
+    speed: Fraction
+    attached: tuple[tuple[str, Fraction], ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class HostFile:
+    """What a file says of its host, or of its hosts.
+
+    Attributes:
+        source: the file.
+        host: what the host is called.
+        gpus: the GPUs.
+        switches: the switches between them.
+        links: one-way links between GPUs and switches, with GB/s.
+        nics: the cards that reach other hosts.
+    """
+
+    source: Source
+    host: str
+    gpus: tuple[Device, ...]
+    switches: tuple[Device, ...]
+    links: tuple[tuple[str, str, Fraction], ...]
+    nics: tuple[Nic, ...] = ()
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether links alone join all GPUs."""
+        return len(groups((gpu.name for gpu in self.gpus), self.links)) <= 1
+
+
+def groups(names: Iterable[str], links: Iterable[tuple[str, str, Fraction]]) -> list[list[str]]:
+    """Return `names` in groups that links join, directly or over other devices, in either direction."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        leader.setdefault(name, name)
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    for one, other, _ in links:
+        leader[find(one)] = find(other)
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(find(name), []).append(name)
+    return list(found.values())
+
+
+def duplex(one: str, other: str, bandwidth: Fraction) -> tuple[tuple[str, str, Fraction], ...]:
+    """Return the two one-way links of a full-duplex link."""
+    return (one, other, bandwidth), (other, one, bandwidth)
+
+
+def hosts_network(hosts: Sequence[HostFile], notes: Notes) -> TopologyBuilder:
+    """Return the network of some hosts; NICs and a fabric are in it only where links alone do not join the GPUs.
+
+    Raises:
+        InputError: nothing can join the hosts.
+    """
+    hosts = _with_own_names(hosts, notes)
+    where = ", ".join(dict.fromkeys(host.source.where for host in hosts))
+    builder = TopologyBuilder(_name(hosts), where=where)
+    with_fabric = len(hosts) > 1 or not hosts[0].is_joined
+    nics = [nic for host in hosts for nic in host.nics]
+    if with_fabric:
+        _check_fabric(hosts)
+    elif nics:
+        why = "links inside the host join all GPUs; import one file for each host to join hosts by NICs"
+        notes.ignore(f"{counted(len(nics), 'NIC')}: {why}")
+    for host in hosts:
+        _add_host(builder, host, with_fabric=with_fabric)
+    if with_fabric and nics:
+        builder.add_switch(FABRIC)
+        for nic in nics:
+            builder.add_duplex(nic.name, FABRIC, nic.speed)
+        notes.assume("the fabric between hosts is one switch that is never the bottleneck; the NICs limit")
+    return builder
+
+
+def _name(hosts: Sequence[HostFile]) -> str:
+    first = hosts[0].source.stem
+    return first if len(hosts) == 1 else f"{first} and {counted(len(hosts) - 1, 'more host')}"
+
+
+def _check_fabric(hosts: Sequence[HostFile]) -> None:
+    alone = [host for host in hosts if not host.nics]
+    if len(hosts) > 1 and alone:
+        source = alone[0].source
+        what = f"lists no NIC of host {shown(alone[0].host)} that joins it to other hosts"
+        raise source.error(f"{what}; import one host alone, or NCCL's topology XML of each host")
+
+
+def _add_host(builder: TopologyBuilder, host: HostFile, *, with_fabric: bool) -> None:
+    for gpu in host.gpus:
+        builder.add_compute(gpu.name, **{"box": host.host, **gpu.attributes})
+    for switch in host.switches:
+        builder.add_switch(switch.name, **{"box": host.host, **switch.attributes})
+    for link in host.links:
+        builder.add_link(*link)
+    for nic in host.nics if with_fabric else ():
+        builder.add_switch(nic.name, **{"box": host.host, "device": "nic", **nic.attributes})
+        for device, bandwidth in nic.attached:
+            builder.add_duplex(device, nic.name, bandwidth)
+
+
+def _with_own_names(hosts: Sequence[HostFile], notes: Notes) -> list[HostFile]:
+    """Return the hosts, their devices named HOST/DEVICE where there are several; each host has a name of its own."""
+    if len(hosts) == 1:
+        return list(hosts)
+    named: dict[str, HostFile] = {}
+    for host in hosts:
+        name, number = host.host, 2
+        while name in named:
+            name, number = f"{host.host}-{number}", number + 1
+        if name != host.host:
+            notes.assume(f"{host.source.where}: a second host is called {host.host!r}; it is named {name!r} here")
+        named[name] = host
+    return [_renamed(host, name) for name, host in named.items()]
+
+
+def _renamed(host: HostFile, name: str) -> HostFile:
+    def full(device: str) -> str:
+        return f"{name}/{device}"
+
+    def own(device: Device) -> Device:
+        return Device(full(device.name), {"box": name} | dict(device.attributes))
+
+    return HostFile(
+        host.source,
+        name,
+        tuple(map(own, host.gpus)),
+        tuple(map(own, host.switches)),
+        tuple((full(one), full(other), bandwidth) for one, other, bandwidth in host.links),
+        tuple(
+            Nic(full(nic.name), nic.speed, tuple((full(each), bw) for each, bw in nic.attached), nic.attributes)
+            for nic in host.nics
+        ),
+    )
+
+
+def shared_out(gpus: Sequence[str], nics: Sequence[str]) -> dict[str, list[str]]:
+    """Return for each NIC the GPUs that use it, where these are equally near: each GPU gets its share of the NICs.
+
+    Example:
+        >>> shared_out(["a", "b"], ["x", "y"]), shared_out(["a", "b"], ["x"]), shared_out(["a"], ["x", "y"])
+        ({'x': ['a'], 'y': ['b']}, {'x': ['a', 'b']}, {'x': ['a'], 'y': ['a']})
+    """
+    if len(nics) >= len(gpus):
+        return {nic: [gpus[place * len(gpus) // len(nics)]] for place, nic in enumerate(nics)}
+    users: dict[str, list[str]] = {nic: [] for nic in nics}
+    for place, gpu in enumerate(gpus):
+        users[nics[place * len(nics) // len(gpus)]].append(gpu)
+    return users

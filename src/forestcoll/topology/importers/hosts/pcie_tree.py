@@ -1,0 +1,206 @@
+"""The PCIe tree of a host in NCCL's XML: which NICs serve GPUs, how fast they reach them, and the tree as a network.
+
+A NIC counts if it shares a PCIe switch with a GPU. If no NIC does, as in many virtual machines, all cards with a PCIe
+slot count. A PCIe switch with a single device below is left out: its link has the bandwidth of the slowest slot on the
+path.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, pairwise
+
+from forestcoll.topology.importers.hosts.host import Device, Nic, duplex, shared_out
+from forestcoll.topology.importers.hosts.link_speeds import cpu_link_speed, pcie_rate, pcie_speed
+from forestcoll.topology.importers.hosts.nccl_elements import Slot
+from forestcoll.topology.importers.notes import Notes, counted, listed
+from forestcoll.topology.importers.options import ImportOptions
+
+_LEAST_MBPS = 10_000
+"""What NCCL takes for a NIC that states no speed, in Mb/s."""
+_IMPLAUSIBLE_MBPS = 3_200_000
+_MBPS_PER_GBPS = 8000
+
+Links = list[tuple[str, str, Fraction]]
+
+
+@dataclass(frozen=True)
+class PcieTree:
+    """The slots of one host.
+
+    Attributes:
+        where: the file.
+        prefix: what names of devices begin with.
+        cpus: the roots.
+        gpus: the names of the GPUs by slot, in the order of the GPUs.
+        options: speeds that the user gives.
+        notes: what is said of the work.
+    """
+
+    where: str
+    prefix: str
+    cpus: Sequence[Slot]
+    gpus: Mapping[Slot, str]
+    options: ImportOptions
+    notes: Notes
+
+    @cached_property
+    def _gpus_below(self) -> dict[Slot, list[str]]:
+        below: dict[Slot, list[str]] = {}
+        for slot, name in self.gpus.items():
+            for above in slot.above:
+                below.setdefault(above, []).append(name)
+        return below
+
+    @cached_property
+    def _cards(self) -> tuple[Slot, ...]:
+        """The slots of the NICs that serve GPUs, in the order in which NCCL numbers their ports."""
+        cards = sorted(
+            (slot for cpu in self.cpus for slot in cpu.all() if slot.nets),
+            key=lambda slot: min(net.dev for net in slot.nets),
+        )
+        near = [card for card in cards if any(above in self._gpus_below for above in card.above if not above.is_cpu)]
+        used = near or [card for card in cards if not card.is_cpu] or cards
+        why = "share no PCIe switch with a GPU" if near else "have no PCIe slot"
+        self._say_unused([card for card in cards if card not in used], why)
+        return tuple(used)
+
+    def _say_unused(self, unused: Sequence[Slot], why: str) -> None:
+        names = [net.name for card in unused for net in card.nets]
+        if names:
+            count = counted(len(names), "network port")
+            self.notes.ignore(f"{self.where}: {count} that {why}: {listed(names)}")
+
+    def nics_at_gpus(self) -> list[Nic]:
+        """Return the NICs, each attached to the GPUs that use it."""
+        near: dict[Slot | None, list[Slot]] = {}
+        for card in self._cards:
+            near.setdefault(next((each for each in card.above if each in self._gpus_below), None), []).append(card)
+        nics: dict[Slot, Nic] = {}
+        for meeting, cards in near.items():
+            gpus = list(self.gpus.values()) if meeting is None else self._gpus_below[meeting]
+            users = shared_out(gpus, [self._name(card) for card in cards])
+            for card in cards:
+                paths = tuple((gpu, self._path_speed(card, gpu, meeting)) for gpu in users[self._name(card)])
+                nics[card] = self._nic(card, paths)
+        return [nics[card] for card in self._cards]
+
+    def _path_speed(self, card: Slot, gpu: str, meeting: Slot | None) -> Fraction:
+        """Return what the slowest slot between a NIC and a GPU carries; `meeting` is the lowest slot above both."""
+        slot = next(slot for slot, name in self.gpus.items() if name == gpu)
+        ends = [*self._below(card, meeting), *self._below(slot, meeting)]
+        return min((self._uplink(each) for each in ends), default=self._speed(card))
+
+    def _below(self, slot: Slot, top: Slot | None) -> list[Slot]:
+        """Return the slots with a link upwards, from `slot` to below `top`."""
+        path = [slot, *slot.above]
+        path = path[: path.index(top)] if top in path else path
+        return [each for each in path if not each.is_cpu]
+
+    def nics_in_tree(self) -> list[Nic]:
+        """Return the NICs, each attached to the slot of the tree above it."""
+        return [self._nic(card, (self._attachment(card),)) for card in self._cards]
+
+    def _attachment(self, slot: Slot) -> tuple[str, Fraction]:
+        """Return the device above a slot in the network, and what the slots up to there carry."""
+        if slot.is_cpu:
+            return self._device(slot), self._speed(slot)
+        top = next(each for each in slot.above if each in self._kept)
+        return self._device(top), min(self._uplink(each) for each in self._below(slot, top))
+
+    @cached_property
+    def _kept(self) -> dict[Slot, None]:
+        """The CPUs and PCIe switches of the network, from the top."""
+        leaves = [*self.gpus, *(card for card in self._cards if not card.is_cpu)]
+        below: dict[Slot, dict[Slot, None]] = {}
+        for leaf in leaves:
+            path = [leaf, *leaf.above]
+            for child, parent in pairwise(path):
+                below.setdefault(parent, {})[child] = None
+        slots = [slot for cpu in self.cpus for slot in cpu.all()]
+        return {slot: None for slot in slots if slot in below and (slot.is_cpu or len(below[slot]) > 1)}
+
+    def network(self) -> tuple[list[Device], Links]:
+        """Return the CPUs and PCIe switches, and all links between these and the GPUs."""
+        devices = [
+            Device(
+                self._device(slot), {"device": "cpu"} if slot.is_cpu else {"device": "pcie switch", "busid": slot.name}
+            )
+            for slot in self._kept
+        ]
+        links: Links = []
+        for slot in self._kept:
+            if not slot.is_cpu:
+                links += duplex(self._device(slot), *self._attachment(slot))
+        for slot, name in self.gpus.items():
+            links += duplex(name, *self._attachment(slot))
+        return devices, [*links, *self._between_cpus()]
+
+    def _between_cpus(self) -> Links:
+        links: Links = []
+        for one, other in combinations([slot for slot in self._kept if slot.is_cpu], 2):
+            bandwidth = self.options.link_bandwidth
+            if bandwidth is None:
+                bandwidth = self._cpu_link(one)
+                self.notes.assume(f"a link between two CPUs carries {bandwidth} GB/s, NCCL's figure for this CPU")
+            links += duplex(self._device(one), self._device(other), bandwidth)
+        return links
+
+    @staticmethod
+    def _cpu_link(cpu: Slot) -> Fraction:
+        numbers = [
+            int(text) if (text := cpu.cpu.get(name, "")).isdecimal() and len(text) < 9 else 0
+            for name in ("familyid", "modelid")
+        ]
+        return cpu_link_speed(cpu.cpu.get("arch", ""), cpu.cpu.get("vendor", ""), *numbers)
+
+    def cpu_of(self, slot: Slot) -> str:
+        """Return the name of the CPU above a slot."""
+        return self._device(([slot, *slot.above])[-1])
+
+    def _device(self, slot: Slot) -> str:
+        return self._device_names[slot]
+
+    @cached_property
+    def _device_names(self) -> dict[Slot, str]:
+        """The names of CPUs and PCIe switches; files that were written by hand use bus ids twice."""
+        names: dict[str, Slot] = {}
+        for slot in (slot for cpu in self.cpus for slot in cpu.all()):
+            plain = f"{self.prefix}CPU{slot.name}" if slot.is_cpu else f"{self.prefix}PCIe-{slot.name}"
+            name, number = plain, 2
+            while name in names:
+                name, number = f"{plain}-{number}", number + 1
+            names[name] = slot
+        return {slot: name for name, slot in names.items()}
+
+    def _uplink(self, slot: Slot) -> Fraction:
+        if self.options.pcie is not None:
+            return self.options.pcie
+        rate = pcie_rate(slot.link_speed)
+        if rate is None:
+            self.notes.assume(f"{self.where}: PCIe slots without a known speed run at 8 GT/s, as NCCL assumes")
+        return pcie_speed(rate, slot.width, self.options.speeds)
+
+    def _name(self, card: Slot) -> str:
+        return f"{self.prefix}{card.nets[0].name}"
+
+    def _nic(self, card: Slot, attached: tuple[tuple[str, Fraction], ...]) -> Nic:
+        place: dict[str, object] = {} if card.is_cpu else {"busid": card.name}
+        return Nic(self._name(card), self._speed(card), attached, {"ports": len(card.nets)} | place)
+
+    def _speed(self, card: Slot) -> Fraction:
+        if self.options.nic is not None:
+            return self.options.nic
+        speeds = []
+        for net in card.nets:
+            speed = net.speed if net.speed > 0 else _LEAST_MBPS
+            if net.speed <= 0:
+                self.notes.assume(f"{self.where}: {net.name} states no speed; it has 10,000 Mb/s, as NCCL assumes")
+            if speed > _IMPLAUSIBLE_MBPS:
+                self.notes.assume(
+                    f"{self.where}: {net.name} has speed {speed} Mb/s as the file says, which is implausible; "
+                    "give the right one by --nic"
+                )
+            speeds.append(Fraction(speed, _MBPS_PER_GBPS))
+        return sum(speeds, Fraction(0))

@@ -1,0 +1,1 @@
+"""Importers of measured bandwidths between all pairs."""

@@ -1,0 +1,119 @@
+"""A matrix of bandwidths as a table: numbers in GB/s, separated by commas, semicolons, tabs or blanks.
+
+The first line may hold the names of the nodes, and each line may begin with one. The value in a row and a column is
+what the node of the row sends to that of the column.
+"""
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+
+from forestcoll.errors import shown
+from forestcoll.exact import to_fraction
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.matrices.square import Square, square_network
+from forestcoll.topology.importers.notes import Notes
+from forestcoll.topology.importers.options import ImportOptions
+from forestcoll.topology.importers.source import Source
+from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
+
+_EMPTY = {"", "-", "x", "n/a", "na", "nan", "none", "self"}
+_NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]{1,3})?\s?(?:[KMGT]i?[Bb](?:/s|ps))?")
+_MOST_ROWS = 4096
+
+Rows = list[tuple[int, list[str]]]
+
+
+def _rows(text: str) -> Rows:
+    """Return the cells of each line, with the number of the line; comments and blank lines are left out."""
+    lines = [(number, line.partition("#")[0].rstrip()) for number, line in enumerate(text.splitlines(), start=1)]
+    lines = [(number, line) for number, line in lines if line.strip()]
+    mark = next((each for each in (",", ";", "\t") if lines and all(each in line for _, line in lines)), None)
+    return [(number, [cell.strip().strip("\"'") for cell in _cells(line, mark)]) for number, line in lines]
+
+
+def _cells(line: str, mark: str | None) -> list[str]:
+    if mark is None:
+        return line.split()
+    cells = line.split(mark)
+    return cells[:-1] if cells[-1].strip() == "" and len(cells) > 2 else cells
+
+
+def _is_value(cell: str) -> bool:
+    return cell.lower() in _EMPTY or _NUMBER.fullmatch(cell) is not None
+
+
+def _parts(rows: Rows) -> tuple[list[str] | None, Rows]:
+    """Return the names, if there are any, and the rows of values, whose number is not checked here."""
+    count = len(rows)
+    widths = {len(cells) for _, cells in rows[1:]} or {len(rows[0][1])}
+    if len(widths) != 1:
+        return None, rows
+    width, head = widths.pop(), rows[0][1]
+    if width == len(head) == count and not (count > 2 and _has_titles(rows)):
+        return None, rows
+    if width == len(head) == count + 1:
+        return [cells[0] for _, cells in rows], [(line, cells[1:]) for line, cells in rows]
+    if width in (count - 1, count) and len(head) in (count - 1, count):
+        return head[-(count - 1) :], [(line, cells[-(count - 1) :]) for line, cells in rows[1:]]
+    return None, rows
+
+
+def _has_titles(rows: Rows) -> bool:
+    """Return whether the first line and the first column of a square are names: texts, or numbers from 0."""
+    across, down = rows[0][1][1:], [cells[0] for _, cells in rows[1:]]
+    if not all(map(_is_value, across)):
+        return True
+    return rows[0][1][0] == "" and across == down == [str(place) for place in range(len(across))]
+
+
+def looks_like(text: str) -> bool:
+    """Return whether the text is a square of numbers, with or without names."""
+    if "\n" not in text.strip() or len(text) > 2**26:
+        return False
+    rows = _rows(text)
+    if not 2 <= len(rows) <= _MOST_ROWS + 1:
+        return False
+    _, body = _parts(rows)
+    square = all(len(cells) == len(body) and all(map(_is_value, cells)) for _, cells in body)
+    return square and len(body) > 1 and not _is_list_of_edges(body)
+
+
+def _is_list_of_edges(body: Rows) -> bool:
+    """Return whether three lines of three numbers are rather edges: two nodes that differ, and a bandwidth."""
+    ends = all(cells[0] != cells[1] and cells[0].isdecimal() and cells[1].isdecimal() for _, cells in body)
+    return len(body) == 3 and ends and any(cells[place] not in ("0", "0.0") for place, (_, cells) in enumerate(body))
+
+
+def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
+    """Return the network that the matrix means.
+
+    Raises:
+        InputError: it is no square, or a value is no bandwidth.
+    """
+    source = sources[0]
+    rows = _rows("\n".join(source.lines))
+    if not rows:
+        raise source.error("is empty; expected a matrix of bandwidths")
+    names, body = _parts(rows)
+    if len(body) > _MOST_ROWS:
+        raise source.error(f"has more than {_MOST_ROWS} rows; import a smaller matrix")
+    values = []
+    for line, cells in body:
+        if len(cells) != len(body):
+            raise source.error(f"has {len(cells)} values, but the matrix {len(body)} rows; write a square", line)
+        values.append(tuple(_value(source, cell, line) for cell in cells))
+    found = names or [str(number) for number in range(len(body))]
+    return square_network(source, Square(tuple(found), tuple(values)), options, notes)
+
+
+def _value(source: Source, cell: str, line: int) -> Fraction | None:
+    if cell.lower() in _EMPTY:
+        return None
+    try:
+        value = bandwidth_in(BANDWIDTH_UNIT, cell) if cell[-1:].isalpha() else to_fraction(cell)
+    except ValueError as error:
+        raise source.error(f"{shown(cell)} {error}; expected GB/s", line) from None
+    if value < 0:
+        raise source.error(f"{shown(cell)} is below 0; expected GB/s", line)
+    return value

@@ -1,0 +1,65 @@
+"""What a user can say where a file does not: speeds, and how measurements are read."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.errors import InputError
+
+SPEEDS = ("nominal", "nccl")
+"""Speeds of links from a table: those that vendors publish, or those that NCCL and RCCL assume."""
+
+MATRICES = ("ports", "complete")
+"""What a matrix of bandwidths is: ports of one switch, or a link for each pair."""
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """Speeds in GB/s per link and direction; None where the user gives none.
+
+    Attributes:
+        speeds: one of `SPEEDS`.
+        matrix: one of `MATRICES`.
+        nvlink: one NVLink.
+        xgmi: one link of AMD's Infinity Fabric.
+        pcie: a PCIe slot, which is also a port of a PCIe switch.
+        nic: a network card.
+        link_bandwidth: a link of any other kind.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> ImportOptions(nvlink=Fraction(25)).nvlink
+        Fraction(25, 1)
+
+    Raises:
+        InputError: a speed is not above 0, or a word is none of those that are allowed.
+    """
+
+    speeds: str = "nominal"
+    matrix: str = "ports"
+    nvlink: Fraction | None = None
+    xgmi: Fraction | None = None
+    pcie: Fraction | None = None
+    nic: Fraction | None = None
+    link_bandwidth: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("speeds", SPEEDS), ("matrix", MATRICES)):
+            if getattr(self, name) not in allowed:
+                raise InputError(f"{name} is {getattr(self, name)!r}; expected {' or '.join(map(repr, allowed))}")
+        for name in ("nvlink", "xgmi", "pcie", "nic", "link_bandwidth"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise InputError(f"{name} is {value}; expected a bandwidth above 0")
+
+
+def asked(where: str, missing: str, option: str, example: str = "") -> InputError:
+    """Return the error that asks for a speed: what the file does not say, and the option that says it.
+
+    Args:
+        where: the file.
+        missing: what it does not state.
+        option: the option.
+        example: known values, in words.
+    """
+    hint = f" ({example})" if example else ""
+    return InputError(f"{where}: the file does not say {missing}; give {option} GBPS, in GB/s each way{hint}")

@@ -1,0 +1,42 @@
+"""A file that is given where a topology is expected: in this project's format, or in any format that is imported.
+
+Importing with options, and seeing what was understood, is `formats.import_topology`.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from forestcoll.errors import InputError
+from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, parse_document, read_bytes
+from forestcoll.topology.importers.formats import format_of, import_sources
+from forestcoll.topology.importers.source import Source
+from forestcoll.topology.model import Topology
+from forestcoll.topology.node_link import DEFAULT_NAME, topology_from_document
+
+
+def read_any_topology(path: Path, *, connected: bool = True) -> tuple[Topology, tuple[str, ...]]:
+    """Return the topology in the file at `path`, whatever known format it is in, and what was assumed to import it.
+
+    Raises:
+        InputError: the file cannot be read, is in no known format, is broken, or does not state a speed.
+    """
+    data = read_bytes(path, limit=MAX_TOPOLOGY_BYTES)
+    source = Source.of(data, path)
+    if source.text.lstrip()[:1] == "{":
+        document = parse_document(data, path)
+        form = None if _is_own(document) else format_of(source.text)
+        if form is None:
+            name = DEFAULT_NAME if path == STANDARD_STREAM else path.name
+            return topology_from_document(document, where=str(path), name=name, connected=connected), ()
+    else:
+        form = format_of(source.text)
+    if form is None:
+        expected = "expected a topology file, or a format that 'forestcoll import --help' lists"
+        raise InputError(f"{path}: the format is not known by the content; {expected}")
+    imported = import_sources([source], format_name=form.name, connected=connected)
+    return imported.topology, imported.assumed
+
+
+def _is_own(document: Mapping[str, object]) -> bool:
+    graph = document.get("graph")
+    return isinstance(graph, Mapping) and "format" in graph

@@ -1,0 +1,1 @@
+"""Importers of the inputs of simulators and synthesizers."""

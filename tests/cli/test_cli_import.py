@@ -1,0 +1,145 @@
+"""`forestcoll import`, and files of other tools in place of TOPOLOGY."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_run import process, run_command
+
+from forestcoll.cli import import_files
+from forestcoll.topology.importers.formats import FORMATS
+
+MATRIX = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-63\nGPU1\tNV12\t X \t0-63\n"
+
+
+@pytest.fixture
+def topo(tmp_path: Path) -> Path:
+    path = tmp_path / "topo.txt"
+    path.write_text(MATRIX)
+    return path
+
+
+def test_a_summary_says_what_was_understood(topo: Path, tmp_path: Path) -> None:
+    output = tmp_path / "network.json"
+    run = run_command("import", topo, "-o", output)
+    assert (run.status, run.err) == (0, "")
+    for words in (
+        "format",
+        "nvidia-smi-topo",
+        "2 in 1 box",
+        "300",
+        "Assumed:",
+        "one NVLink carries 25 GB/s",
+        str(output),
+    ):
+        assert words in run.out
+    assert json.loads(output.read_text())["graph"]["imported"]["format"] == "nvidia-smi-topo"
+    assert run_command("optimum", output, "--json").document()["algbw"] == "600"
+
+
+def test_the_summary_as_json(topo: Path) -> None:
+    document = run_command("import", topo, "--nvlink", "200Gb/s", "--json").document()
+    assert document == {
+        "topology": "topo",
+        "format": "nvidia-smi-topo",
+        "boxes": 1,
+        "compute_nodes": 2,
+        "switches": 0,
+        "nics": 0,
+        "links": 2,
+        "unit": "GB/s",
+        "bandwidths": {"300": 2},
+        "ignored": [],
+        "assumed": [],
+        "output": None,
+    }
+
+
+def test_with_the_network_on_standard_output_the_summary_goes_elsewhere(topo: Path) -> None:
+    run = run_command("import", topo, "-o", "-")
+    assert json.loads(run.out)["nodes"][0]["id"] == "GPU0"
+    assert "nvidia-smi-topo" in run.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["optimum"],
+        ["bounds"],
+        ["generate"],
+        ["topology"],
+        ["generate", "--method", "bfb"],
+        ["broadcast-series", "--source", "GPU0"],
+        ["train-time", "switch-base-256"],
+    ],
+)
+def test_every_command_takes_such_a_file_for_topology(words: list[str], topo: Path) -> None:
+    run = run_command(*words, topo)
+    assert run.status == 0
+    if words[0] != "train-time":
+        assert run.err.startswith("forestcoll: note: topo: assumed: one NVLink carries 25 GB/s")
+
+
+def test_ids_of_the_file_name_ranks_and_roots(topo: Path) -> None:
+    run = run_command("optimum", topo, "--collective", "broadcast", "--root", "GPU1", "--ranks", "GPU0,GPU1", "--json")
+    assert json.loads(run.out)["algbw"] == "300"
+
+
+def test_a_missing_speed_is_asked_for_on_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "topo.txt"
+    path.write_text(MATRIX.replace("NV12", "NV18"))
+    complaint = run_command("optimum", path).complaint()
+    assert complaint.startswith(
+        f"{path}: the file does not say what one NVLink carries, and NV18 is H100 or B200; give "
+    )
+    assert run_command("import", path, "--nvlink", "25", "--json").document()["bandwidths"] == {"450": 2}
+
+
+def test_standard_input_is_a_file(tmp_path: Path) -> None:
+    run = process("optimum", "-", stdin=MATRIX)
+    assert "600 GB/s" in run.out
+    assert tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--nvlink", "0"], "'0'; expected a bandwidth above 0"),
+        (["--nvlink", "fast"], "'fast' is not a number"),
+        (["--pcie", "32GB"], "unknown unit 'GB'"),
+        (["--format", "nccl"], "there is no format 'nccl'; did you mean 'nccl-xml'? there are forestcoll, nccl-xml, "),
+        (["--speeds", "measured"], "'measured' is not one of 'nominal', 'nccl'"),
+    ],
+)
+def test_wrong_usage(words: list[str], said: str, topo: Path) -> None:
+    assert said in run_command("import", topo, *words).complaint(2)
+
+
+def test_an_unknown_text_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("Dear reader,\n\nthis is no network.\n")
+    assert "none of the formats" in run_command("import", path).complaint()
+    assert "the format is not known by the content" in run_command("optimum", path).complaint()
+    assert "no row such as" in run_command("import", path, "--format", "nvidia-smi-topo").complaint()
+
+
+def test_help_lists_every_format_and_the_document_describes_each() -> None:
+    assert tuple(form.name for form in FORMATS) == import_files.FORMAT_NAMES
+    document = (Path(__file__).parents[2] / "docs" / "imports.md").read_text()
+    help_text = "".join(run_command("import", "--help").out.split())
+    for form in FORMATS:
+        assert form.name in help_text
+        assert f"`{form.name}`" in document
+
+
+def test_a_file_of_this_project_is_one_of_the_formats(tmp_path: Path) -> None:
+    path = tmp_path / "ring.json"
+    assert run_command("topology", "ring:nodes=5", "-o", path).status == 0
+    assert run_command("import", path, "--json").document()["format"] == "forestcoll"
+
+
+def test_files_of_two_formats_are_refused(topo: Path, tmp_path: Path) -> None:
+    other = tmp_path / "ring.graphml"
+    assert run_command("topology", "ring", "-o", other).status == 0
+    assert "import files of one format" in run_command("import", topo, other).complaint()
+    assert "is one file; import one at a time" in run_command("import", other, other).complaint()

@@ -1,0 +1,197 @@
+"""Fabrics between hosts: ibnetdiscover, Slurm's topology files."""
+
+import time
+from fractions import Fraction
+
+import pytest
+from import_tools import ids, import_text, links, problem
+
+from forestcoll.topology.importers.fabrics.hostlist import expanded
+
+
+def guid(number: int) -> str:
+    return f"{number:016x}"
+
+
+def switch(number: int, name: str, ports: list[str]) -> str:
+    head = f"vendid=0x2c9\ndevid=0xd2f2\nswitchguid=0x{guid(number)}({guid(number)})\n"
+    line = f'Switch\t65 "S-{guid(number)}"\t\t# "MF0;{name}:MQM9701/U1" enhanced port 0 lid {number} lmc 0\n'
+    return "\n" + head + line + "".join(f"{port}\n" for port in ports)
+
+
+def adapter(number: int, name: str, up: int, port: int, rate: str = "4xNDR") -> str:
+    head = f'vendid=0x2c9\ndevid=0x1021\ncaguid=0x{guid(number)}\nCa\t1 "H-{guid(number)}"\t\t# "{name}"\n'
+    line = f'[1]({guid(number)}) \t"S-{guid(up)}"[{port}]\t\t# lid {number} lmc 0 "MF0;leaf:MQM9701/U1" lid 1 {rate}\n'
+    return "\n" + head + line
+
+
+def to_adapter(port: int, number: int, name: str, rate: str = "4xNDR") -> str:
+    return f'[{port}]\t"H-{guid(number)}"[1]({guid(number)}) \t\t# "{name}" lid {number} {rate}'
+
+
+def to_switch(port: int, number: int, other: int, rate: str = "4xNDR") -> str:
+    return f'[{port}]\t"S-{guid(number)}"[{other}]\t\t# "MF0;switch{number}:MQM9701/U1" lid {number} {rate}'
+
+
+DEFAULT = "MT4129 ConnectX7   Mellanox Technologies"
+AGGREGATION = "Mellanox Technologies Aggregation Node"
+
+
+def fabric(rate: str = "4xNDR") -> str:
+    """Two leaves with two adapters and an aggregation node each, joined by two links to one spine."""
+    names = ["node1 mlx5_0", "node2 mlx5_0", DEFAULT, DEFAULT]
+    parts = ["#\n# Topology file: generated on Wed Aug  6 16:11:23 2025\n#\n# Initiated from node 1 port 1\n"]
+    for leaf in (0, 1):
+        hosts = [to_adapter(n + 1, 100 + 2 * leaf + n, names[2 * leaf + n], rate) for n in range(2)]
+        up = [to_switch(10 + n, 9, 2 * leaf + n, rate) for n in range(2)]
+        parts.append(switch(1 + leaf, f"leaf-{leaf}", [*hosts, *up, to_adapter(65, 200 + leaf, AGGREGATION)]))
+    down = [to_switch(2 * leaf + n, 1 + leaf, 10 + n, rate) for leaf in (0, 1) for n in range(2)]
+    parts.append(switch(9, "spine-1", down))
+    for place, name in enumerate(names):
+        parts.append(adapter(100 + place, name, 1 + place // 2, place % 2 + 1, rate))
+    parts += [adapter(200 + leaf, AGGREGATION, 1 + leaf, 65) for leaf in (0, 1)]
+    return "".join(parts)
+
+
+def test_each_link_counts_once_and_aggregation_nodes_do_not() -> None:
+    imported = import_text(fabric())
+    assert imported.format == "ibnetdiscover"
+    names = ["node1/mlx5_0", "node2/mlx5_0", f"H-{guid(102)}", f"H-{guid(103)}"]
+    assert sorted(map(str, ids(imported))) == sorted(names)
+    assert imported.bandwidths == {Fraction(100): 4, Fraction(50): 8}
+    assert links(imported)["leaf-1", "spine-1"] == 100
+    boxes = {node.id: node.attributes.get("box") for node in imported.topology.nodes}
+    assert boxes["node1/mlx5_0"] == "node1"
+    assert boxes[f"H-{guid(102)}"] is None
+    assert imported.ignored == ("2 aggregation nodes of switches",)
+
+
+@pytest.mark.parametrize(
+    ("rate", "gbits"),
+    [
+        ("4xEDR", 100),
+        ("4xHDR", 200),
+        ("2xHDR", 100),
+        ("4xQDR", 32),
+        ("4xFDR10", 40),
+        ("4xFDR", Fraction(600, 11)),
+        ("4xXDR", 800),
+    ],
+)
+def test_a_rate_is_lanes_times_the_data_rate(rate: str, gbits: Fraction) -> None:
+    assert links(import_text(fabric(rate)))["node1/mlx5_0", "leaf-0"] == Fraction(gbits) / 8
+
+
+def test_a_missing_rate_is_asked_for() -> None:
+    text = fabric("")
+    assert "does not say the rate of 8 links, such as 4xNDR; give --link-bandwidth GBPS" in problem(text)
+    assert import_text(text, link_bandwidth=25).bandwidths == {Fraction(50): 4, Fraction(25): 8}
+
+
+def test_a_rate_that_one_end_states_will_do() -> None:
+    text = "".join(part for part in fabric().partition("Ca\t")[:1])
+    assert import_text(text).bandwidths == {Fraction(100): 4, Fraction(50): 8}
+
+
+def test_adapters_without_links_and_ports_without_nodes() -> None:
+    alone = f'Ca\t1 "H-{guid(300)}"\t\t# "dgx HCA-1"\n'
+    assert any("1 adapter without a link" in each for each in import_text(fabric() + alone).ignored)
+    assert "has 0 compute nodes" in problem(alone)
+    assert "is a port of no node" in problem(to_adapter(1, 5, "a b"), form="ibnetdiscover")
+
+
+def test_two_adapters_of_the_same_name_are_called_by_their_guids() -> None:
+    imported = import_text(fabric().replace("node2 mlx5_0", "node1 mlx5_0"))
+    assert {f"H-{guid(100)}", f"H-{guid(101)}"} <= set(ids(imported))
+
+
+def test_ten_thousand_lines_are_read_in_two_seconds() -> None:
+    adapters = 1280
+    parts = []
+    for leaf in range(40):
+        down = [to_adapter(n + 1, 10**6 + 32 * leaf + n, f"node{32 * leaf + n} mlx5_0") for n in range(32)]
+        parts.append(switch(leaf, f"leaf{leaf}", [*down, *(to_switch(33 + n, 5000 + n, leaf) for n in range(32))]))
+    below = [[to_switch(n, n, 33 + spine) for n in range(40)] for spine in range(32)]
+    parts += [switch(5000 + spine, f"spine{spine}", ports) for spine, ports in enumerate(below)]
+    parts += [adapter(10**6 + n, f"node{n} mlx5_0", n // 32, n % 32 + 1) for n in range(adapters)]
+    text = "".join(parts)
+    assert text.count("\n") > 10_000
+    began = time.perf_counter()
+    imported = import_text(text)
+    assert time.perf_counter() - began < 2
+    assert len(imported.topology.compute) == adapters
+    assert len(imported.topology.links) == 2 * (1280 + 1280)
+
+
+TREE = """# topology.conf
+SwitchName=s0 Nodes=tux[0-1]   LinkSpeed=900
+SwitchName=s1 Nodes=tux[2,3]
+SwitchName=s2 Switches=s[0-1]
+"""
+
+
+def test_slurm_gives_the_shape_and_the_user_the_bandwidth() -> None:
+    assert "has the shape of the network only; give --link-bandwidth GBPS" in problem(TREE)
+    imported = import_text(TREE, link_bandwidth=50)
+    assert imported.format == "slurm"
+    assert ids(imported) == ["tux0", "tux1", "tux2", "tux3"]
+    assert imported.bandwidths == {Fraction(50): 12}
+    assert any("LinkSpeed" in each for each in imported.ignored)
+
+
+BLOCKS = """BlockName=b0 Nodes=n[1-2]
+BlockName=b1 Nodes=n[3-4]
+BlockSizes=2,4
+"""
+YAML_BLOCKS = """- topology: t
+  block:
+    block_sizes: [2]
+    blocks:
+      - block: b0
+        nodes: n[1-2]
+      - block: b1
+        nodes: n[3-4]
+"""
+YAML_TREE = """---
+- topology: t
+  cluster_default: true
+  tree:
+    switches:
+      - switch: core
+        children: b[0-1]
+      - switch: b0
+        nodes: n[1-2]
+      - switch: b1
+        nodes: n[3-4]
+"""
+
+
+@pytest.mark.parametrize("text", [BLOCKS, YAML_BLOCKS, YAML_TREE])
+def test_blocks_and_yaml(text: str) -> None:
+    imported = import_text(text, link_bandwidth=50)
+    assert imported.format == "slurm"
+    assert len(links(imported)) == 12
+    assert links(imported)["b1", "core"] == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TREE.replace("tux[0-1]", "tux[0-"), "line 2: 'tux[0-' has brackets that do not match"),
+        (TREE.replace("tux[0-1]", "tux[0-999999999]"), "line 2: 'tux[0-999999999]' means more than"),
+        (TREE.replace("s[0-1]", "s[0-7]"), "line 4: switch 's2' names 's2', which is no switch"),
+        (TREE.replace("SwitchName=s1", "SwitchName=s0"), "line 3: node 's0' appears twice"),
+        ("SwitchName=s0 Switches=s0\n", "line 1: switch 's0' is below itself"),
+        ("- topology: t\n  block:\n    blocks:\n      - block: [1]\n", 'block is ["1"]; expected a text'),
+    ],
+)
+def test_what_is_broken_in_slurm_is_said(text: str, said: str) -> None:
+    assert said.replace("names 's2', which", "names 's3', which") in problem(text, form="slurm", link_bandwidth=1)
+
+
+def test_a_list_of_hosts_is_expanded() -> None:
+    assert expanded("a[1-2]b[08-09],c") == ["a1b08", "a1b09", "a2b08", "a2b09", "c"]
+    assert expanded("n") == ["n"]
+    for bad in ("a[1", "a]", "a[x]", ",", "a[[1]]", "a[2-1]x,"):
+        with pytest.raises(ValueError, match=r"brackets|empty|list"):
+            expanded(bad)

@@ -1,0 +1,150 @@
+"""Every importer on mutated inputs: whatever a file holds, it is a network or one line of error."""
+
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from test_amd_smi import MI300X
+from test_fabrics import TREE, fabric
+from test_graphs import NATIVE, ZOO, gml, graphml, node_link, with_values
+from test_hwloc_xml import dgx2, power
+from test_matrices import peer_test
+from test_nccl_xml import dgx_a100, mi300x, two_hives
+from test_nvidia_smi import CUBE_MESH, DGX_A100, status
+from test_simulators import FABRIC, INFRAGRAPH, SPECTRUM, taccl, yaml
+
+from forestcoll.errors import InputError
+from forestcoll.exact import json_text
+from forestcoll.topology import topology_to_document
+from forestcoll.topology.importers.formats import FORMATS, format_of, import_sources
+from forestcoll.topology.importers.options import ImportOptions
+from forestcoll.topology.importers.source import Source
+from forestcoll.topology.registry import build_topology
+
+JSON_OF_AMD = '[{"gpu": 0, "bdf": "a", "links": [{"gpu": 1, "link_type": "XGMI", "num_hops": 1, "weight": 15}]}]'
+OWN = json_text(topology_to_document(build_topology("ring:nodes=4,bandwidth=25/3")), indent=1)
+INPUTS = {
+    "forestcoll": [OWN],
+    "nccl-xml": [dgx_a100(), mi300x(), two_hives()],
+    "nvidia-smi-topo": [DGX_A100, CUBE_MESH],
+    "nvidia-smi-nvlink": [status(4, 12)],
+    "amd-smi": [MI300X, JSON_OF_AMD],
+    "hwloc-xml": [dgx2(), power()],
+    "p2p-bandwidth": [peer_test(4, 272.5)],
+    "ibnetdiscover": [fabric()],
+    "sndlib": [NATIVE],
+    "graphml": [graphml(with_values("capacity", 5))],
+    "gml": [ZOO, gml(with_values("capacity", 5))],
+    "infragraph": [INFRAGRAPH],
+    "slurm": [TREE, "- topology: t\n  block:\n    blocks:\n      - block: b0\n        nodes: n[1-2]\n"],
+    "taccl": [taccl()],
+    "astra-sim-ns3": [FABRIC, SPECTRUM],
+    "astra-sim-analytical": [yaml("Ring, Switch", "4, 2", "50, 25", "500, 500")],
+    "node-link": [node_link(with_values("capacity", 5))],
+    "matrix": [",a,b,c\na,0,1,2\nb,1,0,2\nc,2,2,0\n"],
+    "edge-list": ["a b 25\nb c {'capacity': 25}\n"],
+    "adjacency-list": ["a b c\nb a\nc a\n"],
+}
+OPTIONS = ImportOptions(**dict.fromkeys(("nvlink", "xgmi", "pcie", "nic", "link_bandwidth"), Fraction(25)))  # type: ignore[arg-type]
+PIECES = [
+    "",
+    " ",
+    "\n",
+    "\t",
+    "0",
+    "-1",
+    "9" * 30,
+    "1e999",
+    "nan",
+    "1/0",
+    "x",
+    '"',
+    "'",
+    "<",
+    ">",
+    "&a;",
+    "[",
+    "]",
+    "{",
+    "}",
+]
+PIECES += [
+    ":",
+    ",",
+    "\x00",
+    "\x1b[4m",
+    "\ud7ff",
+    "é",
+    "GPU0",
+    "NV12",
+    "X",
+    "null",
+    "true",
+    "[[[[",
+    "]]>",
+    "<!--",
+    "*a",
+    "&a ",
+]
+PER_INPUT = 120
+
+
+def test_every_format_has_inputs_and_each_is_found_by_its_content() -> None:
+    assert set(INPUTS) == {form.name for form in FORMATS}
+    for name, texts in INPUTS.items():
+        for text in texts:
+            form = format_of(text)
+            assert form is not None
+            assert form.name == name
+
+
+def mutations(text: str, rng: random.Random) -> Iterator[str]:
+    """Yield texts that differ from this one in one to three places, or end too early."""
+    for _ in range(PER_INPUT):
+        changed = text
+        for _ in range(rng.randint(1, 3)):
+            place = rng.randrange(len(changed) + 1)
+            end = min(len(changed), place + rng.choice([0, 0, 1, 1, 5, 40]))
+            kind = rng.random()
+            if kind < 0.6:
+                changed = changed[:place] + rng.choice(PIECES) + changed[end:]
+            elif kind < 0.75:
+                changed = changed[:place]
+            elif kind < 0.9:
+                changed = changed[:end] + changed[place:]
+            else:
+                changed = changed[:place] + changed[place:end][::-1] + changed[end:]
+        yield changed
+
+
+def attempt(texts: list[str], name: str | None) -> None:
+    sources = [Source.of(text.encode("utf-8", "replace"), Path(f"host{n}.txt")) for n, text in enumerate(texts)]
+    try:
+        import_sources(sources, OPTIONS, format_name=name)
+    except InputError as error:
+        message = str(error)
+    else:
+        message = ""
+    assert "\n" not in message
+    assert len(message) < 1000
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_only_input_errors_come_out(name: str) -> None:
+    rng = random.Random(f"importers {name}")  # noqa: S311 (a test with a fixed seed)
+    several = next(form.several for form in FORMATS if form.name == name)
+    for text in INPUTS[name]:
+        for changed in mutations(text, rng):
+            attempt([changed], name)
+            attempt([changed], None)
+            if several and rng.random() < 0.2:
+                attempt([text, changed], name)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_the_files_of_other_formats_give_one_line(name: str) -> None:
+    for texts in INPUTS.values():
+        for text in [*texts, "", "\n", "\x00", "{}", "[]", "<a/>", "0", "null"]:
+            attempt([text], name)

@@ -1,0 +1,330 @@
+"""Topology XML of NCCL and RCCL: small equivalents of real dumps, and every trap of the format."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import pytest
+from import_tools import algbw, ids, import_text, links, problem
+
+from forestcoll.topology.registry import build_topology
+
+
+def gpu(
+    bus: str, dev: int, entries: str, kind: str = 'sm="80"', speed: str = "16.0 GT/s PCIe", *, width: int = 16
+) -> str:
+    return (
+        f'<pci busid="0000:{bus}:00.0" class="0x030200" link_speed="{speed}" link_width="{width}">'
+        f'<gpu dev="{dev}" {kind} rank="{dev}" gdr="1">{entries}</gpu></pci>'
+    )
+
+
+def nic(bus: str, dev: int, speed: str = "200000", name: str = "mlx5_") -> str:
+    return (
+        f'<pci busid="0000:{bus}:00.0" class="0x020700" link_speed="16.0 GT/s PCIe" link_width="16"><nic>'
+        f'<net name="{name}{dev}" dev="{dev}" speed="{speed}" port="1" guid="0x{dev}" maxconn="131072" gdr="1"/>'
+        "</nic></pci>"
+    )
+
+
+def bridge(bus: str, inside: str, speed: str = "16.0 GT/s PCIe") -> str:
+    return f'<pci busid="0000:{bus}:00.0" class="0x060400" link_speed="{speed}" link_width="16">{inside}</pci>'
+
+
+def cpu(
+    inside: str, number: int = 0, more: str = 'arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49"'
+) -> str:
+    return f'<cpu numaid="{number}" affinity="ffff" {more}>\n{inside}\n</cpu>'
+
+
+def system(*cpus: str, version: int = 1) -> str:
+    body = "\n".join(cpus)
+    return f'<system version="{version}">\n{body}\n</system>\n'
+
+
+def nvlink(target: str, count: int, tclass: str = "0x068000") -> str:
+    return f'<nvlink target="{target}" count="{count}" tclass="{tclass}"/>'
+
+
+def xgmi(*buses: str, count: int = 1) -> str:
+    return "".join(f'<xgmi target="0000:{bus}:00.0" count="{count}" tclass="0x120000"/>' for bus in buses)
+
+
+SWITCHES = "".join(nvlink(f"0000:c{number}:00.0", 2) for number in range(6))
+"""What an A100 lists: two links to each of six NVSwitches."""
+
+
+def dgx_a100() -> str:
+    """A DGX A100: four PCIe switches with two GPUs and two NICs each, and a storage port under the first CPU."""
+    parts = []
+    for group in range(4):
+        pair = (2 * group, 2 * group + 1)
+        inside = "".join(gpu(f"{group}{number}", number, SWITCHES) for number in pair)
+        parts.append(bridge(f"a{group}", inside + "".join(nic(f"b{number}", number) for number in pair)))
+    storage = nic("f0", 8)
+    return system(cpu(parts[0] + parts[1] + storage), cpu(parts[2] + parts[3], number=1))
+
+
+def mi300x(kind: str = 'sm="94" gcn="gfx942"') -> str:
+    buses = [f"{number}1" for number in range(8)]
+    gpus = [gpu(bus, dev, xgmi(*(each for each in buses if each != bus)), kind) for dev, bus in enumerate(buses)]
+    return system(cpu("".join(gpus[:4])), cpu("".join(gpus[4:]), number=1), version=2)
+
+
+def two_hives(kind: str = 'sm="96" gcn="906"') -> str:
+    """Two rings of four GPUs over xGMI, each below one PCIe switch at 8 GT/s, as of eight MI50."""
+    parts = []
+    for hive in range(2):
+        buses = [f"{hive}{number}" for number in range(4)]
+        ring = [(buses[number - 1], buses[(number + 1) % 4]) for number in range(4)]
+        inside = "".join(gpu(bus, 4 * hive + n, xgmi(*ring[n]), kind, "16 GT/s") for n, bus in enumerate(buses))
+        parts.append(bridge(f"e{hive}", inside, "8 GT/s"))
+    return system(cpu("".join(parts), more='arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="85"'), version=2)
+
+
+def test_a_dgx_a100_is_eight_ports_of_one_switch() -> None:
+    imported = import_text(dgx_a100())
+    assert imported.format == "nccl-xml"
+    assert ids(imported) == [f"GPU{number}" for number in range(8)]
+    assert imported.bandwidths == {Fraction(300): 16}
+    assert algbw(imported) == Fraction(2400, 7)
+    assert imported.topology.nodes[0].attributes == {"box": "host0", "busid": "0000:00:00.0", "gpu": "0"}
+    assert any(each.startswith("8 NICs: ") for each in imported.ignored)
+    assert any("mlx5_8" in each for each in imported.ignored)
+    assert imported.assumed == ("one NVLink of a GPU with sm=80 carries 25 GB/s each way, the nominal speed",)
+
+
+def test_two_dumps_of_a_dgx_a100_are_the_two_boxes_of_the_builder() -> None:
+    imported = import_text(dgx_a100(), dgx_a100())
+    assert ids(imported)[8] == "host1/GPU0"
+    assert (imported.boxes, imported.nics) == (2, 16)
+    assert algbw(imported) == Fraction(1040, 3)
+    from forestcoll.solver.optimum import optimum
+
+    assert optimum(build_topology("dgx-a100:boxes=2")).algbw == algbw(imported)
+    assert links(imported)["host1/mlx5_3", "fabric"] == 25
+    assert links(imported)["host1/GPU3", "host1/mlx5_3"] == 32
+    assert ("host0/GPU2", "host0/mlx5_3") not in links(imported)
+
+
+def test_two_systems_in_one_file_are_two_hosts() -> None:
+    imported = import_text(dgx_a100() + dgx_a100())
+    assert imported.boxes == 2
+    assert algbw(imported) == Fraction(1040, 3)
+
+
+def test_the_speeds_of_nccl_are_its_own() -> None:
+    assert import_text(dgx_a100(), speeds="nccl").bandwidths == {Fraction(240): 16}
+    assert import_text(mi300x(), speeds="nccl").bandwidths == {Fraction(48): 56}
+    imported = import_text(dgx_a100(), dgx_a100(), speeds="nccl")
+    assert links(imported)["host1/GPU3", "host1/mlx5_3"] == 24
+
+
+def test_an_option_overrules_the_table() -> None:
+    assert import_text(dgx_a100(), nvlink=20).bandwidths == {Fraction(240): 16}
+    assert import_text(mi300x(), xgmi="50.5").bandwidths == {Fraction(101, 2): 56}
+
+
+def test_mi300x_lists_each_link_from_both_ends_and_none_is_doubled() -> None:
+    imported = import_text(mi300x())
+    assert imported.bandwidths == {Fraction(64): 56}
+    assert algbw(imported) == 512
+
+
+def test_the_number_910_is_gfx90a_and_links_between_two_dies_are_counted() -> None:
+    kind = 'sm="90" gcn="910" arch="38911"'
+    text = system(cpu(gpu("c1", 0, xgmi("c6", count=4), kind) + gpu("c6", 1, xgmi("c1", count=4), kind)), version=2)
+    assert import_text(text).bandwidths == {Fraction(200): 2}
+
+
+def test_hives_without_a_link_between_them_are_joined_by_pcie_and_cpus() -> None:
+    imported = import_text(two_hives())
+    found = links(imported)
+    assert found["GPU0", "GPU1"] == 46
+    assert found["GPU0", "PCIe-0000:e0:00.0"] == 32
+    assert found["PCIe-0000:e0:00.0", "CPU0"] == 16
+    assert algbw(imported) == 32  # four GPUs receive half of all data over 16 GB/s
+    assert algbw(import_text(two_hives(), speeds="nccl")) == 24
+
+
+def test_a_link_between_cpus_has_the_figure_of_nccl() -> None:
+    def joined(more: str) -> Fraction:
+        one, other = gpu("01", 0, ""), gpu("02", 1, "")
+        return links(import_text(system(cpu(one, 0, more), cpu(other, 1, more))))["CPU0", "CPU1"]
+
+    intel = 'arch="x86_64" vendor="GenuineIntel" familyid="6" modelid='
+    assert [joined(f'{intel}"{model}"') for model in (79, 85, 143, 207)] == [6, 10, 22, 40]
+    assert joined('arch="ppc64"') == 32
+    assert joined('arch="arm64"') == 6
+    assert joined('arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49"') == 16
+
+
+@pytest.mark.parametrize(
+    ("speed", "width", "nominal", "nccl"),
+    [
+        ("16.0 GT/s PCIe", 16, 32, 24),
+        ("16 GT/s", 8, 16, 12),
+        ("8 GT/s", 0, 16, 12),
+        ("32.0 GT/s PCIe", 16, 64, 48),
+        ("2.5 GT/s PCIe", 1, Fraction(5, 16), Fraction(3, 16)),
+        ("Unknown", 16, 16, 12),
+        ("", 16, 16, 12),
+    ],
+)
+def test_a_pcie_slot_by_speed_and_width(speed: str, width: int, nominal: Fraction, nccl: Fraction) -> None:
+    text = system(cpu(gpu("01", 0, "", speed=speed, width=width) + gpu("02", 1, "", speed=speed, width=width)))
+    assert links(import_text(text))["GPU0", "CPU0"] == nominal
+    assert links(import_text(text, speeds="nccl"))["GPU0", "CPU0"] == nccl
+
+
+def hopper(targets: Sequence[str], tclass: str = "0x068000") -> str:
+    entries = "".join(nvlink(target, 18 // len(targets), tclass) for target in targets)
+    return system(cpu("".join(gpu(f"0{number}", number, entries, 'sm="90"') for number in range(8))))
+
+
+@pytest.mark.parametrize("targets", [["fffffff:ffff:ff"], ["fffffff:ff:ff.0"], ["0000:05:0f.0", "0000:06:0f.0"]])
+def test_a_hidden_nvswitch_and_several_are_one_node(targets: Sequence[str]) -> None:
+    imported = import_text(hopper(targets))
+    assert imported.bandwidths == {Fraction(450): 16}
+    assert len(imported.topology.switches) == 1
+    assert import_text(hopper(targets), speeds="nccl").bandwidths == {Fraction("370.8"): 16}
+
+
+def test_nvlink_5_is_twice_as_fast() -> None:
+    text = hopper(["fffffff:ff:ff.0"]).replace('sm="90"', 'sm="100"')
+    assert import_text(text).bandwidths == {Fraction(900): 16}
+    assert import_text(text, speeds="nccl").bandwidths == {Fraction("721.8"): 16}
+
+
+def test_a_gpu_is_known_by_host_and_bus_id_where_nvlink_joins_hosts() -> None:
+    entries = nvlink("fffffff:ff:ff.0", 18)
+    hosts = [
+        cpu(
+            gpu("01", 0, entries, 'sm="100"') + gpu("02", 1, entries, 'sm="100"'),
+            0,
+            f'host_hash="0x{host}" arch="arm64"',
+        )
+        for host in "abc"
+    ]
+    imported = import_text(system(*hosts))
+    assert ids(imported) == [f"host{host}/GPU{dev}" for host in range(3) for dev in range(2)]
+    assert imported.boxes == 3
+    assert imported.bandwidths == {Fraction(900): 12}
+
+
+def test_hosts_in_one_file_that_only_nics_join() -> None:
+    bare = "".join(gpu(f"0{number}", number, "") for number in range(2)) + nic("10", 0) + nic("11", 1)
+    hosts = [cpu(bare, 0, f'host_hash="0x{host}" arch="arm64"') for host in "ab"]
+    imported = import_text(system(*hosts))
+    assert imported.nics == 4
+    assert links(imported)["host1/mlx5_0", "fabric"] == 25
+
+
+def test_nics_that_gpus_share_and_cards_with_two_ports() -> None:
+    two_ports = nic("b0", 0).replace("</nic>", '<net name="mlx5_1" dev="1" speed="100000" port="2"/></nic>')
+    inside = "".join(gpu(f"0{number}", number, nvlink("0000:c0:00.0", 12)) for number in range(2)) + two_ports
+    imported = import_text(system(cpu(bridge("a0", inside))), system(cpu(bridge("a0", inside))))
+    found = links(imported)
+    assert found["host0/mlx5_0", "fabric"] == Fraction(75, 2)
+    assert found["host0/GPU0", "host0/mlx5_0"] == found["host0/GPU1", "host0/mlx5_0"] == 32
+
+
+def test_a_virtual_machine_shows_no_pcie_switches_and_virtual_ports_do_not_count() -> None:
+    inside = "".join(gpu(f"0{number}", number, nvlink("0000:c0:00.0", 12)) for number in range(2))
+    inside += nic("b0", 0) + nic("b1", 1) + '<nic><net name="eth0" dev="2" speed="10000" port="0"/></nic>'
+    imported = import_text(system(cpu(inside)), system(cpu(inside)))
+    assert imported.nics == 4
+    assert any("eth0" in each for each in imported.ignored)
+
+
+def test_speeds_of_ports_that_cannot_be_right() -> None:
+    def fabric(speed: str, nic_speed: int = 0) -> tuple[Fraction, tuple[str, ...]]:
+        inside = bridge("a0", gpu("00", 0, nvlink("0000:c0:00.0", 12)) + nic("b0", 0, speed))
+        two = (system(cpu(inside)), system(cpu(inside)))
+        imported = import_text(*two, nic=nic_speed) if nic_speed else import_text(*two)
+        return links(imported)["host0/mlx5_0", "fabric"], imported.assumed
+
+    assert fabric("0")[0] == fabric("-1")[0] == Fraction(5, 4)
+    huge, assumed = fabric("200000000")
+    assert huge == 25000
+    assert any("implausible" in each and "--nic" in each for each in assumed)
+    assert fabric("200000000", 25)[0] == 25
+
+
+def test_a_port_without_dev_is_ignored() -> None:
+    text = dgx_a100().replace('<net name="mlx5_8" dev="8"', '<net name="mlx5_8"')
+    assert any("<net> without dev" in each for each in import_text(text).ignored)
+
+
+def test_links_to_itself_and_to_devices_elsewhere_are_ignored() -> None:
+    entries = nvlink("0000:c0:00.0", 12) + nvlink("0000:01:00.0", 4, "0x030200") + nvlink("0000:77:00.0", 1, "0x030200")
+    imported = import_text(system(cpu(gpu("01", 0, entries) + gpu("02", 1, nvlink("0000:c0:00.0", 12)))))
+    assert imported.bandwidths == {Fraction(300): 4}
+    assert any("to itself" in each for each in imported.ignored)
+    assert any("0000:77:00.0" in each for each in imported.ignored)
+
+
+def test_nvlink_to_a_cpu_and_c2c_count_where_cpus_do() -> None:
+    power = 'arch="ppc64"'
+    entries = nvlink("0000:00:00.0", 3, "0x068001")
+    text = system(cpu(gpu("01", 0, entries, 'sm="70"'), 0, power), cpu(gpu("02", 1, entries, 'sm="70"'), 1, power))
+    found = links(import_text(text))
+    assert found["GPU0", "CPU0"] == 32 + 75
+    grace = text.replace(entries, '<c2c bw="44712" count="10"/>')
+    assert links(import_text(grace))["GPU0", "CPU0"] == 32 + Fraction("447.12")
+
+
+def test_text_after_tags_and_comments_with_dashes_do_not_matter() -> None:
+    text = "<!-----\n - a licence\n ----->\nsome prompt$ cat topo.xml\n" + dgx_a100().replace(
+        "</gpu>", "</gpu> stray text"
+    )
+    assert import_text(f"{text}\nfs@host:~$ ").bandwidths == {Fraction(300): 16}
+
+
+def test_ranks_that_share_a_gpu_and_bus_ids_that_are_used_twice() -> None:
+    double = gpu("01", 0, nvlink("0000:c0:00.0", 12)).replace("</pci>", '<gpu dev="0" sm="80" rank="1"/></pci>')
+    imported = import_text(system(cpu(double + gpu("02", 1, nvlink("0000:c0:00.0", 12)))))
+    assert ids(imported) == ["GPU0", "GPU1"]
+    twins = cpu(bridge("a0", gpu("01", 0, "") + gpu("02", 1, "")) + bridge("a0", gpu("03", 2, "") + gpu("04", 3, "")))
+    assert len(import_text(system(twins)).topology.switches) == 3
+
+
+def test_a_file_that_only_places_devices_is_refused_with_what_to_run() -> None:
+    azure = system(
+        cpu(bridge("a0", '<pci busid="0000:01:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>'))
+    )
+    message = problem(azure)
+    assert "no <gpu>, <nvlink> or <net>" in message
+    assert "NCCL_TOPO_FILE" in message
+    assert "NCCL_TOPO_DUMP_FILE=topo.xml" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (dgx_a100().replace("</system>", ""), "no </system>; the file is cut off"),
+        (dgx_a100().replace("</cpu>", "", 1), "line 8: not well-formed XML: mismatched tag"),
+        (dgx_a100().replace('count="2"', 'count="two"', 1), "line 3: count is 'two'; expected a whole number"),
+        (dgx_a100().replace('speed="200000"', 'speed="fast"', 1), "line 3: net speed is 'fast'"),
+        (dgx_a100().replace('sm="80"', 'sm="35"'), "what one NVLink of a GPU with sm=35 carries; give --nvlink GBPS"),
+        (mi300x('sm="1"'), "what one xGMI link of a GPU with gcn=? carries; give --xgmi GBPS"),
+        (system(cpu('<gpu dev="0"/>')), "<gpu> is in no <pci>"),
+        (system(cpu(gpu("01", 0, ""))), "has 1 compute node"),
+        ('<!DOCTYPE system [<!ENTITY a "b">]>' + dgx_a100().replace("stray", "&a;"), None),
+        (dgx_a100().replace("</gpu>", "&a;</gpu>", 1), "not well-formed XML: undefined entity"),
+    ],
+)
+def test_what_is_broken_is_said_with_its_line(text: str, said: str | None) -> None:
+    if said is None:  # a declaration before the system is not read at all
+        assert import_text(text).bandwidths == {Fraction(300): 16}
+    else:
+        assert said in problem(text)
+
+
+def test_a_dump_of_graphs_is_a_plan_and_no_network() -> None:
+    text = '<graphs version="1"><graph id="0" pattern="4"><channel><gpu dev="0"/></channel></graph></graphs>'
+    assert "are its plan and no network; run the job with NCCL_TOPO_DUMP_FILE" in problem(text)
+
+
+def test_hosts_without_nics_cannot_be_joined() -> None:
+    text = system(cpu(gpu("01", 0, nvlink("0000:c0:00.0", 12)) + gpu("02", 1, nvlink("0000:c0:00.0", 12))))
+    assert "lists no NIC of host 'host0'" in problem(text, text)

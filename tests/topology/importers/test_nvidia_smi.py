@@ -1,0 +1,224 @@
+"""The matrix of nvidia-smi topo -m as people paste it, and the list of nvidia-smi nvlink -s."""
+
+from fractions import Fraction
+
+import pytest
+from import_tools import algbw, full, ids, import_text, links, matrix, problem
+
+DGX_A100 = matrix(full(8, "NV12"), ["PXB SYS"] * 4 + ["SYS PXB"] * 4)
+CUBE_MESH = matrix(
+    [
+        [" X ", "NV1", "NV1", "NV2", "NV2", "SYS", "SYS", "SYS"],
+        ["NV1", " X ", "NV2", "NV1", "SYS", "NV2", "SYS", "SYS"],
+        ["NV1", "NV2", " X ", "NV2", "SYS", "SYS", "NV1", "SYS"],
+        ["NV2", "NV1", "NV2", " X ", "SYS", "SYS", "SYS", "NV1"],
+        ["NV2", "SYS", "SYS", "SYS", " X ", "NV1", "NV1", "NV2"],
+        ["SYS", "NV2", "SYS", "SYS", "NV1", " X ", "NV2", "NV1"],
+        ["SYS", "SYS", "NV1", "SYS", "NV1", "NV2", " X ", "NV2"],
+        ["SYS", "SYS", "SYS", "NV1", "NV2", "NV1", "NV2", " X "],
+    ]
+)
+"""A DGX-1 with V100: six NVLinks a GPU, which lead to other GPUs."""
+
+
+def test_a_dgx_a100_is_eight_ports_of_one_switch() -> None:
+    imported = import_text(DGX_A100)
+    assert imported.format == "nvidia-smi-topo"
+    assert ids(imported) == [f"GPU{number}" for number in range(8)]
+    assert imported.bandwidths == {Fraction(300): 16}
+    assert algbw(imported) == Fraction(2400, 7)
+    assert imported.topology.nodes[0].attributes["box"] == "host0"
+
+
+def test_direct_links_are_direct() -> None:
+    assert import_text(CUBE_MESH).bandwidths == {Fraction(50): 16, Fraction(25): 16}
+    boards = import_text(matrix(full(4, "NV4")))
+    assert boards.bandwidths == {Fraction(100): 12}
+    assert algbw(boards) == 400
+
+
+def test_sixteen_v100_are_on_switches() -> None:
+    assert import_text(matrix(full(16, "NV6"))).bandwidths == {Fraction(150): 32}
+
+
+def test_18_links_may_be_h100_or_b200_so_the_speed_is_asked() -> None:
+    text = matrix(full(8, "NV18"))
+    message = problem(text)
+    assert "NV18 is H100 or B200; give --nvlink GBPS" in message
+    assert "25 on H100 and H200, 50 on B200" in message
+    assert import_text(text, nvlink=25).bandwidths == {Fraction(450): 16}
+    assert import_text(text, nvlink=50).bandwidths == {Fraction(900): 16}
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_few_links_may_be_of_several_generations_so_the_speed_is_asked(count: int) -> None:
+    text = matrix(full(2, f"NV{count}"))
+    assert "give --nvlink GBPS" in problem(text)
+    assert import_text(text, nvlink="14.0625").bandwidths == {count * Fraction(225, 16): 2}
+
+
+def test_islands_of_nvlink_have_a_switch_each_and_pcie_joins_them() -> None:
+    rows = [[" X " if a == b else "NV18" if a // 4 == b // 4 else "SYS" for b in range(8)] for a in range(8)]
+    assert "give --pcie GBPS" in problem(matrix(rows), nvlink=25)
+    imported = import_text(matrix(rows), nvlink=25, pcie=64)
+    assert [node.id for node in imported.topology.nodes[8:]] == [
+        "NVSwitch",
+        "NVSwitch1",
+        *(f"CPU{n}" for n in range(8)),
+    ]
+
+
+def test_pcie_alone_makes_a_tree_of_switches_and_cpus() -> None:
+    rows = [
+        [" X ", "PIX", "PHB", "SYS", "SYS"],
+        ["PIX", " X ", "PHB", "SYS", "SYS"],
+        ["PHB", "PHB", " X ", "SYS", "SYS"],
+        ["SYS", "SYS", "SYS", " X ", "NODE"],
+        ["SYS", "SYS", "SYS", "NODE", " X "],
+    ]
+    message = problem(matrix(rows))
+    assert "what PCIe carries" in message
+    assert "give --pcie GBPS" in message
+    found = links(import_text(matrix(rows), pcie=32))
+    assert set(found.values()) == {Fraction(32)}
+    pairs = {("GPU0", "PCIe-GPU0"), ("GPU1", "PCIe-GPU0"), ("PCIe-GPU0", "CPU0"), ("GPU2", "CPU0")}
+    assert pairs | {("GPU3", "CPU1"), ("GPU4", "CPU1"), ("CPU1", "CPU0")} <= set(found)
+    assert len(found) == 14
+    assert links(import_text(matrix(rows), pcie=32, link_bandwidth=20))["CPU0", "CPU1"] == 20
+
+
+def test_pxb_joins_pcie_switches_by_one_more() -> None:
+    rows = [[" X " if a == b else "PIX" if a // 2 == b // 2 else "PXB" for b in range(4)] for a in range(4)]
+    found = links(import_text(matrix(rows), pcie=16))
+    assert {("GPU0", "PCIe-GPU0"), ("PCIe-GPU0", "PCIe-GPU0-GPU2"), ("PCIe-GPU0-GPU2", "CPU0")} <= set(found)
+    assert len(found) == 14
+    assert len(links(import_text(matrix(full(2, "PXB")), pcie=16))) == 6
+
+
+def test_the_old_word_for_another_socket_is_known() -> None:
+    assert len(import_text(matrix(full(2, "SOC")), pcie=16).topology.switches) == 2
+
+
+def wrapped(text: str, width: int = 80) -> str:
+    """The text as a window of that width shows it: long lines go on in the next one."""
+    lines = (line.expandtabs(8) for line in text.splitlines())
+    return "\n".join(line[start : start + width] for line in lines for start in range(0, max(len(line), 1), width))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        DGX_A100.replace("\tGPU0", "\t\x1b[4mGPU0", 1).replace("Affinity\n", "Affinity\x1b[0m\n", 1),
+        DGX_A100.replace("\tGPU0", "\t[4mGPU0", 1).replace("Affinity\n", "Affinity[0m\n", 1),
+        DGX_A100.expandtabs(8),
+        " ".join(DGX_A100.expandtabs(8).splitlines()[0].split()) + "\n" + "\n".join(DGX_A100.splitlines()[1:]),
+        DGX_A100.replace("\n", "\r\n"),
+        DGX_A100.replace("\t", "\u00a0\u00a0\u00a0"),
+        "\n".join(f"> {line}" for line in DGX_A100.splitlines()),
+        "\n".join(f"| {line.replace(chr(9), ' | ')} |" for line in DGX_A100.splitlines()),
+        f"root@node:~# nvidia-smi topo -m\n{DGX_A100}\nroot@node:~# ",
+        "+----+\n| N/A   31C    P0    73W /  700W |\n+----+\n\n" + DGX_A100,
+        DGX_A100.replace("CPU Affinity\tNUMA Affinity", "CPU Affinity").replace("\t0-47,96-143\t0", "\t0-47"),
+        DGX_A100.replace("\tCPU Affinity\tNUMA Affinity", "").replace("\t0-47,96-143\t0", ""),
+        DGX_A100.replace("NUMA Affinity", "NUMA Affinity\tGPU NUMA ID").replace("\t0-47,96-143\t0", "\t0-47\t0\t\tN/A"),
+        DGX_A100.replace("\t0-47,96-143\t0", "\t\t1\t\tN/A"),
+        "\n".join(DGX_A100.splitlines()[1:]),
+        DGX_A100.partition("\n\nLegend")[0],
+        " ".join(DGX_A100.split()),
+        f"{' '.join(DGX_A100.partition('Legend')[0].split())} Legend".replace("SYS SYS", "SYSSYS").replace(
+            "GPU6 GPU7", "GPU6GPU7"
+        ),
+        wrapped(DGX_A100),
+        wrapped(DGX_A100, 100),
+        matrix(full(8, "NV12"), ["PXB SYS"] * 4 + ["SYS PXB"] * 4, "NIC")
+        + "\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n",
+    ],
+    ids=lambda text: repr(text[:25]),
+)
+def test_a_paste_is_read_whatever_became_of_it(changed: str) -> None:
+    imported = import_text(changed)
+    assert imported.format == "nvidia-smi-topo"
+    assert ids(imported) == [f"GPU{number}" for number in range(8)]
+    assert imported.bandwidths == {Fraction(300): 16}
+
+
+def test_several_hosts_are_joined_by_the_nearest_nics() -> None:
+    text = matrix(full(8, "NV12"), ["PXB SYS SYS"] * 4 + ["SYS PXB SYS"] * 4)
+    assert "what a NIC carries; give --nic GBPS" in problem(text, text)
+    imported = import_text(text, text, nic=25)
+    found = links(imported)
+    assert (imported.boxes, imported.nics) == (2, 4)
+    assert found["host0/mlx5_0", "fabric"] == found["host1/GPU3", "host1/mlx5_0"] == 25
+    assert any("mlx5_2" in each for each in imported.ignored)
+    assert links(import_text(text, text, nic=25, pcie=32))["host1/GPU3", "host1/mlx5_0"] == 32
+
+
+def test_a_legend_names_nics() -> None:
+    rows = matrix(full(2, "NV12"), ["PXB", "PXB"], "NIC")
+    text = f"{rows}\nNIC Legend:\n\n  NIC0: mlx5_bond_0\n"
+    assert ("host1/mlx5_bond_0", "fabric") in links(import_text(text, text, nic=50))
+
+
+def test_a_second_matrix_is_ignored_and_said() -> None:
+    imported = import_text(DGX_A100 + DGX_A100)
+    assert imported.bandwidths == {Fraction(300): 16}
+    assert any("1 further matrix" in each for each in imported.ignored)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            DGX_A100.replace("GPU3\tNV12\tNV12\tNV12", "GPU3\tNV12\tNV12"),
+            "line 5: the row of 'GPU3' has X in the column of another device",
+        ),
+        (DGX_A100.replace("GPU3\tNV12\tNV12\tNV12\t X \tNV12\tNV12", "GPU3\tNV12"), "5 entries for 8 GPUs"),
+        ("\n".join(DGX_A100.splitlines()[:6]), "the matrix has a column GPU5, but no row for it"),
+        (matrix([[" X "]]), "has 1 compute node"),
+    ],
+)
+def test_an_incomplete_matrix_is_refused(text: str, said: str) -> None:
+    assert said in problem(text)
+
+
+def test_a_matrix_of_peer_access_is_no_network() -> None:
+    text = "\tGPU0\tGPU1\nGPU0\tX\tOK\nGPU1\tOK\tX\n"
+    assert "peer access" in problem(text, form="nvidia-smi-topo")
+    assert import_text(text + DGX_A100).bandwidths == {Fraction(300): 16}
+
+
+def status(gpus: int, active: int, raw: str = "26.562", inactive: int = 0) -> str:
+    lines = []
+    for gpu in range(gpus):
+        lines.append(f"GPU {gpu}: NVIDIA A100-SXM4-80GB (UUID: GPU-{gpu})")
+        lines += [f"\t Link {link}: {raw} GB/s" for link in range(active)]
+        lines += [f"\t Link {link}: <inactive>" for link in range(active, active + inactive)]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("raw", "active", "port"),
+    [("26.562", 18, 450), ("25", 12, 300), ("25.781", 12, 300), ("53.125", 18, 900), ("26.562", 17, 425)],
+)
+def test_a_list_of_nvlinks_is_a_switch_with_nominal_speeds(raw: str, active: int, port: int) -> None:
+    imported = import_text(status(8, active, raw))
+    assert imported.format == "nvidia-smi-nvlink"
+    assert imported.bandwidths == {Fraction(port): 16}
+
+
+def test_inactive_links_do_not_count_and_are_said() -> None:
+    imported = import_text(status(8, 16, inactive=2))
+    assert imported.bandwidths == {Fraction(400): 16}
+    assert any("16 inactive NVLinks" in each for each in imported.ignored)
+
+
+def test_the_list_does_not_say_where_few_links_lead() -> None:
+    assert "run nvidia-smi topo -m" in problem(status(8, 6, "25.781"))
+    assert "fewer than two GPUs" in problem(status(2, 0, inactive=4))
+    assert import_text(status(2, 4, "14.062")).bandwidths == {Fraction(225, 4): 4}
+
+
+def test_a_paste_with_both_takes_the_speed_from_the_list() -> None:
+    imported = import_text(status(8, 18, "53.125") + matrix(full(8, "NV18")))
+    assert imported.format == "nvidia-smi-topo"
+    assert imported.bandwidths == {Fraction(900): 16}
