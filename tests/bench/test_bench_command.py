@@ -193,7 +193,7 @@ def test_a_missing_rank_is_named() -> None:
         (("-d", "floaty"), "no such element type"),
         (("-o", "sums"), "no such reduction"),
         (("-b", "none"), "expected a size"),
-        (("--collective", "all-to-all"), "is not available here"),
+        (("--collective", "all-to-all"), "is not supported by this command"),
         ((), "no network; give --topology"),
     ],
 )

@@ -21,11 +21,12 @@ from forestcoll.errors import ForestcollError, InputError
 from forestcoll.runtime.communicator import Communicator
 from forestcoll.runtime.elements import ReduceOp
 from forestcoll.runtime.plan import Plan, plan_of
-from forestcoll.schedule.files import schedule_from_document, schedule_text
+from forestcoll.schedule.files import schedule_text
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.units import bytes_per_microsecond, has_known_size
+from forestcoll.verification.reading import verified_from_document
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ def _shared(launch: Launch, make_schedules: Callable[[], Sequence[tuple[str, Sch
 
 
 def _runnable(text: str) -> Schedule:
-    schedule = schedule_from_document(json.loads(text), where="the schedule of rank 0")
+    schedule = verified_from_document(json.loads(text), where="the schedule of rank 0")
     if not isinstance(schedule, TreeSchedule | StepSchedule):
         raise InputError(f"bench: a schedule of kind {schedule.kind!r} cannot be run; use trees or steps")
     return schedule

@@ -263,9 +263,12 @@ def paths(group: dist.ProcessGroup | None = None) -> tuple[PathCount, ...]:
         InputError: `group` is no group of this backend.
 
     Example:
-        >>> for each in forestcoll.torch.paths():  # doctest: +SKIP
-        ...     print(each.operation, each.path, each.count, each.reason)
-        all_reduce forestcoll 12 schedule of allreduce
+        With a group, `[(each.operation, each.path, each.count) for each in forestcoll.torch.paths()]` is for instance
+        `[("all_reduce", "forestcoll", 12)]`. Without one, there is nothing to count:
+
+        >>> import forestcoll.torch
+        >>> forestcoll.torch.paths()
+        ()
     """
     chosen = members() if group is None else [member_of(group)]
     return tuple(each for member in chosen for each in member.group.counter.counts())
