@@ -70,8 +70,11 @@ def test_a_wrong_topology_on_one_rank_is_an_error_on_all(mine: dict[str, str], e
         assert expected in error
 
 
-def test_the_default_group_can_be_made_again() -> None:
-    assert values("cases_networks:twice") == [[4.0, 4.0]] * 4
+def test_the_default_group_can_be_made_again_and_leaves_no_files_and_threads_open() -> None:
+    for found in values("cases_networks:several_times"):
+        assert [value for value, _, _ in found] == [4.0] * 4
+        _, _, third, fourth = found
+        assert fourth[1:] <= third[1:]
 
 
 def test_a_damaged_cache_entry_is_named_and_made_again(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ def test_compiled_code_works() -> None:
 
 def test_groups_that_overlap_give_their_own_sums() -> None:
     expected = [
+        [[2, 3], 5, ENGINE],
         [[0, 1], 1, ENGINE],
         [[1, 2, 3], 6, ENGINE],
         [[0, 2], 2, "gloo"],
