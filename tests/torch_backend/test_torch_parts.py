@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("torch", reason="PyTorch is not installed; `make torch` installs it")
 
+import torch
 import torch.distributed as dist
 
 from forestcoll import Collective, InputError, NoSolutionError, load_topology
@@ -21,6 +22,7 @@ from forestcoll.torch import Options, PathCount, paths, replan
 from forestcoll.torch.addresses import address_of
 from forestcoll.torch.agreement import Agreement
 from forestcoll.torch.backend import check_addresses
+from forestcoll.torch.elements import array_of
 from forestcoll.torch.network import Network, misplaced, network_of, placed, rank_map
 from forestcoll.torch.options import cache_folder, completed
 from forestcoll.torch.paths import PathCounter
@@ -218,6 +220,17 @@ def test_each_operation_has_a_debug_line(caplog: pytest.LogCaptureFixture) -> No
         counter.add("all_reduce", "gloo", "the engine has no reduction BOR", 16)
     assert "group 0: all_reduce of 12 bytes by gloo: the engine has no reduction BOR" in caplog.text
     assert counter.counts() == (PathCount("0", "all_reduce", "gloo", "the engine has no reduction BOR", 2),)
+
+
+def test_an_array_keeps_its_tensor_whose_memory_can_still_be_resized() -> None:
+    tensor = torch.arange(5, dtype=torch.bfloat16)
+    array, name = array_of(tensor)
+    assert (name, array.dtype.name, array.size) == ("bf16", "uint16", 5)
+    array[0] = 0x3F80  # 1 in bfloat16
+    assert tensor[0] == 1
+    kept: object = array.base
+    assert vars(kept)["_tensor"] is tensor
+    tensor.untyped_storage().resize_(20)
 
 
 def test_paths_and_new_schedules_need_a_group() -> None:
