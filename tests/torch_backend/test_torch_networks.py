@@ -30,7 +30,7 @@ def test_rank_0_prints_which_node_each_rank_runs() -> None:
     assert not any(logs[1:])
 
 
-def test_without_a_topology_the_error_names_the_ways_to_give_one() -> None:
+def test_without_a_topology_the_error_says_how_to_give_one() -> None:
     for error in errors("cases_networks:sum_of_ranks", 2):
         assert error.startswith("InputError: the backend forestcoll has no topology; pass pg_options=")
         assert "FORESTCOLL_TOPOLOGY" in error
