@@ -23,6 +23,11 @@ def test_the_topology_comes_from_the_environment(tmp_path: Path) -> None:
     assert values("cases_networks:sum_of_ranks", environment=environment) == [6.0] * 4
 
 
+def test_interfaces_can_be_named() -> None:
+    environment = {"FORESTCOLL_TOPOLOGY": "ring:nodes=2", "FORESTCOLL_INTERFACE": "lo", "GLOO_SOCKET_IFNAME": "lo"}
+    assert values("cases_networks:sum_of_ranks", 2, environment=environment) == [1.0] * 2
+
+
 def test_rank_0_prints_which_node_each_rank_runs() -> None:
     _, logs = outcomes("cases_networks:sum_of_ranks", environment={"FORESTCOLL_TOPOLOGY": "dgx-a100:boxes=2,gpus=2"})
     assert "0=b0/gpu0@" in logs[0]
