@@ -1,9 +1,11 @@
 """What ranks do in the tests of topologies, groups, tables, faults and new schedules."""
 
+import gc
 import os
 import signal
 import time
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -38,11 +40,11 @@ def topology_of_one_rank(mine: dict[str, str]) -> float:
     return total(float(dist.get_rank()))
 
 
-def twice() -> list[float]:
-    """Destroy the default group and make it again, on the same store."""
-    found = []
+def several_times() -> list[list[Any]]:
+    """Destroy the default group and make it again, on the same store; return sums, open files and threads."""
+    found: list[list[Any]] = []
     store = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), 4, os.environ["RANK"] == "0")
-    for topology in ("ring:nodes=4", "hypercube:dim=2"):
+    for topology in ("ring:nodes=4", "hypercube:dim=2", "ring:nodes=4", "ring:nodes=4"):
         dist.init_process_group(
             "forestcoll",
             store=dist.PrefixStore("same", store),
@@ -51,8 +53,14 @@ def twice() -> list[float]:
             timeout=timedelta(seconds=20),
             pg_options=backend.Options(topology=topology),
         )
-        found.append(total())
+        module = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
+        module(torch.ones(2, 8)).sum().backward()
+        pair = dist.new_group([0, 1], timeout=timedelta(seconds=20))
+        value = total()
+        del module, pair
         dist.destroy_process_group()
+        gc.collect()
+        found.append([value, *(len(list(Path("/proc/self", each).iterdir())) for each in ("fd", "task"))])
     return found
 
 

@@ -1,6 +1,7 @@
 """Unmodified training loops, run over gloo and over forestcoll in the same processes, and their losses."""
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -17,6 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 from forestcoll.torch import Options, paths
 
 STEPS = 6
+ENGINE = "forestcoll"
 
 
 @contextmanager
@@ -147,7 +149,12 @@ def compiled() -> dict[str, str]:
 
 def groups() -> list[list[Any]]:
     """Groups that overlap; each gives its own sums, by the path that its part of the ring allows."""
-    rank, found = start(), []
+    rank, found = start(), list[Any]()
+    if rank > 1:  # only members call it
+        made = dist.new_group([2, 3], use_local_synchronization=True, timeout=timedelta(seconds=20))
+        data = torch.full((100,), float(rank))
+        dist.all_reduce(data, group=made)
+        found.append([[2, 3], data[0].item(), ENGINE])
     for ranks in ([0, 1], [1, 2, 3], [0, 2], [0, 1, 2, 3], [2]):
         made = dist.new_group(ranks, timeout=timedelta(seconds=20))
         if rank not in ranks:
@@ -226,3 +233,44 @@ def mixed(steps: int) -> dict[str, str]:
             theirs.wait()
             assert all(torch.equal(result, expected) for result, expected in zip(one, other, strict=True))
     return taken()
+
+
+def fsdp_with_flat_parameters() -> dict[str, Any]:
+    """The first FSDP resizes the memory of tensors that were gathered; torch warns that it is deprecated."""
+    from torch.distributed.fsdp import FullyShardedDataParallel
+
+    warnings.simplefilter("ignore")
+    curves = {}
+    for backend in ("gloo", "forestcoll"):
+        with group(backend, 2) as rank:
+            curves[backend] = losses(FullyShardedDataParallel(model(), device_id=torch.device("cpu")), rank)
+    return curves
+
+
+def sharded_optimizer_and_checkpoint(path: str) -> dict[str, Any]:
+    """An optimizer with parts of the state on each rank, a checkpoint, a tensor that changes its layout, `Join`.
+
+    Modules of torch warn that they use parts of torch that are deprecated.
+    """
+    warnings.simplefilter("ignore")
+    from torch.distributed import checkpoint
+    from torch.distributed.algorithms.join import Join
+    from torch.distributed.optim import ZeroRedundancyOptimizer
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    with group("forestcoll", 2) as rank:
+        module = DistributedDataParallel(model())
+        optimizer = ZeroRedundancyOptimizer(module.parameters(), torch.optim.Adam, lr=0.1)
+        with Join([module]):
+            for _ in range(2 + rank):
+                module(torch.ones(2, 16)).sum().backward()
+        optimizer.step()
+        weights = [float(each.sum()) for each in module.parameters()]
+        saved = {"weight": torch.full((3,), 5.0)}
+        checkpoint.save(saved, checkpoint_id=path)
+        saved["weight"].zero_()
+        checkpoint.load(saved, checkpoint_id=path)
+        mesh = init_device_mesh("cpu", (2,))
+        tensor = distribute_tensor(torch.arange(8.0).reshape(4, 2), mesh, [Shard(0)])
+        whole = tensor.redistribute(mesh, [Shard(1)]).full_tensor()
+        return {"weights": weights, "saved": saved["weight"].tolist(), "whole": whole.flatten().tolist()}

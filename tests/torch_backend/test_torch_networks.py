@@ -23,6 +23,11 @@ def test_the_topology_comes_from_the_environment(tmp_path: Path) -> None:
     assert values("cases_networks:sum_of_ranks", environment=environment) == [6.0] * 4
 
 
+def test_interfaces_can_be_named() -> None:
+    environment = {"FORESTCOLL_TOPOLOGY": "ring:nodes=2", "FORESTCOLL_INTERFACE": "lo", "GLOO_SOCKET_IFNAME": "lo"}
+    assert values("cases_networks:sum_of_ranks", 2, environment=environment) == [1.0] * 2
+
+
 def test_rank_0_prints_which_node_each_rank_runs() -> None:
     _, logs = outcomes("cases_networks:sum_of_ranks", environment={"FORESTCOLL_TOPOLOGY": "dgx-a100:boxes=2,gpus=2"})
     assert "0=b0/gpu0@" in logs[0]
@@ -30,7 +35,7 @@ def test_rank_0_prints_which_node_each_rank_runs() -> None:
     assert not any(logs[1:])
 
 
-def test_without_a_topology_the_error_names_the_ways_to_give_one() -> None:
+def test_without_a_topology_the_error_says_how_to_give_one() -> None:
     for error in errors("cases_networks:sum_of_ranks", 2):
         assert error.startswith("InputError: the backend forestcoll has no topology; pass pg_options=")
         assert "FORESTCOLL_TOPOLOGY" in error
@@ -70,8 +75,11 @@ def test_a_wrong_topology_on_one_rank_is_an_error_on_all(mine: dict[str, str], e
         assert expected in error
 
 
-def test_the_default_group_can_be_made_again() -> None:
-    assert values("cases_networks:twice") == [[4.0, 4.0]] * 4
+def test_the_default_group_can_be_made_again_and_leaves_no_files_and_threads_open() -> None:
+    for found in values("cases_networks:several_times"):
+        assert [value for value, _, _ in found] == [4.0] * 4
+        _, _, third, fourth = found
+        assert fourth[1:] <= third[1:]
 
 
 def test_a_damaged_cache_entry_is_named_and_made_again(tmp_path: Path) -> None:

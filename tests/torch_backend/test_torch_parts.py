@@ -3,6 +3,7 @@
 import doctest
 import logging
 import threading
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -10,16 +11,21 @@ import pytest
 
 pytest.importorskip("torch", reason="PyTorch is not installed; `make torch` installs it")
 
+import torch
+import torch.distributed as dist
+
 from forestcoll import Collective, InputError, NoSolutionError, load_topology
 from forestcoll.errors import CommunicationError
 from forestcoll.runtime import MemoryStore
 from forestcoll.topology import NodeId
-from forestcoll.torch import Options
+from forestcoll.torch import Options, PathCount, paths, replan
 from forestcoll.torch.addresses import address_of
 from forestcoll.torch.agreement import Agreement
 from forestcoll.torch.backend import check_addresses
+from forestcoll.torch.elements import array_of
 from forestcoll.torch.network import Network, misplaced, network_of, placed, rank_map
 from forestcoll.torch.options import cache_folder, completed
+from forestcoll.torch.paths import PathCounter
 from forestcoll.torch.replanning import changed_topology
 from forestcoll.torch.schedules import schedule_of
 
@@ -196,6 +202,43 @@ def test_a_cache_that_cannot_be_written_is_only_a_warning(tmp_path: Path, caplog
         schedule = schedule_of(RING, Collective.ALLGATHER, None, tmp_path / "file" / "folder")
     assert schedule.collective is Collective.ALLGATHER
     assert "the schedule is not kept on disk" in caplog.text
+
+
+def test_the_entry_point_for_later_versions_of_torch_is_the_registration() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    module, name = project["entry-points"]["torch.distributed.backends"]["forestcoll"].split(":")
+    register = getattr(import_module(module), name)
+    register()
+    register()
+    assert dist.Backend.FORESTCOLL == "forestcoll"
+
+
+def test_each_operation_has_a_debug_line(caplog: pytest.LogCaptureFixture) -> None:
+    counter = PathCounter("0")
+    with caplog.at_level(logging.DEBUG, logger="forestcoll.torch"):
+        counter.add("all_reduce", "gloo", "the engine has no reduction BOR", 12)
+        counter.add("all_reduce", "gloo", "the engine has no reduction BOR", 16)
+    assert "group 0: all_reduce of 12 bytes by gloo: the engine has no reduction BOR" in caplog.text
+    assert counter.counts() == (PathCount("0", "all_reduce", "gloo", "the engine has no reduction BOR", 2),)
+
+
+def test_an_array_keeps_its_tensor_whose_memory_can_still_be_resized() -> None:
+    tensor = torch.arange(5, dtype=torch.bfloat16)
+    array, name = array_of(tensor)
+    assert (name, array.dtype.name, array.size) == ("bf16", "uint16", 5)
+    array[0] = 0x3F80  # 1 in bfloat16
+    assert tensor[0] == 1
+    kept: object = array.base
+    assert vars(kept)["_tensor"] is tensor
+    tensor.untyped_storage().resize_(20)
+
+
+def test_paths_and_new_schedules_need_a_group() -> None:
+    assert paths() == ()
+    with pytest.raises(InputError, match=r"there is no group of the backend forestcoll; call init_process_group"):
+        replan()
+    with pytest.raises(InputError, match=r"the group is not of the backend forestcoll"):
+        paths(dist.HashStore())
 
 
 def test_the_cache_can_be_filled_by_several_processes_at_once(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """DDP, FSDP2 and other training loops run unmodified, with gloo's losses."""
 
+from pathlib import Path
+
 import pytest
 from torch_ranks import values
 
@@ -21,6 +23,18 @@ def test_the_losses_of_four_ranks_are_those_of_gloo_within_rounding(case: str) -
         assert curves["forestcoll"] == pytest.approx(curves["gloo"], rel=1e-5)
         assert set(curves["paths"].values()) == {ENGINE}
         assert curves["forestcoll"] == found[0]["forestcoll"]
+
+
+def test_the_first_fsdp_has_the_losses_of_gloo() -> None:
+    for curves in values("cases_training:fsdp_with_flat_parameters", 2):
+        assert curves["forestcoll"] == curves["gloo"]
+
+
+def test_sharded_optimizers_checkpoints_and_distributed_tensors_work(tmp_path: Path) -> None:
+    one, other = values("cases_training:sharded_optimizer_and_checkpoint", 2, path=str(tmp_path))
+    assert one == other
+    assert one["saved"] == [5.0] * 3
+    assert one["whole"] == [float(each) for each in range(8)]
 
 
 def test_fsdp_averages_in_bfloat16() -> None:
@@ -50,6 +64,7 @@ def test_compiled_code_works() -> None:
 
 def test_groups_that_overlap_give_their_own_sums() -> None:
     expected = [
+        [[2, 3], 5, ENGINE],
         [[0, 1], 1, ENGINE],
         [[1, 2, 3], 6, ENGINE],
         [[0, 2], 2, "gloo"],

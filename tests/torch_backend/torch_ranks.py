@@ -2,6 +2,7 @@
 
 import atexit
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,9 @@ def _server() -> "subprocess.Popen[str]":
 
 @cache
 def _cache_folder() -> str:
-    return tempfile.mkdtemp(prefix="forestcoll-test-")
+    folder = tempfile.mkdtemp(prefix="forestcoll-test-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def outcomes(

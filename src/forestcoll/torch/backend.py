@@ -102,6 +102,7 @@ def create(torch_options: Any, pg_options: Options | None) -> ForestcollProcessG
         group.shutdown()
         raise
     _members.append(member)
+    group.when_closed(partial(_members.remove, member))
     return group
 
 
@@ -246,7 +247,6 @@ def member_of(group: dist.ProcessGroup | None) -> Member:
 
 def members() -> list[Member]:
     """Return what belongs to each group of this process that was not destroyed, in the order of making."""
-    _members[:] = [member for member in _members if not member.group.is_closed]
     return list(_members)
 
 
@@ -254,7 +254,7 @@ def paths(group: dist.ProcessGroup | None = None) -> tuple[PathCount, ...]:
     """Return how often each operation took which path, and why.
 
     Args:
-        group: one group; all groups of this process if None.
+        group: one group; all groups of this process if None. Groups that were destroyed have no counts.
 
     Returns:
         The counts, by group, operation, path and reason.

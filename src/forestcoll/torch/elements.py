@@ -1,22 +1,26 @@
 """Element types and reductions of torch, as the engine has them."""
 
+from typing import Any
+
+import numpy as np
 import torch
 import torch.distributed as dist
 
 from forestcoll.runtime import ReduceOp
 from forestcoll.runtime.elements import AnyArray
 
-_NAMES = {
-    torch.float16: "f16",
-    torch.bfloat16: "bf16",
-    torch.float32: "f32",
-    torch.float64: "f64",
-    torch.int8: "i8",
-    torch.int16: "i16",
-    torch.int32: "i32",
-    torch.int64: "i64",
-    torch.uint8: "u8",
+_TYPES: dict[torch.dtype, tuple[str, np.dtype[Any]]] = {
+    torch.float16: ("f16", np.dtype(np.float16)),
+    torch.bfloat16: ("bf16", np.dtype(np.uint16)),
+    torch.float32: ("f32", np.dtype(np.float32)),
+    torch.float64: ("f64", np.dtype(np.float64)),
+    torch.int8: ("i8", np.dtype(np.int8)),
+    torch.int16: ("i16", np.dtype(np.int16)),
+    torch.int32: ("i32", np.dtype(np.int32)),
+    torch.int64: ("i64", np.dtype(np.int64)),
+    torch.uint8: ("u8", np.dtype(np.uint8)),
 }
+"""The name of each type of element for the engine, and what NumPy has for it."""
 
 _REDUCTIONS = (
     (dist.ReduceOp.SUM, ReduceOp.SUM),
@@ -30,16 +34,33 @@ Reduction = tuple[ReduceOp, float]
 """A reduction and the factor of this rank, which is 1 unless the reduction is PREMUL_SUM."""
 
 
+class _Memory:
+    """The memory of a tensor for NumPy; the array keeps it, and so the tensor.
+
+    `Tensor.numpy` would also forbid torch to resize the storage from then on, and FSDP resizes it.
+    """
+
+    def __init__(self, tensor: torch.Tensor, count: int, dtype: np.dtype[Any]) -> None:
+        self._tensor = tensor
+        self.__array_interface__ = {
+            "data": (tensor.data_ptr(), False),
+            "shape": (count,),
+            "typestr": dtype.str,
+            "version": 3,
+        }
+
+
 def array_of(tensor: torch.Tensor) -> tuple[AnyArray, str]:
     """Return the memory of a contiguous tensor as a flat array, and the name of its elements for the engine.
 
     Elements that the engine does not have are bytes.
     """
-    flat = tensor.detach().reshape(-1)
-    name = _NAMES.get(tensor.dtype)
-    if name is None:
-        return flat.view(torch.uint8).numpy(), "u8"
-    return (flat.view(torch.int16) if name == "bf16" else flat).numpy(), name
+    name, dtype = _TYPES.get(tensor.dtype, ("u8", np.dtype(np.uint8)))
+    count = tensor.numel() * tensor.element_size() // dtype.itemsize
+    if not count:
+        return np.empty(0, dtype), name
+    array: AnyArray = np.asarray(_Memory(tensor, count, dtype))
+    return array, name
 
 
 def reduction_of(op: dist.ReduceOp) -> Reduction | None:
@@ -75,7 +96,7 @@ def why_not_reduced(tensor: torch.Tensor, op: dist.ReduceOp) -> str | None:
     reduction = reduction_of(op)
     if reduction is None:
         return f"the engine has no reduction {_name_of(op)}"
-    if tensor.dtype not in _NAMES:
+    if tensor.dtype not in _TYPES:
         return f"the engine does not add up elements of {tensor.dtype}"
     if reduction[0] is ReduceOp.PREMUL_SUM and not tensor.dtype.is_floating_point:
         return f"the engine has no PREMUL_SUM for elements of {tensor.dtype}"

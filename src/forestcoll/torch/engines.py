@@ -94,9 +94,10 @@ class Engines:
         self._rooted: dict[tuple[Collective, int], Engine] = {}
         self._by_size: dict[Collective, list[tuple[int, Engine | None]]] = {}
         self._all: list[Engine] = []
+        listed, outline = self._read_tables(tuple(tables))
         try:
             self._main = self._engine([self._schedule(each, None) for each in _FIRST])
-            self._add_tables(tuple(tables))
+            self._add_tables(listed, outline)
         except BaseException:
             self.close(0.0)
             raise
@@ -149,16 +150,19 @@ class Engines:
     def _shared(self, key: str, make: Callable[[], bytes]) -> Runnable:
         return schedules.from_bytes(self._agreement.share(key, make), self.topology)
 
-    def _add_tables(self, paths: tuple[Path, ...]) -> None:
-        """Add an engine for each schedule of the tables, which rank 0 reads."""
+    def _read_tables(self, paths: tuple[Path, ...]) -> tuple[Mapping[Collective, Table], str]:
+        """Return the tables, which only rank 0 reads, and their outline, which all ranks get."""
         tables: dict[Collective, Table] = {}
 
         def read() -> bytes:
             tables.update(read_tables(paths, self.topology))
             return _outline(tables)
 
-        outline = self._agreement.share("tables", read)
-        for line in outline.decode().splitlines():
+        return tables, self._agreement.share("tables", read).decode()
+
+    def _add_tables(self, tables: Mapping[Collective, Table], outline: str) -> None:
+        """Add an engine for each schedule of the tables."""
+        for line in outline.splitlines():
             name, place, most, has_schedule = line.split()
             collective, engine = Collective(name), None
             if has_schedule == "1":

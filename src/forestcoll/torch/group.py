@@ -70,7 +70,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         self._name, self._inner, self._inner_names = name, inner.group, inner.names
         self._engines: Engines | None = None
         self._reason, self._failure, self._is_closed = "the group has no engine", "", False
-        self._lock = RLock()
+        self._lock, self._hooks = RLock(), list[Callable[[], None]]()
 
     # The engines of the group.
 
@@ -84,10 +84,9 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         """The name that torch gave the group; `0` is the default group's."""
         return self._name
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the group was destroyed."""
-        return self._is_closed
+    def when_closed(self, hook: Callable[[], None]) -> None:
+        """Call `hook` when the group is destroyed."""
+        self._hooks.append(hook)
 
     def use(self, engines: Engines | None, reason: str = "") -> None:
         """Run schedules by `engines` from now on; without any, `reason` says why. All ranks have called `finish`."""
@@ -113,9 +112,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
             if self._is_closed:
                 return
             self._is_closed = True
-            engines, failed = self._engines, self._failure
-        if engines is not None:
-            engines.close(_LITTLE_GRACE if failed else _GRACE)
+        self._leave(_LITTLE_GRACE if self._failure else _GRACE)
         self._inner.shutdown()
 
     def abort(self) -> None:
@@ -123,9 +120,16 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         with self._lock:
             self._failure = self._failure or "forestcoll: the group was aborted"
             self._is_closed = True
-        if self._engines is not None:
-            self._engines.close(0.0)
+        self._leave(0.0)
         self._inner.abort()
+
+    def _leave(self, grace: float) -> None:
+        engines, self._engines = self._engines, None
+        if engines is not None:
+            engines.close(grace)
+        hooks, self._hooks = self._hooks, []
+        for hook in hooks:
+            hook()
 
     # Collectives with schedules.
 

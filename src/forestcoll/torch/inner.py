@@ -44,7 +44,7 @@ def inner_group(store: dist.Store, rank: int, size: int, timeout: timedelta, add
         rank: of the caller.
         size: how many ranks there are.
         timeout: of the operations.
-        address: the address that gloo listens on, unless `GLOO_SOCKET_IFNAME` names an interface.
+        address: the address that gloo listens on, unless `GLOO_SOCKET_IFNAME` names interfaces.
     """
     gloo = dist.ProcessGroupGloo(dist.PrefixStore("gloo/", store), rank, size, _gloo_options(timeout, address))
     gloo._set_sequence_number_for_group()  # noqa: SLF001 (as torch does for its own groups)
@@ -60,8 +60,9 @@ def inner_group(store: dist.Store, rank: int, size: int, timeout: timedelta, add
 
 def _gloo_options(timeout: timedelta, address: str) -> Any:
     gloo = dist.ProcessGroupGloo
-    named = os.environ.get("GLOO_SOCKET_IFNAME")
+    names = [name for name in os.environ.get("GLOO_SOCKET_IFNAME", "").split(",") if name]
     options = gloo._Options()  # noqa: SLF001 (the only way to name an address)
     options._timeout = timeout  # noqa: SLF001
-    options._devices = [gloo.create_default_device() if named else gloo.create_device(hostname=address)]  # noqa: SLF001
+    devices = [gloo.create_device(interface=name) for name in names] or [gloo.create_device(hostname=address)]
+    options._devices = devices  # noqa: SLF001
     return options

@@ -18,7 +18,7 @@ VARIABLES = {
     "pacing": "FORESTCOLL_PACING",
     "cache": "FORESTCOLL_CACHE",
 }
-"""The environment variable that stands for each option."""
+"""The environment variable of each option."""
 
 
 @dataclass(frozen=True, slots=True)
