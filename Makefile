@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all bench bench-scale soak figures lint format hooks clean distclean
+.PHONY: help setup demo test test-all bench bench-scale fabric fabric-all soak figures lint format hooks clean distclean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -43,6 +43,13 @@ bench: $(STAMPS)/package ## measure the time of schedules for growing networks
 
 bench-scale: $(STAMPS)/package ## measure time and memory by family of networks, up to 16,384 nodes
 	$(BIN)/python benchmarks/scale.py
+
+# gloo is a row of the comparison where torch is installed.
+fabric: $(STAMPS)/package $(STAMPS)/fabric ## compare schedules and libraries on an emulated network, needs root (3 minutes)
+	$(BIN)/python benchmarks/fabric.py
+
+fabric-all: $(STAMPS)/package $(STAMPS)/fabric ## the same on all networks, with iterations of training
+	$(BIN)/python benchmarks/fabric.py --all
 
 soak: $(STAMPS)/package ## compare all methods on random networks for ten minutes
 	$(BIN)/python benchmarks/soak.py
@@ -106,7 +113,7 @@ $(STAMPS)/package: $(NATIVE) $(STAMPS)/build
 	@$(PIP) --no-build-isolation --editable .
 	@touch $@
 
-$(STAMPS)/test $(STAMPS)/lint: pyproject.toml $(STAMPS)/venv
+$(STAMPS)/test $(STAMPS)/lint $(STAMPS)/fabric: pyproject.toml $(STAMPS)/venv
 	@echo "== Installing the tools of the dependency group '$(@F)'"
 	@$(call requirements,groups["$(@F)"]) >$@.txt
 	@$(PIP) -r $@.txt
