@@ -22,11 +22,11 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 """The environment variable that asks for the traceback of a defect."""
 
 _COMMANDS = {
-    "bench": "Measure a collective between processes.",
+    "bench": "Measure a collective between processes, next to its bound.",
     "broadcast-series": "Broadcast message after message at the greatest rate.",
     "bounds": "Say what no schedule can beat, and why.",
     "check-program": "Check a program for a runtime that anyone wrote.",
-    "emulate": "Run a command on an emulated network.",
+    "emulate": "Run COMMAND once for each rank on an emulated network.",
     "export": "Write a schedule as a program for a runtime.",
     "find-topology": "Find networks built for collectives.",
     "generate": "Write a schedule that reaches the optimum, verified.",

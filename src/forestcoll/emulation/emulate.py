@@ -89,7 +89,7 @@ def emulate(  # noqa: PLR0913 (one parameter an option)
     launcher: str = "",
     progress: Progress | None = None,
 ) -> int:
-    """Run `command` once a rank on an emulated network, and wait for all ranks.
+    """Run `command` once for each rank on an emulated network, and wait for all ranks.
 
     Each rank is in a network namespace of its own, whose links have the rates of the topology. It gets the environment
     variables of torchrun (`RANK`, `WORLD_SIZE`, `MASTER_ADDR`, …) and those of forestcoll (`FORESTCOLL_TOPOLOGY`, …).
