@@ -143,6 +143,15 @@ def test_a_link_changes_while_ranks_run() -> None:
     assert done.stdout.splitlines() == ["rate 100Mbit", "0", "rate 20Mbit", "2"], done.stderr
 
 
+def test_a_dead_link_carries_nothing() -> None:
+    connect = "import socket; socket.create_connection(('10.64.0.1', 22), timeout=2)"
+    script = f'[ $RANK = 1 ] || exit 0; {sys.executable} -c "{connect}" 2>&1 | tail -1'
+    alive = run(*ring(2), "--", "sh", "-c", script)
+    assert "ConnectionRefusedError" in alive.stdout, alive.stderr
+    dead = run(*ring(2), "--degrade", "0--1=0@0", "--", "sh", "-c", f"sleep 1; {script}")
+    assert "timed out" in dead.stdout, dead.stderr
+
+
 def test_the_status_of_the_first_failed_rank_is_passed_on() -> None:
     done = run(*ring(3), "--grace", "0.2", "--", "sh", "-c", f"[ $RANK != 1 ] || exit 7; {_SLEEPER}")
     assert done.returncode == 7
