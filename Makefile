@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch sanitize bench bench-scale soak soak-runtime figures lint format hooks clean distclean
+.PHONY: help setup demo test test-all torch sanitize bench bench-scale fabric fabric-all soak soak-runtime figures lint format hooks clean distclean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -65,6 +65,13 @@ bench: $(STAMPS)/package ## measure the time of schedules for growing networks
 
 bench-scale: $(STAMPS)/package ## measure time and memory by family of networks, up to 16,384 nodes
 	$(BIN)/python benchmarks/scale.py
+
+# gloo is a row of the comparison where torch is installed.
+fabric: $(STAMPS)/package $(STAMPS)/fabric ## compare schedules and libraries on an emulated network, needs root (3 minutes)
+	$(BIN)/python benchmarks/fabric.py
+
+fabric-all: $(STAMPS)/package $(STAMPS)/fabric ## the same on all networks, with iterations of training
+	$(BIN)/python benchmarks/fabric.py --all
 
 soak: $(STAMPS)/package ## compare all methods on random networks for ten minutes
 	$(BIN)/python benchmarks/soak.py
@@ -141,7 +148,7 @@ $(STAMPS)/torch: pyproject.toml $(STAMPS)/venv
 	@$(PIP) -r $@.txt 2>/dev/null || $(PIP) --extra-index-url $(TORCH_INDEX) -r $@.txt
 	@touch $@
 
-$(STAMPS)/test $(STAMPS)/lint: pyproject.toml $(STAMPS)/venv
+$(STAMPS)/test $(STAMPS)/lint $(STAMPS)/fabric: pyproject.toml $(STAMPS)/venv
 	@echo "== Installing the tools of the dependency group '$(@F)'"
 	@$(call requirements,groups["$(@F)"]) >$@.txt
 	@$(PIP) -r $@.txt

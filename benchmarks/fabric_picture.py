@@ -27,7 +27,7 @@ def draw(results: Sequence[Result], path: Path) -> None:
     labelled: set[str] = set()
     for place, key in enumerate(keys):
         bars = sorted((each for each in bounded if each.key == key), key=lambda each: list(_COLOURS).index(each.method))
-        width = 0.8 / len(bars)
+        width = 0.8 / len(_COLOURS)
         for number, each in enumerate(bars):
             left = place + (number - (len(bars) - 1) / 2) * width
             label = each.method if each.method not in labelled else None

@@ -1,7 +1,8 @@
 """One rank of a training run for `fabric.py`: steps of a small transformer with DDP or FSDP2.
 
-Started once a rank, with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set. Rank 0 prints one JSON object: the seconds
-of each step, the bytes of the gradients, and the loss of the last step. All backends see the same data and weights.
+Started once for each rank, with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set. Rank 0 prints one JSON object: the
+seconds of each step, the bytes of the gradients, and the loss of the last step. All backends see the same data and
+weights.
 """
 
 import argparse
@@ -35,7 +36,7 @@ class Model(nn.Module):
         for layer in self.layers:
             data = layer(data)
         result: torch.Tensor = self.head(data)
-        return result
+        return result.clone()  # FSDP2 warns about a view
 
 
 def main() -> None:

@@ -101,6 +101,17 @@ def test_schedule_files_are_measured_one_after_the_other(tmp_path: Path) -> None
     ]
 
 
+def test_bandwidths_are_in_gigabytes_where_the_unit_has_no_size(tmp_path: Path) -> None:
+    builder = TopologyBuilder("messages", bandwidth_unit="messages")
+    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 3)
+    write_topology(builder.build(), tmp_path / "network.json")
+    options = ("--library", "none", "-n", "1", "-b", "1K", "-e", "1K", "--json")
+    ended = bench(2, "--topology", tmp_path / "network.json", *options)
+    assert ended.document()["unit"] == "GB/s"
+    (row,) = ended.rows()
+    assert row["bound_algbw"] is row["share"] is None
+
+
 def test_checks_can_be_left_out() -> None:
     ended = bench(2, *PAIR, "-b", "1K", "-e", "1K", "-c", "0")
     assert "not checked" in ended.out[0]

@@ -75,8 +75,19 @@ def test_rates_beyond_the_machine_are_remarked() -> None:
     warn(planned("dgx-a100:boxes=2", ["true"]).network, remarks)
     assert "all ranks together can send" in remarks.remarks[0]
     remarks.remarks.clear()
-    warn(planned("dgx-a100:boxes=2", ["true"], scale="50Mbit=300GB/s").network, remarks)
+    warn(planned("dgx-a100:boxes=2", ["true"], scale="200Mbit=300GB/s").network, remarks)
     assert remarks.remarks == []
+
+
+def test_slow_links_and_switches_that_copy_are_remarked() -> None:
+    remarks = _Remarks()
+    warn(planned(two_boxes(fast=20, slow=5), ["true"]).network, remarks)
+    assert remarks.remarks == [
+        "8 links are slower than 10 Mbit/s; TCP may send packets twice there, so use --scale for faster links"
+    ]
+    remarks.remarks.clear()
+    warn(planned("dgx-h100:boxes=1,nvls=true", ["true"], scale="50Mbit=450GB/s").network, remarks)
+    assert remarks.remarks == ["emulated switches do not copy or add up data, although the topology says that they can"]
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +16,8 @@ from forestcoll.emulation.requirements import missing
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=f"no emulation here: {missing()}")
 
-_SLEEPER = "sleep 8642"
-"""A command that no other process of this machine runs."""
+_SLEEPER = f"sleep 86400.{os.getpid()}"
+"""A command that no other process of this machine runs, also where tests run in parallel."""
 
 
 def run(*arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
@@ -33,11 +32,10 @@ def ring(nodes: int) -> list[str]:
     return [f"ring:nodes={nodes}", "--scale", "100Mbit=1"]
 
 
-def left_behind() -> list[str]:
-    """What emulations leave if they leave anything."""
-    folders = Path(tempfile.gettempdir()).glob("forestcoll-emulate-*")
+def left_behind(folder: Path) -> list[str]:
+    """What the emulations of a test leave if they leave anything."""
     names = Path("/run/netns").glob("*") if Path("/run/netns").exists() else iter(())
-    return sorted(map(str, [*folders, *names])) + sleepers()
+    return sorted(map(str, [*folder.glob("*"), *names])) + sleepers()
 
 
 def sleepers() -> list[str]:
@@ -53,10 +51,11 @@ def sleepers() -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_left() -> Iterator[None]:
-    before, links = left_behind(), sorted(os.listdir("/sys/class/net"))  # noqa: PTH208 (names only)
+def _nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    before, links = left_behind(tmp_path), sorted(os.listdir("/sys/class/net"))  # noqa: PTH208 (names only)
     yield
-    wait_until(lambda: left_behind() == before)
+    wait_until(lambda: left_behind(tmp_path) == before)
     assert sorted(os.listdir("/sys/class/net")) == links  # noqa: PTH208
 
 
@@ -96,7 +95,7 @@ with socket.create_server((here, 4000)) as listener:
             except ConnectionRefusedError:
                 pass
     seen = sorted(listener.accept()[1][0] for _ in peers)
-    sys.stdout.write(f"{rank} {seen == sorted(peers)}\\n")  # in one piece, as ranks share the output
+    sys.stdout.write(f"{rank} {seen == sorted(peers)}\\n")  # in one piece, as ranks share standard output
 """
 
 
@@ -141,6 +140,15 @@ def test_a_link_changes_while_ranks_run() -> None:
     script = f"[ $RANK = 0 ] || exit 0; {show}; sleep 4; {show}"
     done = run(*ring(3), "--degrade", "0--1=20Mbit@2", "--", "sh", "-c", script)
     assert done.stdout.splitlines() == ["rate 100Mbit", "0", "rate 20Mbit", "2"], done.stderr
+
+
+def test_a_dead_link_carries_nothing() -> None:
+    connect = "import socket; socket.create_connection(('10.64.0.1', 22), timeout=2)"
+    script = f'[ $RANK = 1 ] || exit 0; {sys.executable} -c "{connect}" 2>&1 | tail -1'
+    alive = run(*ring(2), "--", "sh", "-c", script)
+    assert "ConnectionRefusedError" in alive.stdout, alive.stderr
+    dead = run(*ring(2), "--degrade", "0--1=0@0", "--", "sh", "-c", f"sleep 1; {script}")
+    assert "timed out" in dead.stdout, dead.stderr
 
 
 def test_the_status_of_the_first_failed_rank_is_passed_on() -> None:

@@ -25,7 +25,7 @@ from forestcoll.schedule.files import schedule_text
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.units import bytes_per_microsecond, has_known_size
+from forestcoll.units import BANDWIDTH_UNIT, bytes_per_microsecond, has_known_size
 from forestcoll.verification.reading import verified_from_document
 
 
@@ -56,7 +56,7 @@ class Row:
         out_of_place: the runs out of place.
         in_place: the runs in place; None if they were left out.
         bound: what no schedule beats, in `unit`; None if no bound is known.
-        unit: the unit of bandwidths.
+        unit: the unit of bandwidths: that of the topology, or GB/s if its size in bytes is not known.
         library: the runs of the library's own collective; None if there is none.
         path: what carried the data.
     """
@@ -76,8 +76,7 @@ class Row:
 
     def algbw(self, timing: Timing) -> float:
         """Return the size divided by the mean time, in `unit`."""
-        per_microsecond = float(bytes_per_microsecond(self.unit)) if has_known_size(self.unit) else 1000.0
-        return self.case.size / timing.mean_us / per_microsecond
+        return self.case.size / timing.mean_us / float(bytes_per_microsecond(self.unit))
 
     def busbw(self, timing: Timing) -> float:
         """Return the bus bandwidth, as nccl-tests defines it, in `unit`."""
@@ -85,8 +84,8 @@ class Row:
 
     @property
     def share(self) -> float | None:
-        """Which part of the bound was reached, out of place; None if there is no bound or the unit has no size."""
-        if self.bound is None or not has_known_size(self.unit):
+        """Which part of the bound was reached, out of place; None if there is no bound."""
+        if self.bound is None:
             return None
         return self.algbw(self.out_of_place) / float(self.bound)
 
@@ -117,6 +116,19 @@ class BenchReport:
     pacing: bool
     library: str | None
     rows: tuple[Row, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """The unit of bandwidths in all rows."""
+        unit = self.schedule.topology.bandwidth_unit
+        return unit if has_known_size(unit) else BANDWIDTH_UNIT
+
+    @property
+    def bound(self) -> Fraction | None:
+        """What no schedule beats, in `unit`; None if no bound is known."""
+        if self.schedule.bound is None or not has_known_size(self.schedule.topology.bandwidth_unit):
+            return None
+        return self.schedule.bound.algbw
 
     @property
     def wrong(self) -> int:
@@ -239,22 +251,21 @@ class _Session:
             pacing=self.pacing,
         ) as group:
             for case in _cases(plan, self.request):
-                rows.append(self._row(group, case, schedule))
+                rows.append(self._row(group, case, report))
                 if self.launch.rank == 0:
                     self.listener.each(rows[-1])
             self.launch.meet()
         return replace(report, rows=tuple(rows))
 
-    def _row(self, group: Communicator, case: Case, schedule: Schedule) -> Row:
+    def _row(self, group: Communicator, case: Case, report: BenchReport) -> Row:
         places = (False, True) if self.request.in_place else (False,)
         kinds = [self._timing(group, Operation(case, self.launch.rank, in_place=in_place)) for in_place in places]
-        bound = None if schedule.bound is None else schedule.bound.algbw
-        unit = schedule.topology.bandwidth_unit
         key = (case.plan.collective, case.plan.root, case.count, case.element, case.op)
         if key not in self.library_times:
             self.library_times[key] = self._library_timing(case)
         in_place = kinds[1] if self.request.in_place else None
-        return Row(case, kinds[0], in_place, bound, unit, self.library_times[key], f"engine/{schedule.kind}")
+        path = f"engine/{report.schedule.kind}"
+        return Row(case, kinds[0], in_place, report.bound, report.unit, self.library_times[key], path)
 
     def _timing(self, group: Communicator, operation: Operation) -> Timing:
         call = operation.call(group)

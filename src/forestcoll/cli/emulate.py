@@ -1,4 +1,4 @@
-"""`forestcoll emulate`: runs a command once a rank, on a network of namespaces with the rates of a topology."""
+"""`forestcoll emulate`: runs a command once for each rank, on a network of namespaces with the rates of a topology."""
 
 import click
 
@@ -37,7 +37,7 @@ from forestcoll.cli.options import topology_argument
 def command(  # noqa: PLR0913 (one parameter an option)
     *, topology: str, command: tuple[str, ...], scale: str | None, degrade: tuple[str, ...], launcher: str, grace: float
 ) -> int:
-    """Run COMMAND once a rank on an emulated network.
+    """Run COMMAND once for each rank on an emulated network.
 
     Each compute node of TOPOLOGY is a network namespace, each switch a bridge, and each link has its rate in each
     direction. COMMAND runs once for each compute node, with RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT

@@ -22,11 +22,11 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 """The environment variable that enables tracebacks of defects."""
 
 _COMMANDS = {
-    "bench": "Measure a collective between processes.",
+    "bench": "Measure a collective between processes, next to its bound.",
     "broadcast-series": "Compute the best schedule of a series of broadcasts.",
     "bounds": "Show the upper bounds of all collectives.",
     "check-program": "Check a program for a runtime.",
-    "emulate": "Run a command on an emulated network.",
+    "emulate": "Run COMMAND once for each rank on an emulated network.",
     "export": "Write a schedule as a program for a runtime.",
     "find-topology": "Find networks that are designed for collectives.",
     "generate": "Generate a verified schedule that reaches the optimum.",

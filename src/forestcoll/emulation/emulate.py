@@ -29,6 +29,11 @@ _MOST_BITS = 5 * 10**9
 """The bits a second that a small machine can carry; beyond that the processor is the limit."""
 
 _STORE_PORT = 29500
+_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+"""Open MPI refuses to start as root without these, and emulations need root."""
+
+_LEAST_SMOOTH = 10
+"""In Mb/s: on slower links, a packet takes so long that TCP may send it twice."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,7 @@ def emulate(  # noqa: PLR0913 (one parameter an option)
     launcher: str = "",
     progress: Progress | None = None,
 ) -> int:
-    """Run `command` once a rank on an emulated network, and wait for all ranks.
+    """Run `command` once for each rank on an emulated network, and wait for all ranks.
 
     Each rank is in a network namespace of its own, whose links have the rates of the topology. It gets the environment
     variables of torchrun (`RANK`, `WORLD_SIZE`, `MASTER_ADDR`, …) and those of forestcoll (`FORESTCOLL_TOPOLOGY`, …).
@@ -158,6 +163,12 @@ def warn(network: Network, progress: Progress) -> None:
             f"all ranks together can send {total / 1e9:.3g} Gbit/s; above about {_MOST_BITS / 1e9:g} Gbit/s the "
             "processor may be the limit, so use --scale for slower links"
         )
+    slow = sum(link.bandwidth < _LEAST_SMOOTH for link in network.topology.links)
+    if slow:
+        progress.remark(
+            f"{slow} links are slower than {_LEAST_SMOOTH} Mbit/s; TCP may send packets twice there, so use --scale "
+            "for faster links"
+        )
     if network.topology.able_switches:
         progress.remark("emulated switches do not copy or add up data, although the topology says that they can")
 
@@ -218,7 +229,7 @@ def _launched(emulation: Emulation, folder: Path, topology_file: Path) -> list[S
     ]
     seats.write_text(json.dumps(listed))
     words = [*emulation.launcher, sys.executable, "-m", "forestcoll.emulation.seat"]
-    return [Start(Path(words[0]).name, words, dict(os.environ) | {SEATS: str(seats)})]
+    return [Start(Path(words[0]).name, words, _ROOT | dict(os.environ) | {SEATS: str(seats)})]
 
 
 def _merged(environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Takes the place of a rank: a launcher such as mpirun starts this once a rank of an emulated network.
+"""Takes the place of a rank: a launcher such as mpirun starts this once for each rank of an emulated network.
 
     mpirun -n 8 python -m forestcoll.emulation.seat
 

@@ -25,10 +25,10 @@ _WIDTHS = (12, 12, 8, 10, 6, 10, 8, 8, 7, 10, 8, 8, 7, 8, 7, 10, 8, 13)
 
 def title_lines(report: BenchReport) -> list[str]:
     """Return the lines above the rows; each begins with `#`, as in nccl-tests."""
-    schedule, unit = report.schedule, printable(report.schedule.topology.bandwidth_unit)
+    schedule, unit = report.schedule, report.unit
     relays = report.size - report.members
     ranks = f"{report.members} ranks" + (f" and {relays} relays" if relays else "")
-    bound = "none known" if schedule.bound is None else f"{_number(float(schedule.bound.algbw))} {unit}"
+    bound = "none known" if report.bound is None else f"{_number(float(report.bound))} {unit}"
     library = "none" if report.library is None else report.library
     facts = (
         f"# {printable(report.name)}: {schedule.collective.value} on {printable(schedule.topology.name)}",
@@ -92,7 +92,7 @@ def bench_document(reports: Sequence[BenchReport]) -> dict[str, object]:
         "topology": first.schedule.topology.name,
         "ranks": first.size,
         "members": first.members,
-        "unit": first.schedule.topology.bandwidth_unit,
+        "unit": first.unit,
         "pacing": first.pacing,
         "library": first.library,
         "wrong": sum(report.wrong for report in reports),
