@@ -3,7 +3,8 @@
     .venv/bin/python benchmarks/runtime.py [--topology ring:nodes=8] [--sizes 1KB,1MB,16MB] [--collective allreduce]
 
 Ranks are processes of this machine, so the figures show the cost of the engine and not the speed of a network. Each row
-is the median of several runs after a warm-up run. A run ends when the last rank has finished.
+is the median of several runs after a warm-up run. A run ends when the last rank has finished. The engine and gloo take
+turns, so that the load of the machine is the same for both: compare their ratio.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import multiprocessing as mp
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -29,7 +30,7 @@ from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 from forestcoll.units import data_size
 
-Call: TypeAlias = Callable[[AnyArray], Work]
+Call: TypeAlias = Callable[[AnyArray], object]
 
 
 @dataclass(frozen=True)
@@ -75,72 +76,87 @@ def main() -> None:
     counts = tuple(data_size(text) // 4 for text in options.sizes.split(","))
     job = Job(options.topology, options.collective, counts, options.runs)
     plan = plan_of(job.schedule())
-    engine = measure(engine_rank, job, plan.size)
-    has_gloo = importlib.util.find_spec("torch") is not None and plan.collective is Collective.ALLREDUCE
-    gloo = measure(gloo_rank, job, plan.size) if has_gloo else None
-    print(f"{job.collective} on {job.topology}, {plan.size} processes, milliseconds")
-    print(f"{'size':>10} {'engine':>10} {'reference':>10} {'gloo':>10}")
+    times = measure(job, plan.size)
+    print(f"{job.collective} on {job.topology}, {plan.size} processes, milliseconds: median (best) of {job.runs}")
+    print(f"{'size':>10} {'engine':>18} {'gloo':>18} {'engine / gloo':>14} {'reference':>10}")
     for row, count in enumerate(counts):
-        other = "-" if gloo is None else f"{gloo[row] * 1e3:.2f}"
-        plain = reference_time(plan, count)
-        print(f"{4 * count:>10} {engine[row] * 1e3:>10.2f} {plain * 1e3:>10.2f} {other:>10}")
+        cells = [f"{statistics.median(each[row]) * 1e3:.2f} ({min(each[row]) * 1e3:.2f})" for each in times.values()]
+        medians = [statistics.median(each[row]) for each in times.values()]
+        ratio = "-" if len(medians) < 2 else f"{medians[0] / medians[1]:.2f}"
+        gloo = cells[1] if len(cells) > 1 else "-"
+        plain = reference_time(plan, count) * 1e3
+        print(f"{4 * count:>10} {cells[0]:>18} {gloo:>18} {ratio:>14} {plain:>10.2f}")
 
 
-def measure(rank_of: Callable[[Job, Seat], None], job: Job, size: int) -> list[float]:
-    """Return the median time of each row, in seconds."""
+def measure(job: Job, size: int) -> dict[str, list[list[float]]]:
+    """Return the times of each row of each method, in seconds."""
     context = mp.get_context("spawn")
     store = TcpStore("127.0.0.1:0", rank=0)
     barrier, times = context.Barrier(size), context.Queue()
     seats = [Seat(rank, size, store.port, barrier, times) for rank in range(size)]
-    processes = [context.Process(target=rank_of, args=(job, seat)) for seat in seats]
+    processes = [context.Process(target=play, args=(job, seat)) for seat in seats]
     for process in processes:
         process.start()
-    found = np.array([times.get(timeout=600) for _ in seats])
+    found = [times.get(timeout=600) for _ in seats]
     for process in processes:
         process.join(60)
     store.close()
-    taken = found[:, :, 1].max(axis=0) - found[:, :, 0].max(axis=0)
-    return [statistics.median(row) for row in taken.reshape(len(job.counts), job.runs).tolist()]
+    taken: dict[str, list[list[float]]] = {}
+    for name in found[0]:
+        moments = np.array([each[name] for each in found])  # by rank, run, and begin or end
+        last = moments[:, :, 1].max(axis=0) - moments[:, :, 0].max(axis=0)
+        taken[name] = last.reshape(len(job.counts), job.runs).tolist()
+    return taken
 
 
-def engine_rank(job: Job, seat: Seat) -> None:
-    """Run the job with the engine."""
+def play(job: Job, seat: Seat) -> None:
+    """Run the job on one rank: the engine and, where torch is installed, gloo, one after the other in each run."""
     store = TcpStore(f"127.0.0.1:{seat.port}", rank=seat.rank + 1)
     with Communicator([job.schedule()], rank=seat.rank, store=store, timeout=120) as group:
-        calls: dict[str, Call] = {
-            "allreduce": group.allreduce,
-            "allgather": group.allgather,
-            "reduce-scatter": group.reduce_scatter,
-        }
-        call = calls[job.collective]
-        seat.times.put(list(timed(job, seat, lambda data: call(data).wait())))
+        calls: dict[str, Call] = {"engine": lambda data: engine_call(job, group, data).wait()}
+        has_gloo = importlib.util.find_spec("torch") is not None and job.collective == "allreduce"
+        if has_gloo:
+            calls["gloo"] = gloo_call(seat)
+        seat.times.put(timed(job, seat, calls))
         seat.barrier.wait()
+        if has_gloo:
+            import torch.distributed as dist
+
+            dist.destroy_process_group()
     store.close()
 
 
-def gloo_rank(job: Job, seat: Seat) -> None:
-    """Run the job with gloo."""
+def engine_call(job: Job, group: Communicator, data: AnyArray) -> Work:
+    """Start the collective; an allreduce is in place, as gloo's."""
+    if job.collective == "allreduce":
+        return group.allreduce(data, data)
+    return group.allgather(data) if job.collective == "allgather" else group.reduce_scatter(data)
+
+
+def gloo_call(seat: Seat) -> Call:
+    """Join a group of gloo, and return its allreduce."""
     import torch
     import torch.distributed as dist
 
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(seat.port + 1)}
     dist.init_process_group("gloo", rank=seat.rank, world_size=seat.size)
-    seat.times.put(list(timed(job, seat, lambda data: dist.all_reduce(torch.from_numpy(data)))))
-    seat.barrier.wait()
-    dist.destroy_process_group()
+    return lambda data: dist.all_reduce(torch.from_numpy(data))
 
 
-def timed(job: Job, seat: Seat, call: Callable[[AnyArray], object]) -> Iterator[tuple[float, float]]:
-    """Yield the start and end of each run on this rank. All processes use the same clock."""
+def timed(job: Job, seat: Seat, calls: Mapping[str, Call]) -> dict[str, list[tuple[float, float]]]:
+    """Return the start and end of each run of each method on this rank. All processes use the same clock."""
+    moments: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     for count in job.counts:
         length = count // seat.size if job.collective == "allgather" else count // seat.size * seat.size
-        data = np.ones(length, dtype=np.float32)
+        data = np.zeros(length, dtype=np.float32)
         for run in range(job.runs + 1):
-            seat.barrier.wait()
-            begin = time.monotonic()
-            call(data)
-            if run:
-                yield begin, time.monotonic()
+            for name, call in calls.items():
+                seat.barrier.wait()
+                begin = time.monotonic()
+                call(data)
+                if run:
+                    moments[name].append((begin, time.monotonic()))
+    return moments
 
 
 def reference_time(plan: Plan, count: int) -> float:

@@ -4,11 +4,9 @@
 // rank ends with the same message. A rank that closes in good order says so first.
 #pragma once
 
-#include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,12 +17,10 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/control_lane.h"
 #include "runtime/dump.h"
 #include "runtime/inbox.h"
 #include "runtime/journal.h"
-#include "runtime/receive_lane.h"
-#include "runtime/send_lane.h"
+#include "runtime/lanes.h"
 
 namespace forestcoll::runtime {
 
@@ -54,16 +50,13 @@ class Engine final : private Courier, private Operations, private ControlHandler
 
   // Each takes over a connected, non-blocking socket, which it closes in the end. All before `start`.
   void add_sender(int socket, int peer, std::int32_t lane) {
-    senders_.resize(std::max(senders_.size(), static_cast<std::size_t>(lane) + 1));
-    senders_[static_cast<std::size_t>(lane)] = std::make_unique<SendLane>(poller_, operations(), socket, peer);
+    lanes_.add(lane, std::make_unique<SendLane>(poller_, operations(), socket, peer));
   }
   void add_receiver(int socket, int peer, std::int32_t lane) {
-    receivers_.resize(std::max(receivers_.size(), static_cast<std::size_t>(lane) + 1));
-    receivers_[static_cast<std::size_t>(lane)] =
-        std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane);
+    lanes_.add(lane, std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane));
   }
   void add_control(int socket, int peer) {
-    controls_[peer] = std::make_unique<ControlLane>(poller_, static_cast<ControlHandler&>(*this), socket, peer);
+    lanes_.controls[peer] = std::make_unique<ControlLane>(poller_, static_cast<ControlHandler&>(*this), socket, peer);
   }
 
   // Signals are left to the caller's threads.
@@ -93,9 +86,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     inbox_.request_close();
     thread_->join();
     thread_.reset();
-    receivers_.clear();
-    senders_.clear();
-    controls_.clear();
+    lanes_.close();
     poller_.shut();
     inbox_.shut();
   }
@@ -115,9 +106,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
 
   // In a fork, the sockets are closed already, and the poller is the parent's.
   void leave_to_parent() {
-    for (auto& lane : senders_) static_cast<void>(lane.release());
-    for (auto& lane : receivers_) static_cast<void>(lane.release());
-    for (auto& [peer, lane] : controls_) static_cast<void>(lane.release());
+    lanes_.forget();
     static_cast<void>(thread_.release());
   }
 
@@ -170,7 +159,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     while (!ready_.empty()) {
       const std::int32_t lane = ready_.back();
       ready_.pop_back();
-      senders_[static_cast<std::size_t>(lane)]->offered();
+      lanes_.sender(lane).offered();
     }
   }
 
@@ -182,11 +171,11 @@ class Engine final : private Courier, private Operations, private ControlHandler
       journal_.begin(entry_of(posted));
       posted_ = posted.number() + 1;
       compare_announced(posted);
-      for (Turn& turn : posted.turns()) senders_[static_cast<std::size_t>(turn.lane)]->enqueue(posted, turn);
+      for (Turn& turn : posted.turns()) lanes_.sender(turn.lane).enqueue(posted, turn);
       posted.start(pool_, *this);
     }
     flush_ready();
-    for (auto& receiver : receivers_) {
+    for (auto& receiver : lanes_.receivers) {
       if (receiver && receiver->is_open()) receiver->unpark();
     }
     require_peers();
@@ -211,7 +200,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   void ready(std::int32_t lane) override { ready_.push_back(lane); }
 
   void grant(std::int32_t lane, std::uint64_t operation, std::uint32_t edge, std::uint64_t freed) override {
-    receivers_[static_cast<std::size_t>(lane)]->grant(operation, edge, freed);
+    lanes_.receiver(lane).grant(operation, edge, freed);
   }
 
   Operation* find(std::uint64_t number) override {
@@ -245,18 +234,13 @@ class Engine final : private Courier, private Operations, private ControlHandler
     is_failed_ = true;
     now_ = Clock::now();
     auto refused = inbox_.refuse(text);
-    for (auto& lane : senders_) {
-      if (lane) lane->abandon();
-    }
-    for (auto& lane : receivers_) {
-      if (lane) lane->abandon();
-    }
+    lanes_.abandon_data();
     ready_.clear();
     tell_all(culprit, text);
     for (auto& operation : refused) journal_.begin(entry_of(*operation));
     for (auto& operation : refused) journal_.fail(operation->number(), operation->chunks_left(), {});
     for (auto& [number, running] : operations_) {
-      journal_.fail(number, running.operation->chunks_left(), awaited(*running.operation));
+      journal_.fail(number, running.operation->chunks_left(), lanes_.awaited(*running.operation));
     }
     const std::string full = text + dumped({culprit, text});
     inbox_.amend(full);
@@ -274,7 +258,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   std::string dumped(const Fault& fault) const {
     if (options_.dump.empty()) return {};
     Dump dump{options_.group, options_.rank, options_.timeout_seconds, fault, journal_.entries(), {}};
-    for (const auto& [peer, lane] : controls_) {
+    for (const auto& [peer, lane] : lanes_.controls) {
       const bool has_answered = lane->last_pong != Clock::time_point{};
       const Seconds before = now_ - lane->last_pong;
       dump.peers.push_back({peer, lost_.contains(peer), has_answered, lane->posted, before.count()});
@@ -287,7 +271,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     const std::string_view cut = std::string_view(text).substr(0, kMostText);
     const FrameHeader header{
         FrameKind::kAbort, {}, static_cast<std::uint32_t>(cut.size()), 0, 0, 0, static_cast<std::uint64_t>(culprit)};
-    for (auto& [peer, lane] : controls_) send_control(*lane, header, cut);
+    for (auto& [peer, lane] : lanes_.controls) send_control(*lane, header, cut);
   }
 
   // A neighbour that has closed is found when its connections are read: what it sent before, such as a goodbye, counts.
@@ -300,12 +284,12 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   void peer_closed(int peer) {
-    ControlLane& control = *controls_.at(peer);
+    ControlLane& control = *lanes_.controls.at(peer);
     hear_out(control);
-    for (auto& lane : senders_) {
+    for (auto& lane : lanes_.senders) {
       if (lane && lane->peer() == peer) lane->abandon();
     }
-    for (auto& lane : receivers_) {
+    for (auto& lane : lanes_.receivers) {
       if (lane && lane->peer() == peer) drain(*lane);
     }
     lost_.insert(peer);
@@ -350,10 +334,8 @@ class Engine final : private Courier, private Operations, private ControlHandler
     if (lost_.empty()) return;
     for (auto& [number, running] : operations_) {
       const auto [incoming, outgoing] = running.operation->lanes_waited_for();
-      for (const std::int32_t lane : incoming)
-        require_open(*running.operation, *receivers_[static_cast<std::size_t>(lane)]);
-      for (const std::int32_t lane : outgoing)
-        require_open(*running.operation, *senders_[static_cast<std::size_t>(lane)]);
+      for (const std::int32_t lane : incoming) require_open(*running.operation, lanes_.receiver(lane));
+      for (const std::int32_t lane : outgoing) require_open(*running.operation, lanes_.sender(lane));
     }
   }
 
@@ -368,19 +350,8 @@ class Engine final : private Courier, private Operations, private ControlHandler
 
   std::vector<int> waited_for(const Operation& operation) const {
     std::set<int> peers;
-    for (const Awaited& each : awaited(operation)) peers.insert(each.rank);
+    for (const Awaited& each : lanes_.awaited(operation)) peers.insert(each.rank);
     return {peers.begin(), peers.end()};
-  }
-
-  std::vector<Awaited> awaited(const Operation& operation) const {
-    std::set<int> sources, targets;
-    const auto [incoming, outgoing] = operation.lanes_waited_for();
-    for (const std::int32_t lane : incoming) sources.insert(receivers_[static_cast<std::size_t>(lane)]->peer());
-    for (const std::int32_t lane : outgoing) targets.insert(senders_[static_cast<std::size_t>(lane)]->peer());
-    std::vector<Awaited> found;
-    for (const int peer : sources) found.push_back({peer, true});
-    for (const int peer : targets) found.push_back({peer, false});
-    return found;
   }
 
   void on_control(ControlLane& lane, const FrameHeader& header, std::string_view payload) override {
@@ -420,7 +391,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     const Descriptor& descriptor = running.operation->descriptor();
     const FrameHeader header{FrameKind::kOpen, {}, sizeof descriptor, running.operation->number(), 0, 0, 0};
     const std::string_view payload{reinterpret_cast<const char*>(&descriptor), sizeof descriptor};
-    for (auto& [peer, lane] : controls_) send_control(*lane, header, payload);
+    for (auto& [peer, lane] : lanes_.controls) send_control(*lane, header, payload);
   }
 
   void on_announced(ControlLane& lane, const FrameHeader& header, std::string_view payload) {
@@ -450,7 +421,8 @@ class Engine final : private Courier, private Operations, private ControlHandler
     if (quiet.count() < options_.timeout_seconds / 2) return;
     const std::vector<int> peers = waited_for(*oldest.operation);
     if (quiet.count() >= options_.timeout_seconds) blame(*oldest.operation, peers, quiet);
-    for (const int peer : peers) send_control(*controls_.at(peer), FrameHeader{FrameKind::kPing, {}, 0, 0, 0, 0, 0});
+    for (const int peer : peers)
+      send_control(*lanes_.controls.at(peer), FrameHeader{FrameKind::kPing, {}, 0, 0, 0, 0, 0});
   }
 
   // A rank whose neighbours answer and take part, or wait in an earlier operation themselves, waits a little longer:
@@ -461,12 +433,12 @@ class Engine final : private Courier, private Operations, private ControlHandler
     std::snprintf(limit.data(), limit.size(), "%g", options_.timeout_seconds);
     const std::string begin = operation.label() + ": no progress for " + limit.data() + " s; ";
     for (const int peer : peers) {
-      if (now_ - controls_.at(peer)->last_pong > patience)
+      if (now_ - lanes_.controls.at(peer)->last_pong > patience)
         throw Fault{peer, begin + rank_text(peer) + " does not answer"};
     }
     const bool is_patient = quiet.count() < options_.timeout_seconds + 0.5;
     for (const int peer : peers) {
-      const ControlLane& lane = *controls_.at(peer);
+      const ControlLane& lane = *lanes_.controls.at(peer);
       const bool waits_itself = lane.oldest < operation.number();
       if (lane.posted <= operation.number() && !(waits_itself && is_patient))
         throw Fault{peer, begin + rank_text(peer) + " has not called it"};
@@ -483,32 +455,19 @@ class Engine final : private Courier, private Operations, private ControlHandler
       throw Fault{options_.rank, at_oldest(rank_text(options_.rank) + " closed the group before it ended")};
     }
     inbox_.refuse("the group is closed");
-    for (auto& [peer, lane] : controls_) send_control(*lane, FrameHeader{FrameKind::kBye, {}, 0, 0, 0, 0, 0});
+    for (auto& [peer, lane] : lanes_.controls) send_control(*lane, FrameHeader{FrameKind::kBye, {}, 0, 0, 0, 0, 0});
   }
 
   // Waits until the other ends have everything, as closing a socket with unread input drops what is still unsent.
   void flush() {
     const auto end = Clock::now() + grace_;
-    while (Clock::now() < end && !is_flushed()) {
+    while (Clock::now() < end && !lanes_.is_flushed()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      for (auto& [peer, lane] : controls_) {
+      for (auto& [peer, lane] : lanes_.controls) {
         if (lane->is_open()) guarded([&lane = lane] { lane->on_writable(); });
       }
     }
     for (auto& operation : inbox_.refuse("the group is closed")) operation->work().finish("the group is closed");
-  }
-
-  bool is_flushed() const {
-    const auto is_empty = [](const Connection& lane) {
-      int unsent = 0;
-      pollfd state{lane.socket(), 0, 0};
-      if (!lane.is_open() || ioctl(lane.socket(), SIOCOUTQ, &unsent) != 0 || unsent == 0) return true;
-      return ::poll(&state, 1, 0) > 0;  // the other end has closed, and takes nothing more
-    };
-    return std::ranges::all_of(senders_, [&](const auto& lane) { return !lane || is_empty(*lane); }) &&
-           std::ranges::all_of(controls_, [&](const auto& each) {
-             return is_empty(*each.second) && (!each.second->is_open() || !each.second->has_waiting());
-           });
   }
 
   const EngineOptions options_;
@@ -518,9 +477,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   Journal journal_;
   StagingPool pool_;
   std::map<std::uint64_t, Running> operations_;
-  std::vector<std::unique_ptr<SendLane>> senders_;                 // by lane
-  std::vector<std::unique_ptr<ReceiveLane>> receivers_;            // by lane
-  std::map<int, std::unique_ptr<ControlLane>> controls_;           // by rank
+  Lanes lanes_;
   std::vector<std::int32_t> ready_;                                // lanes to be served
   std::map<std::pair<std::uint64_t, int>, Descriptor> announced_;  // by operation, not posted here yet, and rank
   std::set<int> lost_;                                             // ranks whose connections are closed

@@ -116,7 +116,12 @@ class Communicator:
             store = self._own_store = TcpStore(store, rank=self.rank, timeout=self._timeout, secret=secret)
         try:
             group = Group(self._name, self.rank, self.size, lanes, digest, secret or self._secret(store))
-            self._take_over(connect(group, store, addresses, self._timeout), lanes)
+            connected = connect(group, store, addresses, self._timeout)
+            try:
+                self._take_over(connected, lanes)
+            except BaseException:
+                connected.close()
+                raise
         except BaseException:
             self._close_store()
             raise
