@@ -236,6 +236,17 @@ def test_a_virtual_machine_shows_no_pcie_switches_and_virtual_ports_do_not_count
     assert any("eth0" in each for each in imported.ignored)
 
 
+def test_a_socket_that_every_cpu_lists_is_one_nic_and_names_that_are_used_twice_get_numbers() -> None:
+    socket = '<nic><net name="eth0" dev="0" speed="10000" port="0" guid="0x0" gdr="0"/></nic>'
+    halves = [cpu(gpu(f"0{n}", n, nvlink("fffffff:ff:ff.0", 18), 'sm="100"') + socket, n) for n in range(2)]
+    imported = import_text(system(*halves), system(*halves))
+    assert imported.nics == 2
+    assert links(imported)["host0/eth0", "fabric"] == Fraction(5, 4)
+    twins = nic("b0", 0).replace("mlx5_0", "hsn") + nic("b1", 1).replace("mlx5_1", "hsn")
+    inside = bridge("a0", gpu("00", 0, nvlink("0000:c0:00.0", 12)) + twins)
+    assert ("host1/hsn-1", "fabric") in links(import_text(system(cpu(inside)), system(cpu(inside))))
+
+
 def test_speeds_of_ports_that_cannot_be_right() -> None:
     def fabric(speed: str, nic_speed: int = 0) -> tuple[Fraction, tuple[str, ...]]:
         inside = bridge("a0", gpu("00", 0, nvlink("0000:c0:00.0", 12)) + nic("b0", 0, speed))
