@@ -58,7 +58,7 @@ class _Dimension:
 def looks_like(text: str) -> bool:
     """Return whether the text has the keys of such a file."""
     head = text[: 2**16]
-    return all(re.search(rf"^\s*{key}\s*:", head, re.MULTILINE) for key in ("topology", "npus_count"))
+    return all(re.search(rf"^[ \t]*+{key}[ \t]*:", head, re.MULTILINE) for key in ("topology", "npus_count"))
 
 
 def read(sources: Sequence[Source], _options: ImportOptions, notes: Notes) -> TopologyBuilder:
