@@ -208,6 +208,7 @@ def test_a_gpu_is_known_by_host_and_bus_id_where_nvlink_joins_hosts() -> None:
     imported = import_text(system(*hosts))
     assert ids(imported) == [f"host{host}/GPU{dev}" for host in range(3) for dev in range(2)]
     assert imported.boxes == 3
+    assert imported.topology.nodes[6].attributes == {"device": "nvswitch"}  # no host has the switch that all share
     assert imported.bandwidths == {Fraction(900): 12}
 
 
