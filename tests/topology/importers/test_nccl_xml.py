@@ -1,11 +1,14 @@
 """Topology XML of NCCL and RCCL: small equivalents of real dumps, and every trap of the format."""
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from import_tools import algbw, ids, import_text, links, problem
 
+from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
 from forestcoll.topology.registry import build_topology
 
 
@@ -117,6 +120,19 @@ def test_the_speeds_of_nccl_are_its_own() -> None:
     assert import_text(mi300x(), speeds="nccl").bandwidths == {Fraction(48): 56}
     imported = import_text(dgx_a100(), dgx_a100(), speeds="nccl")
     assert links(imported)["host1/GPU3", "host1/mlx5_3"] == 24
+
+
+def test_the_document_has_the_speeds_of_the_table() -> None:
+    document = (Path(__file__).parents[3] / "docs" / "imports.md").read_text()
+    rows = re.findall(r"^\| (?:NVLink|xGMI)? ?\| (.*?) \| ([0-9.]+) \| ([0-9.]+) \|$", document, re.MULTILINE)
+    capabilities = {"P100": 60, "V100, A100": 80, "A40, A6000, RTX 3090": 86, "H100, H200": 90, "B200": 100}
+    architectures = {"MI50, MI100": "gfx908", "MI250": "gfx90a", "MI300X, MI325X": "gfx942", "MI355X": "gfx950"}
+    assert [name for name, _, _ in rows] == [*capabilities, *architectures]
+    for name, *shown in rows:
+        for speeds, figure in zip(("nominal", "nccl"), shown, strict=True):
+            known = capabilities.get(name)
+            speed = nvlink_speed(known, speeds) if known else xgmi_speed(architectures[name], speeds)
+            assert speed == Fraction(figure)
 
 
 def test_an_option_overrules_the_table() -> None:
