@@ -1,6 +1,7 @@
 """`forestcoll import`, and files of other tools in place of TOPOLOGY."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,18 @@ def test_help_lists_every_format_and_the_document_describes_each() -> None:
     for form in FORMATS:
         assert form.name in help_text
         assert f"`{form.name}`" in document
+
+
+def test_the_document_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "imports.md").read_text()
+    texts = re.findall(r"^```(?:text)?\n(.*?)^```$", document, flags=re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    Path("topo.txt").write_text(texts[0])
+    Path("h100.txt").write_text(texts[0].replace("NV12", "NV18"))
+    shown = texts[1].partition("\n")[2]
+    assert run_command("import", "topo.txt", "-o", "network.json").out == shown
+    complaint = run_command("import", "h100.txt").complaint()
+    assert f"$ forestcoll import h100.txt\nforestcoll: {complaint}\n" in document
 
 
 def test_a_file_of_this_project_is_one_of_the_formats(tmp_path: Path) -> None:

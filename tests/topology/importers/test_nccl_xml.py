@@ -1,11 +1,14 @@
 """Topology XML of NCCL and RCCL: small equivalents of real dumps, and every trap of the format."""
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from import_tools import algbw, ids, import_text, links, problem
 
+from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
 from forestcoll.topology.registry import build_topology
 
 
@@ -119,6 +122,19 @@ def test_the_speeds_of_nccl_are_its_own() -> None:
     assert links(imported)["host1/GPU3", "host1/mlx5_3"] == 24
 
 
+def test_the_document_has_the_speeds_of_the_table() -> None:
+    document = (Path(__file__).parents[3] / "docs" / "imports.md").read_text()
+    rows = re.findall(r"^\| (?:NVLink|xGMI)? ?\| (.*?) \| ([0-9.]+) \| ([0-9.]+) \|$", document, re.MULTILINE)
+    capabilities = {"P100": 60, "V100, A100": 80, "A40, A6000, RTX 3090": 86, "H100, H200": 90, "B200": 100}
+    architectures = {"MI50, MI100": "gfx908", "MI250": "gfx90a", "MI300X, MI325X": "gfx942", "MI355X": "gfx950"}
+    assert [name for name, _, _ in rows] == [*capabilities, *architectures]
+    for name, *shown in rows:
+        for speeds, figure in zip(("nominal", "nccl"), shown, strict=True):
+            known = capabilities.get(name)
+            speed = nvlink_speed(known, speeds) if known else xgmi_speed(architectures[name], speeds)
+            assert speed == Fraction(figure)
+
+
 def test_an_option_overrules_the_table() -> None:
     assert import_text(dgx_a100(), nvlink=20).bandwidths == {Fraction(240): 16}
     assert import_text(mi300x(), xgmi="50.5").bandwidths == {Fraction(101, 2): 56}
@@ -208,6 +224,7 @@ def test_a_gpu_is_known_by_host_and_bus_id_where_nvlink_joins_hosts() -> None:
     imported = import_text(system(*hosts))
     assert ids(imported) == [f"host{host}/GPU{dev}" for host in range(3) for dev in range(2)]
     assert imported.boxes == 3
+    assert imported.topology.nodes[6].attributes == {"device": "nvswitch"}  # no host has the switch that all share
     assert imported.bandwidths == {Fraction(900): 12}
 
 
@@ -234,6 +251,17 @@ def test_a_virtual_machine_shows_no_pcie_switches_and_virtual_ports_do_not_count
     imported = import_text(system(cpu(inside)), system(cpu(inside)))
     assert imported.nics == 4
     assert any("eth0" in each for each in imported.ignored)
+
+
+def test_a_socket_that_every_cpu_lists_is_one_nic_and_names_that_are_used_twice_get_numbers() -> None:
+    socket = '<nic><net name="eth0" dev="0" speed="10000" port="0" guid="0x0" gdr="0"/></nic>'
+    halves = [cpu(gpu(f"0{n}", n, nvlink("fffffff:ff:ff.0", 18), 'sm="100"') + socket, n) for n in range(2)]
+    imported = import_text(system(*halves), system(*halves))
+    assert imported.nics == 2
+    assert links(imported)["host0/eth0", "fabric"] == Fraction(5, 4)
+    twins = nic("b0", 0).replace("mlx5_0", "hsn") + nic("b1", 1).replace("mlx5_1", "hsn")
+    inside = bridge("a0", gpu("00", 0, nvlink("0000:c0:00.0", 12)) + twins)
+    assert ("host1/hsn-1", "fabric") in links(import_text(system(cpu(inside)), system(cpu(inside))))
 
 
 def test_speeds_of_ports_that_cannot_be_right() -> None:

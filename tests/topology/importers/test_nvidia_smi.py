@@ -50,11 +50,23 @@ def test_18_links_may_be_h100_or_b200_so_the_speed_is_asked() -> None:
     assert import_text(text, nvlink=50).bandwidths == {Fraction(900): 16}
 
 
-@pytest.mark.parametrize("count", [1, 2, 4])
-def test_few_links_may_be_of_several_generations_so_the_speed_is_asked(count: int) -> None:
-    text = matrix(full(2, f"NV{count}"))
-    assert "give --nvlink GBPS" in problem(text)
-    assert import_text(text, nvlink="14.0625").bandwidths == {count * Fraction(225, 16): 2}
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (matrix(full(2, "NV4")), "NV4 is a pair of A40, A6000 or RTX 3090, or of older GPUs; give --nvlink GBPS"),
+        (matrix(full(5, "NV1")), "NV1 NV1 NV1 NV1 is a DGX-1 with P100, or some GPUs of one with V100; give --nvlink"),
+    ],
+)
+def test_few_links_may_be_of_several_generations_so_the_speed_is_asked(text: str, said: str) -> None:
+    assert said in problem(text)
+    assert set(import_text(text, nvlink="14.0625").bandwidths) in ({Fraction(225, 4)}, {Fraction(225, 16)})
+
+
+@pytest.mark.parametrize(("count", "bandwidth"), [(1, 25), (2, 50), (3, 75)])
+def test_pairs_of_v100_have_links_of_25(count: int, bandwidth: int) -> None:
+    imported = import_text(matrix(full(2, f"NV{count}")))
+    assert imported.bandwidths == {Fraction(bandwidth): 2}
+    assert any("25 GB/s each way" in each for each in imported.assumed)
 
 
 def test_islands_of_nvlink_have_a_switch_each_and_pcie_joins_them() -> None:

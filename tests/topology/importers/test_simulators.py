@@ -47,7 +47,9 @@ def test_the_text_of_ns3_has_full_duplex_links_in_bits() -> None:
 def test_the_text_of_simai_has_servers_and_nvswitches() -> None:
     imported = import_text(SPECTRUM.replace("10 2 2 2 10", "10 2 2 4 10"))
     assert [imported.topology.nodes[node].attributes["box"] for node in range(4)] == [0, 0, 1, 1]
-    assert imported.topology.nodes[4].attributes["device"] == "nvswitch"
+    assert imported.topology.nodes[4].attributes == {"device": "nvswitch", "box": 0}
+    assert imported.topology.nodes[5].attributes == {"device": "nvswitch", "box": 1}
+    assert imported.topology.nodes[6].attributes == {"device": "switch"}
     assert imported.bandwidths == {Fraction(360): 8, Fraction(50): 12}
 
 
@@ -118,6 +120,8 @@ def test_a_switch_dimension_and_boxes() -> None:
     assert imported.bandwidths == {Fraction(400): 32, Fraction(50): 32}
     assert len(imported.topology.switches) == 10
     assert imported.boxes == 2
+    boxes = {node.id: node.attributes.get("box") for node in imported.topology.nodes}
+    assert (boxes[9], boxes["switch0-1"], boxes["switch1-0"]) == (1, 1, None)
     assert imported.topology.links[0].latency_us == Fraction("0.93625")
 
 

@@ -22,6 +22,9 @@ _TERMINAL_CODES = re.compile(
 )
 """Colours and underlines, also where a copy lost the escape character: nvidia-smi underlines the line of titles."""
 
+_MAX_LINE = 2**16
+"""The most characters of a line of a text format, so that no pattern takes long on one."""
+
 _BLANKS = dict.fromkeys(map(ord, "\u00a0\u2007\u202f\u3000\u200b\ufeff"), " ")
 
 
@@ -56,11 +59,19 @@ class Source:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The lines, without what steers a terminal, and with plain blanks."""
+        """The lines, without what steers a terminal, and with plain blanks.
+
+        Raises:
+            InputError: a line is too long.
+        """
         text = self.text if self.text.isascii() else self.text.translate(_BLANKS)
         if "[" in text or "\x1b" in text or "\x00" in text or "\x08" in text:
             text = _TERMINAL_CODES.sub("", text)
-        return tuple(text.splitlines())
+        lines = tuple(text.splitlines())
+        long = next((number for number, line in enumerate(lines, start=1) if len(line) > _MAX_LINE), None)
+        if long is not None:
+            raise self.error(f"has more than {_MAX_LINE} characters; break the line", long)
+        return lines
 
     def numbered(self) -> Iterator[tuple[int, str]]:
         """Yield the number of each line that is not blank, from 1, and the line without blanks at its ends."""

@@ -17,7 +17,8 @@ from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.yaml_values import objects, read_yaml
 
 CORE = "core"
-_PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
+_PAIR = re.compile(r"\b(\w++)\s*+=\s*(\S+)")
+_NAME = re.compile(r"^[ \t]*(SwitchName|BlockName)[ \t]*=", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass
@@ -33,10 +34,10 @@ class _Switch:
 
 def looks_like(text: str) -> bool:
     """Return whether the text has a line of a switch or a block, or a tree or blocks in YAML."""
-    if re.search(r"^\s*(SwitchName|BlockName)\s*=", text, re.MULTILINE | re.IGNORECASE):
+    if _NAME.search(text):
         return True
-    yaml = re.search(r"^\s*-?\s*topology\s*:", text, re.MULTILINE) is not None
-    return yaml and re.search(r"^\s*-?\s*(switch|block)\s*:\s*\S", text, re.MULTILINE) is not None
+    yaml = re.search(r"^[ \t]*+(?:-[ \t]*+)?topology[ \t]*:", text, re.MULTILINE) is not None
+    return yaml and re.search(r"^[ \t]*+(?:-[ \t]*+)?(switch|block)[ \t]*:[ \t]*\S", text, re.MULTILINE) is not None
 
 
 def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
@@ -46,12 +47,11 @@ def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> Top
         InputError: no bandwidth is given, or a line is broken.
     """
     source = sources[0]
-    is_conf = re.search(r"^\s*(SwitchName|BlockName)\s*=", source.text, re.MULTILINE | re.IGNORECASE) is not None
-    switches = _lines(source) if is_conf else _documents(source, notes)
+    switches = _lines(source) if _NAME.search(source.text) else _documents(source, notes)
     if options.link_bandwidth is None:
         raise asked(source.where, "what a link carries: it has the shape of the network only", "--link-bandwidth")
     notes.assume("every host and every switch has one link to the switch above, all of the bandwidth that is given")
-    if re.search(r"LinkSpeed\s*=", source.text, re.IGNORECASE):
+    if re.search(r"LinkSpeed[ \t]*=", source.text, re.IGNORECASE):
         notes.ignore("LinkSpeed, whose unit Slurm does not define")
     return _builder(source, switches, options, notes)
 

@@ -17,13 +17,17 @@ from forestcoll.topology.importers.source import Source
 
 _WORD = re.compile(r'"([^"]*)"|#[^\n]*|(\[)|(\])|([^\s\[\]"]+)|(\n)|(")')
 _MAX_DEPTH = 50
+_MOST_DIGITS = 100
+"""The most characters of a number; a longer word is a text."""
 
 Pairs = list[tuple[str, object, int]]
 
 
 def looks_like(text: str) -> bool:
     """Return whether the text is GML."""
-    return re.search(r"^\s*graph\s*\[", text, re.MULTILINE) is not None and re.search(r"\bnode\s*\[", text) is not None
+    return (
+        re.search(r"^[ \t]*graph\s*\[", text, re.MULTILINE) is not None and re.search(r"\bnode\s*\[", text) is not None
+    )
 
 
 def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
@@ -100,6 +104,7 @@ def _pairs(source: Source, tokens: Iterator[tuple[str, object, int]], depth: int
 
 def _value(kind: str, value: object) -> object:
     text = str(value)
+    kind = "text" if len(text) > _MOST_DIGITS else kind
     if kind == "word" and re.fullmatch(r"[+-]?[0-9]{1,40}", text):
         return int(text)
     if kind == "word" and re.fullmatch(r"[+-]?[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]{1,6})?\.?|[+-]?[0-9]+\.[0-9]*", text):

@@ -20,6 +20,8 @@ _NAME = r"[^\s,{}<>=\[\]\"':;()|]+"
 _BLANK = r"[\s,;]+"
 _EDGE = re.compile(rf"({_NAME}){_BLANK}({_NAME})(?:{_BLANK}(?:({_NUMBER})|(\{{.*\}})))?")
 _NAMES = re.compile(rf"{_NAME}(?:[ \t]+{_NAME})*")
+_MAX_LINE = 2**12
+"""The most characters of a line of a list of edges."""
 _TITLES = {"source", "src", "from", "target", "dst", "to", "node1", "node2", "u", "v"}
 _LOOKED_AT = 50
 
@@ -28,11 +30,15 @@ def _lines(text: str) -> list[str]:
     return [line for each in text.splitlines() if (line := each.partition("#")[0].strip())]
 
 
+def _edge(line: str) -> "re.Match[str] | None":
+    return _EDGE.fullmatch(line) if len(line) < _MAX_LINE else None
+
+
 def looks_like_edges(text: str) -> bool:
     """Return whether every line names two nodes, and at most a number or attributes."""
     lines = _lines(text[: 2**20])
     lines = lines[1:] if lines and _is_title(lines[0]) else lines
-    return len(lines) > 1 and all(_EDGE.fullmatch(line) for line in lines[:-1])
+    return len(lines) > 1 and all(_edge(line) for line in lines[:-1])
 
 
 def looks_like_neighbours(text: str) -> bool:
@@ -61,7 +67,7 @@ def read_edges(sources: Sequence[Source], options: ImportOptions, notes: Notes) 
         line = each.partition("#")[0].strip()
         if not line or (not edges and _is_title(line)):
             continue
-        found = _EDGE.fullmatch(line)
+        found = _edge(line)
         if found is None:
             raise source.error(f"{shown(line)} is no edge; expected two names and a bandwidth, as in 'a b 25'", number)
         attributes = _attributes(source, found[4], number) if found[4] else {"bandwidth": found[3]} if found[3] else {}

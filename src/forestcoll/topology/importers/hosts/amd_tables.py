@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 from forestcoll.errors import shown
 from forestcoll.topology.importers.source import Source, whole_number
 
-_TITLE = re.compile(r"={3,}\s*(\S.*?\S)\s*={3,}|([A-Z][A-Za-z -]*TABLE):?")
+_RULE = "==="
 _BUS_ID = re.compile(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]")
 _LABEL = re.compile(rf"(?:GPU)?\[?([0-9]{{1,3}})\]?|{_BUS_ID.pattern}")
 _NUMA = re.compile(r"GPU\s*\[?([0-9]{1,3})\]?\s*:\s*\(Topology\) Numa Node:\s*(\S+)")
@@ -53,8 +53,9 @@ def text_tables(source: Source) -> AmdTables:
     columns: dict[str, list[str]] = {}
     kind = ""
     for number, line in source.numbered():
-        if found := _TITLE.fullmatch(line):
-            kind = _kind(found[1] or found[2])
+        title = _title(line)
+        if title:
+            kind = _kind(title)
             continue
         words = line.split()
         if not kind or not _LABEL.fullmatch(words[0]):
@@ -66,6 +67,14 @@ def text_tables(source: Source) -> AmdTables:
     if "types" not in cells:
         raise source.error("holds no rows of link types; run amd-smi topology, or rocm-smi --showtopo")
     return _tables(source, columns, cells)
+
+
+def _title(line: str) -> str:
+    """Return the title of a table that a line is: between rules, or with the word TABLE at its end; else nothing."""
+    if line.startswith(_RULE) and line.endswith(_RULE):
+        return line.strip("=").strip()
+    plain = line.removesuffix(":")
+    return plain if plain.endswith("TABLE") and plain[:1].isupper() else ""
 
 
 def _kind(title: str) -> str:

@@ -23,6 +23,7 @@ _OTHER_TITLES = {"CPU", "NUMA", "Affinity", "Memory", "GPU", "ID"}
 _LEGEND = re.compile(r"(NIC[0-9]{1,4})\s*[:=]\s*(\S+)")
 _PEER_STATUS = {"OK", "CNS", "GNS", "TNS", "DR"}
 """What a matrix of peer access (`topo -p2p`) says of a pair; it is skipped."""
+_MAX_NAME = 64
 _QUOTE = " \t>|`│"
 
 
@@ -104,7 +105,7 @@ def _words(line: str) -> Iterator[str]:
 
 
 def _is_device(word: str) -> bool:
-    return _DEVICE.fullmatch(word) is not None and not _RELATION.fullmatch(word)
+    return len(word) < _MAX_NAME and _DEVICE.fullmatch(word) is not None and not _RELATION.fullmatch(word)
 
 
 def _no_table(source: Source, words: list[tuple[int, str]]) -> InputError:

@@ -21,7 +21,10 @@ FABRIC = "fabric"
 
 @dataclass(frozen=True)
 class Device:
-    """A GPU or a switch inside a host: its name, which is unique in the file, and its attributes."""
+    """A GPU or a switch inside a host: its name, which is unique in the file, and its attributes.
+
+    A switch that several hosts share has the attribute `box` None.
+    """
 
     name: str
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -137,7 +140,8 @@ def _add_host(builder: TopologyBuilder, host: HostFile, *, with_fabric: bool) ->
     for gpu in host.gpus:
         builder.add_compute(gpu.name, **{"box": host.host, **gpu.attributes})
     for switch in host.switches:
-        builder.add_switch(switch.name, **{"box": host.host, **switch.attributes})
+        attributes = {"box": host.host, **switch.attributes}
+        builder.add_switch(switch.name, **{name: value for name, value in attributes.items() if value is not None})
     for link in host.links:
         builder.add_link(*link)
     for nic in host.nics if with_fabric else ():

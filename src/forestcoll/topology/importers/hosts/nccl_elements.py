@@ -4,7 +4,6 @@ The grammar is that of `src/graph/xml.cc` and `topo.cc` in both libraries: `syst
 `pci > nic > net`. Comments may hold `--`, which XML does not allow and NCCL does, so they are removed first.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -12,8 +11,6 @@ from forestcoll.errors import shown
 from forestcoll.topology.importers.source import Source, whole_number
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_SYSTEM = re.compile(r"<system\b.*?</system\s*>", re.DOTALL)
 _HIDDEN_SWITCH = "fffffff:ffff:ff"
 _MOST_LINKS = 10_000
 """The most NVLinks that one entry may count."""
@@ -115,18 +112,38 @@ def read_systems(source: Source) -> list[System]:
     Raises:
         InputError: there is none, or it is broken; the message names the line.
     """
-    text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source.text)
-    found = list(_SYSTEM.finditer(text))
+    text = _without_comments(source.text)
+    found = list(_parts(text))
     if not found and "<graphs" in text:
         what = "is a dump of NCCL's graphs, which are its plan and no network"
         raise source.error(f"{what}; run the job with NCCL_TOPO_DUMP_FILE=topo.xml and import that file")
     if not found:
         raise source.error("has <system> but no </system>; the file is cut off, so write it again")
     systems = []
-    for part in found:
-        before = text.count("\n", 0, part.start())
-        systems.append(_system(source, read_elements(source, part[0], before)))
+    line, counted_to = 0, 0
+    for start, end in found:
+        line, counted_to = line + text.count("\n", counted_to, start), start
+        systems.append(_system(source, read_elements(source, text[start:end], line)))
     return systems
+
+
+def _without_comments(text: str) -> str:
+    """Return a text whose comments are empty lines."""
+    parts, place = [], 0
+    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts += [text[place:start], "\n" * text.count("\n", start, end)]
+        place = end + 3
+    return "".join([*parts, text[place:]])
+
+
+def _parts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each `<system>` begins and ends; text around them does not matter."""
+    place = 0
+    while (start := text.find("<system", place)) >= 0 and (end := text.find("</system", start)) >= 0:
+        place = text.find(">", end) + 1
+        if not place:
+            return
+        yield start, place
 
 
 def _system(source: Source, root: Element) -> System:

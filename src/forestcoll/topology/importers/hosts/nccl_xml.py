@@ -76,7 +76,8 @@ def _host_file(host: _Host, system: System) -> HostFile:
         Device(gpu.name, {"box": names[gpu.key], "busid": gpu.slot.name, "gpu": gpu.element.dev}) for gpu in gpus
     )
     has_switch = any(NVSWITCH in link for link in links)
-    switches = [Device(NVSWITCH, {"device": "nvswitch"})] if has_switch else []
+    shared = {"box": None} if len(names) > 1 else {}
+    switches = [Device(NVSWITCH, {"device": "nvswitch", **shared})] if has_switch else []
     trees = {key: _tree(host, system, key, names, gpus) for key in names}
     nics: list[Nic] = []
     plain = HostFile(host.source, host.name, devices, tuple(switches), tuple(links))

@@ -21,8 +21,12 @@ NVSWITCH = "NVSwitch"
 MOST_NVLINKS = 18
 """The most NVLinks that a GPU has; more in a row are one group of links to a switch, counted for every peer."""
 
-_LEAST_OF_V100 = 5
-"""With fewer NVLinks in a row, the GPU may be of a generation whose links are slower than 25 GB/s."""
+_ALIKE = {
+    (18,): ("H100 or B200", "25 on H100 and H200, 50 on B200"),
+    (4,): ("a pair of A40, A6000 or RTX 3090, or of older GPUs", "14.0625 on A40, A6000 and RTX 3090, 25 on V100"),
+    (1, 1, 1, 1): ("a DGX-1 with P100, or some GPUs of one with V100", "20 on P100, 25 on V100"),
+}
+"""The NVLinks of a GPU, by peer, that GPUs with links of different speeds have, which these are, and the speeds."""
 
 _ONE_BRIDGE = ("PIX", "PSB")
 _SWITCHED = (*_ONE_BRIDGE, "PXB")
@@ -77,8 +81,7 @@ def _nvlinks(source: Source, table: DeviceTable, options: ImportOptions, notes: 
     rows = {gpu: [count for (one, _), count in counts.items() if one == gpu] for gpu in table.gpus}
     ports = {gpu: max(row) for gpu, row in rows.items() if row}
     switched = any(sum(row) > MOST_NVLINKS for row in rows.values())
-    total = max(ports.values()) if switched else max(map(sum, rows.values()))
-    speed = _nvlink(source, total, max(counts.values()), options, notes)
+    speed = _nvlink(source, [sorted(set(row) if switched else row) for row in rows.values()], options, notes)
     pairs = [(one, other, count * speed) for (one, other), count in sorted(counts.items())]
     if not switched:
         return [], pairs
@@ -94,22 +97,18 @@ def _nvlinks(source: Source, table: DeviceTable, options: ImportOptions, notes: 
     return switches, links
 
 
-def _nvlink(source: Source, total: int, most: int, options: ImportOptions, notes: Notes) -> Fraction:
-    """Return what one NVLink carries, if the file says so or the links of a GPU leave one generation only."""
+def _nvlink(source: Source, rows: list[list[int]], options: ImportOptions, notes: Notes) -> Fraction:
+    """Return what one NVLink carries, if the file says so or the links of the GPUs leave one speed only."""
     if options.nvlink is not None:
         return options.nvlink
     stated = stated_speed(source)
     if stated is not None:
         notes.assume(f"one NVLink carries {float(stated):g} GB/s each way: nvidia-smi nvlink -s in the same file")
         return stated
-    what = "what one NVLink carries"
-    if most == MOST_NVLINKS:
-        raise asked(
-            source.where, f"{what}, and NV{most} is H100 or B200", "--nvlink", "25 on H100 and H200, 50 on B200"
-        )
-    if total < _LEAST_OF_V100:
-        known = "25 on V100 and A100, 20 on P100, 14.0625 on A40, A6000 and RTX 3090"
-        raise asked(source.where, f"{what}; a GPU has {counted(total, 'link')}", "--nvlink", known)
+    for counts, (machines, speeds) in _ALIKE.items():
+        if list(counts) in rows:
+            what = f"what one NVLink carries, and {' '.join(f'NV{count}' for count in counts)} is {machines}"
+            raise asked(source.where, what, "--nvlink", speeds)
     notes.assume("one NVLink carries 25 GB/s each way, as on V100 and A100; --nvlink gives another speed")
     return Fraction(25)
 

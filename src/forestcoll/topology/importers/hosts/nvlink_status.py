@@ -15,7 +15,7 @@ from forestcoll.topology.importers.notes import Notes, counted, listed
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
-_GPU = re.compile(r"GPU\s+([0-9]{1,4}):\s*(.*?)\s*(?:\(UUID.*)?$")
+_GPU = re.compile(r"GPU\s+([0-9]{1,4}):(.*)")
 _LINK = re.compile(r"Link\s+([0-9]{1,3}):\s*(?:([0-9]{1,4}(?:\.[0-9]{1,6})?)\s*GB/s|(<?inactive>?|N/A))", re.IGNORECASE)
 _NOMINAL = (("19", "21.5", "20"), ("24.5", "27", "25"), ("48", "55", "50"), ("13.5", "14.5", "225/16"))
 """Raw speeds from and to, and what such a link carries."""
@@ -34,7 +34,7 @@ class _Links:
 
 def looks_like(text: str) -> bool:
     """Return whether the text holds such a list."""
-    return _LINK.search(text) is not None and re.search(r"^\W*GPU\s+[0-9]+:", text, re.MULTILINE) is not None
+    return _LINK.search(text) is not None and re.search(r"\bGPU[ \t]+[0-9]{1,4}:", text) is not None
 
 
 def stated_speed(source: Source) -> Fraction | None:
@@ -96,7 +96,7 @@ def _gpus(source: Source) -> dict[str, _Links]:
             name = f"GPU{int(found[1])}"
             if name in gpus:
                 raise source.error(f"{name} is listed twice; import the output of one host", number)
-            current = gpus[name] = _Links(found[2], number, [])
+            current = gpus[name] = _Links(found[2].partition("(UUID")[0].strip(), number, [])
         elif current is not None and (link := _LINK.search(line)):
             if link[2] is None or not Fraction(link[2]):
                 current.inactive += 1

@@ -5,6 +5,7 @@ slot count. A PCIe switch with a single device below is left out: its link has t
 path.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -56,15 +57,20 @@ class PcieTree:
     @cached_property
     def _cards(self) -> tuple[Slot, ...]:
         """The slots of the NICs that serve GPUs, in the order in which NCCL numbers their ports."""
-        cards = sorted(
-            (slot for cpu in self.cpus for slot in cpu.all() if slot.nets),
-            key=lambda slot: min(net.dev for net in slot.nets),
-        )
+        cards = self._all_cards()
         near = [card for card in cards if any(above in self._gpus_below for above in card.above if not above.is_cpu)]
         used = near or [card for card in cards if not card.is_cpu] or cards
         why = "share no PCIe switch with a GPU" if near else "have no PCIe slot"
         self._say_unused([card for card in cards if card not in used], why)
         return tuple(used)
+
+    def _all_cards(self) -> list[Slot]:
+        """Return the slots with ports; a port that is listed under several CPUs, as sockets are, counts once."""
+        cards: dict[tuple[int, str], Slot] = {}
+        for slot in (slot for cpu in self.cpus for slot in cpu.all() if slot.nets):
+            first = min(slot.nets, key=lambda net: net.dev)
+            cards.setdefault((first.dev, first.name), slot)
+        return [cards[key] for key in sorted(cards)]
 
     def _say_unused(self, unused: Sequence[Slot], why: str) -> None:
         names = [net.name for card in unused for net in card.nets]
@@ -183,7 +189,17 @@ class PcieTree:
         return pcie_speed(rate, slot.width, self.options.speeds)
 
     def _name(self, card: Slot) -> str:
-        return f"{self.prefix}{card.nets[0].name}"
+        return self._card_names[card]
+
+    @cached_property
+    def _card_names(self) -> dict[Slot, str]:
+        """The names of the NICs: that of the first port, with its number where several cards have the same."""
+        firsts = {card: min(card.nets, key=lambda net: net.dev) for card in self._cards}
+        used = Counter(net.name for net in firsts.values())
+        return {
+            card: f"{self.prefix}{net.name}" if used[net.name] == 1 else f"{self.prefix}{net.name}-{net.dev}"
+            for card, net in firsts.items()
+        }
 
     def _nic(self, card: Slot, attached: tuple[tuple[str, Fraction], ...]) -> Nic:
         place: dict[str, object] = {} if card.is_cpu else {"busid": card.name}

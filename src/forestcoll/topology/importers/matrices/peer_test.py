@@ -16,7 +16,7 @@ from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
-_TITLE = re.compile(r".*\b(?:bandwidth|Bandwidth)\b.*\(GB/s\).*")
+_MARKS = ("andwidth", "(GB/s)")
 _DEVICE = re.compile(r"Device:\s*([0-9]{1,4}),\s*(.*?),\s*pciBusID:\s*([0-9a-fA-F]+)")
 _NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 _EMPTY = ("N/A", "nan", "-")
@@ -57,7 +57,7 @@ def _blocks(source: Source) -> list[_Block]:
     current: _Block | None = None
     for number, line in source.numbered():
         words = line.split()
-        if _TITLE.fullmatch(line):
+        if all(mark in line for mark in _MARKS):
             current = _Block(line, number)
             blocks.append(current)
         elif "Matrix" in line:

@@ -62,8 +62,7 @@ def _add_pairs(builder: TopologyBuilder, square: Square) -> None:
 
 
 def _add_ports(source: Source, builder: TopologyBuilder, square: Square) -> None:
-    builder.add_switch(SWITCH if SWITCH not in square.names else f"{SWITCH} of all")
-    switch = SWITCH if SWITCH not in square.names else f"{SWITCH} of all"
+    switch = builder.add_switch(SWITCH if SWITCH not in square.names else f"{SWITCH} of all", box=source.stem)
     for place, name in enumerate(square.names):
         row = _others(square.rows[place], place)
         column = _others([each[place] for each in square.rows], place)

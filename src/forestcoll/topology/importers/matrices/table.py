@@ -20,6 +20,7 @@ from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
 _EMPTY = {"", "-", "x", "n/a", "na", "nan", "none", "self"}
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]{1,3})?\s?(?:[KMGT]i?[Bb](?:/s|ps))?")
 _MOST_ROWS = 4096
+_MOST_DIGITS = 80
 
 Rows = list[tuple[int, list[str]]]
 
@@ -40,7 +41,7 @@ def _cells(line: str, mark: str | None) -> list[str]:
 
 
 def _is_value(cell: str) -> bool:
-    return cell.lower() in _EMPTY or _NUMBER.fullmatch(cell) is not None
+    return len(cell) < _MOST_DIGITS and (cell.lower() in _EMPTY or _NUMBER.fullmatch(cell) is not None)
 
 
 def _parts(rows: Rows) -> tuple[list[str] | None, Rows]:

@@ -58,7 +58,7 @@ class _Dimension:
 def looks_like(text: str) -> bool:
     """Return whether the text has the keys of such a file."""
     head = text[: 2**16]
-    return all(re.search(rf"^\s*{key}\s*:", head, re.MULTILINE) for key in ("topology", "npus_count"))
+    return all(re.search(rf"^[ \t]*+{key}[ \t]*:", head, re.MULTILINE) for key in ("topology", "npus_count"))
 
 
 def read(sources: Sequence[Source], _options: ImportOptions, notes: Notes) -> TopologyBuilder:
@@ -78,7 +78,7 @@ def read(sources: Sequence[Source], _options: ImportOptions, notes: Notes) -> To
         raise source.error(f"has {count} nodes and {2 * total} one-way links; make it smaller")
     notes.assume("GB/s of the file is 2^30 bytes a second, as in ASTRA-sim; the unit is GiB/s")
     builder = TopologyBuilder(source.stem, bandwidth_unit=UNIT, where=source.where)
-    boxes = len(dimensions) > 1
+    boxes = len(dimensions) > 1  # the first dimension is a box, if there are others
     for node in range(count):
         builder.add_compute(node, **({"box": node // dimensions[0].size} if boxes else {}))
     stride = 1
@@ -92,7 +92,8 @@ def _add_dimension(builder: TopologyBuilder, dimension: _Dimension, number: int,
     for group, first in enumerate(_firsts(count, stride, dimension.size)):
         members = [first + place * stride for place in range(dimension.size)]
         if dimension.block == "switch":
-            switch = builder.add_switch(f"switch{number}-{group}")
+            box = {} if number else {"box": group}
+            switch = builder.add_switch(f"switch{number}-{group}", **box)  # type: ignore[arg-type]
             for member in members:
                 builder.add_duplex(member, switch, dimension.bandwidth, latency_us=dimension.latency_us)
         else:

@@ -50,7 +50,9 @@ class _Device:
 def looks_like(text: str) -> bool:
     """Return whether the text has the lists of such a file."""
     keys = ("instances", "devices") if "instances" in text else ("devices", "components")
-    return all(re.search(rf'^\s*-?\s*"?{key}"?\s*:', text, re.MULTILINE) for key in (*keys, "components"))
+    return all(
+        re.search(rf'^[ \t]*+(?:-[ \t]*+)?"?{key}"?[ \t]*:', text, re.MULTILINE) for key in (*keys, "components")
+    )
 
 
 def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:

@@ -6,7 +6,7 @@ Files that list each link in both directions, as some generators do, are read as
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,6 +21,7 @@ _LINK = re.compile(rf"\s*(\d+)\s+(\d+)\s+{_RATE}(?:\s+(\S+))?(?:\s+\S+)*\s*", re
 _DELAY = re.compile(r"([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]{1,3})?)(s|ms|us|ns|ps)?")
 _MICROSECONDS = {"s": Fraction(10**6), "ms": Fraction(1000), "us": Fraction(1), "ns": Fraction(1, 1000)}
 _SIMAI_WORDS = 6
+_MAX_LINE = 2**10
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,17 @@ class _Header:
     links: int
     gpus_per_server: int
     line: int
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a link: its number, its ends, its rate with the unit, and its delay."""
+
+    line: int
+    one: int
+    other: int
+    rate: str
+    latency_us: Fraction | None
 
 
 def looks_like(text: str) -> bool:
@@ -66,8 +78,9 @@ def read(sources: Sequence[Source], _options: ImportOptions, notes: Notes) -> To
         ids += [whole_number(source, word, "a switch", lines[place][0]) for word in lines[place][1].split()]
         place += 1
     builder = TopologyBuilder(source.stem, where=source.where)
-    _add_nodes(source, builder, header, ids)
-    _add_links(source, builder, header, lines[place:], notes)
+    links = _links(source, header, lines[place:], notes)
+    _add_nodes(source, builder, header, ids, links)
+    _add_links(source, builder, links, notes)
     return builder
 
 
@@ -81,28 +94,37 @@ def _header(source: Source, line: int, text: str) -> _Header:
     return _Header(numbers[0], numbers[2], numbers[3], numbers[4], numbers[1], line)
 
 
-def _add_nodes(source: Source, builder: TopologyBuilder, header: _Header, ids: Sequence[int]) -> None:
+def _add_nodes(
+    source: Source, builder: TopologyBuilder, header: _Header, ids: Sequence[int], links: Sequence[_Line]
+) -> None:
     expected = header.switches + header.nvswitches
     if len(ids) != expected:
         count = counted(expected, "switch", "switches")
         raise source.error(f"the first line says {count}, and the file lists {len(ids)}; fix one", header.line)
     if len(set(ids)) != len(ids) or any(each >= header.nodes for each in ids):
         raise source.error(f"switches must be different ids below {header.nodes}", header.line)
-    nvswitches = set(ids[: header.nvswitches])
     switches = set(ids)
-    position = 0
+    compute = [node for node in range(header.nodes) if node not in switches]
+    size = header.gpus_per_server
+    boxes = {node: place // size for place, node in enumerate(compute)} if size else {}
+    nvswitches = set(ids[: header.nvswitches])
+    boxes |= _boxes_of(nvswitches, boxes, links)
     for node in range(header.nodes):
+        box: dict[str, object] = {"box": boxes[node]} if node in boxes else {}
         if node in switches:
-            builder.add_switch(node, device="nvswitch" if node in nvswitches else "switch")
+            device = "nvswitch" if node in nvswitches else "switch"
+            builder.add_switch(node, **{"device": device, **box})  # type: ignore[arg-type]
         else:
-            box = {"box": position // header.gpus_per_server} if header.gpus_per_server else {}
             builder.add_compute(node, **box)
-            position += 1
 
 
-def _add_links(
-    source: Source, builder: TopologyBuilder, header: _Header, lines: Sequence[tuple[int, str]], notes: Notes
-) -> None:
+def _boxes_of(nvswitches: set[int], boxes: Mapping[int, int], links: Sequence[_Line]) -> dict[int, int]:
+    """Return the server of each NVSwitch: that of a GPU that it is linked to."""
+    ends = [pair for link in links for pair in ((link.one, link.other), (link.other, link.one))]
+    return {one: boxes[other] for one, other in ends if one in nvswitches and other in boxes}
+
+
+def _links(source: Source, header: _Header, lines: Sequence[tuple[int, str]], notes: Notes) -> list[_Line]:
     if len(lines) < header.links:
         raise source.error(
             f"the first line says {counted(header.links, 'link')}, and the file has {len(lines)}; is it cut off?",
@@ -113,20 +135,25 @@ def _add_links(
         notes.ignore(f"{extra} after the {counted(header.links, 'link')} that the first line says")
     links = []
     for number, line in lines[: header.links]:
-        found = _LINK.fullmatch(line)
+        found = _LINK.fullmatch(line) if len(line) < _MAX_LINE else None
         if found is None:
             raise source.error(f"{shown(line)} is no link; expected 'source target 400Gbps delay error'", number)
-        links.append((number, int(found[1]), int(found[2]), f"{found[3]}{found[4]}{found[5]}", _latency(found[6])))
-    rates = {(one, other): rate for _, one, other, rate, _ in links}
+        one, other = (whole_number(source, end, "an end of a link", number, most=10**9) for end in (found[1], found[2]))
+        links.append(_Line(number, one, other, f"{found[3]}{found[4]}{found[5]}", _latency(found[6])))
+    return links
+
+
+def _add_links(source: Source, builder: TopologyBuilder, links: Sequence[_Line], notes: Notes) -> None:
+    rates = {(link.one, link.other): link.rate for link in links}
     both = all(rates.get((other, one)) == rate for (one, other), rate in rates.items()) and len(rates) == len(links)
     if both and links:
         notes.assume("a line is a one-way link, as every link is listed in both directions")
     add = builder.add_link if both else builder.add_duplex
-    for number, one, other, rate, latency in links:
+    for link in links:
         try:
-            add(one, other, rate, latency_us=latency)
+            add(link.one, link.other, link.rate, latency_us=link.latency_us)
         except InputError as error:
-            raise source.error(str(error).removeprefix(f"{source.where}: "), number) from None
+            raise source.error(str(error).removeprefix(f"{source.where}: "), link.line) from None
 
 
 def _latency(text: str | None) -> Fraction | None:

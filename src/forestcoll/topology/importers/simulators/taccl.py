@@ -89,6 +89,6 @@ def _add_switch(
     if inverse <= 0:
         raise source.error(f"node_invbws_list holds {json.dumps(str(inverse))}; expected microseconds above 0")
     notes.assume("the GPUs are ports of one switch, as TACCL's DGX2 and HubAndSpoke are")
-    builder.add_switch("switch")
+    builder.add_switch("switch", box=source.stem)
     for gpu in range(count):
         builder.add_duplex(f"GPU{gpu}", "switch", _US_PER_MB / inverse)
