@@ -1,7 +1,7 @@
-"""The builders of known machines and families of networks: how one is declared, found, listed and called.
+"""The builders of known machines, systems and families of networks: how one is declared, found, listed and called.
 
-A builder is one class in one file of `machines/` or `families/`: a frozen dataclass whose fields are its parameters
-(`parameters`), which says how large the network gets and fills a `TopologyBuilder`:
+A builder is one class in one file of `machines/`, `systems/` or `families/`: a frozen dataclass whose fields are its
+parameters (`parameters`), which says how large the network gets and fills a `TopologyBuilder`:
 
     @topology_builder("ring", summary="...", source="...")
     @dataclass(frozen=True)
@@ -10,7 +10,7 @@ A builder is one class in one file of `machines/` or `families/`: a frozen datac
         ...
 
 Nothing else names it, so a new machine is one new file. Its module has the builder's name, with `_` for `-`, and is
-imported when that builder is first asked for; all modules of the two packages are imported only where builders are
+imported when that builder is first asked for; all modules of the three packages are imported only where builders are
 listed, and where a name is unknown. A module whose name begins with an underscore holds what several builders share.
 """
 
@@ -38,7 +38,13 @@ from forestcoll.topology.parameters import MAX_COMPUTE, Parameter, parameter_of
 MAX_LINKS = 2**22
 """The most one-way links that a builder makes."""
 
-_PACKAGES = ("forestcoll.topology.families", "forestcoll.topology.machines")
+_GROUPS = {
+    "forestcoll.topology.machines": "machine",
+    "forestcoll.topology.systems": "system",
+    "forestcoll.topology.families": "family",
+}
+"""The group of the builders in each package."""
+
 _FILE_ENDINGS = (".json", ".gz")
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -105,7 +111,7 @@ def topology_builder(name: str, *, summary: str, source: str) -> Callable[[_AnyR
     def register(recipe: _AnyRecipe) -> _AnyRecipe:
         if name in _registered:
             raise InternalError(f"two topology builders are called {name!r}")
-        group = "machine" if ".machines." in recipe.__module__ else "family"
+        group = _GROUPS.get(recipe.__module__.rpartition(".")[0], "family")
         parameters = tuple(parameter_of(each) for each in fields(recipe))  # type: ignore[arg-type]
         _registered[name] = BuilderSpec(name, group, summary, source, parameters, recipe)
         return recipe
@@ -121,7 +127,7 @@ def builders() -> tuple[BuilderSpec, ...]:
 
 @cache
 def _discover() -> None:
-    for package in _PACKAGES:
+    for package in _GROUPS:
         path = importlib.import_module(package).__path__
         for name in sorted(module.name for module in pkgutil.iter_modules(path)):
             if not name.startswith("_"):
@@ -133,7 +139,8 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
 
     A text is what a command's TOPOLOGY argument is: a file, or a builder's spec string. It is a file if there is one of
     that name (or a folder, and no builder), or if it looks like one: its name ends in `.json` or `.gz`, or has a folder
-    in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input.
+    in it (before any `:`, since a bandwidth may be `25/3`). A text such as `cluster:box=host.json`, a builder's name
+    with a parameter, is a file only if there is one of that name. `-` is standard input.
 
     Args:
         topology: a `Topology`, which is returned as it is, a text, a path, which is a file in any case, or a networkx
@@ -166,8 +173,9 @@ def _is_graph(value: object) -> bool:
 
 
 def _is_file(text: str) -> bool:
-    head = text.partition(":")[0]
-    if text == "-" or text.endswith(_FILE_ENDINGS) or "/" in head or "\\" in head:
+    head, _, rest = text.partition(":")
+    names_file = text.endswith(_FILE_ENDINGS) and not ("=" in rest and _found(head) is not None)
+    if text == "-" or names_file or "/" in head or "\\" in head:
         return True
     path = Path(text)
     try:
@@ -224,7 +232,7 @@ def _builder(name: str) -> BuilderSpec:
 def _found(name: str) -> BuilderSpec | None:
     """Return the builder called `name`, or None; only a module of that name is imported to see."""
     if name not in _registered and _NAME.fullmatch(name):
-        for package in _PACKAGES:
+        for package in _GROUPS:
             module = f"{package}.{name.replace('-', '_')}"
             if importlib.util.find_spec(module) is not None:
                 importlib.import_module(module)
