@@ -92,6 +92,7 @@ from .topology import Topology as Topology
 from .topology import TopologyBuilder as TopologyBuilder
 from .topology import read_topology as read_topology
 from .topology import write_topology as write_topology
+from .topology.changes import changed_network as changed_network
 from .topology.networkx_graph import from_networkx as from_networkx
 from .topology.networkx_graph import to_networkx as to_networkx
 from .topology.registry import build_topology as build_topology
@@ -106,3 +107,12 @@ from .verification import rules as rules
 from .verification import verify as verify
 from .verification.reading import read_verified as read_verified
 from .version import __version__ as __version__
+from .what_if.additions import additions as additions
+from .what_if.failover import FailoverSet as FailoverSet
+from .what_if.failover import write_failover as write_failover
+from .what_if.study import Study as Study
+from .what_if.study import changes_of as changes_of
+from .what_if.study import failures as failures
+from .what_if.upgrades import Upgrade as Upgrade
+from .what_if.upgrades import UpgradeStudy as UpgradeStudy
+from .what_if.upgrades import upgrades as upgrades

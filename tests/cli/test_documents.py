@@ -22,6 +22,7 @@ from forestcoll.verification.steps.rules import step_rules
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 GROUPS = ROOT / "docs" / "groups.md"
+WHAT_IF = ROOT / "docs" / "what-if.md"
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -35,7 +36,7 @@ def shown_runs(path: Path) -> list[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize(("words", "expected"), [*shown_runs(README), *shown_runs(GROUPS)])
+@pytest.mark.parametrize(("words", "expected"), [*shown_runs(README), *shown_runs(GROUPS), *shown_runs(WHAT_IF)])
 def test_documents_show_what_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, expected: str
 ) -> None:
@@ -49,7 +50,7 @@ def test_documents_show_what_is_printed(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in (README, GROUPS)] == [4, 2]
+    assert [len(shown_runs(path)) for path in (README, GROUPS, WHAT_IF)] == [4, 2, 4]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:
@@ -79,7 +80,7 @@ def test_the_readme_lists_every_command() -> None:
     assert sorted(listed) == sorted(_COMMANDS)
 
 
-PYTHON = ("python.md", "bounds.md", "steps.md", "one-port.md", "runtimes.md", "programs.md")
+PYTHON = ("python.md", "bounds.md", "steps.md", "one-port.md", "runtimes.md", "programs.md", "what-if.md")
 
 
 @pytest.mark.parametrize("document", [README, *(ROOT / "docs" / name for name in PYTHON)])

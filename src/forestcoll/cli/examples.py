@@ -30,7 +30,7 @@ EXAMPLES = {
     ),
     "generate": (
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
-        "forestcoll generate dgx-a100:boxes=2 --collective allreduce --max-trees 4",
+        "forestcoll generate dgx-a100:boxes=2 --without b0/gpu0--ib --degrade b0/gpu1--ib=12.5",
         "forestcoll generate torus:dims=4x4 --method bfb -o steps.json.gz",
     ),
     "optimum": (
@@ -64,6 +64,11 @@ EXAMPLES = {
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
         "forestcoll verify schedule.json",
         "forestcoll verify schedule.json --json",
+    ),
+    "what-if": (
+        "forestcoll what-if dgx-a100:boxes=2 --fail links",
+        "forestcoll what-if mi250:boxes=2 --upgrade",
+        "forestcoll what-if dgx-a100:boxes=2 --fail nics -o failover",
     ),
 }
 """Each command's examples, one line each."""

@@ -8,6 +8,7 @@ import click
 
 from forestcoll.cli.options import (
     Asked,
+    change_options,
     collective_options,
     json_option,
     output_option,
@@ -22,6 +23,7 @@ from forestcoll.method import Method, StepMethod
 @click.command("generate")
 @topology_argument
 @collective_options
+@change_options
 @click.option(
     "--method",
     type=click.Choice([each.value for each in (*Method, *StepMethod)]),
@@ -73,7 +75,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.verification import certified, verify
 
     if method in set(StepMethod):
-        steps = StepsAsked(topology, options["collective"], method, chunks, data_size)
+        changes = (options["without"], options["degrade"])
+        steps = StepsAsked(topology, options["collective"], method, chunks, data_size, *changes)
         steps.check(compact=compact, **options)
         generate_and_report(steps, output, as_json=as_json)
         return

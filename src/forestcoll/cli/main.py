@@ -35,6 +35,7 @@ _COMMANDS = {
     "topologies": "List the builders of networks and their parameters.",
     "topology": "Write a topology file.",
     "verify": "Check a schedule that anyone wrote.",
+    "what-if": "Say what failures cost and what upgrades gain.",
 }
 """Each command and its summary, so that --help need not import them; `tests/cli` compares them with the commands."""
 

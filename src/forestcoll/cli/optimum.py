@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
-from forestcoll.cli.options import Asked, collective_options, json_option, topology_argument
+from forestcoll.cli.options import Asked, change_options, collective_options, json_option, topology_argument
 
 
 @click.command("optimum")
 @topology_argument
 @collective_options
+@change_options
 @json_option
 def command(topology: str, *, as_json: bool, **options: Any) -> None:
     """Say how fast a collective can run, exactly, and why.

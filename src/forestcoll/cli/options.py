@@ -45,6 +45,28 @@ ranks_option = click.option(
 )
 
 
+def change_options(command: Command) -> Command:
+    """Add the options that change links of the network."""
+    degrade = click.option(
+        "--degrade",
+        metavar="A--B=BANDWIDTH",
+        multiple=True,
+        help="A link has another bandwidth, in both directions; may be given several times.",
+    )
+    without = click.option(
+        "--without",
+        metavar="A--B",
+        multiple=True,
+        help="A link has failed, in both directions: the ids of its ends; may be given several times.",
+    )
+    return without(degrade(command))
+
+
+def jobs_option(description: str) -> Callable[[Command], Command]:
+    """Return the option that says how many processes work."""
+    return click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help=description)
+
+
 def dialect_option(description: str) -> Callable[[Command], Command]:
     """Return the option that names a runtime which loads MSCCL's XML."""
     return click.option("--dialect", type=click.Choice(["microsoft", "azure", "rccl"]), help=description)
@@ -126,6 +148,8 @@ class Asked:
         trees: how many trees per root, exactly.
         max_trees: how many trees per root at most.
         in_network: whether switches copy and add up where they can.
+        without: the links that have failed, as they were typed.
+        degrade: the links with another bandwidth, as they were typed.
     """
 
     collective: str
@@ -136,6 +160,8 @@ class Asked:
     trees: int | None
     max_trees: int | None
     in_network: bool
+    without: tuple[str, ...] = ()
+    degrade: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Refuse options that do not go together, as wrong usage."""
@@ -153,10 +179,12 @@ class Asked:
             raise click.UsageError("--trees and --max-trees exclude each other; give one of them")
 
     def network(self, topology: str) -> "Topology":
-        """Return the network that is asked about; only ranks must reach each other."""
+        """Return the network that is asked about, with the changes; only ranks must reach each other."""
+        from forestcoll.topology.changes import changed_network
         from forestcoll.topology.registry import load_topology
 
-        return load_topology(topology, connected=self.ranks is None)
+        network = load_topology(topology, connected=self.ranks is None)
+        return changed_network(network, self.without, self.degrade)
 
     def without_relays(self, best: "Optimum", progress: "Progress") -> "RelayGain | None":
         """Return what idle nodes gain as relays, None if there are none."""

@@ -26,6 +26,8 @@ class StepsAsked:
     method: str
     chunks: int | None
     data_size: int | None
+    without: tuple[str, ...] = ()
+    degrade: tuple[str, ...] = ()
 
     def check(self, *, compact: bool, **others: object) -> None:
         """Refuse options that are for trees, as wrong usage."""
@@ -47,12 +49,13 @@ def generate_and_report(asked: StepsAsked, output: Path | None, *, as_json: bool
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.steps import generated_document, generated_page
     from forestcoll.schedule.files import write_schedule
+    from forestcoll.topology.changes import changed_network
     from forestcoll.topology.registry import load_topology
     from forestcoll.verification import certified, verify
 
     with Watch() as watch:
         watch.begin("reading the topology")
-        network = load_topology(asked.topology)
+        network = changed_network(load_topology(asked.topology), asked.without, asked.degrade)
         schedule = generate_steps(
             network,
             asked.collective,

@@ -1,0 +1,50 @@
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+
+from forestcoll.request import Demand
+from forestcoll.topology.registry import load_topology
+from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
+from forestcoll.what_if.failures import duplex_links
+
+
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2", "mi250:boxes=2", "torus:dims=3x3", "superpod-h100:boxes=3"])
+def test_each_symmetry_keeps_all_links(spec: str) -> None:
+    topology = load_topology(spec)
+    links = {(link.source, link.target): link.bandwidth for link in topology.links}
+    symmetries = Symmetries.of(topology, Demand())
+    assert symmetries.images
+    for image in symmetries.images:
+        assert {(image[one], image[other]): each for (one, other), each in links.items()} == links
+
+
+def test_a_symmetry_keeps_the_root() -> None:
+    topology = load_topology("dgx-a100:boxes=2")
+    images = Symmetries.of(topology, Demand(root=3)).images
+    assert images
+    assert all(image[3] == 3 for image in images)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_classes_count_every_set_once(at_once: int) -> None:
+    topology = load_topology("ring:nodes=7")
+    items = [frozenset((ends,)) for ends in duplex_links(topology)]
+    images = images_of_items(Symmetries.of(topology, Demand()), items)
+    classes = classes_of_sets(len(items), at_once, images)
+    assert sum(each.count for each in classes) == comb(7, at_once)
+    assert {each.first for each in classes} <= set(combinations(range(7), at_once))
+
+
+def test_pairs_of_links_of_a_ring_differ_by_their_distance() -> None:
+    """Turning a ring of 7 takes pairs of links at one distance to each other: 1, 2 or 3."""
+    topology = load_topology("ring:nodes=7")
+    items = [frozenset((ends,)) for ends in duplex_links(topology)]
+    images = images_of_items(Symmetries.of(topology, Demand()), items)
+    assert [each.count for each in classes_of_sets(7, 2, images)] == [7, 7, 7]
+
+
+def test_an_image_outside_the_items_joins_nothing() -> None:
+    outside = np.array([1, -1, -1])
+    assert [each.count for each in classes_of_sets(3, 1, [outside])] == [2, 1]
