@@ -24,6 +24,8 @@ from .generation.forest import schedule_for as schedule_for
 from .generation.steps import generate_steps as generate_steps
 from .lowering import Lowering as Lowering
 from .lowering import lower as lower
+from .measured.comparison import LogComparison as LogComparison
+from .measured.comparison import explain_log as explain_log
 from .method import Method as Method
 from .method import StepMethod as StepMethod
 from .oneport.comparison import Along as Along

@@ -1,6 +1,7 @@
-"""The examples of every `--help` run: in order, in an empty folder."""
+"""The examples of every `--help` run: in order, in a folder that holds only `nccl-tests.log`."""
 
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from cli_run import run_command
 
 from forestcoll.cli.examples import EXAMPLES
 from forestcoll.cli.main import _COMMANDS
+
+LOG = Path(__file__).parent / "data" / "nccl-tests.log"
 
 
 def test_every_command_has_two_or_three_examples() -> None:
@@ -28,6 +31,7 @@ def test_help_ends_with_the_examples_as_they_are(name: str) -> None:
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    shutil.copy(LOG, tmp_path)
     for line in EXAMPLES[name]:
         program, *words = shlex.split(line)
         assert program == "forestcoll"

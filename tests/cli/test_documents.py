@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 GROUPS = ROOT / "docs" / "groups.md"
 WHAT_IF = ROOT / "docs" / "what-if.md"
+MEASURED = ROOT / "docs" / "measured.md"
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -36,13 +37,16 @@ def shown_runs(path: Path) -> list[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize(("words", "expected"), [*shown_runs(README), *shown_runs(GROUPS), *shown_runs(WHAT_IF)])
+@pytest.mark.parametrize(
+    ("words", "expected"), [*shown_runs(README), *shown_runs(GROUPS), *shown_runs(WHAT_IF), *shown_runs(MEASURED)]
+)
 def test_documents_show_what_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, expected: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("hosts.json").write_text(blocks(README, "json")[0])
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
+    Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
     if "schedule.json" in words:
         assert run_command("generate", "dgx-a100:boxes=2", "-o", "schedule.json").status == 0
     run = run_command(*shlex.split(words))
@@ -50,7 +54,7 @@ def test_documents_show_what_is_printed(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in (README, GROUPS, WHAT_IF)] == [4, 2, 4]
+    assert [len(shown_runs(path)) for path in (README, GROUPS, WHAT_IF, MEASURED)] == [4, 2, 4, 1]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:

@@ -1,6 +1,7 @@
 """The examples at the end of each command's `--help`: real lines, which `tests/cli` runs from top to bottom.
 
-A line may read a file that an earlier line of the same command wrote.
+A line may read a file that an earlier line of the same command wrote. `nccl-tests.log` is the log of an allgather on
+two DGX A100.
 """
 
 EXAMPLES = {
@@ -17,6 +18,10 @@ EXAMPLES = {
         "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to msccl-xml -o program.xml",
         "forestcoll check-program program.xml --dialect microsoft",
+    ),
+    "explain": (
+        "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log",
+        "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log --json",
     ),
     "export": (
         "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
