@@ -160,7 +160,7 @@ def host(tmp_path: Path) -> Path:
     builder = TopologyBuilder("host")
     builder.add_duplex(builder.add_compute("GPU0"), builder.add_compute("GPU1"), 100)
     builder.add_switch("PXB")
-    builder.add_switch("mlx5_3", nic=True, nic_bandwidth="200Gb/s")
+    builder.add_switch("mlx5_3", device="nic", nic_bandwidth="200Gb/s")
     for end in ("GPU0", "GPU1", "mlx5_3"):
         builder.add_duplex(end, "PXB", 32)
     write_topology(builder.build(), tmp_path / "host.json")

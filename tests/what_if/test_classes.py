@@ -5,14 +5,18 @@ import numpy as np
 import pytest
 
 from forestcoll.request import Demand
+from forestcoll.topology import TopologyBuilder
+from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import load_topology
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
+from forestcoll.what_if.exchanges import exchanges_of_boxes
 from forestcoll.what_if.failures import duplex_links
 
 
-@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2", "mi250:boxes=2", "torus:dims=3x3", "superpod-h100:boxes=3"])
-def test_each_symmetry_keeps_all_links(spec: str) -> None:
-    topology = load_topology(spec)
+@pytest.mark.parametrize("broken", [(), ("b0/gpu0--b0/nvswitch",)])
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2", "dgx-h100:boxes=3", "superpod-h100:boxes=3", "aws-p4d:boxes=3"])
+def test_each_symmetry_keeps_all_links(spec: str, broken: tuple[str, ...]) -> None:
+    topology = changed_network(load_topology(spec), broken)
     links = {(link.source, link.target): link.bandwidth for link in topology.links}
     symmetries = Symmetries.of(topology, Demand())
     assert symmetries.images
@@ -25,6 +29,27 @@ def test_a_symmetry_keeps_the_root() -> None:
     images = Symmetries.of(topology, Demand(root=3)).images
     assert images
     assert all(image[3] == 3 for image in images)
+
+
+def test_boxes_can_be_exchanged_where_a_link_is_broken() -> None:
+    whole = load_topology("superpod-h100:boxes=5")
+    broken = changed_network(whole, ["b2/gpu3--leaf3"])
+    assert len(list(exchanges_of_boxes(whole))) == 4
+    images = list(exchanges_of_boxes(broken))
+    assert len(images) == 3
+    third = [number for number, node in enumerate(broken.nodes) if node.attributes.get("box") == 2]
+    assert all((image[third] == third).all() for image in images)
+
+
+def test_unlike_boxes_are_not_exchanged() -> None:
+    builder = TopologyBuilder("unlike")
+    for box, bandwidth in enumerate((5, 6, 5)):
+        builder.add_duplex(builder.add_compute(f"a{box}", box=box), builder.add_compute(f"b{box}", box=box), bandwidth)
+    builder.add_switch("fabric")
+    for box in range(3):
+        builder.add_duplex(f"a{box}", "fabric", 1)
+    (image,) = exchanges_of_boxes(builder.build())
+    assert image.tolist() == [4, 5, 2, 3, 0, 1, 6]
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3])

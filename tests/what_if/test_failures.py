@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll import changes_of, failures, optimum
+from forestcoll import changed_network, changes_of, failures, optimum
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.progress import Progress
 from forestcoll.topology import Topology, TopologyBuilder
@@ -111,6 +111,14 @@ def test_failures_with_unbalanced_switches_are_those_of_fresh_runs(seed: int, co
 def test_several_failures_at_once_are_those_of_fresh_runs(spec: str, at_once: int) -> None:
     topology = load_topology(spec)
     assert counted(failures(topology, at_once=at_once)) == all_values(topology, "links", "allgather", at_once)
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_failures_after_a_failure_are_those_of_fresh_runs(at_once: int) -> None:
+    topology = changed_network(load_topology("cluster:box=dgx-a100:gpus=2,boxes=3,rails=2"), ["b1/gpu0--leaf0"])
+    study = failures(topology, at_once=at_once)
+    assert counted(study) == all_values(topology, "links", "allgather", at_once)
+    assert len(study.rows) < sum(row.count for row in study.rows)
 
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])

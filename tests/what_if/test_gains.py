@@ -1,6 +1,7 @@
 """Upgrades and new links are compared with fresh runs on the changed networks."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import combinations
 
@@ -9,6 +10,7 @@ from test_failures import random_network
 
 from forestcoll import additions, optimum, upgrades
 from forestcoll.errors import InputError
+from forestcoll.presentation.what_if import study_page
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Ends, with_bandwidths
 from forestcoll.topology.registry import load_topology
@@ -54,6 +56,14 @@ def test_a_breakpoint_is_the_least_bandwidth_that_gains_all(network: str | int) 
             assert upgraded(topology, row, row.breakpoint * Fraction(999, 1000)) < row.algbw
 
 
+@pytest.mark.parametrize("network", ["dgx-a100:boxes=2,gpus=4", "mi250:boxes=2,gpus=8", 4])
+def test_upgrades_on_an_executor_are_the_same(network: str | int) -> None:
+    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    for collective in ("allgather", "allreduce"):
+        with ThreadPoolExecutor(2) as threads:
+            assert upgrades(topology, collective, executor=threads).rows == upgrades(topology, collective).rows
+
+
 def test_a_known_breakpoint() -> None:
     """Two A100 boxes: with b between GPU and NVSwitch, all but one GPU give (25 + b) 16/15; a box gives 400 at most."""
     row = upgrades("dgx-a100:boxes=2").rows[0]
@@ -92,6 +102,38 @@ def test_new_links_are_those_of_fresh_runs(network: str | int) -> None:
         whole = len(topology.compute)
         assert row.value.algbw == leaving / Fraction(len(inside & set(topology.compute)), whole)
     assert found == expected
+
+
+@pytest.mark.parametrize("network", ["mesh:dims=4", "mi250:boxes=2,gpus=8", "dgx-a100:boxes=2,gpus=2", 1, 3, 4, 9])
+def test_pairs_of_a_large_network_that_are_left_out_gain_nothing(
+    network: str | int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    whole = additions(topology, bandwidth=2)
+    monkeypatch.setattr("forestcoll.what_if.additions._MOST_NODES", 0)
+    part = additions(topology, bandwidth=2)
+    gains: list[Counter[Fraction]] = []
+    for study in (whole, part):
+        gains.append(Counter())
+        for row in study.rows:
+            if row.ratio > 1:
+                gains[-1][row.ratio] += row.count
+    assert gains[0] == gains[1]
+    assert len(part.rows) <= len(whole.rows)
+
+
+def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.what_if.additions._MOST_NODES", 0)
+    monkeypatch.setattr("forestcoll.what_if.additions._MOST_PAIRS", 0)
+    with pytest.raises(InputError, match="1 pairs of nodes may gain from a link, 0 at most"):
+        additions("mesh:dims=4")
+
+
+def test_a_large_network_without_a_link_that_gains(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.what_if.additions._MOST_NODES", 0)
+    study = additions("dgx-a100:boxes=4")
+    assert study.rows == ()
+    assert "No new link gains anything." in study_page(study, "new link").lines()
 
 
 def test_a_new_link_is_as_fast_as_both_ends_allow() -> None:

@@ -128,7 +128,8 @@ class _Asked:
         if self.fail is not None:
             return self._failures(watch)
         if self.upgrade:
-            upgraded = upgrades(self._changed(), **self._request, progress=watch)
+            with self._executor() as executor:
+                upgraded = upgrades(self._changed(), **self._request, executor=executor, progress=watch)
             return words.upgrades_document(upgraded), words.upgrades_page(upgraded)
         if self.add_link:
             with self._executor() as executor:

@@ -30,6 +30,8 @@ def study_document(study: Study) -> dict[str, object]:
 def study_page(study: Study, what: str) -> Page:
     """Return what a person reads of a study; `what` says what its rows are, as in `failures of links`."""
     unit = printable(study.topology.bandwidth_unit)
+    if not study.rows:
+        return Page(_title(study.topology, study.demand), (_now(study), f"No {what} gains anything."))
     columns = (
         Column(what),
         Column("of this kind", right=True),

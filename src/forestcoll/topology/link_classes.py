@@ -59,11 +59,15 @@ def link_classes(topology: Topology, links: Iterable[Ends] | None = None) -> lis
     return [LinkClass(sorts, bandwidth, tuple(ends)) for (sorts, bandwidth), ends in classes.items()]
 
 
+def is_nic(node: Node) -> bool:
+    """Return whether a node is a switch that stands for a NIC: its attribute `device` is `nic`."""
+    return not node.is_compute and node.attributes.get("device") == "nic"
+
+
 def _sort(node: Node) -> str:
     if node.is_compute:
         return "GPU"
-    nic = node.attributes.get("nic")
-    if nic is not None and nic is not False:
+    if is_nic(node):
         return "NIC"
     if "box" in node.attributes:
         return "box switch"

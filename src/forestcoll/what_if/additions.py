@@ -1,39 +1,34 @@
 """Additions: what one new link, or one more cable next to a link, gains.
 
-A new link helps only if it crosses every cut that limits the network now. The cut of the optimum and its images under
-the symmetries of the network are such cuts, so most pairs of nodes are known to gain nothing without being computed.
+A new link helps only if it crosses every cut that limits the network now (`limiting_cuts.py`). So most pairs of nodes
+are known to gain nothing without being computed.
 """
 
 from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
-
-import numpy as np
-import numpy.typing as npt
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, shown
 from forestcoll.files import PathLike
 from forestcoll.progress import SILENT, Progress
-from forestcoll.proof.cut import CutProof
 from forestcoll.ranks import RanksLike
-from forestcoll.request import Demand, RequestLike
+from forestcoll.request import RequestLike
 from forestcoll.topology import NodeId, Topology, TopologyLike
-from forestcoll.topology.automorphisms import find_symmetry
 from forestcoll.topology.changes import Ends, link_name
-from forestcoll.topology.part import relayed
 from forestcoll.units import bandwidth_in
 from forestcoll.what_if.change import Change
-from forestcoll.what_if.classes import SetClass, Symmetries, classes_of_sets
+from forestcoll.what_if.classes import SetClass, Symmetries, classes_of_sets, images_of_items
+from forestcoll.what_if.limiting_cuts import LimitingCuts
 from forestcoll.what_if.study import Row, Study, asked_of
 from forestcoll.what_if.sweep import Sweep
 from forestcoll.what_if.value import Value, value_of
 
-_MOST_IMAGES = 4096
-"""The most images of the cut that are compared."""
+_MOST_NODES = 512
+"""The most nodes of which all pairs are listed."""
 
-Masks = npt.NDArray[np.bool_]
+_MOST_PAIRS = 20_000
+"""The most pairs of nodes of a larger network."""
 
 
 def additions(  # noqa: PLR0913 (what is asked, and how it is done)
@@ -50,7 +45,7 @@ def additions(  # noqa: PLR0913 (what is asked, and how it is done)
     """Return what one new full-duplex link between any two nodes gains, the best first.
 
     Where two nodes are linked already, the new link is a second cable. Pairs that are known to be symmetric are one
-    row.
+    row. Of a network with more than 512 nodes, pairs that are known to gain nothing are left out.
 
     Args:
         topology: as for `failures`.
@@ -80,10 +75,13 @@ def additions(  # noqa: PLR0913 (what is asked, and how it is done)
     given = None if bandwidth is None else _bandwidth(network, bandwidth)
     base = value_of(network, demand, Change(""))
     progress.begin("looking for a symmetry")
-    classes = classes_of_sets(len(network.nodes), 2, Symmetries.of(network, demand).images)
-    changes = [_change(network, (each.first[0], each.first[1]), given) for each in classes]
+    symmetries = Symmetries.of(network, demand)
+    limiting = LimitingCuts.of(network, base, symmetries)
+    classes = _classes(network, symmetries, limiting)
+    ports = _Ports(network)
+    changes = [ports.change((each.first[0], each.first[1]), given) for each in classes]
     progress.begin("computing new links")
-    proven = _proven(network, demand, base, classes)
+    proven = [_unchanged(base, limiting.uncrossed([(each.first[0], each.first[1])])) for each in classes]
     sweep = Sweep(executor, checkpoint, progress)
     unproven = [change for change, value in zip(changes, proven, strict=True) if value is None]
     values = iter(sweep.values(network, demand, unproven))
@@ -92,6 +90,11 @@ def additions(  # noqa: PLR0913 (what is asked, and how it is done)
         for change, value, each in zip(changes, proven, classes, strict=True)
     ]
     return Study(network, demand, base, tuple(sorted(rows, key=lambda row: -row.ratio)))
+
+
+def _unchanged(base: Value, cut: tuple[int, ...] | None) -> Value | None:
+    """Return the optimum if a cut that limits stays as it is."""
+    return None if cut is None else replace(base, cut=cut)
 
 
 def _bandwidth(network: Topology, value: object) -> Fraction:
@@ -108,39 +111,37 @@ def _row(base: Value, change: Change, value: Value, count: int) -> Row:
     return Row(change, value, value.algbw / base.algbw, count)
 
 
-def _change(network: Topology, ends: Ends, given: Fraction | None) -> Change:
-    more = min(_fastest(network, end) for end in ends) if given is None else given
-    now = {
-        (link.source, link.target): link.bandwidth for link in network.links if {link.source, link.target} == {*ends}
-    }
-    ways = (ends, ends[::-1])
-    faster = tuple((source, target, now.get((source, target), Fraction(0)) + more) for source, target in ways)
-    return Change(f"{link_name(network, ends)}={more}", bandwidths=faster)
+class _Ports:
+    """The bandwidths of links now, and of the fastest link of each node."""
+
+    def __init__(self, network: Topology) -> None:
+        self._network = network
+        self._now = {(link.source, link.target): link.bandwidth for link in network.links}
+        self._fastest: dict[int, Fraction] = {}
+        for (source, target), bandwidth in self._now.items():
+            for end in (source, target):
+                self._fastest[end] = max(bandwidth, self._fastest.get(end, bandwidth))
+
+    def change(self, ends: Ends, given: Fraction | None) -> Change:
+        """Return the new link between two nodes, of the given bandwidth or the fastest that both have."""
+        more = min(self._fastest.get(end, Fraction(1)) for end in ends) if given is None else given
+        ways = (ends, ends[::-1])
+        faster = tuple((source, target, self._now.get((source, target), Fraction(0)) + more) for source, target in ways)
+        return Change(f"{link_name(self._network, ends)}={more}", bandwidths=faster)
 
 
-def _fastest(network: Topology, node: int) -> Fraction:
-    return max(link.bandwidth for link in network.links if node in {link.source, link.target})
-
-
-def _proven(network: Topology, demand: Demand, base: Value, classes: list[SetClass]) -> list[Value | None]:
-    """Return, for each pair of nodes, the optimum with a link between them if a known cut proves it gains nothing."""
-    if base.proof != CutProof.kind or not base.is_optimal:
-        return [None] * len(classes)
-    cuts = _cuts(network, demand, base)
-    found: list[Value | None] = []
-    for each in classes:
-        one, other = each.first
-        uncrossed = np.flatnonzero(cuts[:, one] == cuts[:, other])
-        cut = tuple(np.flatnonzero(cuts[uncrossed[0]]).tolist()) if len(uncrossed) else None
-        found.append(None if cut is None else replace(base, cut=cut))
-    return found
-
-
-def _cuts(network: Topology, demand: Demand, base: Value) -> Masks:
-    """Return the cut of the optimum and its images, a row each."""
-    inside = np.zeros(len(network.nodes), dtype=np.bool_)
-    inside[list(base.cut)] = True
-    if demand.root is not None:
-        return inside[np.newaxis]
-    symmetry = find_symmetry(relayed(network, demand.members(network)))
-    return np.array([inside[image] for image in islice(symmetry.elements(len(inside)), _MOST_IMAGES)])
+def _classes(network: Topology, symmetries: Symmetries, limiting: LimitingCuts) -> list[SetClass]:
+    """Return all pairs of nodes up to symmetry; of a large network, only those that may gain something."""
+    nodes = len(network.nodes)
+    if nodes <= _MOST_NODES:
+        return classes_of_sets(nodes, 2, symmetries.images)
+    pairs = limiting.crossing_pairs()
+    if not pairs:
+        return []
+    if len(pairs) > _MOST_PAIRS:
+        raise InputError(
+            f"{network.name}: {len(pairs):,} pairs of nodes may gain from a link, {_MOST_PAIRS:,} at most; "
+            "use a smaller network of the same kind"
+        )
+    images = images_of_items(symmetries, [frozenset(pair) for pair in pairs])
+    return [SetClass(pairs[each.first[0]], each.count) for each in classes_of_sets(len(pairs), 1, images)]

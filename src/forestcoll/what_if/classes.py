@@ -1,13 +1,13 @@
 """Which changes are symmetric: a symmetry of the network takes one to the other, so both have the same optimum.
 
-Two kinds of symmetries are used. `find_symmetry` gives commuting shifts of the whole network. *Twins* are two nodes of
-the same sort with the same links to the same neighbours; exchanging them is a symmetry too. Changes that a product of
-these symmetries takes to each other are in one class. Changes in different classes may still be symmetric.
+Symmetries come from `exchanges`: of twins, and of boxes that are alike. And from `find_symmetry`: shifts of the whole
+network, which are lost where one link is broken. Changes that a product of these symmetries takes to each other are in
+one class. Changes in different classes may still be symmetric.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -20,6 +20,7 @@ from forestcoll.topology.automorphisms import find_symmetry
 from forestcoll.topology.automorphisms.graph import components
 from forestcoll.topology.changes import Ends
 from forestcoll.topology.part import relayed
+from forestcoll.what_if.exchanges import exchanges_of_boxes, exchanges_of_twins
 
 Integers = npt.NDArray[np.int64]
 
@@ -42,30 +43,13 @@ class Symmetries:
 
     @staticmethod
     def of(topology: Topology, demand: Demand) -> "Symmetries":
-        """Return the symmetries that are found: shifts of the network, then exchanges of twins."""
+        """Return the symmetries that are found: shifts of the network, then exchanges of boxes and of twins."""
         network = relayed(topology, demand.members(topology))
         weights = dict(zip(demand.members(topology), demand.weights(topology), strict=True))
         of_node = np.array([weights.get(node, 0) for node in range(len(topology.nodes))])
         images = [shift.image.astype(np.int64) for shift in find_symmetry(network).shifts]
-        images += list(_exchanges(network))
+        images += [*exchanges_of_boxes(network), *exchanges_of_twins(network)]
         return Symmetries(tuple(image for image in images if np.array_equal(of_node[image], of_node)))
-
-
-def _exchanges(network: Topology) -> Iterator[Integers]:
-    """Yield the exchange of each node with its next twin."""
-    links: list[list[tuple[object, ...]]] = [[] for _ in network.nodes]
-    for link in network.links:
-        links[link.source].append((link.target, "to", link.bandwidth, link.latency_us))
-        links[link.target].append((link.source, "from", link.bandwidth, link.latency_us))
-    twins: dict[Hashable, list[int]] = {}
-    for number, node in enumerate(network.nodes):
-        sort = (node.kind, node.multicast, node.aggregation, tuple(sorted(links[number], key=str)))
-        twins.setdefault(sort, []).append(number)
-    for alike in twins.values():
-        for one, other in pairwise(alike):
-            image = np.arange(len(network.nodes))
-            image[[one, other]] = other, one
-            yield image
 
 
 def images_of_items(symmetries: Symmetries, items: Sequence[frozenset[Ends | int]]) -> list[Integers]:

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, shown
-from forestcoll.exact import json_text
 from forestcoll.files import PathLike, as_path, write_text
 from forestcoll.generation.forest import schedule_for
 from forestcoll.progress import SILENT, Progress
@@ -26,11 +25,12 @@ from forestcoll.ranks import RanksLike
 from forestcoll.request import Demand, RequestLike
 from forestcoll.schedule.files import write_schedule
 from forestcoll.solver.search import Problem
-from forestcoll.topology import NodeId, Topology, TopologyLike, topology_from_document, topology_to_document
+from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.verification import certified, verify
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.failures import Part, parts_of
 from forestcoll.what_if.study import asked_of
+from forestcoll.what_if.sweep import Question
 from forestcoll.what_if.value import value_of
 
 FORMAT = "forestcoll.failover/1"
@@ -119,10 +119,9 @@ def write_failover(  # noqa: PLR0913 (what is asked, where to, and how it is don
     network, demand = asked_of(topology, collective, ranks, root)
     changes = [Change(""), *_sets(network, parts_of(network, part), at_once)]
     path = _folder(folder)
-    text = json_text(topology_to_document(network))
-    asked = json.dumps([demand.collective.value, demand.root, demand.ranks])
+    question = Question.of(network, demand)
     progress.begin("generating schedules")
-    jobs = [(text, asked, change.document(), str(path)) for change in changes]
+    jobs = [(question.network, question.asked, change.document(), str(path)) for change in changes]
     if executor is None:
         found = (write_one(*job) for job in jobs)
     else:
@@ -180,9 +179,7 @@ def write_one(network: str, asked: str, change: dict[str, object], folder: str) 
     """Write the schedule after one failure, and return the name of its file and its algbw. A worker calls this."""
     failure = Change.from_document(change)
     digest = hashlib.sha256("\n".join([network, asked, json.dumps(change)]).encode()).hexdigest()[:12]
-    topology = topology_from_document(json.loads(network), where="network", connected=False)
-    collective, root, ranks = json.loads(asked)
-    demand = Demand(Collective(collective), root=root, ranks=None if ranks is None else tuple(ranks))
+    topology, demand = Question(network, asked).parsed()
     value = value_of(topology, demand, failure)
     if not value.algbw:
         return None, "0"

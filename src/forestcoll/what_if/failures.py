@@ -6,10 +6,8 @@ from enum import StrEnum
 from forestcoll.errors import InputError, did_you_mean, shown
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Ends, link_name
+from forestcoll.topology.link_classes import is_nic
 from forestcoll.what_if.change import Change
-
-NIC = "nic"
-"""The attribute of a switch that is a NIC; see docs/clusters.md."""
 
 
 class Part(StrEnum):
@@ -62,18 +60,17 @@ def _links(topology: Topology) -> list[Change]:
 
 
 def _nics(topology: Topology) -> list[Change]:
-    """Return the NICs. A switch with the attribute `nic` is one NIC with all its ports; other links are one each."""
+    """Return the NICs. A switch that is a NIC fails with all its ports; other links are one NIC each."""
     ports: dict[int, list[Ends]] = {}
     found: list[Change] = []
     for ends in duplex_links(topology):
         inner = _inner_end(topology, ends)
         if inner is None:
             continue
-        value = topology.nodes[inner].attributes.get(NIC)
-        if value is None or value is False or topology.nodes[inner].is_compute:
-            found.append(Change(link_name(topology, ends), links=(ends,)))
-        else:
+        if is_nic(topology.nodes[inner]):
             ports.setdefault(inner, []).append(ends)
+        else:
+            found.append(Change(link_name(topology, ends), links=(ends,)))
     found += [Change(str(topology.nodes[node].id), links=tuple(links)) for node, links in ports.items()]
     return sorted(found, key=lambda each: each.links)
 

@@ -51,7 +51,7 @@ class Sweep:
         Raises:
             InputError: the file is of another network or demand, or cannot be read or written.
         """
-        question = _Question.of(topology, demand)
+        question = Question.of(topology, demand)
         file = None if self.checkpoint is None else _Checkpoint(as_path(self.checkpoint), question.digest)
         known = {} if file is None else file.read()
         missing = [change for change in changes if _key(change) not in known]
@@ -64,7 +64,7 @@ class Sweep:
             self.progress.advance(len(changes) - len(missing) + min(len(missing), (done + 1) * size), len(changes))
         return [_value_of_document(known[_key(change)]) for change in changes]
 
-    def _found(self, question: "_Question", batches: Sequence[Sequence[Change]]) -> Iterator[list[dict[str, object]]]:
+    def _found(self, question: "Question", batches: Sequence[Sequence[Change]]) -> Iterator[list[dict[str, object]]]:
         documents = [[change.document() for change in batch] for batch in batches]
         if self.executor is None:
             yield from (question.answers(batch) for batch in documents)
@@ -75,29 +75,42 @@ class Sweep:
 
 def answers(network: str, asked: str, batch: Sequence[dict[str, object]]) -> list[dict[str, object]]:
     """Return the values of a batch as JSON. A worker process calls this function."""
-    return _Question(network, asked).answers(batch)
+    return Question(network, asked).answers(batch)
 
 
 @dataclass(frozen=True)
-class _Question:
-    """A network and a demand as text, which processes can exchange."""
+class Question:
+    """A network and a demand as text, which processes can exchange.
+
+    Attributes:
+        network: the JSON of the network.
+        asked: the JSON of the demand, in node numbers.
+    """
 
     network: str
     asked: str
 
     @staticmethod
-    def of(topology: Topology, demand: Demand) -> "_Question":
+    def of(topology: Topology, demand: Demand) -> "Question":
+        """Return the texts of a network and a demand with equal shards."""
         asked = {
             "collective": demand.collective.value,
             "root": demand.root,
             "ranks": None if demand.ranks is None else list(demand.ranks),
         }
-        return _Question(json_text(topology_to_document(topology)), json.dumps(asked))
+        return Question(json_text(topology_to_document(topology)), json.dumps(asked))
 
     @property
     def digest(self) -> str:
         """A hash of both."""
         return hashlib.sha256(f"{self.network}\n{self.asked}".encode()).hexdigest()
+
+    def parsed(self) -> tuple[Topology, Demand]:
+        """Return the network and the demand."""
+        topology = topology_from_document(json.loads(self.network), where="network", connected=False)
+        asked = json.loads(self.asked)
+        ranks = None if asked["ranks"] is None else tuple(asked["ranks"])
+        return topology, Demand(Collective(asked["collective"]), root=asked["root"], ranks=ranks)
 
     def answers(self, batch: Iterable[dict[str, object]]) -> list[dict[str, object]]:
         """Return the values of a batch as JSON."""
@@ -106,11 +119,8 @@ class _Question:
 
 
 @lru_cache(maxsize=2)
-def _evaluator(question: _Question) -> Evaluator:
-    topology = topology_from_document(json.loads(question.network), where="network", connected=False)
-    asked = json.loads(question.asked)
-    ranks = None if asked["ranks"] is None else tuple(asked["ranks"])
-    return Evaluator(topology, Demand(Collective(asked["collective"]), root=asked["root"], ranks=ranks))
+def _evaluator(question: Question) -> Evaluator:
+    return Evaluator(*question.parsed())
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """Upgrades: what more bandwidth on a class of links, or on one link, gains, and up to where it gains anything."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import cast
 
 from forestcoll.collective import Collective
 from forestcoll.progress import SILENT, Progress
@@ -13,9 +15,11 @@ from forestcoll.topology.changes import Ends, link_name
 from forestcoll.topology.link_classes import link_classes
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
-from forestcoll.what_if.curve import curve_of
+from forestcoll.what_if.curve import Curve, curve_of
 from forestcoll.what_if.failures import duplex_links
+from forestcoll.what_if.limiting_cuts import LimitingCuts
 from forestcoll.what_if.study import asked_of
+from forestcoll.what_if.sweep import Question
 from forestcoll.what_if.value import Solved, Value, solved, value_of
 
 _DOUBLE = Fraction(2)
@@ -67,12 +71,13 @@ class UpgradeStudy:
     rows: tuple[Upgrade, ...]
 
 
-def upgrades(
+def upgrades(  # noqa: PLR0913 (what is asked, and how it is done)
     topology: TopologyLike,
     collective: RequestLike = Collective.ALLGATHER,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
+    executor: Executor | None = None,
     progress: Progress = SILENT,
 ) -> UpgradeStudy:
     """Return what more bandwidth gains, for each class of links and for each single link, the best first.
@@ -85,6 +90,7 @@ def upgrades(
         collective: as for `failures`.
         ranks: as for `failures`.
         root: as for `failures`.
+        executor: as for `failures`.
         progress: receives the number of finished upgrades.
 
     Returns:
@@ -103,53 +109,111 @@ def upgrades(
     network, demand = asked_of(topology, collective, ranks, root)
     base = value_of(network, demand, Change(""))
     progress.begin("looking for a symmetry")
+    symmetries = Symmetries.of(network, demand)
+    asked = list(_asked(network, symmetries))
+    limiting = LimitingCuts.of(network, base, symmetries)
+    progress.begin("computing upgrades")
+    crossing = [each.links for each in asked if limiting.uncrossed(list(each.links)) is None]
+    curves = dict(zip(crossing, _curves(network, demand, crossing, executor, progress), strict=True))
+    flat = Curve(((Fraction(1), base.algbw),), Fraction(0))
+    rows = [_row(network, base, each, curves.get(each.links, (flat, base.algbw))) for each in asked]
+    return UpgradeStudy(network, demand, base, tuple(sorted(rows, key=lambda row: -row.ratio)))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Links that get more bandwidth at once, as `Upgrade` has them."""
+
+    name: str
+    links: tuple[Ends, ...]
+    count: int
+
+
+def _asked(network: Topology, symmetries: Symmetries) -> Iterator[_Asked]:
+    """Yield each class of several links, and each single link up to symmetry."""
+    for each in link_classes(network):
+        if len(each.links) > 1:
+            yield _Asked(each.name(network.bandwidth_unit), each.links, 1)
     single = duplex_links(network)
-    images = images_of_items(Symmetries.of(network, demand), [frozenset((ends,)) for ends in single])
-    chosen = [
-        (each.name(network.bandwidth_unit), each.links, 1) for each in link_classes(network) if len(each.links) > 1
-    ]
+    images = images_of_items(symmetries, [frozenset((ends,)) for ends in single])
     for found in classes_of_sets(len(single), 1, images):
         ends = single[found.first[0]]
-        chosen.append((link_name(network, ends), (ends,), found.count))
-    progress.begin("computing upgrades")
-    rows = []
-    for done, (name, links, count) in enumerate(chosen):
-        progress.advance(done, len(chosen))
-        rows.append(_Upgrading(network, demand, links, base).row(name, count))
-    return UpgradeStudy(network, demand, base, tuple(sorted(rows, key=lambda row: -row.ratio)))
+        yield _Asked(link_name(network, ends), (ends,), found.count)
+
+
+def _curves(
+    network: Topology,
+    demand: Demand,
+    asked: Sequence[tuple[Ends, ...]],
+    executor: Executor | None,
+    progress: Progress,
+) -> Iterator[tuple[Curve | None, Fraction]]:
+    """Yield, for each upgrade, its curve, and the algbw at twice the bandwidth."""
+    if executor is None:
+        found = (_Upgrading(network, demand, links).found() for links in asked)
+    else:
+        question = Question.of(network, demand)
+        futures = [executor.submit(upgrade, question.network, question.asked, list(links)) for links in asked]
+        found = (_of_document(future.result()) for future in futures)
+    for done, each in enumerate(found, start=1):
+        progress.advance(done, len(asked))
+        yield each
+
+
+def upgrade(network: str, asked: str, links: Sequence[Sequence[int]]) -> dict[str, object]:
+    """Return the curve of one upgrade as JSON. A worker process calls this function."""
+    topology, demand = Question(network, asked).parsed()
+    curve, double = _Upgrading(topology, demand, [(one, other) for one, other in links]).found()
+    points = None if curve is None else [[str(factor), str(value)] for factor, value in curve.points]
+    return {"points": points, "slope": None if curve is None else str(curve.last_slope), "double": str(double)}
+
+
+def _of_document(document: Mapping[str, object]) -> tuple[Curve | None, Fraction]:
+    double, points = Fraction(cast("str", document["double"])), cast("list[list[str]] | None", document["points"])
+    if points is None:
+        return None, double
+    pairs = tuple((Fraction(factor), Fraction(value)) for factor, value in points)
+    return Curve(pairs, Fraction(cast("str", document["slope"]))), double
+
+
+def _row(network: Topology, base: Value, asked: _Asked, found: tuple[Curve | None, Fraction]) -> Upgrade:
+    curve, double = found
+    ends = set(asked.links)
+    now = max(
+        link.bandwidth
+        for link in network.links
+        if (min(link.source, link.target), max(link.source, link.target)) in ends
+    )
+    limit = None if curve is None or curve.last_slope else curve.points[-1][0]
+    algbw = double if limit is None or curve is None else curve.at(limit)
+    return Upgrade(
+        name=asked.name,
+        links=asked.links,
+        count=asked.count,
+        bandwidth=now,
+        breakpoint=None if limit is None else now * limit,
+        at=now * (_DOUBLE if limit is None else limit),
+        algbw=algbw,
+        ratio=algbw / base.algbw,
+        curve=() if curve is None else tuple((now * place, value) for place, value in curve.points),
+        gain_beyond=None if curve is None else curve.last_slope / now,
+    )
 
 
 class _Upgrading:
     """The upgrade of some links by a factor."""
 
-    def __init__(self, network: Topology, demand: Demand, links: Sequence[Ends], base: Value) -> None:
-        self._network, self._demand, self._base = network, demand, base
-        self._links = tuple(links)
+    def __init__(self, network: Topology, demand: Demand, links: Sequence[Ends]) -> None:
+        self._network, self._demand = network, demand
         ends = set(links)
         self._upgraded = tuple(
             link for link in network.links if (min(link.source, link.target), max(link.source, link.target)) in ends
         )
 
-    def row(self, name: str, count: int) -> Upgrade:
-        """Return what the upgrade gains."""
+    def found(self) -> tuple[Curve | None, Fraction]:
+        """Return the curve, if it is known, and the algbw at twice the bandwidth."""
         curve = curve_of(self._solve, self._far())
-        now = max(link.bandwidth for link in self._upgraded)
-        limit = None if curve is None or curve.last_slope else curve.points[-1][0]
-        factor = _DOUBLE if limit is None else limit
-        algbw = self._at(factor).algbw if curve is None else curve.at(factor)
-        points = () if curve is None else tuple((now * place, value) for place, value in curve.points)
-        return Upgrade(
-            name=name,
-            links=self._links,
-            count=count,
-            bandwidth=now,
-            breakpoint=None if limit is None else now * limit,
-            at=now * factor,
-            algbw=algbw,
-            ratio=algbw / self._base.algbw,
-            curve=points,
-            gain_beyond=None if curve is None else curve.last_slope / now,
-        )
+        return curve, self._solve(_DOUBLE)[0].algbw if curve is None else curve.at(_DOUBLE)
 
     def _far(self) -> Fraction:
         """Return a factor at which a cut that these links leave cannot be the bottleneck if there is another one.
@@ -165,10 +229,6 @@ class _Upgrading:
     def _changed(self, factor: Fraction) -> Topology:
         change = tuple((link.source, link.target, link.bandwidth * factor) for link in self._upgraded)
         return Change("", bandwidths=change).applied(self._network)
-
-    def _at(self, factor: Fraction) -> Value:
-        change = tuple((link.source, link.target, link.bandwidth * factor) for link in self._upgraded)
-        return value_of(self._network, self._demand, Change("", bandwidths=change))
 
     def _solve(self, factor: Fraction) -> tuple[Solved, Callable[[Fraction], Fraction]]:
         best = solved(self._changed(factor), self._demand)

@@ -2,7 +2,7 @@
 
 A machine is built with two boxes, and the first one is kept: its nodes, the links between them, and its *ports*. A port
 is a node of the box with links to nodes outside the box; these links and the nodes outside are dropped. In a file of
-one host, the switches with the attribute `nic` are the ports.
+one host, the switches that are NICs (their attribute `device` is `nic`) are the ports.
 """
 
 from collections.abc import Collection, Iterable
@@ -13,12 +13,10 @@ from pathlib import Path
 
 from forestcoll.errors import InputError, did_you_mean, shown
 from forestcoll.files import path_of
+from forestcoll.topology.link_classes import is_nic
 from forestcoll.topology.model import Link, Node, Topology
 from forestcoll.topology.registry import BuilderSpec, build_topology, builders, load_topology
 from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
-
-NIC = "nic"
-"""The attribute of a switch that is a NIC."""
 
 _SELF = "cluster"
 
@@ -157,7 +155,7 @@ def _inside(name: str, whole: Topology, inside: Collection[int]) -> Box:
     outside = _outside(whole.links, place)
     ports = [Port(node, bandwidth) for node, bandwidth in sorted(outside.items())]
     if not ports:
-        ports = [Port(number, _stated(node)) for number, node in enumerate(nodes) if _is_nic(node)]
+        ports = [Port(number, _stated(node)) for number, node in enumerate(nodes) if is_nic(node)]
     return Box(name, nodes, links, tuple(ports))
 
 
@@ -175,11 +173,6 @@ def _renamed(node: Node) -> Node:
     box = node.attributes.get("box")
     attributes = {key: value for key, value in node.attributes.items() if key != "box"}
     return replace(node, id=str(node.id).removeprefix(f"b{box}/"), attributes=attributes)
-
-
-def _is_nic(node: Node) -> bool:
-    value = node.attributes.get(NIC)
-    return not node.is_compute and value is not None and value is not False
 
 
 def _stated(node: Node) -> Fraction | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from forestcoll.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.clusters.box import NIC, Box
+from forestcoll.topology.clusters.box import Box
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Nics:
             return [self._id(box, place) for place in places]
         nics = []
         for nic in range(self.count):
-            attributes: dict[str, Any] = {"box": box, NIC: nic, "nic_bandwidth": str(self.bandwidth_of(nic))}
+            attributes: dict[str, Any] = {"box": box, "device": "nic", "nic_bandwidth": str(self.bandwidth_of(nic))}
             nics.append(str(network.add_switch(f"b{box}/nic{nic}", **attributes)))
         for one, other, bandwidth in self._inner_links(network, box, nics):
             network.add_duplex(one, other, bandwidth)
