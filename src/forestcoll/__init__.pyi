@@ -29,6 +29,8 @@ from .generation.forest import schedule_for as schedule_for
 from .generation.steps import generate_steps as generate_steps
 from .lowering import Lowering as Lowering
 from .lowering import lower as lower
+from .measured.comparison import LogComparison as LogComparison
+from .measured.comparison import explain_log as explain_log
 from .method import Method as Method
 from .method import StepMethod as StepMethod
 from .oneport.comparison import Along as Along
@@ -92,6 +94,7 @@ from .topology import Topology as Topology
 from .topology import TopologyBuilder as TopologyBuilder
 from .topology import read_topology as read_topology
 from .topology import write_topology as write_topology
+from .topology.changes import changed_network as changed_network
 from .topology.importers.formats import import_topology as import_topology
 from .topology.importers.imported import Imported as Imported
 from .topology.importers.options import ImportOptions as ImportOptions
@@ -110,3 +113,12 @@ from .verification import rules as rules
 from .verification import verify as verify
 from .verification.reading import read_verified as read_verified
 from .version import __version__ as __version__
+from .what_if.additions import additions as additions
+from .what_if.failover import FailoverSet as FailoverSet
+from .what_if.failover import write_failover as write_failover
+from .what_if.study import Study as Study
+from .what_if.study import changes_of as changes_of
+from .what_if.study import failures as failures
+from .what_if.upgrades import Upgrade as Upgrade
+from .what_if.upgrades import UpgradeStudy as UpgradeStudy
+from .what_if.upgrades import upgrades as upgrades

@@ -1,6 +1,7 @@
-"""The examples of every `--help` run, in order, in an empty folder."""
+"""The examples of every `--help` run, in order, in a folder that contains only `nccl-tests.log`."""
 
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from forestcoll.emulation.requirements import missing
 
 _STARTS_RANKS = {"bench", "emulate"}
 """Commands that start other processes, whose output only a process of its own can catch."""
+
+LOG = Path(__file__).parent / "data" / "nccl-tests.log"
 
 
 def test_every_command_has_two_or_three_examples() -> None:
@@ -42,6 +45,7 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     if name in _STARTS_RANKS and (problem := missing()) is not None:
         pytest.skip(f"no emulation here: {problem}")
+    shutil.copy(LOG, tmp_path)
     for line in EXAMPLES[name]:
         program, *words = shlex.split(line)
         assert program == "forestcoll"

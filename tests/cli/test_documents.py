@@ -24,6 +24,8 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 GROUPS = ROOT / "docs" / "groups.md"
 TRAINING = ROOT / "docs" / "training.md"
+WHAT_IF = ROOT / "docs" / "what-if.md"
+MEASURED = ROOT / "docs" / "measured.md"
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -37,13 +39,16 @@ def shown_runs(path: Path) -> list[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize(("words", "expected"), [*shown_runs(README), *shown_runs(GROUPS), *shown_runs(TRAINING)])
+@pytest.mark.parametrize(
+    ("words", "expected"), [run for page in (README, GROUPS, WHAT_IF, MEASURED, TRAINING) for run in shown_runs(page)]
+)
 def test_documents_show_the_actual_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, expected: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("hosts.json").write_text(blocks(README, "json")[0])
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
+    Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
     if "schedule.json" in words:
         assert run_command("generate", "dgx-a100:boxes=2", "-o", "schedule.json").status == 0
     run = run_command(*shlex.split(words))
@@ -51,7 +56,8 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in (README, GROUPS, TRAINING)] == [4, 2, 1]
+    pages = (README, GROUPS, WHAT_IF, MEASURED, TRAINING)
+    assert [len(shown_runs(path)) for path in pages] == [4, 2, 4, 1, 1]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:
@@ -81,7 +87,7 @@ def test_the_readme_lists_every_command() -> None:
     assert sorted(listed) == sorted(_COMMANDS)
 
 
-PYTHON = ("python.md", "bounds.md", "steps.md", "one-port.md", "runtimes.md", "programs.md")
+PYTHON = ("python.md", "bounds.md", "steps.md", "one-port.md", "runtimes.md", "programs.md", "what-if.md")
 
 
 @pytest.mark.parametrize("document", [README, *(ROOT / "docs" / name for name in PYTHON)])

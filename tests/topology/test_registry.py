@@ -29,15 +29,21 @@ from forestcoll.topology.registry import (
 )
 
 NAMES = [
+    "alibaba-hpn",
+    "aws-p4d",
+    "aws-p5",
     "cayley",
     "circulant",
+    "cluster",
     "complete",
     "complete-bipartite",
     "de-bruijn",
     "dgx-1",
     "dgx-2",
     "dgx-a100",
+    "dgx-b200",
     "dgx-h100",
+    "dgx-h200",
     "diamond",
     "directed-circulant",
     "distance-regular",
@@ -46,7 +52,9 @@ NAMES = [
     "fat-tree",
     "gb200-nvl72",
     "generalized-kautz",
+    "grand-teton",
     "hamming",
+    "hgx-a100-4",
     "hypercube",
     "kautz",
     "mesh",
@@ -57,8 +65,14 @@ NAMES = [
     "rail-only",
     "ring",
     "shifted-ring",
+    "superpod-b300",
+    "superpod-h100",
     "tiers",
     "torus",
+    "tpu-v4",
+    "tpu-v5p",
+    "trainium2",
+    "trainium2-ultra",
     "twisted-hypercube",
     "twisted-torus",
 ]
@@ -78,10 +92,26 @@ def test_every_builder_is_listed_by_name() -> None:
         "dgx-1",
         "dgx-2",
         "dgx-a100",
+        "dgx-b200",
         "dgx-h100",
+        "dgx-h200",
         "gb200-nvl72",
+        "hgx-a100-4",
         "mi250",
         "mi300x",
+    }
+    assert {spec.name for spec in builders() if spec.group == "system"} == {
+        "alibaba-hpn",
+        "aws-p4d",
+        "aws-p5",
+        "cluster",
+        "grand-teton",
+        "superpod-b300",
+        "superpod-h100",
+        "tpu-v4",
+        "tpu-v5p",
+        "trainium2",
+        "trainium2-ultra",
     }
 
 
@@ -314,7 +344,7 @@ def test_a_new_builder_needs_only_its_declaration() -> None:
 
 @pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
 def test_a_builder_and_its_module_have_the_same_name(spec: BuilderSpec) -> None:
-    package = {"machine": "machines", "family": "families"}[spec.group]
+    package = {"machine": "machines", "system": "systems", "family": "families"}[spec.group]
     assert spec.recipe.__module__ == f"forestcoll.topology.{package}.{spec.name.replace('-', '_')}"
 
 

@@ -27,7 +27,7 @@ def parameter_rows(spec: BuilderSpec) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("group", ["machine", "family"])
+@pytest.mark.parametrize("group", ["machine", "system", "family"])
 def test_the_tables_equal_those_of_the_registry(group: str) -> None:
     text = DOC.read_text()
     begin, end = f"<!-- {group} tables: begin -->\n", f"\n<!-- {group} tables: end -->"

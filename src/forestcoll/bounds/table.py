@@ -12,7 +12,7 @@ from forestcoll.allreduce.search import AllreduceSearch, bound_without_programs
 from forestcoll.bounds import all_to_all
 from forestcoll.bounds.all_to_all import all_to_all_rate
 from forestcoll.bounds.latency import latency_bound
-from forestcoll.bounds.values import AllreduceRate, Bounds, CollectiveBound
+from forestcoll.bounds.values import AllreduceRate, Bounds, CollectiveBound, busbw_factor
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.forest_optimum.broadcast import RootedBound, broadcast_bounds, reduce_bounds
@@ -136,7 +136,7 @@ class _Collector:
         return problem
 
     def _note(self, bound: Bound, achieved: Fraction | None, root: int | None) -> None:
-        factor = _busbw_factor(bound.collective, len(self._members))
+        factor = busbw_factor(bound.collective, len(self._members))
         self._found[bound.collective] = CollectiveBound(bound, factor, achieved, achieved == bound.algbw, root)
 
     def _simple_bound(self, demand: Demand) -> Bound:
@@ -204,17 +204,10 @@ class _Collector:
         found = all_to_all_rate(self._part, orbits=orbits, progress=self._progress)
         proof = LengthsProof.of(self._part, found.lengths)
         bound = Bound(Collective.ALL_TO_ALL, len(self._members) * found.pair_rate, proof)
-        factor = _busbw_factor(Collective.ALL_TO_ALL, len(self._members))
+        factor = busbw_factor(Collective.ALL_TO_ALL, len(self._members))
         self._found[Collective.ALL_TO_ALL] = CollectiveBound(
             bound, factor, None, tight=found.exact, residual=found.residual
         )
-
-
-def _busbw_factor(collective: Collective, nodes: int) -> Fraction:
-    """Return busbw / algbw, as nccl-tests defines both."""
-    if collective.has_root:
-        return Fraction(1)
-    return Fraction(nodes - 1, nodes) * (2 if collective is Collective.ALLREDUCE else 1)
 
 
 def _refusal(needed: int, most: int) -> str:

@@ -1,6 +1,7 @@
 """The examples at the end of the help of each command.
 
 `tests/cli` runs the examples of each command in order. An example may read a file that an earlier example wrote.
+`nccl-tests.log` is the log of an allgather on two DGX A100.
 """
 
 EXAMPLES = {
@@ -26,6 +27,10 @@ EXAMPLES = {
         "forestcoll emulate ring:nodes=3 --scale 100Mbit=1 -- sh -c 'echo rank $RANK of $WORLD_SIZE'",
         "forestcoll emulate dgx-a100:boxes=1 --scale 100Mbit=300GB/s -- sh -c 'ip -brief address show main'",
     ),
+    "explain": (
+        "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log",
+        "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log --json",
+    ),
     "export": (
         "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to msccl-xml --dialect rccl -o program.xml",
@@ -38,7 +43,7 @@ EXAMPLES = {
     ),
     "generate": (
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
-        "forestcoll generate dgx-a100:boxes=2 --collective allreduce --max-trees 4",
+        "forestcoll generate dgx-a100:boxes=2 --without b0/gpu0--ib --degrade b0/gpu1--ib=12.5",
         "forestcoll generate torus:dims=4x4 --method bfb -o steps.json.gz",
     ),
     "import": (
@@ -77,6 +82,11 @@ EXAMPLES = {
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
         "forestcoll verify schedule.json",
         "forestcoll verify schedule.json --json",
+    ),
+    "what-if": (
+        "forestcoll what-if dgx-a100:boxes=2 --fail links",
+        "forestcoll what-if mi250:boxes=2 --upgrade",
+        "forestcoll what-if dgx-a100:boxes=2 --fail nics -o failover",
     ),
 }
 """The examples of each command, one line each."""

@@ -8,6 +8,7 @@ import click
 
 from forestcoll.cli.options import (
     CollectiveOptions,
+    change_options,
     collective_options,
     json_option,
     output_option,
@@ -22,6 +23,7 @@ from forestcoll.method import Method, StepMethod
 @click.command("generate")
 @topology_argument
 @collective_options
+@change_options
 @click.option(
     "--method",
     type=click.Choice([each.value for each in (*Method, *StepMethod)]),
@@ -78,7 +80,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.verification import certified, verify
 
     if method in set(StepMethod):
-        steps = StepOptions(topology, options["collective"], method, chunks, data_size)
+        changes = (options["without"], options["degrade"])
+        steps = StepOptions(topology, options["collective"], method, chunks, data_size, *changes)
         steps.check(compact=compact, **options)
         generate_and_report(steps, output, as_json=as_json)
         return

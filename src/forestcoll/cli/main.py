@@ -27,6 +27,7 @@ _COMMANDS = {
     "bounds": "Show the upper bounds of all collectives.",
     "check-program": "Check a program for a runtime.",
     "emulate": "Run COMMAND once for each rank on an emulated network.",
+    "explain": "Compare measured bandwidth with the bound of the network.",
     "export": "Write a schedule as a program for a runtime.",
     "find-topology": "Find networks that are designed for collectives.",
     "generate": "Generate a verified schedule that reaches the optimum.",
@@ -38,6 +39,7 @@ _COMMANDS = {
     "topologies": "List the topology builders and their parameters.",
     "topology": "Write a topology file.",
     "verify": "Verify a schedule file.",
+    "what-if": "Compute the effect of failures, upgrades and new links.",
 }
 """The summary of each command. With it, --help does not import the commands; `tests/cli` compares it with them."""
 

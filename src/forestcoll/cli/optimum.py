@@ -4,12 +4,19 @@ from typing import Any
 
 import click
 
-from forestcoll.cli.options import CollectiveOptions, collective_options, json_option, topology_argument
+from forestcoll.cli.options import (
+    CollectiveOptions,
+    change_options,
+    collective_options,
+    json_option,
+    topology_argument,
+)
 
 
 @click.command("optimum")
 @topology_argument
 @collective_options
+@change_options
 @json_option
 def command(topology: str, *, as_json: bool, **options: Any) -> None:
     """Compute the exact optimum of a collective.

@@ -48,6 +48,28 @@ ranks_option = click.option(
 )
 
 
+def change_options(command: Command) -> Command:
+    """Add the options that change links of the network."""
+    degrade = click.option(
+        "--degrade",
+        metavar="A--B=BANDWIDTH",
+        multiple=True,
+        help="A link has another bandwidth, in both directions; may be given several times.",
+    )
+    without = click.option(
+        "--without",
+        metavar="A--B",
+        multiple=True,
+        help="A link has failed, in both directions: the ids of its ends; may be given several times.",
+    )
+    return without(degrade(command))
+
+
+def jobs_option(description: str) -> Callable[[Command], Command]:
+    """Return the option that says how many processes work."""
+    return click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help=description)
+
+
 def dialect_option(description: str) -> Callable[[Command], Command]:
     """Return the option for the runtime that loads MSCCL XML, with the help text `description`."""
     return click.option("--dialect", type=click.Choice(["microsoft", "azure", "rccl"]), help=description)
@@ -141,6 +163,8 @@ class CollectiveOptions:
         trees: the exact number of trees per root; None if not given.
         max_trees: the greatest number of trees per root; None if not given.
         in_network: whether switches may copy and add up data.
+        without: the links that have failed, as text.
+        degrade: the links with another bandwidth, as text.
     """
 
     collective: str
@@ -151,6 +175,8 @@ class CollectiveOptions:
     trees: int | None
     max_trees: int | None
     in_network: bool
+    without: tuple[str, ...] = ()
+    degrade: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Check that the options can be combined.
@@ -172,8 +198,10 @@ class CollectiveOptions:
             raise click.UsageError("--trees and --max-trees cannot be combined; give one of them")
 
     def network(self, topology: str) -> "Topology":
-        """Return the network of a spec or a file. If ranks are given, only they must reach each other."""
-        return named_network(topology, connected=self.ranks is None)
+        """Return the network of a spec or a file, with its changes. With ranks, only these must reach each other."""
+        from forestcoll.topology.changes import changed_network
+
+        return changed_network(named_network(topology, connected=self.ranks is None), self.without, self.degrade)
 
     def without_relays(self, best: "Optimum", progress: "Progress") -> "RelayGain | None":
         """Return the gain by idle nodes as relays, or None if no node relays data."""

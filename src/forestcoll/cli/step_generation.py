@@ -27,6 +27,8 @@ class StepOptions:
     method: str
     chunks: int | None
     data_size: int | None
+    without: tuple[str, ...] = ()
+    degrade: tuple[str, ...] = ()
 
     def check(self, *, compact: bool, **others: object) -> None:
         """Check that no option for methods of trees is given.
@@ -52,11 +54,12 @@ def generate_and_report(request: StepOptions, output: Path | None, *, as_json: b
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.steps import generated_document, generated_page
     from forestcoll.schedule.files import write_schedule
+    from forestcoll.topology.changes import changed_network
     from forestcoll.verification import certified, verify
 
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
-        network = named_network(request.topology)
+        network = changed_network(named_network(request.topology), request.without, request.degrade)
         schedule = generate_steps(
             network,
             request.collective,

@@ -111,6 +111,43 @@ class Flag:
 
 
 @dataclass(frozen=True)
+class Text:
+    """A text that other code reads: it has no `,`, which separates parameters."""
+
+    form: str
+
+    def parse(self, text: str) -> str:
+        """As `Kind.parse`."""
+        if not text:
+            raise ValueError(text)
+        return text
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Several:
+    """Several values of one kind, joined by `+`; at most `most` of them."""
+
+    form: str
+    item: Kind
+    most: int
+
+    def parse(self, text: str) -> tuple[object, ...]:
+        """As `Kind.parse`."""
+        parts = text.split("+")
+        if len(parts) > self.most:
+            raise ValueError(text)
+        return tuple(self.item.parse(part) for part in parts)
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return "+".join(self.item.write(each) for each in cast("tuple[object, ...]", value))
+
+
+@dataclass(frozen=True)
 class Integers:
     """Several integers, each as in `item`, joined by `separator`; at most `most` of them."""
 
@@ -171,9 +208,32 @@ def integer(
     return _metadata(_Declared(Integer(minimum, maximum), meaning, is_size))
 
 
-def derived_integer(default_text: str, meaning: str, *, minimum: int) -> Mapping[str, object]:
+def derived_integer(
+    default_text: str, meaning: str, *, minimum: int, maximum: int = MAX_COMPUTE, is_size: bool = False
+) -> Mapping[str, object]:
     """Return the metadata of a field that is an integer, or None for the value that `default_text` describes."""
-    return _metadata(_Declared(Integer(minimum, MAX_COMPUTE), meaning, default_text=default_text))
+    return _metadata(_Declared(Integer(minimum, maximum), meaning, is_size, default_text))
+
+
+def text(form: str, meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that is a text; `form` describes it in words that can follow `expected`."""
+    return _metadata(_Declared(Text(form), meaning, is_size=True))
+
+
+def derived_bandwidth(default_text: str, meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that is a bandwidth, or None for the value that `default_text` describes."""
+    return _metadata(_Declared(Bandwidth(), meaning, default_text=default_text))
+
+
+def bandwidths(default_text: str, meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that holds bandwidths, written `100+50`, or None for what the text describes."""
+    kind = Several("bandwidths joined by '+', such as 100+50", Bandwidth(), MAX_DIMENSIONS)
+    return _metadata(_Declared(kind, meaning, default_text=default_text))
+
+
+def flags(meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that holds several flags, written `true+false`."""
+    return _metadata(_Declared(Several("true or false, or several joined by '+'", Flag(), MAX_DIMENSIONS), meaning))
 
 
 def positive(meaning: str) -> Mapping[str, object]:
@@ -191,11 +251,14 @@ def flag(meaning: str) -> Mapping[str, object]:
     return _metadata(_Declared(Flag(), meaning))
 
 
-def dimensions(meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that holds the sizes of a grid's dimensions, written `4x4x4`."""
-    form = f"1 to {MAX_DIMENSIONS} sizes of 2 or more joined by 'x', such as 4x4x4 (leave out a dimension of size 1)"
-    kind = Integers(form, "x", Integer(2, MAX_COMPUTE), MAX_DIMENSIONS)
-    return _metadata(_Declared(kind, meaning, is_size=True))
+def dimensions(meaning: str, *, default_text: str | None = None, most: int = MAX_DIMENSIONS) -> Mapping[str, object]:
+    """Return the metadata of a field that holds the sizes of a grid's dimensions, written `4x4x4`.
+
+    With a `default_text`, the field may be None, and is then left out of the name of a topology.
+    """
+    form = f"1 to {most} sizes of 2 or more joined by 'x', such as 4x4x4 (leave out a dimension of size 1)"
+    kind = Integers(form, "x", Integer(2, MAX_COMPUTE), most)
+    return _metadata(_Declared(kind, meaning, is_size=default_text is None, default_text=default_text))
 
 
 def integers(meaning: str) -> Mapping[str, object]:

@@ -1,7 +1,7 @@
-"""The builders of known machines and families of networks: their declaration, their list, and `load_topology`.
+"""Builders of known machines, systems and families of networks: their declaration, their list, and `load_topology`.
 
-A builder is one class in one file of `machines/` or `families/`: a frozen dataclass whose fields are its parameters
-(`parameters`). It computes the size of the network and adds nodes and links to a `TopologyBuilder`:
+A builder is one class in one file of `machines/`, `systems/` or `families/`: a frozen dataclass whose fields are its
+parameters (`parameters`). It computes the size of the network and adds nodes and links to a `TopologyBuilder`:
 
     @topology_builder("ring", summary="...", source="...")
     @dataclass(frozen=True)
@@ -10,7 +10,7 @@ A builder is one class in one file of `machines/` or `families/`: a frozen datac
         ...
 
 No other file contains its name, so a new machine is one new file. The module has the name of the builder, with `_` for
-`-`, and is imported on the first use of the builder. All modules of the two packages are imported only to list the
+`-`, and is imported on the first use of the builder. All modules of the three packages are imported only to list the
 builders, and for an unknown name. Modules whose names begin with an underscore contain code that builders share.
 """
 
@@ -40,7 +40,13 @@ if TYPE_CHECKING:
 MAX_LINKS = 2**22
 """The most one-way links that a builder makes."""
 
-_PACKAGES = ("forestcoll.topology.families", "forestcoll.topology.machines")
+_GROUPS = {
+    "forestcoll.topology.machines": "machine",
+    "forestcoll.topology.systems": "system",
+    "forestcoll.topology.families": "family",
+}
+"""The group of the builders in each package."""
+
 _FILE_ENDINGS = (".json", ".gz")
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -107,7 +113,7 @@ def topology_builder(name: str, *, summary: str, source: str) -> Callable[[_AnyR
     def register(recipe: _AnyRecipe) -> _AnyRecipe:
         if name in _registered:
             raise InternalError(f"two topology builders are called {name!r}")
-        group = "machine" if ".machines." in recipe.__module__ else "family"
+        group = _GROUPS.get(recipe.__module__.rpartition(".")[0], "family")
         parameters = tuple(parameter_of(each) for each in fields(recipe))  # type: ignore[arg-type]
         _registered[name] = BuilderSpec(name, group, summary, source, parameters, recipe)
         return recipe
@@ -133,7 +139,7 @@ def builders() -> tuple[BuilderSpec, ...]:
 
 @cache
 def _discover() -> None:
-    for package in _PACKAGES:
+    for package in _GROUPS:
         path = importlib.import_module(package).__path__
         for name in sorted(module.name for module in pkgutil.iter_modules(path)):
             if not name.startswith("_"):
@@ -145,7 +151,8 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
 
     A string is the argument TOPOLOGY of the command line: the name of a file, or the spec string of a builder. It is
     the name of a file if that file exists (or a folder of that name, and no such builder), if it ends in `.json` or
-    `.gz`, or if it contains a folder before the first `:`. `"-"` is standard input.
+    `.gz`, or if it contains a folder before the first `:`. A text such as `cluster:box=host.json`, the
+    name of a builder with a parameter, is the name of a file only if that file exists. `"-"` is standard input.
     A file is one of this project's format, or of any format that `importers` recognises by its content.
 
     Args:
@@ -207,8 +214,9 @@ def _is_graph(value: object) -> bool:
 
 
 def _is_file(text: str) -> bool:
-    head = text.partition(":")[0]
-    if text == "-" or text.endswith(_FILE_ENDINGS) or "/" in head or "\\" in head:
+    head, _, rest = text.partition(":")
+    names_file = text.endswith(_FILE_ENDINGS) and not ("=" in rest and _found(head) is not None)
+    if text == "-" or names_file or "/" in head or "\\" in head:
         return True
     path = Path(text)
     try:
@@ -270,7 +278,7 @@ def _builder(name: str) -> BuilderSpec:
 def _found(name: str) -> BuilderSpec | None:
     """Return the builder called `name`, or None; only the module of that name is imported."""
     if name not in _registered and _NAME.fullmatch(name):
-        for package in _PACKAGES:
+        for package in _GROUPS:
             module = f"{package}.{name.replace('-', '_')}"
             if importlib.util.find_spec(module) is not None:
                 importlib.import_module(module)

@@ -1,0 +1,176 @@
+"""`forestcoll what-if`: what failures cost, and what upgrades and new links gain."""
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forestcoll.cli.options import (
+    change_options,
+    jobs_option,
+    json_option,
+    path_option,
+    ranks_option,
+    topology_argument,
+)
+from forestcoll.cli.types import CollectiveName, FileName
+from forestcoll.collective import SCHEDULED, Collective
+
+if TYPE_CHECKING:
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.presentation.tables import Page
+    from forestcoll.topology import Topology
+
+_PARTS = ("links", "nics", "switches", "boxes")
+
+
+@click.command("what-if")
+@topology_argument
+@click.option("--fail", type=click.Choice(_PARTS), help="Each failure of one part of this kind, worst first.")
+@click.option("--at-once", type=click.IntRange(min=1), metavar="K", help="With --fail: K parts fail at the same time.")
+@click.option("--upgrade", is_flag=True, help="More bandwidth on each class of links and on each link, best first.")
+@click.option("--add-link", is_flag=True, help="A new link between any two nodes, best first.")
+@click.option(
+    "--bandwidth",
+    metavar="BANDWIDTH",
+    help="With --add-link: of the new link, each way.  [default: of the fastest link that both ends have]",
+)
+@change_options
+@click.option(
+    "--collective",
+    type=CollectiveName([each.value for each in SCHEDULED]),
+    metavar="NAME",
+    default=Collective.ALLGATHER.value,
+    show_default=True,
+    help=f"The operation: {', '.join(each.value for each in SCHEDULED)}.",
+)
+@ranks_option
+@click.option("--root", metavar="ID", help="The root of a broadcast or a reduce, by its id or position.")
+@jobs_option("Processes that work.")
+@path_option("--checkpoint", "A file that keeps finished work: an interrupted run goes on from it.")
+@click.option(
+    "-o", "--output", metavar="DIR", type=FileName(), help="With --fail: also write a schedule for each failure to DIR."
+)
+@json_option
+def command(*, as_json: bool, **options: Any) -> None:
+    """Say what failures cost and what upgrades gain.
+
+    Each row is the exact optimum of a collective on TOPOLOGY after a change. Changes that are known to be symmetric are
+    one row. A NIC is a link between a node of a box and a switch outside. Without --fail, --upgrade or --add-link, the
+    row is the change that --without and --degrade describe; with one of them, the changes come first.
+    """
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.presentation.printing import print_json, print_page
+
+    chosen = _WhatIfOptions(**options)
+    chosen.check()
+    with TerminalProgress() as progress:
+        document, page = chosen.answer(progress)
+    if as_json:
+        print_json(document)
+    else:
+        print_page(page)
+
+
+@dataclass(frozen=True)
+class _WhatIfOptions:
+    topology: str
+    fail: str | None
+    at_once: int | None
+    upgrade: bool
+    add_link: bool
+    bandwidth: str | None
+    without: tuple[str, ...]
+    degrade: tuple[str, ...]
+    collective: str
+    ranks: str | None
+    root: str | None
+    jobs: int
+    checkpoint: Path | None
+    output: Path | None
+
+    def check(self) -> None:
+        """Refuse options that do not go together, as wrong usage."""
+        modes = sum([self.fail is not None, self.upgrade, self.add_link])
+        if modes > 1:
+            raise click.UsageError("--fail, --upgrade and --add-link exclude each other; give one of them")
+        if not modes and not self.without and not self.degrade:
+            raise click.UsageError("what changes? give --fail, --upgrade, --add-link, --without or --degrade")
+        if self.fail is None and (self.at_once is not None or self.output is not None):
+            raise click.UsageError("--at-once and -o are for --fail; give it too")
+        if self.bandwidth is not None and not self.add_link:
+            raise click.UsageError("--bandwidth is for --add-link; give it too")
+        if self.checkpoint is not None and self.fail is None and not self.add_link:
+            raise click.UsageError("--checkpoint is for --fail and --add-link; leave it out")
+        self._check_root()
+
+    def _check_root(self) -> None:
+        collective = Collective(self.collective)
+        if (self.root is None) == collective.has_root:
+            needs = "needs a root; give --root ID" if collective.has_root else "has no root; leave --root out"
+            raise click.UsageError(f"{collective.with_article} {needs}")
+
+    @property
+    def _request(self) -> dict[str, Any]:
+        return {"collective": self.collective, "ranks": self.ranks, "root": self.root}
+
+    def answer(self, progress: "TerminalProgress") -> "tuple[dict[str, object], Page]":
+        """Return the JSON and the page of what was options."""
+        from forestcoll.presentation import what_if as words
+        from forestcoll.what_if.additions import additions
+        from forestcoll.what_if.study import changes_of
+        from forestcoll.what_if.upgrades import upgrades
+
+        if self.fail is not None:
+            return self._failures(progress)
+        if self.upgrade:
+            with self._executor() as executor:
+                upgraded = upgrades(self._changed(), **self._request, executor=executor, progress=progress)
+            return words.upgrades_document(upgraded), words.upgrades_page(upgraded)
+        if self.add_link:
+            with self._executor() as executor:
+                how: dict[str, Any] = {"executor": executor, "checkpoint": self.checkpoint, "progress": progress}
+                study = additions(self._changed(), **self._request, bandwidth=self.bandwidth, **how)
+            return words.study_document(study), words.study_page(study, "new link")
+        study = changes_of(self._network(), **self._request, without=self.without, degrade=self.degrade)
+        return words.study_document(study), words.study_page(study, "change")
+
+    def _failures(self, progress: "TerminalProgress") -> "tuple[dict[str, object], Page]":
+        from forestcoll.presentation import what_if as words
+        from forestcoll.what_if.failover import write_failover
+        from forestcoll.what_if.study import failures
+
+        network, at_once, part = self._changed(), self.at_once or 1, self.fail or ""
+        with self._executor() as executor:
+            how: dict[str, Any] = {"at_once": at_once, "executor": executor, "progress": progress}
+            study = failures(network, part, **self._request, checkpoint=self.checkpoint, **how)
+            made = None if self.output is None else write_failover(network, self.output, part, **self._request, **how)
+        document, page = words.study_document(study), words.study_page(study, f"failure of {part}")
+        if made is None:
+            return document, page
+        return document | {"failover": words.failover_document(made)}, words.joined(page, words.failover_page(made))
+
+    def _network(self) -> "Topology":
+        from forestcoll.topology.registry import load_topology
+
+        return load_topology(self.topology, connected=self.ranks is None)
+
+    def _changed(self) -> "Topology":
+        from forestcoll.topology.changes import changed_network
+
+        return changed_network(self._network(), self.without, self.degrade)
+
+    @contextmanager
+    def _executor(self) -> Iterator[Executor | None]:
+        if self.jobs == 1:
+            yield None
+            return
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        with ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn")) as executor:
+            yield executor

@@ -1,0 +1,1 @@
+"""Measured bandwidths next to what the network allows."""

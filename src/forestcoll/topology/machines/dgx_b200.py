@@ -1,0 +1,29 @@
+"""NVIDIA DGX B200: eight GPUs on an NVSwitch, one 400 Gb/s NIC a GPU.
+
+A B200 has eighteen fifth-generation NVLinks, 1.8 TB/s in both directions together, so 900 GB/s each way. A ConnectX-7
+NIC at 400 Gb/s carries 50 GB/s each way. The NVSwitch can multicast and aggregate (NVLink SHARP);
+`nvls=true` uses this.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.machines._boxes import NvlinkBoxes
+from forestcoll.topology.parameters import integer, link_bandwidth
+from forestcoll.topology.registry import topology_builder
+
+
+@topology_builder(
+    "dgx-b200",
+    summary="NVIDIA DGX B200: 8 GPUs on an NVSwitch, InfiniBand between boxes",
+    source="docs.nvidia.com/dgx/dgxb200-user-guide, introduction to DGX B200",
+)
+@dataclass(frozen=True)
+class DgxB200(NvlinkBoxes):
+    """Boxes of DGX B200."""
+
+    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
+    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
+    nvswitch_bandwidth: Fraction = field(
+        default=Fraction(900), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
+    )

@@ -1,0 +1,27 @@
+"""NVIDIA DGX H200: eight GPUs on an NVSwitch, one 400 Gb/s NIC a GPU; all links are those of the DGX H100.
+
+An H200 has eighteen fourth-generation NVLinks, 450 GB/s each way. It differs from the H100 in its memory only.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.machines._boxes import NvlinkBoxes
+from forestcoll.topology.parameters import integer, link_bandwidth
+from forestcoll.topology.registry import topology_builder
+
+
+@topology_builder(
+    "dgx-h200",
+    summary="NVIDIA DGX H200: 8 GPUs on an NVSwitch, InfiniBand between boxes",
+    source="docs.nvidia.com/dgx/dgxh100-user-guide, introduction to DGX H100/H200",
+)
+@dataclass(frozen=True)
+class DgxH200(NvlinkBoxes):
+    """Boxes of DGX H200."""
+
+    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
+    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
+    nvswitch_bandwidth: Fraction = field(
+        default=Fraction(450), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
+    )

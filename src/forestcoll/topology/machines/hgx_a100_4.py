@@ -1,0 +1,45 @@
+"""NVIDIA HGX A100 with four GPUs: NVLinks between every two GPUs, one 200 Gb/s NIC a GPU.
+
+An A100 has twelve third-generation NVLinks of 25 GB/s each way; four lead to each of the three others, so 100 GB/s each
+way between two GPUs. The board with eight GPUs is that of `dgx-a100`. NVIDIA does not prescribe NICs for the board; one
+of 200 Gb/s to a GPU, 25 GB/s each way, is usual.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
+from forestcoll.topology.parameters import integer, link_bandwidth
+from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+
+@topology_builder(
+    "hgx-a100-4",
+    summary="NVIDIA HGX A100 4-GPU: 4 GPUs joined by NVLinks without a switch, a NIC for each GPU",
+    source="developer.nvidia.com/blog/introducing-hgx-a100-most-powerful-accelerated-server-platform-for-ai-hpc",
+)
+@dataclass(frozen=True)
+class HgxA1004(Recipe):
+    """Boxes with an HGX A100 board of four GPUs."""
+
+    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
+    gpus: int = field(default=4, metadata=integer("GPUs of each box", maximum=4))
+    nvlink_bandwidth: Fraction = field(
+        default=Fraction(100), metadata=link_bandwidth("GB/s each way between two GPUs of a box")
+    )
+    ib_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of a NIC"))
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        inside = self.boxes * self.gpus * (self.gpus - 1)
+        return Size(self.boxes * self.gpus, inside + direct_links(self.boxes, self.gpus))
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_gpus(network, self.boxes, self.gpus)
+        for box in range(self.boxes):
+            for one, other in combinations(range(self.gpus), 2):
+                network.add_duplex(gpu_id(box, one), gpu_id(box, other), self.nvlink_bandwidth)
+        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)

@@ -1,0 +1,41 @@
+"""What slices of TPU v4 and v5p share: a grid of chips in up to three dimensions, a torus in whole cubes.
+
+Cubes of 4 x 4 x 4 chips are joined by optical switches. So the lines of a slice close to rings only if all three
+dimensions are multiples of 4; a smaller slice is a mesh. Twisted tori are not built here.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs, grid_size
+from forestcoll.topology.parameters import dimensions
+from forestcoll.topology.registry import Recipe, Size
+
+_CUBE = 4
+
+
+@dataclass(frozen=True)
+class TpuSlice(Recipe):
+    """A slice of TPU chips; a generation sets the bandwidth."""
+
+    dims: tuple[int, ...] = field(default=(4, 4, 4), metadata=dimensions("chips along each dimension", most=3))
+
+    @property
+    def link_bandwidth(self) -> Fraction:
+        """GB/s each way of a link."""
+        raise NotImplementedError
+
+    @property
+    def _wraps(self) -> bool:
+        return len(self.dims) == 3 and all(size % _CUBE == 0 for size in self.dims)
+
+    def size(self) -> Size:
+        """As `Recipe.size`."""
+        nodes, pairs = grid_size(self.dims, wrap=self._wraps)
+        return Size(nodes, 2 * pairs)
+
+    def fill(self, network: TopologyBuilder) -> None:
+        """As `Recipe.fill`."""
+        add_nodes(network, self.size().compute)
+        add_pairs(network, grid_pairs(self.dims, wrap=self._wraps), self.link_bandwidth)

@@ -1,0 +1,29 @@
+"""Google TPU v5p: slices of a torus in three dimensions, six links of 100 GB/s each way to a chip.
+
+Google's page gives 1,200 GB/s to a chip in both directions together; its older pages give the same as 4,800 Gb/s.
+The slice has wrap-around links if all three dimensions are multiples of 4.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.parameters import link_bandwidth
+from forestcoll.topology.registry import topology_builder
+from forestcoll.topology.systems._tpu import TpuSlice
+
+
+@topology_builder(
+    "tpu-v5p",
+    summary="Google TPU v5p: a slice of the torus, wrap-around in whole cubes of 4 x 4 x 4",
+    source="docs.cloud.google.com/tpu/docs/v5p",
+)
+@dataclass(frozen=True)
+class TpuV5p(TpuSlice):
+    """A slice of TPU v5p. Chips are numbered from 0; the last dimension changes fastest."""
+
+    bandwidth: Fraction = field(default=Fraction(100), metadata=link_bandwidth("GB/s each way of a link"))
+
+    @property
+    def link_bandwidth(self) -> Fraction:
+        """As `TpuSlice.link_bandwidth`."""
+        return self.bandwidth

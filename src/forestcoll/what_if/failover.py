@@ -1,0 +1,206 @@
+"""Failover sets: a verified schedule for each failure, written to a folder before it is needed.
+
+The folder holds `healthy.json.gz`, a file for each failure after which the nodes that take part still reach each other,
+and `manifest.json`, which says which file is for which failure. A file that is there already is kept, so an interrupted
+run goes on where it stopped: its name holds a hash of the changed network and of what is asked.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, islice
+from math import comb
+from pathlib import Path
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError, shown
+from forestcoll.files import PathLike, as_path, write_text
+from forestcoll.generation.forest import schedule_for
+from forestcoll.progress import SILENT, Progress
+from forestcoll.ranks import RanksLike
+from forestcoll.request import Demand, RequestLike
+from forestcoll.schedule.files import write_schedule
+from forestcoll.solver.search import Problem
+from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.verification import certified, verify
+from forestcoll.what_if.change import Change
+from forestcoll.what_if.failures import Part, parts_of
+from forestcoll.what_if.study import asked_of
+from forestcoll.what_if.sweep import Question
+from forestcoll.what_if.value import value_of
+
+FORMAT = "forestcoll.failover/1"
+
+MOST_FILES = 4096
+"""The most failures of a set."""
+
+_ENDING = ".json.gz"
+
+
+@dataclass(frozen=True)
+class Failover:
+    """The schedule for one failure.
+
+    Attributes:
+        name: what output calls the failure; empty for the network as it is.
+        file: the name of the file in the folder; None if nodes that take part cannot all reach each other.
+        algbw: the algbw of the schedule, in the unit of the topology; 0 without a file.
+    """
+
+    name: str
+    file: str | None
+    algbw: Fraction
+
+
+@dataclass(frozen=True)
+class FailoverSet:
+    """Schedules for the failures of a network, as they were written.
+
+    Attributes:
+        topology: the network.
+        demand: the collective and who takes part.
+        folder: where the files are.
+        healthy: the schedule of the network as it is.
+        failures: the schedules for the failures, in the order of node numbers.
+    """
+
+    topology: Topology
+    demand: Demand
+    folder: Path
+    healthy: Failover
+    failures: tuple[Failover, ...]
+
+
+def write_failover(  # noqa: PLR0913 (what is asked, where to, and how it is done)
+    topology: TopologyLike,
+    folder: PathLike,
+    part: Part | str = Part.LINKS,
+    collective: RequestLike = Collective.ALLGATHER,
+    *,
+    ranks: RanksLike | None = None,
+    root: NodeId | None = None,
+    at_once: int = 1,
+    executor: Executor | None = None,
+    progress: Progress = SILENT,
+) -> FailoverSet:
+    """Write a verified schedule for each failure of parts of one kind, and for the network as it is.
+
+    Args:
+        topology: as for `failures`.
+        folder: the folder to write to; it is made if it is missing.
+        part: as for `failures`.
+        collective: as for `failures`.
+        ranks: as for `failures`.
+        root: as for `failures`.
+        at_once: as for `failures`.
+        executor: as for `failures`; its workers must see the folder.
+        progress: receives the number of finished schedules.
+
+    Returns:
+        What was written.
+
+    Raises:
+        InputError: an argument is not valid, there are more than `MOST_FILES` failures, or the folder cannot be
+            written.
+        NoSolutionError: as `generate`.
+
+    Example:
+        >>> import tempfile
+        >>> from forestcoll import write_failover
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     made = write_failover("ring:nodes=4", folder)
+        >>> [(each.name, str(each.algbw)) for each in made.failures[:2]]
+        [('0--1', '4/3'), ('0--3', '4/3')]
+    """
+    network, demand = asked_of(topology, collective, ranks, root)
+    changes = [Change(""), *_sets(network, parts_of(network, part), at_once)]
+    path = _folder(folder)
+    question = Question.of(network, demand)
+    progress.begin("generating schedules")
+    jobs = [(question.network, question.asked, change.document(), str(path)) for change in changes]
+    if executor is None:
+        found = (write_one(*job) for job in jobs)
+    else:
+        futures = [executor.submit(write_one, *job) for job in jobs]
+        found = (future.result() for future in futures)
+    made = []
+    for done, (change, (file, algbw)) in enumerate(zip(changes, found, strict=True)):
+        progress.advance(done, len(changes))
+        made.append(Failover(change.name, file, Fraction(algbw)))
+    result = FailoverSet(network, demand, path, made[0], tuple(made[1:]))
+    write_text(path / "manifest.json", [json.dumps(manifest(result), indent=1), "\n"])
+    return result
+
+
+def manifest(made: FailoverSet) -> dict[str, object]:
+    """Return the JSON of a failover set."""
+    rows = [{"change": each.name, "file": each.file, "algbw": str(each.algbw)} for each in made.failures]
+    return {
+        "format": FORMAT,
+        "topology": made.topology.name,
+        "collective": made.demand.collective.value,
+        "unit": made.topology.bandwidth_unit,
+        "healthy": {"file": made.healthy.file, "algbw": str(made.healthy.algbw)},
+        "failures": rows,
+    }
+
+
+def _sets(network: Topology, parts: Sequence[Change], at_once: int) -> list[Change]:
+    if isinstance(at_once, bool) or not isinstance(at_once, int) or not 1 <= at_once <= len(parts):
+        raise InputError(f"at_once is {shown(at_once)}; expected an integer from 1 to {len(parts)}")
+    if comb(len(parts), at_once) > MOST_FILES:
+        count = comb(len(parts), at_once)
+        raise InputError(
+            f"{network.name}: there are {count:,} failures, {MOST_FILES} at most; take another kind of part"
+        )
+    found = []
+    for first, *others in combinations(parts, at_once):
+        whole = first
+        for other in others:
+            whole = whole.together(other)
+        found.append(whole)
+    return found
+
+
+def _folder(folder: PathLike) -> Path:
+    path = as_path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot make the folder: {error.strerror or error}") from None
+    return path
+
+
+def write_one(network: str, asked: str, change: dict[str, object], folder: str) -> tuple[str | None, str]:
+    """Write the schedule after one failure, and return the name of its file and its algbw. A worker calls this."""
+    failure = Change.from_document(change)
+    digest = hashlib.sha256("\n".join([network, asked, json.dumps(change)]).encode()).hexdigest()[:12]
+    topology, demand = Question(network, asked).parsed()
+    value = value_of(topology, demand, failure)
+    if not value.algbw:
+        return None, "0"
+    name = f"{_file_stem(failure.name)}-{digest}{_ENDING}"
+    path = Path(folder) / name
+    if not path.exists():
+        _write(failure, topology, demand, path)
+    return name, str(value.algbw)
+
+
+def _write(failure: Change, topology: Topology, demand: Demand, path: Path) -> None:
+    left = failure.demand(topology, demand)
+    if left is None:
+        raise AssertionError("a demand with an optimum has members")
+    solution = Problem.of(failure.network(topology), left, SILENT).solve()
+    schedule = solution.schedule or schedule_for(solution.optimum)
+    certified(verify(schedule))
+    write_schedule(schedule, path)
+
+
+def _file_stem(name: str) -> str:
+    """Return the name of a failure as the beginning of a file name."""
+    plain = "".join(islice(re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-"), 80))
+    return plain or "healthy"

@@ -1,0 +1,111 @@
+"""What can fail: links, NICs, switches and boxes of a network, each as a `Change`."""
+
+from collections.abc import Callable
+from enum import StrEnum
+
+from forestcoll.errors import InputError, did_you_mean, shown
+from forestcoll.topology import Topology
+from forestcoll.topology.changes import Ends, link_name
+from forestcoll.topology.link_classes import is_nic
+from forestcoll.what_if.change import Change
+
+
+class Part(StrEnum):
+    """A kind of part that can fail."""
+
+    LINKS = "links"
+    """A link, in both directions."""
+    NICS = "nics"
+    """A NIC: the links between a node with the attribute `box` and a switch without it."""
+    SWITCHES = "switches"
+    """A switch, with all its links."""
+    BOXES = "boxes"
+    """All nodes with the same attribute `box`. Compute nodes of the box take no part then."""
+
+
+def part_named(name: Part | str) -> Part:
+    """Return the kind of part called `name`.
+
+    Raises:
+        InputError: there is none.
+    """
+    try:
+        return Part(name)
+    except ValueError:
+        names = [each.value for each in Part]
+        hint = did_you_mean(name, names) if isinstance(name, str) else ""
+        raise InputError(f"nothing called {shown(name)} can fail; {hint}there are {', '.join(names)}") from None
+
+
+def parts_of(topology: Topology, part: Part | str) -> list[Change]:
+    """Return the failure of each part of one kind, in the order of node numbers.
+
+    Raises:
+        InputError: there is no such kind, or the network has no part of it.
+    """
+    kind = part_named(part)
+    found = _FINDERS[kind](topology)
+    if not found:
+        raise InputError(f"{topology.name}: there are no {kind.value} that can fail; {_WHY_NONE[kind]}")
+    return found
+
+
+def duplex_links(topology: Topology) -> list[Ends]:
+    """Return the ends of each link once, the smaller number first, in rising order."""
+    return sorted({(min(link.source, link.target), max(link.source, link.target)) for link in topology.links})
+
+
+def _links(topology: Topology) -> list[Change]:
+    return [Change(link_name(topology, ends), links=(ends,)) for ends in duplex_links(topology)]
+
+
+def _nics(topology: Topology) -> list[Change]:
+    """Return the NICs. A switch that is a NIC fails with all its ports; other links are one NIC each."""
+    ports: dict[int, list[Ends]] = {}
+    found: list[Change] = []
+    for ends in duplex_links(topology):
+        inner = _inner_end(topology, ends)
+        if inner is None:
+            continue
+        if is_nic(topology.nodes[inner]):
+            ports.setdefault(inner, []).append(ends)
+        else:
+            found.append(Change(link_name(topology, ends), links=(ends,)))
+    found += [Change(str(topology.nodes[node].id), links=tuple(links)) for node, links in ports.items()]
+    return sorted(found, key=lambda each: each.links)
+
+
+def _inner_end(topology: Topology, ends: Ends) -> int | None:
+    """Return the end with the attribute `box`, if the other end is a switch without it."""
+    for inner, outer in (ends, ends[::-1]):
+        outside = topology.nodes[outer]
+        if "box" in topology.nodes[inner].attributes and not outside.is_compute and "box" not in outside.attributes:
+            return inner
+    return None
+
+
+def _switches(topology: Topology) -> list[Change]:
+    return [Change(str(topology.nodes[switch].id), nodes=(switch,)) for switch in topology.switches]
+
+
+def _boxes(topology: Topology) -> list[Change]:
+    members: dict[str, list[int]] = {}
+    for number, node in enumerate(topology.nodes):
+        if "box" in node.attributes:
+            members.setdefault(str(node.attributes["box"]), []).append(number)
+    return [Change(f"box {name}", nodes=tuple(nodes)) for name, nodes in members.items()]
+
+
+_FINDERS: dict[Part, Callable[[Topology], list[Change]]] = {
+    Part.LINKS: _links,
+    Part.NICS: _nics,
+    Part.SWITCHES: _switches,
+    Part.BOXES: _boxes,
+}
+
+_WHY_NONE = {
+    Part.LINKS: "it has no links",
+    Part.NICS: "a NIC is a link between a node with the attribute box and a switch without it",
+    Part.SWITCHES: "it has no switches",
+    Part.BOXES: "no node has the attribute box",
+}

@@ -1,0 +1,201 @@
+"""What-if studies: the optimum of a network, and what it becomes after each of many changes."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError, shown
+from forestcoll.files import PathLike
+from forestcoll.optima.scaling import require_all_ports
+from forestcoll.progress import SILENT, Progress
+from forestcoll.ranks import RanksLike
+from forestcoll.request import Demand, Request, RequestLike
+from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.topology.changes import changed_network
+from forestcoll.topology.registry import load_topology
+from forestcoll.what_if.change import Change
+from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
+from forestcoll.what_if.failures import Part, parts_of
+from forestcoll.what_if.sweep import Sweep
+from forestcoll.what_if.value import Value
+
+
+@dataclass(frozen=True)
+class Row:
+    """One change, which stands for all changes that are symmetric to it.
+
+    Attributes:
+        change: the first of the symmetric changes.
+        value: the optimum after the change.
+        ratio: the algbw divided by that before the change.
+        count: the number of symmetric changes.
+    """
+
+    change: Change
+    value: Value
+    ratio: Fraction
+    count: int
+
+
+@dataclass(frozen=True)
+class Study:
+    """The optimum of a network, and what it becomes after changes.
+
+    Attributes:
+        topology: the network before the changes.
+        demand: the collective and who takes part.
+        base: the optimum before the changes.
+        rows: the changes: failures worst first, gains best first.
+    """
+
+    topology: Topology
+    demand: Demand
+    base: Value
+    rows: tuple[Row, ...]
+
+
+def failures(  # noqa: PLR0913 (what is asked, and how it is done)
+    topology: TopologyLike,
+    part: Part | str = Part.LINKS,
+    collective: RequestLike = Collective.ALLGATHER,
+    *,
+    ranks: RanksLike | None = None,
+    root: NodeId | None = None,
+    at_once: int = 1,
+    executor: Executor | None = None,
+    checkpoint: PathLike | None = None,
+    progress: Progress = SILENT,
+) -> Study:
+    """Return the optimum after each failure of parts of one kind, the worst first.
+
+    Failures that are known to be symmetric are computed once.
+
+    Args:
+        topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph.
+        part: what fails: `links` (both directions), `nics`, `switches` or `boxes`. A NIC is the links between a node
+            with the attribute `box` and a switch without it. The compute nodes of a box that fails take no part.
+        collective: the collective, or a `Request`; its shards must be equal.
+        ranks: the compute nodes that take part, as for `optimum`.
+        root: the root of a broadcast or a reduce.
+        at_once: how many parts fail at the same time.
+        executor: where the work is done: any executor of `concurrent.futures`; this process if None.
+        checkpoint: a file that keeps finished work, so that an interrupted study can go on.
+        progress: receives the number of finished failures.
+
+    Returns:
+        The study. An `algbw` is in the unit of the topology, and 0 where nodes that take part cannot all reach each
+        other.
+
+    Raises:
+        InputError: an argument is not valid, the network has no such part, or there are too many sets of failures.
+        NoSolutionError: as `optimum`.
+
+    Example:
+        >>> from forestcoll import failures
+        >>> study = failures("dgx-a100:boxes=2", "links")
+        >>> [(row.change.name, str(row.value.algbw), row.count) for row in study.rows]
+        [('b0/gpu0--b0/nvswitch', '80/3', 16), ('b0/gpu0--ib', '320', 16)]
+    """
+    network, demand = _asked(topology, collective, ranks, root)
+    parts = parts_of(network, part)
+    if isinstance(at_once, bool) or not isinstance(at_once, int) or not 1 <= at_once <= len(parts):
+        raise InputError(
+            f"at_once is {shown(at_once)}; expected an integer from 1 to {len(parts)}, the number of {part}"
+        )
+    progress.begin("looking for a symmetry")
+    images = images_of_items(Symmetries.of(network, demand), [frozenset((*each.links, *each.nodes)) for each in parts])
+    classes = classes_of_sets(len(parts), at_once, images)
+    progress.begin("computing failures")
+    changes = [_together([parts[place] for place in each.first]) for each in classes]
+    return _study(network, demand, changes, [each.count for each in classes], Sweep(executor, checkpoint, progress))
+
+
+def changes_of(  # noqa: PLR0913 (what is asked, and the changes)
+    topology: TopologyLike,
+    collective: RequestLike = Collective.ALLGATHER,
+    *,
+    ranks: RanksLike | None = None,
+    root: NodeId | None = None,
+    without: Sequence[str] = (),
+    degrade: Sequence[str] = (),
+) -> Study:
+    """Return the optimum after one change: links that are gone or have another bandwidth, all at once.
+
+    Args:
+        topology: as for `failures`.
+        collective: as for `failures`.
+        ranks: as for `failures`.
+        root: as for `failures`.
+        without: links that are gone, each as `A--B`, the ids of its ends.
+        degrade: links with another bandwidth, each as `A--B=BANDWIDTH`.
+
+    Returns:
+        The study, with one row.
+
+    Raises:
+        InputError: there is no such link, or an argument is not valid.
+
+    Example:
+        >>> from forestcoll import changes_of
+        >>> str(changes_of("dgx-a100:boxes=2", degrade=["b0/gpu0--ib=12.5"]).rows[0].value.algbw)
+        '1000/3'
+    """
+    network, demand = _asked(topology, collective, ranks, root)
+    changed = changed_network(network, without, degrade)
+    return _study(network, demand, [_difference(network, changed, [*without, *degrade])], [1], Sweep())
+
+
+def _difference(network: Topology, changed: Topology, names: Sequence[str]) -> Change:
+    """Return the change that leads from one network to another with the same nodes."""
+    before = {(link.source, link.target): link.bandwidth for link in network.links}
+    after = {(link.source, link.target): link.bandwidth for link in changed.links}
+    gone = {(min(ends), max(ends)) for ends in before if ends not in after}
+    other = tuple((*ends, after[ends]) for ends in sorted(after) if before.get(ends) != after[ends])
+    return Change(" + ".join(names), links=tuple(sorted(gone)), bandwidths=other)
+
+
+def asked_of(
+    topology: TopologyLike, collective: RequestLike, ranks: RanksLike | None, root: NodeId | None
+) -> tuple[Topology, Demand]:
+    """Return the network and the demand of a study.
+
+    Raises:
+        InputError: an argument is not valid, or shards differ.
+        NoSolutionError: the topology is one-port.
+    """
+    return _asked(topology, collective, ranks, root)
+
+
+def _asked(
+    topology: TopologyLike, collective: RequestLike, ranks: RanksLike | None, root: NodeId | None
+) -> tuple[Topology, Demand]:
+    request = Request.of(collective, ranks, root)
+    network = load_topology(topology, connected=request.ranks is None)
+    require_all_ports(network)
+    demand = request.demand(network)
+    if demand.shards is not None:
+        raise InputError("a what-if study needs equal shards; leave shards out")
+    return network, demand
+
+
+def _together(changes: Sequence[Change]) -> Change:
+    first, *others = changes
+    for other in others:
+        first = first.together(other)
+    return first
+
+
+def _study(network: Topology, demand: Demand, changes: Sequence[Change], counts: Sequence[int], sweep: Sweep) -> Study:
+    base, *values = sweep.values(network, demand, [Change(""), *changes])
+    rows = [
+        Row(change, value, value.algbw / base.algbw, count)
+        for change, value, count in zip(changes, values, counts, strict=True)
+    ]
+    return Study(network, demand, base, tuple(sorted(rows, key=lambda row: row.ratio)))
+
+
+def best_first(study: Study) -> Study:
+    """Return the study with the greatest algbw first."""
+    return replace(study, rows=tuple(sorted(study.rows, key=lambda row: -row.ratio)))

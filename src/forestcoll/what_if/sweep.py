@@ -1,0 +1,173 @@
+"""Many changes of one network, with any executor of `concurrent.futures`, and with a file that lets a sweep go on.
+
+A process pool, a thread pool, MPI's `MPIPoolExecutor` and a Dask client's `get_executor()` all have `submit`. The
+changes are sent in batches as JSON. Each worker keeps the network and the cuts of the batches that it had before.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import cast
+
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError
+from forestcoll.exact import json_text
+from forestcoll.files import PathLike, as_path, read_document, write_text
+from forestcoll.progress import SILENT, Progress
+from forestcoll.request import Demand
+from forestcoll.topology import Topology, topology_from_document, topology_to_document
+from forestcoll.what_if.change import Change
+from forestcoll.what_if.value import Evaluator, Value
+
+FORMAT = "forestcoll.what-if/1"
+"""The format of the file of a sweep."""
+
+BATCHES = 32
+"""The number of batches of a sweep."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """How a sweep is done.
+
+    Attributes:
+        executor: where the work is done; this process if None.
+        checkpoint: a file that receives each finished batch, and from which finished changes are read; none if None.
+        progress: receives the number of finished changes.
+    """
+
+    executor: Executor | None = None
+    checkpoint: PathLike | None = None
+    progress: Progress = SILENT
+
+    def values(self, topology: Topology, demand: Demand, changes: Sequence[Change]) -> list[Value]:
+        """Return the optimum after each change, in the order of the changes.
+
+        Raises:
+            InputError: the file is of another network or demand, or cannot be read or written.
+        """
+        question = Question.of(topology, demand)
+        file = None if self.checkpoint is None else _Checkpoint(as_path(self.checkpoint), question.digest)
+        known = {} if file is None else file.read()
+        missing = [change for change in changes if _key(change) not in known]
+        size = max(1, -(-len(missing) // BATCHES))
+        batches = [missing[first : first + size] for first in range(0, len(missing), size)]
+        for done, (batch, found) in enumerate(zip(batches, self._found(question, batches), strict=True)):
+            known |= {_key(change): each for change, each in zip(batch, found, strict=True)}
+            if file is not None:
+                file.write(known)
+            self.progress.advance(len(changes) - len(missing) + min(len(missing), (done + 1) * size), len(changes))
+        return [_value_of_document(known[_key(change)]) for change in changes]
+
+    def _found(self, question: "Question", batches: Sequence[Sequence[Change]]) -> Iterator[list[dict[str, object]]]:
+        documents = [[change.document() for change in batch] for batch in batches]
+        if self.executor is None:
+            yield from (question.answers(batch) for batch in documents)
+            return
+        futures = [self.executor.submit(answers, question.network, question.asked, batch) for batch in documents]
+        yield from (future.result() for future in futures)
+
+
+def answers(network: str, asked: str, batch: Sequence[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the values of a batch as JSON. A worker process calls this function."""
+    return Question(network, asked).answers(batch)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A network and a demand as text, which processes can exchange.
+
+    Attributes:
+        network: the JSON of the network.
+        asked: the JSON of the demand, in node numbers.
+    """
+
+    network: str
+    asked: str
+
+    @staticmethod
+    def of(topology: Topology, demand: Demand) -> "Question":
+        """Return the texts of a network and a demand with equal shards."""
+        asked = {
+            "collective": demand.collective.value,
+            "root": demand.root,
+            "ranks": None if demand.ranks is None else list(demand.ranks),
+        }
+        return Question(json_text(topology_to_document(topology)), json.dumps(asked))
+
+    @property
+    def digest(self) -> str:
+        """A hash of both."""
+        return hashlib.sha256(f"{self.network}\n{self.asked}".encode()).hexdigest()
+
+    def parsed(self) -> tuple[Topology, Demand]:
+        """Return the network and the demand."""
+        topology = topology_from_document(json.loads(self.network), where="network", connected=False)
+        asked = json.loads(self.asked)
+        ranks = None if asked["ranks"] is None else tuple(asked["ranks"])
+        return topology, Demand(Collective(asked["collective"]), root=asked["root"], ranks=ranks)
+
+    def answers(self, batch: Iterable[dict[str, object]]) -> list[dict[str, object]]:
+        """Return the values of a batch as JSON."""
+        evaluator = _evaluator(self)
+        return [_document_of_value(evaluator.value(Change.from_document(each))) for each in batch]
+
+
+@lru_cache(maxsize=2)
+def _evaluator(question: Question) -> Evaluator:
+    return Evaluator(*question.parsed())
+
+
+@dataclass(frozen=True)
+class _Checkpoint:
+    path: Path
+    digest: str
+
+    def read(self) -> dict[str, dict[str, object]]:
+        """Return the values in the file; none if there is no file yet."""
+        if not self.path.exists():
+            return {}
+        document = read_document(self.path)
+        if document.get("format") != FORMAT or not isinstance(document.get("values"), dict):
+            raise InputError(f"{self.path}: is no file of a sweep; name another file")
+        if document.get("question") != self.digest:
+            raise InputError(f"{self.path}: is of another network or collective; name another file, or remove it")
+        values = cast("dict[str, dict[str, object]]", document["values"])
+        for each in values.values():
+            _check(each, self.path)
+        return values
+
+    def write(self, values: dict[str, dict[str, object]]) -> None:
+        document = {"format": FORMAT, "question": self.digest, "values": values}
+        write_text(self.path, [json.dumps(document), "\n"])
+
+
+def _check(document: object, path: Path) -> None:
+    try:
+        _value_of_document(cast("dict[str, object]", document))
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
+        raise InputError(f"{path}: a value of the sweep cannot be read; remove the file") from None
+
+
+def _key(change: Change) -> str:
+    document = change.document()
+    return json.dumps([document["links"], document["nodes"], document["bandwidths"]])
+
+
+def _document_of_value(value: Value) -> dict[str, object]:
+    return {
+        "algbw": str(value.algbw),
+        "cut": list(value.cut),
+        "proof": value.proof,
+        "optimal": value.is_optimal,
+    }
+
+
+def _value_of_document(document: dict[str, object]) -> Value:
+    cut = tuple(int(node) for node in cast("list[int]", document["cut"]))
+    return Value(Fraction(cast("str", document["algbw"])), cut, str(document["proof"]), bool(document["optimal"]))

@@ -1,0 +1,238 @@
+"""Upgrades: what more bandwidth on a class of links, or on one link, gains, and up to where it gains anything."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast
+
+from forestcoll.collective import Collective
+from forestcoll.progress import SILENT, Progress
+from forestcoll.ranks import RanksLike
+from forestcoll.request import Demand, RequestLike
+from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.topology.changes import Ends, link_name
+from forestcoll.topology.link_classes import link_classes
+from forestcoll.what_if.change import Change
+from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
+from forestcoll.what_if.curve import Curve, curve_of
+from forestcoll.what_if.failures import duplex_links
+from forestcoll.what_if.limiting_cuts import LimitingCuts
+from forestcoll.what_if.study import asked_of
+from forestcoll.what_if.sweep import Question
+from forestcoll.what_if.value import Solved, Value, solved, value_of
+
+_DOUBLE = Fraction(2)
+
+
+@dataclass(frozen=True)
+class Upgrade:
+    """More bandwidth on some links at once.
+
+    Attributes:
+        name: what output calls the change: a link, or a class of links.
+        links: the ends of the links.
+        count: the number of symmetric changes that this one stands for.
+        bandwidth: the bandwidth of each link now.
+        breakpoint: the least bandwidth at which more gains nothing; None if more always gains, or if it is not known.
+        at: the bandwidth for which `algbw` is given: `breakpoint`, or twice the bandwidth if that is None.
+        algbw: the algbw at that bandwidth.
+        ratio: `algbw` divided by the algbw now.
+        curve: (bandwidth, algbw) now and at each bandwidth where the gain per bandwidth changes; empty if not known.
+        gain_beyond: the gain in algbw for each 1 of bandwidth after the last point of the curve; None if not known.
+    """
+
+    name: str
+    links: tuple[Ends, ...]
+    count: int
+    bandwidth: Fraction
+    breakpoint: Fraction | None
+    at: Fraction
+    algbw: Fraction
+    ratio: Fraction
+    curve: tuple[tuple[Fraction, Fraction], ...]
+    gain_beyond: Fraction | None
+
+
+@dataclass(frozen=True)
+class UpgradeStudy:
+    """What upgrades of a network gain, the best first.
+
+    Attributes:
+        topology: the network.
+        demand: the collective and who takes part.
+        base: the optimum now.
+        rows: the upgrades.
+    """
+
+    topology: Topology
+    demand: Demand
+    base: Value
+    rows: tuple[Upgrade, ...]
+
+
+def upgrades(  # noqa: PLR0913 (what is candidate, and how it is done)
+    topology: TopologyLike,
+    collective: RequestLike = Collective.ALLGATHER,
+    *,
+    ranks: RanksLike | None = None,
+    root: NodeId | None = None,
+    executor: Executor | None = None,
+    progress: Progress = SILENT,
+) -> UpgradeStudy:
+    """Return what more bandwidth gains, for each class of links and for each single link, the best first.
+
+    A class is all links of the same bandwidth between the same sorts of nodes. Single links that are known to be
+    symmetric are computed once. Both directions of a link get more bandwidth.
+
+    Args:
+        topology: as for `failures`.
+        collective: as for `failures`.
+        ranks: as for `failures`.
+        root: as for `failures`.
+        executor: as for `failures`.
+        progress: receives the number of finished upgrades.
+
+    Returns:
+        The study.
+
+    Raises:
+        InputError: an argument is not valid.
+        NoSolutionError: as `optimum`.
+
+    Example:
+        >>> from forestcoll import upgrades
+        >>> best = upgrades("dgx-a100:boxes=2").rows[0]
+        >>> best.name, str(best.breakpoint), str(best.algbw)
+        ('16 links of 300 GB/s between GPUs and box switches', '350', '400')
+    """
+    network, demand = asked_of(topology, collective, ranks, root)
+    base = value_of(network, demand, Change(""))
+    progress.begin("looking for a symmetry")
+    symmetries = Symmetries.of(network, demand)
+    candidate = list(_candidates(network, symmetries))
+    limiting = LimitingCuts.of(network, base, symmetries)
+    progress.begin("computing upgrades")
+    crossing = [each.links for each in candidate if limiting.uncrossed(list(each.links)) is None]
+    curves = dict(zip(crossing, _curves(network, demand, crossing, executor, progress), strict=True))
+    flat = Curve(((Fraction(1), base.algbw),), Fraction(0))
+    rows = [_row(network, base, each, curves.get(each.links, (flat, base.algbw))) for each in candidate]
+    return UpgradeStudy(network, demand, base, tuple(sorted(rows, key=lambda row: -row.ratio)))
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Links that get more bandwidth at once, as `Upgrade` has them."""
+
+    name: str
+    links: tuple[Ends, ...]
+    count: int
+
+
+def _candidates(network: Topology, symmetries: Symmetries) -> Iterator[_Candidate]:
+    """Yield each class of several links, and each single link up to symmetry."""
+    for each in link_classes(network):
+        if len(each.links) > 1:
+            yield _Candidate(each.name(network.bandwidth_unit), each.links, 1)
+    single = duplex_links(network)
+    images = images_of_items(symmetries, [frozenset((ends,)) for ends in single])
+    for found in classes_of_sets(len(single), 1, images):
+        ends = single[found.first[0]]
+        yield _Candidate(link_name(network, ends), (ends,), found.count)
+
+
+def _curves(
+    network: Topology,
+    demand: Demand,
+    candidate: Sequence[tuple[Ends, ...]],
+    executor: Executor | None,
+    progress: Progress,
+) -> Iterator[tuple[Curve | None, Fraction]]:
+    """Yield, for each upgrade, its curve, and the algbw at twice the bandwidth."""
+    if executor is None:
+        found = (_Upgrading(network, demand, links).found() for links in candidate)
+    else:
+        question = Question.of(network, demand)
+        futures = [executor.submit(upgrade, question.network, question.candidate, list(links)) for links in candidate]
+        found = (_of_document(future.result()) for future in futures)
+    for done, each in enumerate(found, start=1):
+        progress.advance(done, len(candidate))
+        yield each
+
+
+def upgrade(network: str, candidate: str, links: Sequence[Sequence[int]]) -> dict[str, object]:
+    """Return the curve of one upgrade as JSON. A worker process calls this function."""
+    topology, demand = Question(network, candidate).parsed()
+    curve, double = _Upgrading(topology, demand, [(one, other) for one, other in links]).found()
+    points = None if curve is None else [[str(factor), str(value)] for factor, value in curve.points]
+    return {"points": points, "slope": None if curve is None else str(curve.last_slope), "double": str(double)}
+
+
+def _of_document(document: Mapping[str, object]) -> tuple[Curve | None, Fraction]:
+    double, points = Fraction(cast("str", document["double"])), cast("list[list[str]] | None", document["points"])
+    if points is None:
+        return None, double
+    pairs = tuple((Fraction(factor), Fraction(value)) for factor, value in points)
+    return Curve(pairs, Fraction(cast("str", document["slope"]))), double
+
+
+def _row(network: Topology, base: Value, candidate: _Candidate, found: tuple[Curve | None, Fraction]) -> Upgrade:
+    curve, double = found
+    ends = set(candidate.links)
+    now = max(
+        link.bandwidth
+        for link in network.links
+        if (min(link.source, link.target), max(link.source, link.target)) in ends
+    )
+    limit = None if curve is None or curve.last_slope else curve.points[-1][0]
+    algbw = double if limit is None or curve is None else curve.at(limit)
+    return Upgrade(
+        name=candidate.name,
+        links=candidate.links,
+        count=candidate.count,
+        bandwidth=now,
+        breakpoint=None if limit is None else now * limit,
+        at=now * (_DOUBLE if limit is None else limit),
+        algbw=algbw,
+        ratio=algbw / base.algbw,
+        curve=() if curve is None else tuple((now * place, value) for place, value in curve.points),
+        gain_beyond=None if curve is None else curve.last_slope / now,
+    )
+
+
+class _Upgrading:
+    """The upgrade of some links by a factor."""
+
+    def __init__(self, network: Topology, demand: Demand, links: Sequence[Ends]) -> None:
+        self._network, self._demand = network, demand
+        ends = set(links)
+        self._upgraded = tuple(
+            link for link in network.links if (min(link.source, link.target), max(link.source, link.target)) in ends
+        )
+
+    def found(self) -> tuple[Curve | None, Fraction]:
+        """Return the curve, if it is known, and the algbw at twice the bandwidth."""
+        curve = curve_of(self._solve, self._far())
+        return curve, self._solve(_DOUBLE)[0].algbw if curve is None else curve.at(_DOUBLE)
+
+    def _far(self) -> Fraction:
+        """Return a factor at which a cut that these links leave cannot be the bottleneck if there is another one.
+
+        Let D be the sum of the weights. A cut without these links has at most D times the sum of all bandwidths as its
+        bound, because at least a weight of 1 leaves it. A cut with one of the links has at least the bandwidth of that
+        link.
+        """
+        total = sum((link.bandwidth for link in self._network.links), Fraction(0))
+        whole = sum(self._demand.weights(self._network))
+        return 2 * whole * total / min(link.bandwidth for link in self._upgraded) + 2
+
+    def _changed(self, factor: Fraction) -> Topology:
+        change = tuple((link.source, link.target, link.bandwidth * factor) for link in self._upgraded)
+        return Change("", bandwidths=change).applied(self._network)
+
+    def _solve(self, factor: Fraction) -> tuple[Solved, Callable[[Fraction], Fraction]]:
+        best = solved(self._changed(factor), self._demand)
+        if best is None:
+            raise AssertionError("more bandwidth takes no node away")
+        proof = best.bound.proof
+        return best, lambda other: proof.algbw(self._changed(other), self._demand)

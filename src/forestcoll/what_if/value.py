@@ -1,0 +1,259 @@
+"""The optimum after a change, computed from that before it.
+
+For a collective of one forest on balanced switches, the optimum is the least ratio of cuts. Cuts that limited the
+network before are tried first: the least of them bounds the changed network, and one test of the core says whether the
+network reaches that bound. Only if it does not, the bottleneck is searched again, and the new cut is remembered.
+
+All other cases (an allreduce, unbalanced switches) are solved as the solver does.
+"""
+
+from collections import deque
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.collective import Collective
+from forestcoll.core import core_for
+from forestcoll.optima.forest_search import exit_bound
+from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.progress import SILENT
+from forestcoll.proof.bound import Bound
+from forestcoll.proof.cut import CutProof
+from forestcoll.request import Demand
+from forestcoll.solver.search import Problem, on_whole
+from forestcoll.topology import Topology
+from forestcoll.topology.part import usable_part
+from forestcoll.topology.reach import reached_from, unreachable_from, unreachable_pair
+from forestcoll.what_if.change import Change
+
+_REMEMBERED = 64
+"""The most cuts that are remembered."""
+
+_WIDE = 2**62
+"""Sums of capacities up to this are exact in NumPy's integers."""
+
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Value:
+    """The optimum of a changed network.
+
+    Attributes:
+        algbw: the algbw that is reached, in the unit of the topology; 0 if nodes that take part cannot all reach each
+            other.
+        cut: a least cut, in node numbers of the network before the change, without nodes that are gone. If `algbw` is
+            0, no link leaves it.
+        proof: the kind of the proof of the bound.
+        is_optimal: whether `algbw` equals the bound.
+    """
+
+    algbw: Fraction
+    cut: tuple[int, ...]
+    proof: str = CutProof.kind
+    is_optimal: bool = True
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The optimum of a network, with its bound.
+
+    Attributes:
+        algbw: the algbw that is reached, in the unit of the topology.
+        bound: the bound, with a proof.
+        cut: a least cut, node numbers in rising order.
+    """
+
+    algbw: Fraction
+    bound: Bound
+    cut: tuple[int, ...]
+
+
+def solved(network: Topology, demand: Demand) -> Solved | None:
+    """Return the optimum of a network; None if nodes that take part cannot all reach each other.
+
+    The trees themselves are not looked for where the bound is known to be reached.
+    """
+    if _apart(network, demand) is not None:
+        return None
+    members = demand.members(network)
+    part = usable_part(network, members)
+    if demand.collective is not Collective.ALLREDUCE and part.has_balanced_switches:
+        bound = on_whole(network, members, exit_bound(part, replace(demand, ranks=None), SILENT))
+        return Solved(bound.algbw, bound, cast("CutProof", bound.proof).inside)
+    best = Problem.of(network, demand, SILENT).solve().optimum
+    return Solved(best.algbw, best.bound, best.cut)
+
+
+def value_of(topology: Topology, demand: Demand, change: Change) -> Value:
+    """Return the optimum after a change, as if it were a new network."""
+    network, kept = change.network(topology), change.kept(topology)
+    asked = change.demand(topology, demand)
+    if asked is None:
+        return Value(Fraction(0), ())
+    found = solved(network, asked)
+    if found is None:
+        return Value(Fraction(0), tuple(kept[node] for node in _apart(network, asked) or ()))
+    cut = tuple(kept[node] for node in found.cut)
+    return Value(found.algbw, cut, found.bound.proof.kind, found.algbw == found.bound.algbw)
+
+
+def _apart(network: Topology, demand: Demand) -> tuple[int, ...] | None:
+    """Return a set that no link leaves and that data must leave, or None if all that is asked can be reached."""
+    members = demand.members(network)
+    if demand.root is None:
+        pair = unreachable_pair(network, members)
+    else:
+        pair = unreachable_from(network, demand.root, members, backwards=demand.collective.only_reduces)
+    return None if pair is None else tuple(sorted(reached_from(network, [pair[0]])))
+
+
+class Evaluator:
+    """Computes the optimum of changes of one network, and remembers the cuts that it finds."""
+
+    def __init__(self, topology: Topology, demand: Demand) -> None:
+        self.topology, self.demand = topology, demand
+        self._fast = _Forest.of(topology, demand)
+
+    def value(self, change: Change) -> Value:
+        """Return the optimum after `change`."""
+        fast = None if self._fast is None else self._fast.value(change)
+        return value_of(self.topology, self.demand, change) if fast is None else fast
+
+
+class _Forest:
+    """A collective of one forest on a network with balanced switches, with integer capacities."""
+
+    def __init__(self, topology: Topology, demand: Demand, part: Topology) -> None:
+        self._topology, self._demand = topology, demand
+        self._backwards = demand.collective.only_reduces
+        scaled = ScaledTopology.of(part, demand.weights(topology))
+        self._unit = scaled.unit
+        self._places = {(link.source, link.target): place for place, link in enumerate(part.links)}
+        self._tails = np.array([link.source for link in part.links], dtype=np.int64)
+        self._heads = np.array([link.target for link in part.links], dtype=np.int64)
+        if self._backwards:
+            self._tails, self._heads = self._heads, self._tails
+        self._capacities = np.array(scaled.capacities, dtype=np.int64)
+        self._members = demand.members(topology)
+        self._weights = np.zeros(len(topology.nodes), dtype=np.int64)
+        self._weights[list(self._members)] = demand.weights(topology)
+        self._is_switch = np.ones(len(topology.nodes), dtype=np.bool_)
+        self._is_switch[list(self._members)] = False
+        self._cuts: deque[Mask] = deque(maxlen=_REMEMBERED)
+
+    @staticmethod
+    def of(topology: Topology, demand: Demand) -> "_Forest | None":
+        """Return the forest, or None if it needs the solver or wide integers."""
+        if demand.collective is Collective.ALLREDUCE:
+            return None
+        part = usable_part(topology, demand.members(topology))
+        if not part.has_balanced_switches or len(part.links) < len(topology.links):
+            return None
+        scaled = ScaledTopology.of(part)
+        if scaled.total * (scaled.total + len(part.nodes)) * max(1, sum(demand.weights(topology))) > _WIDE:
+            return None
+        return _Forest(topology, demand, part)
+
+    def value(self, change: Change) -> Value | None:
+        """Return the optimum after the change; None if the solver must be asked."""
+        if change.bandwidths:
+            return None
+        capacities = self._left(change)
+        if not self._is_balanced(capacities):
+            return None
+        gone = set(change.nodes)
+        members = [node for node in self._members if node not in gone]
+        weights = self._weights.copy()
+        weights[list(gone)] = 0
+        if len(members) < 2 or not weights.any():
+            return Value(Fraction(0), ())
+        live = capacities > 0
+        apart = self._unreached(members, live)
+        if apart is not None:
+            return Value(Fraction(0), self._given(apart, gone)) if self._demand.root is None else None
+        ratio, inside = self._bottleneck(capacities, live, members, weights)
+        return Value(int(weights.sum()) * self._unit / ratio, self._given(inside, gone))
+
+    def _left(self, change: Change) -> Integers:
+        """Return the capacities that are left; 0 for a link that is gone."""
+        capacities = self._capacities.copy()
+        for one, other in change.links:
+            for way in ((one, other), (other, one)):
+                if way in self._places:
+                    capacities[self._places[way]] = 0
+        if change.nodes:
+            gone = np.zeros(len(self._weights), dtype=np.bool_)
+            gone[list(change.nodes)] = True
+            capacities[gone[self._tails] | gone[self._heads]] = 0
+        return capacities
+
+    def _is_balanced(self, capacities: Integers) -> bool:
+        surplus = np.zeros(len(self._weights), dtype=np.int64)
+        np.add.at(surplus, self._heads, capacities)
+        np.subtract.at(surplus, self._tails, capacities)
+        return not surplus[self._is_switch].any()
+
+    def _unreached(self, members: list[int], live: Mask) -> Mask | None:
+        """Return a set with a member inside that no live arc leaves and that misses a member, or None."""
+        start = members[0]
+        forward = _reached(start, self._tails[live], self._heads[live], len(self._weights))
+        if not forward[members].all():
+            return forward
+        backward = _reached(start, self._heads[live], self._tails[live], len(self._weights))
+        return None if backward[members].all() else ~backward
+
+    def _bottleneck(
+        self, capacities: Integers, live: Mask, members: list[int], weights: Integers
+    ) -> tuple[Fraction, Mask]:
+        """Return the greatest ratio of weight to capacity of a cut, and the cut."""
+        tails, heads, left = self._tails[live].tolist(), self._heads[live].tolist(), capacities[live]
+        of_members = weights[members].tolist()
+        total, whole = int(left.sum()), sum(of_members)
+        known = self._best_known(capacities, members, weights)
+        if known is not None:
+            ratio, inside = known
+            supply, scale = ratio.denominator, ratio.numerator
+            core = core_for(total * scale + whole * supply)
+            problem = core.Problem(len(weights), tails, heads, (left * scale).tolist(), members, of_members)
+            if core.feeds(problem, supply):
+                return ratio, inside
+        core = core_for(whole * total)
+        problem = core.Problem(len(weights), tails, heads, left.tolist(), members, of_members)
+        weight, leaving, cut = core.bottleneck(problem)
+        inside = np.zeros(len(weights), dtype=np.bool_)
+        inside[cut] = True
+        self._cuts.append(inside)
+        return Fraction(weight, leaving), inside
+
+    def _best_known(self, capacities: Integers, members: list[int], weights: Integers) -> tuple[Fraction, Mask] | None:
+        best: tuple[Fraction, Mask] | None = None
+        for inside in self._cuts:
+            weight = int(weights[inside].sum())
+            if weight and not inside[members].all():
+                leaving = int(capacities[inside[self._tails] & ~inside[self._heads]].sum())
+                if best is None or Fraction(weight, leaving) > best[0]:
+                    best = Fraction(weight, leaving), inside
+        return best
+
+    def _given(self, inside: Mask, gone: set[int]) -> tuple[int, ...]:
+        """Return the cut of the network as it was given: the complement if its links were reversed."""
+        chosen = ~inside if self._backwards else inside
+        return tuple(node for node in np.flatnonzero(chosen).tolist() if node not in gone)
+
+
+def _reached(start: int, tails: Integers, heads: Integers, nodes: int) -> Mask:
+    """Return which nodes arcs lead to from `start`; each round follows all arcs of the nodes that were just reached."""
+    reached = np.zeros(nodes, dtype=np.bool_)
+    reached[start] = True
+    count = 1
+    while True:
+        reached[heads[reached[tails]]] = True
+        now = int(reached.sum())
+        if now == count:
+            return reached
+        count = now

@@ -1,0 +1,69 @@
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from forestcoll import failures, optimum, read_schedule, verify, write_failover
+from forestcoll.errors import InputError
+
+
+def test_every_file_is_a_right_schedule_for_its_failure(tmp_path: Path) -> None:
+    made = write_failover("dgx-a100:boxes=2,gpus=2", tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["format"] == "forestcoll.failover/1"
+    assert manifest["healthy"]["algbw"] == str(optimum("dgx-a100:boxes=2,gpus=2").algbw)
+    assert len(manifest["failures"]) == len(made.failures) == 8
+    for row in manifest["failures"]:
+        schedule = read_schedule(tmp_path / row["file"])
+        assert verify(schedule).ok
+        assert str(schedule.algbw) == row["algbw"]
+        ids = [schedule.topology.ids((link.source, link.target)) for link in schedule.topology.links]
+        assert row["change"].split("--") not in ids
+    assert {row["algbw"] for row in manifest["failures"]} == {
+        str(row.value.algbw) for row in failures("dgx-a100:boxes=2,gpus=2").rows
+    }
+
+
+def test_a_failure_that_cuts_off_nodes_has_no_file(tmp_path: Path) -> None:
+    made = write_failover("dgx-a100:boxes=2,gpus=2", tmp_path, "switches")
+    assert [(each.name, each.file is None) for each in made.failures] == [
+        ("b0/nvswitch", False),
+        ("b1/nvswitch", False),
+        ("ib", True),
+    ]
+
+
+def test_a_box_that_fails_is_not_in_the_schedule(tmp_path: Path) -> None:
+    made = write_failover("dgx-a100:boxes=3,gpus=2", tmp_path, "boxes", "allreduce")
+    file = made.failures[1].file
+    assert file is not None
+    schedule = read_schedule(tmp_path / file)
+    assert [node.attributes["box"] for node in schedule.topology.nodes if node.is_compute] == [0, 0, 2, 2]
+
+
+def test_an_interrupted_set_goes_on(tmp_path: Path) -> None:
+    made = write_failover("ring:nodes=4", tmp_path)
+    files = sorted(tmp_path.glob("*.gz"))
+    before = {file: file.stat().st_mtime_ns for file in files}
+    files[1].unlink()
+    with ThreadPoolExecutor(2) as threads:
+        assert write_failover("ring:nodes=4", tmp_path, executor=threads).failures == made.failures
+    after = {file: file.stat().st_mtime_ns for file in files}
+    assert [file for file in files if before[file] != after[file]] == [files[1]]
+
+
+def test_another_network_gets_other_files(tmp_path: Path) -> None:
+    one = write_failover("ring:nodes=4", tmp_path).failures
+    other = write_failover("ring:nodes=4,bandwidth=2", tmp_path).failures
+    assert not {each.file for each in one} & {each.file for each in other}
+
+
+def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="4096 at most"):
+        write_failover("ring:nodes=100", tmp_path, at_once=2)
+    with pytest.raises(InputError, match="at_once is 9"):
+        write_failover("ring:nodes=4", tmp_path, at_once=9)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot make the folder"):
+        write_failover("ring:nodes=4", tmp_path / "file")

@@ -1,0 +1,295 @@
+"""Every row of a study is compared with a fresh run on the changed network."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from fractions import Fraction
+from itertools import combinations
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from forestcoll import changed_network, changes_of, failures, optimum
+from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.progress import Progress
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import load_topology
+from forestcoll.what_if.change import Change
+from forestcoll.what_if.failures import parts_of
+from forestcoll.what_if.study import Study
+from forestcoll.what_if.value import Evaluator, Value
+
+
+def rebuilt(topology: Topology, gone_links: set[tuple[int, int]], gone_nodes: set[int]) -> Topology | None:
+    """Build the network after failures from its parts; None if compute nodes are apart or fewer than two."""
+    builder = TopologyBuilder("changed")
+    for number, node in enumerate(topology.nodes):
+        if number in gone_nodes:
+            continue
+        if node.is_compute:
+            builder.add_compute(node.id, **node.attributes)
+        else:
+            builder.add_switch(node.id, multicast=node.multicast, aggregation=node.aggregation)
+    for link in topology.links:
+        ends = {link.source, link.target}
+        if not ends & gone_nodes and (min(ends), max(ends)) not in gone_links:
+            source, target = topology.ids((link.source, link.target))
+            builder.add_link(source, target, link.bandwidth)
+    try:
+        return builder.build()
+    except InputError:
+        return None
+
+
+def fresh(topology: Topology, changes: Sequence[Change], collective: str) -> Fraction:
+    links = {ends for change in changes for ends in change.links}
+    network = rebuilt(topology, links, {node for change in changes for node in change.nodes})
+    return Fraction(0) if network is None else optimum(network, collective).algbw
+
+
+def all_values(topology: Topology, part: str, collective: str, at_once: int) -> Counter[Fraction]:
+    return Counter(fresh(topology, chosen, collective) for chosen in combinations(parts_of(topology, part), at_once))
+
+
+def counted(study: Study) -> Counter[Fraction]:
+    found: Counter[Fraction] = Counter()
+    for row in study.rows:
+        found[row.value.algbw] += row.count
+    return found
+
+
+def random_network(seed: int, *, one_way: bool = False) -> Topology:
+    draws = random.Random(seed)  # noqa: S311 (networks of a test)
+    builder = TopologyBuilder(f"random {seed}")
+    compute, switches = draws.randint(2, 5), draws.randint(0, 3)
+    nodes = [builder.add_compute(f"g{each}", box=each % 2) for each in range(compute)]
+    nodes += [builder.add_switch(f"s{each}") for each in range(switches)]
+    order = draws.sample(nodes, len(nodes))
+    pairs = [*zip(order, [*order[1:], order[0]], strict=True)]
+    pairs += [(draws.choice(nodes), draws.choice(nodes)) for _ in range(draws.randint(1, 4))]
+    for one, other in pairs:
+        if one != other:
+            bandwidth = Fraction(draws.randint(1, 6), draws.randint(1, 3))
+            builder.add_link(one, other, bandwidth)
+            builder.add_link(other, one, bandwidth if not one_way else draws.randint(1, 4))
+    return builder.build()
+
+
+@pytest.mark.parametrize("part", ["links", "nics", "switches", "boxes"])
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_failures_of_two_boxes_are_those_of_fresh_runs(part: str, collective: str) -> None:
+    topology = load_topology("dgx-a100:boxes=2,gpus=3")
+    study = failures(topology, part, collective)
+    assert counted(study) == all_values(topology, part, collective, 1)
+    assert study.base.algbw == optimum(topology, collective).algbw
+    assert [row.ratio for row in study.rows] == sorted(row.value.algbw / study.base.algbw for row in study.rows)
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("part", ["links", "switches", "boxes"])
+def test_failures_of_random_networks_are_those_of_fresh_runs(seed: int, part: str) -> None:
+    topology = random_network(seed)
+    if part == "switches" and not topology.switches:
+        with pytest.raises(InputError, match="there are no switches that can fail"):
+            failures(topology, part)
+        return
+    assert counted(failures(topology, part)) == all_values(topology, part, "allgather", 1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_failures_with_unbalanced_switches_are_those_of_fresh_runs(seed: int, collective: str) -> None:
+    topology = random_network(seed, one_way=True)
+    assert counted(failures(topology, "links", collective)) == all_values(topology, "links", collective, 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "at_once"), [("dgx-a100:boxes=2,gpus=2", 2), ("torus:dims=3x3", 2), ("ring:nodes=6", 3)]
+)
+def test_several_failures_at_once_are_those_of_fresh_runs(spec: str, at_once: int) -> None:
+    topology = load_topology(spec)
+    assert counted(failures(topology, at_once=at_once)) == all_values(topology, "links", "allgather", at_once)
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_failures_after_a_failure_are_those_of_fresh_runs(at_once: int) -> None:
+    topology = changed_network(load_topology("cluster:box=dgx-a100:gpus=2,boxes=3,rails=2"), ["b1/gpu0--leaf0"])
+    study = failures(topology, at_once=at_once)
+    assert counted(study) == all_values(topology, "links", "allgather", at_once)
+    assert len(study.rows) < sum(row.count for row in study.rows)
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+@pytest.mark.parametrize("seed", [0, 3, 5])
+def test_failures_of_rooted_collectives_are_those_of_fresh_runs(collective: str, seed: int) -> None:
+    topology = random_network(seed)
+    expected: Counter[Fraction] = Counter()
+    for change in parts_of(topology, "links"):
+        network = rebuilt(topology, set(change.links), set())
+        expected[Fraction(0) if network is None else optimum(network, collective, root="g0").algbw] += 1
+    assert counted(failures(topology, "links", collective, root="g0")) == expected
+
+
+def test_failures_with_ranks_are_those_of_fresh_runs() -> None:
+    topology = load_topology("dgx-a100:boxes=2,gpus=4")
+    expected: Counter[Fraction] = Counter()
+    for change in parts_of(topology, "links"):
+        network = rebuilt(topology, set(change.links), set())
+        expected[Fraction(0) if network is None else optimum(network, ranks="0-1,4-5").algbw] += 1
+    assert counted(failures(topology, ranks="0-1,4-5")) == expected
+
+
+def test_a_cut_is_the_bottleneck_that_results() -> None:
+    topology = load_topology("mi250:boxes=2,gpus=8")
+    for row in failures(topology).rows:
+        changed = row.change.applied(topology)
+        inside = set(row.value.cut)
+        leaving = sum(link.bandwidth for link in changed.links if link.source in inside and link.target not in inside)
+        assert row.value.algbw == leaving / Fraction(len(inside & set(topology.compute)), 16)
+
+
+def test_a_set_that_no_link_leaves_shows_where_a_network_falls_apart() -> None:
+    topology = load_topology("mesh:dims=4")
+    for row in failures(topology).rows:
+        inside = set(row.value.cut)
+        assert row.value.algbw == 0
+        assert 0 < len(inside) < 4
+        changed = row.change.applied(topology)
+        assert not [link for link in changed.links if link.source in inside and link.target not in inside]
+
+
+def test_a_box_that_fails_takes_no_part() -> None:
+    row = failures("dgx-a100:boxes=3", "boxes").rows[0]
+    assert (row.change.name, row.count) == ("box 0", 3)
+    assert row.value.algbw == optimum("dgx-a100:boxes=2").algbw
+
+
+def test_a_nic_with_two_ports_fails_as_one() -> None:
+    (row,) = failures("cluster:box=dgx-h100,boxes=2,planes=2", "nics").rows
+    assert (row.change.name, row.count, len(row.change.links)) == ("b0/nic0", 16, 2)
+    (port,) = [row for row in failures("cluster:box=dgx-h100,boxes=2,planes=2").rows if "plane" in row.change.name]
+    assert port.count == 32
+
+
+def test_symmetric_failures_are_one_row() -> None:
+    assert [row.count for row in failures("dgx-a100:boxes=2").rows] == [16, 16]
+    assert [row.count for row in failures("torus:dims=4x4x4").rows] == [64, 64, 64]
+    assert [row.count for row in failures("superpod-h100:boxes=128", "switches").rows] == [1, 128, 32]
+
+
+def test_all_links_of_1024_gpus_are_few_rows() -> None:
+    study = failures("superpod-h100:boxes=128")
+    assert sorted(row.count for row in study.rows) == [32, 1024, 1024]
+    nic = next(row for row in study.rows if row.change.name == "b0/gpu0--leaf0")
+    assert nic.value.algbw == 350 * Fraction(128, 127)
+
+
+def test_executors_give_the_same_rows() -> None:
+    topology = random_network(7)
+    here = failures(topology)
+    with ThreadPoolExecutor(2) as threads:
+        assert failures(topology, executor=threads).rows == here.rows
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
+        assert failures(topology, executor=processes).rows == here.rows
+
+
+def test_a_dask_client_gives_the_same_rows(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, local_directory=tmp_path
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        topology = load_topology("mi250:boxes=2,gpus=8")
+        assert failures(topology, executor=client.get_executor()).rows == failures(topology).rows
+
+
+class Stopping(Progress):
+    """Stops the work after some advances, as Ctrl-C does."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+
+    def advance(self, done: int, total: int) -> None:  # noqa: ARG002
+        self.after -= 1
+        if not self.after:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "sweep.json"
+    topology = load_topology("mi250:boxes=2,gpus=8")
+    with pytest.raises(KeyboardInterrupt):
+        failures(topology, checkpoint=file, progress=Stopping(4))
+    whole = failures(topology)
+    done: list[Change] = []
+    ask = Evaluator.value
+
+    def watched(evaluator: Evaluator, change: Change) -> Value:
+        done.append(change)
+        return ask(evaluator, change)
+
+    monkeypatch.setattr(Evaluator, "value", watched)
+    assert failures(topology, checkpoint=file).rows == whole.rows
+    assert len(done) == len(whole.rows) + 1 - 4
+    done.clear()
+    assert failures(topology, checkpoint=file).rows == whole.rows
+    assert not done
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "is no file of a sweep"),
+        ('{"format": "forestcoll.what-if/1", "question": "x", "values": {}}', "is of another network or collective"),
+        ("[", "line 1"),
+    ],
+)
+def test_a_wrong_checkpoint_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "sweep.json"
+    file.write_text(text)
+    with pytest.raises(InputError, match=said):
+        failures("ring:nodes=4", checkpoint=file)
+
+
+def test_a_damaged_value_of_a_checkpoint_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.json"
+    failures("ring:nodes=4", checkpoint=file)
+    file.write_text(file.read_text().replace('"algbw": "', '"algbw": "x'))
+    with pytest.raises(InputError, match="cannot be read; remove the file"):
+        failures("ring:nodes=4", checkpoint=file)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"topology": "ring:nodes=4", "part": "nodes"}, "nothing called 'nodes' can fail"),
+        ({"topology": "ring:nodes=4", "part": "link"}, "did you mean 'links'"),
+        ({"topology": "ring:nodes=4", "part": "switches"}, "there are no switches that can fail"),
+        ({"topology": "ring:nodes=4", "part": "boxes"}, "no node has the attribute box"),
+        ({"topology": "ring:nodes=4", "part": "nics"}, "a NIC is a link between"),
+        ({"topology": "ring:nodes=4", "at_once": 5}, "at_once is 5; expected an integer from 1 to 4"),
+        ({"topology": "ring:nodes=4", "at_once": 0}, "at_once is 0"),
+        ({"topology": "dgx-a100:boxes=16", "at_once": 4}, "ask for fewer at once"),
+        ({"topology": "ring:nodes=4", "collective": "broadcast"}, "needs a root"),
+        ({"topology": "ring:nodes=4", "ranks": "9"}, "there is no rank"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        failures(**arguments)  # type: ignore[arg-type]
+
+
+def test_one_port_is_refused() -> None:
+    with pytest.raises(NoSolutionError, match="port_model"):
+        failures("tiers")
+
+
+def test_a_degraded_link_is_a_row() -> None:
+    study = changes_of("dgx-a100:boxes=2", without=["b1/gpu0--ib"], degrade=["b0/gpu0--ib=100Gb/s"])
+    (row,) = study.rows
+    assert row.change.name == "b1/gpu0--ib + b0/gpu0--ib=100Gb/s"
+    assert row.value.algbw == optimum(row.change.applied(study.topology)).algbw == 320

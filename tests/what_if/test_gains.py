@@ -1,0 +1,150 @@
+"""Upgrades and new links are compared with fresh runs on the changed networks."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from test_failures import random_network
+
+from forestcoll import additions, optimum, upgrades
+from forestcoll.errors import InputError
+from forestcoll.presentation.what_if import study_page
+from forestcoll.topology import Topology
+from forestcoll.topology.changes import Ends, with_bandwidths
+from forestcoll.topology.registry import load_topology
+from forestcoll.what_if.upgrades import Upgrade
+
+
+def upgraded(topology: Topology, row: Upgrade, bandwidth: Fraction) -> Fraction:
+    factor = bandwidth / row.bandwidth
+    now = {(link.source, link.target): link.bandwidth for link in topology.links}
+    more: dict[Ends, Fraction] = {
+        way: now[way] * factor for ends in row.links for way in (ends, ends[::-1]) if way in now
+    }
+    return optimum(with_bandwidths(topology, more)).algbw
+
+
+@pytest.mark.parametrize(
+    "network", ["dgx-a100:boxes=2,gpus=4", "mi250:boxes=2,gpus=8", "ring:nodes=5", 1, 2, 3, 4, 9, 12]
+)
+def test_every_point_of_a_curve_is_that_of_a_fresh_run(network: str | int) -> None:
+    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    study = upgrades(topology)
+    assert study.base.algbw == optimum(topology).algbw
+    for row in study.rows:
+        for (low, below), (high, above) in zip(row.curve, row.curve[1:], strict=False):
+            assert upgraded(topology, row, low) == below
+            assert upgraded(topology, row, (low + high) / 2) == (below + above) / 2
+        assert upgraded(topology, row, row.at) == row.algbw
+        assert row.ratio == row.algbw / study.base.algbw
+
+
+@pytest.mark.parametrize("network", ["dgx-a100:boxes=2,gpus=4", "mi250:boxes=2,gpus=8", 2, 3, 9])
+def test_a_breakpoint_is_the_least_bandwidth_that_gains_all(network: str | int) -> None:
+    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    for row in upgrades(topology).rows:
+        if row.breakpoint is None:
+            last = row.curve[-1][0]
+            gain = upgraded(topology, row, 5 * last) - upgraded(topology, row, 4 * last)
+            assert gain == row.gain_beyond * last > 0  # type: ignore[operator]
+            continue
+        assert row.gain_beyond == 0
+        assert upgraded(topology, row, 1000 * row.breakpoint) == row.algbw
+        if row.breakpoint > row.bandwidth:
+            assert upgraded(topology, row, row.breakpoint * Fraction(999, 1000)) < row.algbw
+
+
+@pytest.mark.parametrize("network", ["dgx-a100:boxes=2,gpus=4", "mi250:boxes=2,gpus=8", 4])
+def test_upgrades_on_an_executor_are_the_same(network: str | int) -> None:
+    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    for collective in ("allgather", "allreduce"):
+        with ThreadPoolExecutor(2) as threads:
+            assert upgrades(topology, collective, executor=threads).rows == upgrades(topology, collective).rows
+
+
+def test_a_known_breakpoint() -> None:
+    """Two A100 boxes: with b between GPU and NVSwitch, all but one GPU give (25 + b) 16/15; a box gives 400 at most."""
+    row = upgrades("dgx-a100:boxes=2").rows[0]
+    assert row.name == "16 links of 300 GB/s between GPUs and box switches"
+    assert (row.count, str(row.bandwidth), str(row.breakpoint), str(row.algbw)) == (1, "300", "350", "400")
+    assert row.ratio == Fraction(15, 13)
+
+
+def test_more_of_all_links_of_a_ring_always_gains() -> None:
+    row = upgrades("ring:nodes=4").rows[0]
+    assert row.breakpoint is None
+    assert row.at == row.ratio == 2
+
+
+def test_an_allreduce_has_a_breakpoint() -> None:
+    row = upgrades("dgx-a100:boxes=2", "allreduce").rows[0]
+    assert row.breakpoint == 350
+    assert row.algbw == 200
+
+
+@pytest.mark.parametrize("network", ["mesh:dims=4", "dgx-a100:boxes=2,gpus=2", 3, 4, 9])
+def test_new_links_are_those_of_fresh_runs(network: str | int) -> None:
+    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    expected: Counter[Fraction] = Counter()
+    now = {(link.source, link.target): link.bandwidth for link in topology.links}
+    for ends in combinations(range(len(topology.nodes)), 2):
+        more = {way: now.get(way, Fraction(0)) + 3 for way in (ends, ends[::-1])}
+        expected[optimum(with_bandwidths(topology, more)).algbw] += 1
+    study = additions(topology, bandwidth=3)
+    found: Counter[Fraction] = Counter()
+    for row in study.rows:
+        found[row.value.algbw] += row.count
+        changed = row.change.applied(topology)
+        inside = set(row.value.cut)
+        leaving = sum(link.bandwidth for link in changed.links if link.source in inside and link.target not in inside)
+        whole = len(topology.compute)
+        assert row.value.algbw == leaving / Fraction(len(inside & set(topology.compute)), whole)
+    assert found == expected
+
+
+@pytest.mark.parametrize("network", ["mesh:dims=4", "mi250:boxes=2,gpus=8", "dgx-a100:boxes=2,gpus=2", 1, 3, 4, 9])
+def test_pairs_of_a_large_network_that_are_left_out_gain_nothing(
+    network: str | int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    whole = additions(topology, bandwidth=2)
+    monkeypatch.setattr("forestcoll.what_if.additions._MOST_NODES", 0)
+    part = additions(topology, bandwidth=2)
+    gains: list[Counter[Fraction]] = []
+    for study in (whole, part):
+        gains.append(Counter())
+        for row in study.rows:
+            if row.ratio > 1:
+                gains[-1][row.ratio] += row.count
+    assert gains[0] == gains[1]
+    assert len(part.rows) <= len(whole.rows)
+
+
+def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.what_if.additions._MOST_NODES", 0)
+    monkeypatch.setattr("forestcoll.what_if.additions._MOST_PAIRS", 0)
+    with pytest.raises(InputError, match="1 pairs of nodes may gain from a link, 0 at most"):
+        additions("mesh:dims=4")
+
+
+def test_a_large_network_without_a_link_that_gains(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.what_if.additions._MOST_NODES", 0)
+    study = additions("dgx-a100:boxes=4")
+    assert study.rows == ()
+    assert "No new link gains anything." in study_page(study, "new link").lines()
+
+
+def test_a_new_link_is_as_fast_as_both_ends_allow() -> None:
+    names = {row.change.name for row in additions("dgx-a100:boxes=2").rows}
+    assert "b0/gpu0--b0/gpu1=300" in names
+    assert "b0/nvswitch--ib=25" in names
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [("x", "such as 25"), (0, "must be greater than 0"), ("-1GB/s", "greater than 0")]
+)
+def test_a_wrong_bandwidth_is_refused(value: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        additions("ring:nodes=4", bandwidth=value)
