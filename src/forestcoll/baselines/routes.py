@@ -1,0 +1,61 @@
+"""The route of a send between two compute nodes, for algorithms that name only the pair.
+
+It is the widest of the shortest paths whose interior nodes are switches. The width of a path is the least bandwidth of
+its links. Among equally wide paths, the one with lower node numbers is chosen, so that results are the same each time.
+"""
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+
+from forestcoll.topology import Topology
+
+Path = tuple[int, ...]
+
+
+class Routes:
+    """The routes of a network, found when they are needed.
+
+    Args:
+        topology: the network.
+        within: the nodes that routes may visit; None for all.
+    """
+
+    def __init__(self, topology: Topology, within: Collection[int] | None = None) -> None:
+        self._topology = topology
+        self._next: list[list[tuple[int, Fraction]]] = [[] for _ in topology.nodes]
+        allowed = set(range(len(topology.nodes)) if within is None else within)
+        for link in topology.links:
+            if link.source in allowed and link.target in allowed:
+                self._next[link.source].append((link.target, link.bandwidth))
+        self._from: dict[int, Mapping[int, Path]] = {}
+
+    def find(self, source: int, target: int) -> Path | None:
+        """Return the nodes of the route, with both ends; None if only paths through compute nodes exist."""
+        return self.from_node(source).get(target)
+
+    def from_node(self, source: int) -> Mapping[int, Path]:
+        """Return the route from `source` to each node that can be reached through switches."""
+        if source not in self._from:
+            self._from[source] = self._search(source)
+        return self._from[source]
+
+    def _search(self, source: int) -> Mapping[int, Path]:
+        """Find routes level by level: all nodes at one distance, each by its widest path, then those after them."""
+        found: dict[int, Path] = {}
+        level: dict[int, tuple[Fraction | None, Path]] = {source: (None, (source,))}
+        while level:
+            following: dict[int, tuple[Fraction | None, Path]] = {}
+            for node, (width, path) in sorted(level.items()):
+                if node != source and self._topology.nodes[node].is_compute:
+                    continue
+                for target, bandwidth in self._next[node]:
+                    if target in found or target in level:
+                        continue
+                    reached = bandwidth if width is None else min(width, bandwidth)
+                    known = following.get(target)
+                    if known is None or known[0] is None or reached > known[0]:
+                        following[target] = reached, (*path, target)
+            found.update((node, path) for node, (_, path) in following.items())
+            level = following
+        found.pop(source, None)
+        return found

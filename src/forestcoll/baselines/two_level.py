@@ -1,0 +1,92 @@
+"""The two-level forest: each shard crosses to every other box once, over its rail, and spreads inside each box.
+
+A root sends to its peer in every other box, the GPU with the same place in the box. Each peer spreads the data in its
+box, and the root spreads it in its own. Both levels work at the same time. A GPU without a NIC uses the NICs of the other
+GPUs of its box in equal parts.
+
+Source: the same two levels as the hierarchical algorithms of msccl-tools (`hierarchical_allreduce.py`), HiCCL
+(arXiv:2408.05962), and the symmetric kernel RailRing of NCCL 2.30 (`all_gather_gin.cuh`), without barriers.
+
+It is optimal where NICs are the bottleneck and all boxes and NICs are alike. It loses where the links inside a box are
+the bottleneck, because every shard crosses the box once per rail, where NICs differ, and in boxes of different sizes.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.forests import Edge, LogicalTree, forest, schedule_of
+from forestcoll.baselines.spreading import Spreading, Weighted
+from forestcoll.schedule.trees.value import TreeSchedule
+
+
+def two_level(problem: Problem) -> TreeSchedule:
+    """Return the two-level forest of a problem.
+
+    Raises:
+        DoesNotApplyError: compute nodes have no boxes, a box has no link to others, or data cannot spread inside it.
+    """
+    return schedule_of(problem, lambda each: forest(each, _trees(each)))
+
+
+def _trees(problem: Problem) -> Iterator[LogicalTree]:
+    boxes = problem.boxes
+    if not boxes.is_complete:
+        raise DoesNotApplyError("some compute nodes are in no box; two levels need the attribute 'box'")
+    spreading = Spreading(problem)
+    arrivals = problem.transposed().boxes
+    crossings = _Crossings(problem, {node for box in boxes.members for node in box if arrivals.door(node) is not None})
+    for box in boxes.members:
+        for root in box:
+            parts: list[Weighted] = [spreading.trees(root)]
+            for other in boxes.members:
+                if other is not box:
+                    parts.append(_spread(crossings.between(root, box, other), spreading))
+            for weight, edges in _together(parts):
+                yield LogicalTree(root, weight * problem.share, edges)
+
+
+def _spread(crossings: Sequence[Edge], spreading: Spreading) -> Weighted:
+    """Return the trees that cross to a box by `crossings`, in equal parts, and spread in it."""
+    return tuple(
+        (weight / len(crossings), ((sender, entry), *edges))
+        for sender, entry in crossings
+        for weight, edges in spreading.trees(entry)
+    )
+
+
+class _Crossings:
+    """The pairs of compute nodes over which data crosses from box to box."""
+
+    def __init__(self, problem: Problem, entries: set[int]) -> None:
+        self._boxes, self._entries = problem.boxes, entries
+
+    def between(self, root: int, box: Sequence[int], other: Sequence[int]) -> list[Edge]:
+        """Return the pairs over which the data of `root` crosses to `other`, in equal parts."""
+        exits = [root] if self._boxes.door(root) else [node for node in box if self._boxes.door(node)]
+        entries = [node for node in other if node in self._entries]
+        if not exits or not entries:
+            raise DoesNotApplyError("a box has no link to others")
+        return [pair for leaving in exits for pair in self._rail(leaving, box.index(leaving), other, entries)]
+
+    @staticmethod
+    def _rail(leaving: int, place: int, other: Sequence[int], entries: Sequence[int]) -> list[Edge]:
+        """Return the pair with the peer of `leaving`; if the peer has no NIC, the pairs with all entries."""
+        if place < len(other) and other[place] in entries:
+            return [(leaving, other[place])]
+        return [(leaving, entry) for entry in entries]
+
+
+def _together(parts: Sequence[Weighted]) -> Iterable[tuple[Fraction, tuple[Edge, ...]]]:
+    """Join trees of the root's box with those of other boxes, splitting them where their weights differ."""
+    places = [0] * len(parts)
+    left = [part[0][0] for part in parts]
+    while places[0] < len(parts[0]):
+        weight = min(left)
+        yield weight, tuple(edge for part, place in zip(parts, places, strict=True) for edge in part[place][1])
+        for number, part in enumerate(parts):
+            left[number] -= weight
+            if not left[number]:
+                places[number] += 1
+                if places[number] < len(part):
+                    left[number] = part[places[number]][0]
