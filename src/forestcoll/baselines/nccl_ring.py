@@ -11,11 +11,11 @@ Where it loses: a ring takes (N-1)/N of the data into every box, although (B-1)/
 8 GPUs, this is a factor of 15/8; for 16 boxes, 1.058.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
 from forestcoll.baselines.forests import rings, schedule_of
-from forestcoll.baselines.ring_orders import closed_orders, open_orders
+from forestcoll.baselines.ring_orders import Order, closed_orders, open_orders
 from forestcoll.schedule.trees.value import TreeSchedule
 
 Ends = tuple[int, int]
@@ -28,23 +28,30 @@ def nccl_ring(problem: Problem) -> TreeSchedule:
     Raises:
         DoesNotApplyError: compute nodes have no boxes, a box has no link to others, or no ring through a box exists.
     """
-    return schedule_of(problem, lambda each: rings(each, list(_rings(each))))
+    if not problem.boxes.is_complete:
+        raise DoesNotApplyError("some compute nodes are in no box; NCCL's rings need the attribute 'box'")
+    return schedule_of(problem, lambda each: rings(each, _rings(each)))
 
 
-def _rings(problem: Problem) -> Iterator[list[int]]:
-    boxes = problem.boxes
-    if not boxes.is_complete:
-        raise DoesNotApplyError("some compute nodes are in no box; rings of NCCL need the attribute 'box'")
-    if len(boxes.members) == 1:
-        yield from closed_orders(problem, boxes.members[0])
-        return
-    ends = [_ends(problem, box) for box in boxes.members]
+def _rings(problem: Problem) -> list[list[int]]:
+    boxes = problem.boxes.members
+    if len(boxes) == 1:
+        return [list(order) for order in closed_orders(problem, boxes[0])]
+    return [[node for path in paths for node in path] for paths in channel_paths(problem)]
+
+
+def channel_paths(problem: Problem) -> list[list[Order]]:
+    """Return the channels between boxes: for each channel, its path through each box, from the NIC where it enters.
+
+    Raises:
+        DoesNotApplyError: as `nccl_ring`.
+    """
+    ends = [_ends(problem, box) for box in problem.boxes.members]
     channels = min(map(len, ends))
     if not channels:
         raise DoesNotApplyError("a box has no link to others")
-    paths = [open_orders(problem, box, each[:channels]) for box, each in zip(boxes.members, ends, strict=True)]
-    for channel in range(channels):
-        yield [node for path in paths for node in path[channel]]
+    by_box = [open_orders(problem, box, each[:channels]) for box, each in zip(problem.boxes.members, ends, strict=True)]
+    return [[paths[channel] for paths in by_box] for channel in range(channels)]
 
 
 def _ends(problem: Problem, box: Sequence[int]) -> list[Ends]:
