@@ -39,6 +39,11 @@ def schedule_of(problem: Problem, allgather: Callable[[Problem], Part]) -> TreeS
         parts.append(_reversed(allgather(problem.transposed())))
     if problem.collective is not Collective.REDUCE_SCATTER:
         parts.append(allgather(problem))
+    return joined_schedule(problem, parts)
+
+
+def joined_schedule(problem: Problem, parts: Sequence[Part]) -> TreeSchedule:
+    """Return the schedule whose phases are `parts`, one after the other."""
     routes, phases = _joined(parts)
     return TreeSchedule(
         topology=problem.topology,

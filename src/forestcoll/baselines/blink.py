@@ -1,0 +1,38 @@
+"""Blink: an allreduce along the best packing of broadcast trees from one root, and the same trees reversed.
+
+The root is the compute node with the fastest broadcast. Data is reduced to it along a packing of reduce trees, then
+broadcast along a packing of broadcast trees; both go on at the same time, so their loads add up.
+
+Source: G. Wang et al., Blink, MLSys 2020, for networks without switches. Blink+Switch is the extension to switches that
+the ForestColl paper compares with (arXiv:2402.06787, section 6.2).
+
+Where it loses: each packing is the best for itself, so both use the same links fully. A split of the capacity between
+reduce and broadcast would be up to twice as fast, with one root too.
+"""
+
+from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.forests import joined_schedule
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.generate import generate
+from forestcoll.solver.optimum import optimum
+
+
+def blink(problem: Problem) -> TreeSchedule:
+    """Return the schedule of Blink.
+
+    Raises:
+        DoesNotApplyError: the network has switches.
+    """
+    if problem.topology.switches:
+        raise DoesNotApplyError("Blink needs a network without switches; blink-switch is its extension to switches")
+    return blink_switch(problem)
+
+
+def blink_switch(problem: Problem) -> TreeSchedule:
+    """Return the schedule of Blink with its extension to switches."""
+    topology, ranks = problem.topology, problem.demand.ranks
+    names = [topology.nodes[member].id for member in problem.members]
+    algbws = [optimum(topology, "broadcast", root=name, ranks=ranks).algbw for name in names]
+    root = names[algbws.index(max(algbws))]
+    packings = [generate(topology, collective, root=root, ranks=ranks) for collective in ("reduce", "broadcast")]
+    return joined_schedule(problem, [(each.routes, each.phases[0]) for each in packings])
