@@ -1,0 +1,41 @@
+"""The table of all baselines, in the order in which they are listed."""
+
+from collections.abc import Iterable
+
+from forestcoll.baselines.baseline import Baseline, Family
+from forestcoll.baselines.blink import blink, blink_switch
+from forestcoll.baselines.nccl_ring import nccl_ring
+from forestcoll.baselines.nccl_tree import nccl_tree
+from forestcoll.baselines.two_level import two_level
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError, did_you_mean, shown
+
+_ALLREDUCE = frozenset({Collective.ALLREDUCE})
+_UNROOTED = frozenset({Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE})
+
+BASELINES: tuple[Baseline, ...] = (
+    Baseline("nccl-ring", Family.TREES, _UNROOTED, nccl_ring),
+    Baseline("nccl-tree", Family.TREES, _ALLREDUCE, nccl_tree),
+    Baseline("two-level", Family.TREES, _UNROOTED, two_level),
+    Baseline("blink", Family.TREES, _ALLREDUCE, blink),
+    Baseline("blink-switch", Family.TREES, _ALLREDUCE, blink_switch),
+)
+"""All baselines. A new one is a file in this folder and a line here."""
+
+
+def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
+    """Return the baselines with these names, in this order; all baselines if `names` is None.
+
+    Raises:
+        InputError: a name is unknown.
+    """
+    known = {each.name: each for each in BASELINES}
+    if names is None:
+        return BASELINES
+    chosen = []
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise InputError(f"there is no baseline {shown(name)}; {hint}there are {', '.join(known)}")
+        chosen.append(known[name])
+    return tuple(chosen)

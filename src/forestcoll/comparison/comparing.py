@@ -1,0 +1,132 @@
+"""Compare the optimum of a collective with well-known algorithms and with schedules from files."""
+
+import os
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.table import baselines_named
+from forestcoll.collective import Collective
+from forestcoll.comparison.reasons import reason_for
+from forestcoll.comparison.value import Comparison, Row, Skipped
+from forestcoll.errors import InputError
+from forestcoll.progress import SILENT, Progress
+from forestcoll.proof import Bound
+from forestcoll.ranks import RanksLike
+from forestcoll.request import Demand, Request
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.shapes import shape_of
+from forestcoll.simulation import Costs, simulate
+from forestcoll.solver.generate import schedule_of
+from forestcoll.solver.optimum import solve
+from forestcoll.topology import Topology, TopologyLike
+from forestcoll.verification import certified, verify
+from forestcoll.verification.reading import read_verified
+
+SIZES = (2**20, 2**24, 2**27, 2**30)
+"""The sizes of M in bytes for which times are simulated by default."""
+
+
+def compare(  # noqa: PLR0913 (the collective, and what to compare)
+    topology: TopologyLike,
+    collective: Collective | str = Collective.ALLGATHER,
+    *,
+    ranks: RanksLike | None = None,
+    sizes: Sequence[int] = SIZES,
+    baselines: Iterable[str] | None = None,
+    against: Iterable[str | os.PathLike[str]] = (),
+    costs: Costs | None = None,
+    progress: Progress = SILENT,
+) -> Comparison:
+    """Compare the optimum of a collective with well-known algorithms and with schedules from files.
+
+    Every schedule is verified first.
+
+    Args:
+        topology: as for `optimum`.
+        collective: an allgather, a reduce-scatter or an allreduce.
+        ranks: as for `optimum`.
+        sizes: the sizes of M for which times are simulated, in bytes.
+        baselines: the names of the algorithms; all that apply if None.
+        against: files with schedules of the same collective on the same network.
+        costs: the costs of a send for the simulation.
+        progress: receives the stages of the work.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        InputError: an argument is not valid, or a file holds a schedule of another collective or network.
+
+    Example:
+        >>> from forestcoll import compare
+        >>> found = compare("dgx-a100:boxes=2", baselines=["nccl-ring", "two-level"])
+        >>> [(row.name, str(row.algbw)) for row in found.rows]
+        [('forestcoll', '1040/3'), ('two-level', '2400/7'), ('nccl-ring', '640/3')]
+    """
+    chosen = baselines_named(baselines)
+    solution = solve(topology, Request.of(collective, ranks), progress=progress)
+    best = solution.optimum
+    demand = best.demand
+    if demand.collective.has_root:
+        raise InputError(f"compare has no algorithms for {demand.collective.with_article}; use an allgather, a "
+                         "reduce-scatter or an allreduce")
+    rows = _Rows(best.topology, demand, best.bound, tuple(sizes), costs)
+    rows.add("forestcoll", schedule_of(solution, progress=progress))
+    problem, skipped = Problem(best.topology, demand), []
+    for baseline in chosen:
+        progress.begin(f"comparing with {baseline.name}")
+        if demand.collective not in baseline.collectives:
+            skipped.append(Skipped(baseline.name, f"not an algorithm for {demand.collective.with_article}"))
+            continue
+        try:
+            rows.add(baseline.name, baseline.make(problem))
+        except DoesNotApplyError as error:
+            skipped.append(Skipped(baseline.name, str(error)))
+    for file in against:
+        rows.add(os.fspath(file), _from_file(file, best.topology, demand, progress))
+    return rows.comparison(skipped)
+
+
+def _from_file(file: str | os.PathLike[str], topology: Topology, demand: Demand, progress: Progress) -> Schedule:
+    """Read and verify a schedule, and check that it answers the same question."""
+    schedule, _ = read_verified(file, progress=progress)
+    if schedule.demand != demand:
+        raise InputError(f"{os.fspath(file)}: a schedule of another collective or other ranks; compare the same ones")
+    theirs = sorted((schedule.topology.ids((link.source, link.target)), link.bandwidth) for link in schedule.topology.links)
+    ours = sorted((topology.ids((link.source, link.target)), link.bandwidth) for link in topology.links)
+    if theirs != ours:
+        raise InputError(f"{os.fspath(file)}: a schedule for another network; compare schedules of one network")
+    return schedule
+
+
+class _Rows:
+    """Collects the rows of a comparison."""
+
+    def __init__(
+        self, topology: Topology, demand: Demand, bound: Bound, sizes: tuple[int, ...], costs: Costs | None
+    ) -> None:
+        self._topology, self._demand, self._bound, self._sizes, self._costs = topology, demand, bound, sizes, costs
+        self._rows: list[Row] = []
+
+    def add(self, name: str, schedule: Schedule) -> None:
+        """Verify a schedule, and add its row."""
+        algbw = certified(verify(schedule)).algbw or Fraction(0)
+        self._rows.append(
+            Row(
+                name=name,
+                family=schedule.kind,
+                schedule=schedule,
+                algbw=algbw,
+                share=algbw / self._bound.algbw,
+                height=shape_of(schedule).hops,
+                times=simulate(schedule, self._sizes, self._costs),
+                reason=reason_for(schedule, algbw, self._bound, self._demand),
+            )
+        )
+
+    def comparison(self, skipped: Sequence[Skipped]) -> Comparison:
+        """Return the comparison, with the fastest row first."""
+        rows = tuple(sorted(self._rows, key=lambda row: -row.algbw))
+        best = max(row.algbw for row in rows)
+        return Comparison(self._topology, self._demand, best, self._bound, rows, tuple(skipped))

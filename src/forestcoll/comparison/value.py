@@ -1,0 +1,100 @@
+"""The value of a comparison: a row for each schedule, and the algorithms that do not apply with the reason."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.display import Displayed
+from forestcoll.proof import Bound
+from forestcoll.request import Demand
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.simulation import Point
+from forestcoll.topology import Topology
+
+
+@dataclass(frozen=True)
+class Row:
+    """One schedule of a comparison.
+
+    Attributes:
+        name: the algorithm, or the file.
+        family: `trees` or `steps`.
+        schedule: the schedule.
+        algbw: what the schedule achieves for large data, in the topology's unit, as `verify` computed it.
+        share: `algbw` as a part of the optimum.
+        height: the most sends one after another on the path of a piece of data, over all phases.
+        times: the simulated time for each size.
+        reason: one sentence that says what limits the schedule.
+    """
+
+    name: str
+    family: str
+    schedule: Schedule
+    algbw: Fraction
+    share: Fraction
+    height: int
+    times: tuple[Point, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """An algorithm that does not apply.
+
+    Attributes:
+        name: the algorithm.
+        reason: why it does not apply, in one sentence.
+    """
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Displayed):
+    """Schedules of one collective on one network, compared with the optimum.
+
+    Attributes:
+        topology: the network.
+        demand: the collective and its parameters.
+        optimal_algbw: the best algbw that is known, in the topology's unit; `bound` says what no schedule can exceed.
+        bound: the bound with its proof.
+        rows: the schedules, the fastest first; `forestcoll` is one of them.
+        skipped: the algorithms that do not apply.
+    """
+
+    topology: Topology
+    demand: Demand
+    optimal_algbw: Fraction
+    bound: Bound
+    rows: tuple[Row, ...]
+    skipped: tuple[Skipped, ...]
+
+    def __repr__(self) -> str:
+        names = ", ".join(row.name for row in self.rows)
+        return f"<Comparison: {self.demand.collective.value} on {self.topology.name!r}: {names}>"
+
+    def row(self, name: str) -> Row:
+        """Return the row of an algorithm or file.
+
+        Raises:
+            KeyError: there is no such row.
+        """
+        for each in self.rows:
+            if each.name == name:
+                return each
+        raise KeyError(name)
+
+    def records(self) -> list[dict[str, object]]:
+        """Return one flat dictionary for each row, as `pandas.DataFrame` takes them."""
+        return [
+            {
+                "name": row.name,
+                "family": row.family,
+                "algbw": float(row.algbw),
+                "share": float(row.share),
+                "height": row.height,
+                **{f"time_us_{point.size}": point.seconds * 1e6 for point in row.times},
+                "reason": row.reason,
+            }
+            for row in self.rows
+        ]
