@@ -18,6 +18,10 @@ EXAMPLES = {
         "forestcoll export schedule.json --to msccl-xml -o program.xml",
         "forestcoll check-program program.xml --dialect microsoft",
     ),
+    "compare": (
+        "forestcoll compare dgx-a100:boxes=2",
+        "forestcoll compare dgx-a100:boxes=2 --collective allreduce --baselines nccl-ring,nccl-tree --json",
+    ),
     "export": (
         "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to msccl-xml --dialect rccl -o program.xml",

@@ -25,6 +25,7 @@ _COMMANDS = {
     "broadcast-series": "Broadcast message after message at the greatest rate.",
     "bounds": "Say what no schedule can beat, and why.",
     "check-program": "Check a program for a runtime that anyone wrote.",
+    "compare": "Compare the optimum with well-known algorithms.",
     "export": "Write a schedule as a program for a runtime.",
     "find-topology": "Find networks built for collectives.",
     "generate": "Write a schedule that reaches the optimum, verified.",
