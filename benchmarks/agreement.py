@@ -1,10 +1,10 @@
-"""Do `optimum`, `generate`, `bounds` and `verify` state one algbw and one bound, and does every proof check?
+"""Compare `optimum`, `generate`, `bounds` and `verify`: they must state one algbw and one bound with a valid proof.
 
     python benchmarks/agreement.py --networks 2000 --seed 0
 
-Each network is drawn at random: full duplex and one-way links, switches that take in more than they send on or less,
-that copy or add up, bandwidths far apart; with a collective, ranks whose others may be relays, shards, and a number of
-trees. What disagrees is printed with the network; the last line counts what was compared.
+Each network is random: it has full-duplex and one-way links, balanced and unbalanced switches, some of which can
+multicast or aggregate, and very different bandwidths. The collective, ranks, shards and the number of trees are random
+too. Each disagreement is printed with its network. The last line counts the comparisons.
 """
 
 import argparse
@@ -28,7 +28,7 @@ ABILITIES = ((False, False), (False, False), (True, False), (False, True), (True
 
 
 def bandwidths(random: Random) -> Callable[[], Fraction]:
-    """Return what draws bandwidths of one kind."""
+    """Return a function that draws bandwidths of one kind."""
     return random.choice(
         [
             lambda: Fraction(1),
@@ -41,7 +41,7 @@ def bandwidths(random: Random) -> Callable[[], Fraction]:
 
 
 def network(random: Random) -> Topology:
-    """Return a network of two to six compute nodes and up to three switches, or draw again until all are connected."""
+    """Return a network of two to six compute nodes and up to three switches, all of them connected."""
     while True:
         builder = TopologyBuilder("random")
         nodes = random.randint(2, 6)
@@ -72,28 +72,28 @@ def _add_links(builder: TopologyBuilder, names: list[Any], random: Random) -> No
 
 
 def arguments_for(topology: Topology, random: Random) -> dict[str, Any]:
-    """Return arguments of `optimum`."""
+    """Return random arguments of `optimum`."""
     collective = random.choice(SCHEDULED)
-    asked: dict[str, Any] = {"collective": collective}
+    options: dict[str, Any] = {"collective": collective}
     members = list(range(len(topology.compute)))
     if len(members) > 2 and random.random() < 0.4:
         members = sorted(random.sample(members, random.randint(2, len(members))))
-        asked["ranks"] = members
+        options["ranks"] = members
     ids = topology.ids(topology.compute)
     if collective.has_root:
-        asked["root"] = ids[random.choice(members)]
+        options["root"] = ids[random.choice(members)]
     if collective.has_shards and random.random() < 0.2:
         counts = [random.randint(0, 4) for _ in members]
         counts[0] += 1
-        asked["shards"] = {ids[each]: Fraction(n, sum(counts)) for each, n in zip(members, counts, strict=True)}
+        options["shards"] = {ids[each]: Fraction(n, sum(counts)) for each, n in zip(members, counts, strict=True)}
     number = random.choice((None, "trees", "max_trees"))
     if number is not None:
-        asked[number] = random.randint(1, 6)
-    return asked
+        options[number] = random.randint(1, 6)
+    return options
 
 
 def main() -> None:
-    """Compare, and exit with status 1 if anything disagrees."""
+    """Compare the results, and exit with status 1 if there is a disagreement."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
@@ -102,13 +102,13 @@ def main() -> None:
     faults = 0
     start = time.perf_counter()
     for number in range(arguments.networks):
-        random = Random(f"{arguments.seed}/{number}")  # noqa: S311 (a network is no secret)
+        random = Random(f"{arguments.seed}/{number}")  # noqa: S311 (not for security)
         topology = network(random)
-        asked = arguments_for(topology, random)
-        found = disagreement(topology, asked, counts)
+        options = arguments_for(topology, random)
+        found = disagreement(topology, options, counts)
         if found:
             faults += 1
-            print(f"{number}: {found}\n  asked: {asked}\n  network: {topology_to_document(topology)}", flush=True)
+            print(f"{number}: {found}\n  arguments: {options}\n  network: {topology_to_document(topology)}", flush=True)
     counted = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
     print(f"{faults} disagreements in {time.perf_counter() - start:.0f} s: {counted}")
     sys.exit(bool(faults))

@@ -1,9 +1,9 @@
-"""Time of the engine on loopback: against the plain Python executor in one process and, if torch is there, gloo.
+"""Measure the engine on loopback, and compare it with the plain Python executor and, if torch is installed, gloo.
 
     .venv/bin/python benchmarks/runtime.py [--topology ring:nodes=8] [--sizes 1KB,1MB,16MB] [--collective allreduce]
 
-Ranks are processes of this machine, so the figures say what the engine costs, not what a network gives. Each row is
-the median of several runs, after one that is not counted; a run is over when the last rank is done.
+Ranks are processes of this machine, so the figures show the cost of the engine and not the speed of a network. Each row
+is the median of several runs after a warm-up run. A run ends when the last rank has finished.
 """
 
 import argparse
@@ -34,13 +34,13 @@ Call: TypeAlias = Callable[[AnyArray], Work]
 
 @dataclass(frozen=True)
 class Job:
-    """What is measured, as every process gets it.
+    """A measurement, as it is sent to every process.
 
     Attributes:
-        topology: the network, as the command line takes it.
-        collective: what is run.
-        counts: how many elements of 4 bytes, for each row.
-        runs: of each row.
+        topology: the network, as on the command line.
+        collective: the collective.
+        counts: the number of elements of 4 bytes for each row.
+        runs: the number of runs for each row.
     """
 
     topology: str
@@ -49,13 +49,13 @@ class Job:
     runs: int
 
     def schedule(self) -> TreeSchedule:
-        """Return the schedule; each process makes it for itself, and always the same."""
+        """Return the schedule. Each process generates the same one."""
         return generate(build_topology(self.topology), self.collective)
 
 
 @dataclass(frozen=True)
 class Seat:
-    """One process's place among the others."""
+    """The rank of a process and its connection to the others."""
 
     rank: int
     size: int
@@ -131,7 +131,7 @@ def gloo_rank(job: Job, seat: Seat) -> None:
 
 
 def timed(job: Job, seat: Seat, call: Callable[[AnyArray], object]) -> Iterator[tuple[float, float]]:
-    """Yield when each run began and ended on this rank; the clock is the same for all processes."""
+    """Yield the start and end of each run on this rank. All processes use the same clock."""
     for count in job.counts:
         length = count // seat.size if job.collective == "allgather" else count // seat.size * seat.size
         data = np.ones(length, dtype=np.float32)
@@ -144,7 +144,7 @@ def timed(job: Job, seat: Seat, call: Callable[[AnyArray], object]) -> Iterator[
 
 
 def reference_time(plan: Plan, count: int) -> float:
-    """Return how long the plain executor takes for all ranks, in seconds."""
+    """Return the time of the plain executor for all ranks, in seconds."""
     count -= count % plan.size
     layout = layout_of(plan, count, None, 4)
     lengths = layout.counts if plan.collective is Collective.ALLGATHER else [count] * plan.size

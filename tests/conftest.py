@@ -1,4 +1,4 @@
-"""Fixtures for all tests. Beside it stand `networks` and `oracles`: pytest puts this folder on the import path."""
+"""Fixtures for all tests. pytest puts this folder on the import path, so tests can import `networks` and `oracles`."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from forestcoll.core import Core, cores
 
 @pytest.fixture(params=list(cores()))
 def core(request: pytest.FixtureRequest) -> Core:
-    """Each of the cores in turn."""
+    """Return each core in turn."""
     return cores()[request.param]

@@ -1,15 +1,19 @@
-"""Random networks for hypothesis: small enough to try every cut, and as odd as networks get.
+"""Random networks for hypothesis. They are small enough to try every cut, and include unusual cases.
 
 The incoming and outgoing bandwidths of each switch are equal. Those of compute nodes may differ, in
 `one_way_networks(unbalanced=True)`.
 """
 
+from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from forestcoll.collective import Collective
 from forestcoll.topology import Topology, TopologyBuilder
 
 MOST_NODES = 8
@@ -40,9 +44,9 @@ def examples(count: int) -> settings:
 
 @st.composite
 def _nodes(draw: st.DrawFn, most: int, *, switches: bool) -> tuple[TopologyBuilder, list[int], list[int]]:
-    """Add nodes 0, 1, … of both kinds in any order, some of the switches to stay without links.
+    """Add nodes 0, 1, … of both kinds in any order. Some of the switches will have no links.
 
-    Return the builder, the compute nodes and all nodes that links may use.
+    Return the builder, the compute nodes, and all nodes that can have links.
     """
     compute = draw(st.integers(2, most))
     linked = draw(st.integers(0, min(3, most - compute))) if switches else 0
@@ -66,7 +70,7 @@ def duplex_networks(
     switches: bool = True,
     kinds: st.SearchStrategy[st.SearchStrategy[Fraction]] = ANY_KIND,
 ) -> Topology:
-    """A random tree of full-duplex links and a few links more, some of them parallel."""
+    """A random tree of full-duplex links and a few more links, some of them parallel."""
     builder, _, nodes = draw(_nodes(most, switches=switches))
     bandwidths = draw(kinds)
     nodes = draw(st.permutations(nodes))
@@ -94,7 +98,7 @@ def one_way_networks(
     unbalanced: bool = True,
     kinds: st.SearchStrategy[st.SearchStrategy[Fraction]] = ANY_KIND,
 ) -> Topology:
-    """A union of one-way walks: one closed walk past every compute node, others closed or, if `unbalanced`, open.
+    """A union of one-way walks: a closed walk through all compute nodes, and others, which may be open if `unbalanced`.
 
     Open walks begin and end on compute nodes, so that every switch is balanced but compute nodes are not.
     """
@@ -121,7 +125,7 @@ def networks(
     switches: bool = True,
     kinds: st.SearchStrategy[st.SearchStrategy[Fraction]] = ANY_KIND,
 ) -> st.SearchStrategy[Topology]:
-    """Return networks of every sort."""
+    """Return a strategy for balanced and unbalanced networks of full-duplex or one-way links."""
     return st.one_of(
         duplex_networks(most=most, switches=switches, kinds=kinds),
         one_way_networks(most=most, switches=switches, unbalanced=False, kinds=kinds),
@@ -133,7 +137,7 @@ def networks(
 def uneven_networks(
     draw: st.DrawFn, *, most: int = 7, kinds: st.SearchStrategy[st.SearchStrategy[Fraction]] = ANY_KIND
 ) -> Topology:
-    """One-way links between any nodes: switches may be unbalanced, and may be dead ends.
+    """Networks of one-way links between any nodes. Switches may be unbalanced or dead ends.
 
     Compute nodes reach each other.
     """
@@ -153,14 +157,28 @@ def uneven_networks(
 
 @st.composite
 def ranks_for(draw: st.DrawFn, topology: Topology) -> tuple[int, ...]:
-    """Ranks of a random network, two or more, by their places among its compute nodes."""
+    """Two or more ranks of a random network, as indices into its compute nodes."""
     count = len(topology.compute)
     return tuple(sorted(draw(st.permutations(range(count)))[: draw(st.integers(2, count))]))
 
 
 @st.composite
 def shards_for(draw: st.DrawFn, topology: Topology) -> dict[int, Fraction]:
-    """Shards of any size for the nodes of a random network, by their ids, 0 among them."""
+    """Shards of any size, including 0, for the nodes of a random network, by id."""
     counts = draw(st.lists(st.integers(0, 6), min_size=len(topology.compute), max_size=len(topology.compute)))
     counts[draw(st.integers(0, len(counts) - 1))] += 1
     return {node: Fraction(count, sum(counts)) for node, count in zip(topology.compute, counts, strict=True)}
+
+
+def with_abilities(topology: Topology, abilities: Iterable[tuple[bool, bool]]) -> Topology:
+    """Return the topology with `multicast` and `aggregation` of each switch in order, as far as `abilities` go."""
+    nodes = list(topology.nodes)
+    for switch, (multicast, aggregation) in zip(topology.switches, abilities, strict=False):
+        nodes[switch] = replace(nodes[switch], multicast=multicast, aggregation=aggregation)
+    return replace(topology, nodes=tuple(nodes))
+
+
+def arguments_for(topology: Topology, collective: Collective, place: int = 0) -> dict[str, Any]:
+    """Return the arguments of a collective, with a root if it needs one: the compute node with the index `place`."""
+    root = topology.nodes[topology.compute[place % len(topology.compute)]].id
+    return {"collective": collective} | ({"root": root} if collective.has_root else {})

@@ -1,7 +1,7 @@
-"""One answer everywhere: what `optimum`, `generate`, `bounds` and `verify` state for the same arguments is compared."""
+"""Compare the results of `optimum`, `generate`, `bounds` and `verify` for the same arguments."""
 
 from collections import Counter
-from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 from hypothesis import strategies as st
@@ -16,61 +16,57 @@ from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.verification import verify
-from networks import SMALL, networks, ranks_for, shards_for, uneven_networks
+from networks import SMALL, networks, ranks_for, shards_for, uneven_networks, with_abilities
 
 
 @st.composite
 def drawn_networks(draw: st.DrawFn, *, most: int = 7) -> Topology:
-    """A random network of any kind, some of its switches able to copy and add up."""
+    """A random network of any kind. Some of its switches can multicast or aggregate."""
     kinds = draw(st.sampled_from([None, st.just(SMALL)]))
-    asked: dict[str, Any] = {"most": most} | ({} if kinds is None else {"kinds": kinds})
-    topology = draw(st.one_of(networks(**asked), uneven_networks(**asked)))
+    options: dict[str, Any] = {"most": most} | ({} if kinds is None else {"kinds": kinds})
+    topology = draw(st.one_of(networks(**options), uneven_networks(**options)))
     if not draw(st.booleans()):
         return topology
     abilities = draw(st.lists(st.sampled_from([(False, False), (True, False), (True, True)]), min_size=1, max_size=4))
-    nodes = list(topology.nodes)
-    for place, switch in enumerate(topology.switches):
-        multicast, aggregation = abilities[place % len(abilities)]
-        nodes[switch] = replace(nodes[switch], multicast=multicast, aggregation=aggregation)
-    return replace(topology, nodes=tuple(nodes))
+    return with_abilities(topology, cycle(abilities))
 
 
 @st.composite
-def asked_of(draw: st.DrawFn, topology: Topology) -> dict[str, Any]:
-    """Arguments of `optimum` for a network: a collective, perhaps ranks, shards, and a number of trees."""
+def drawn_arguments(draw: st.DrawFn, topology: Topology) -> dict[str, Any]:
+    """Arguments of `optimum` for a network: a collective, and possibly ranks, shards, and a number of trees."""
     collective = draw(st.sampled_from(SCHEDULED))
-    asked: dict[str, Any] = {"collective": collective}
+    options: dict[str, Any] = {"collective": collective}
     members = topology.compute
     if draw(st.booleans()):
         ranks = draw(ranks_for(topology))
-        asked["ranks"] = ranks
+        options["ranks"] = ranks
         members = tuple(topology.compute[rank] for rank in ranks)
     if collective.has_root:
-        asked["root"] = topology.nodes[draw(st.sampled_from(members))].id
-    if collective.has_shards and "ranks" not in asked and draw(st.integers(0, 3)) == 0:
-        asked["shards"] = draw(shards_for(topology))
+        options["root"] = topology.nodes[draw(st.sampled_from(members))].id
+    if collective.has_shards and "ranks" not in options and draw(st.integers(0, 3)) == 0:
+        options["shards"] = draw(shards_for(topology))
     number = draw(st.sampled_from([None, "trees", "max_trees"]))
     if number is not None:
-        asked[number] = draw(st.integers(1, 5))
-    return asked
+        options[number] = draw(st.integers(1, 5))
+    return options
 
 
-def disagreement(topology: Topology, asked: dict[str, Any], counts: Counter[str]) -> str | None:
-    """Return what disagrees, in words, or None."""
+def disagreement(topology: Topology, options: dict[str, Any], counts: Counter[str]) -> str | None:
+    """Return a description of the first disagreement, or None."""
     counts["networks"] += 1
     try:
-        best = optimum(topology, **asked)
+        best = optimum(topology, **options)
     except NoSolutionError:
         counts["refused"] += 1
         return None
     counts[f"proof {best.bound.proof.kind}"] += 1
     counts["below the bound"] += not best.is_optimal
-    schedule = generate(topology, **asked)
+    schedule = generate(topology, **options)
     return (
         _of_proof(best)
         or _of_schedule(best, schedule)
-        or _of_numbers(topology, asked, best)
-        or _of_bounds(topology, asked, best)
+        or _of_numbers(topology, options, best)
+        or _of_bounds(topology, options, best)
     )
 
 
@@ -95,12 +91,12 @@ def _of_schedule(best: Optimum, schedule: TreeSchedule) -> str | None:
     return None
 
 
-def _of_numbers(topology: Topology, asked: dict[str, Any], best: Optimum) -> str | None:
-    """The best of 1 to K trees is what `optimum` states for its number, and no worse than the best of fewer."""
-    most = asked.get("max_trees")
+def _of_numbers(topology: Topology, options: dict[str, Any], best: Optimum) -> str | None:
+    """Check that the best of 1 to K trees is the optimum for one of these numbers, and at least the best of fewer."""
+    most = options.get("max_trees")
     if most is None:
         return None
-    others = {name: value for name, value in asked.items() if name != "max_trees"}
+    others = {name: value for name, value in options.items() if name != "max_trees"}
     found = []
     for trees in range(1, most + 1):
         try:
@@ -119,16 +115,16 @@ def _of_numbers(topology: Topology, asked: dict[str, Any], best: Optimum) -> str
     return None
 
 
-def _of_bounds(topology: Topology, asked: dict[str, Any], best: Optimum) -> str | None:
-    if "shards" in asked:
+def _of_bounds(topology: Topology, options: dict[str, Any], best: Optimum) -> str | None:
+    if "shards" in options:
         return None
-    row = bounds_of(topology, ranks=asked.get("ranks"), root=asked.get("root")).of(best.collective)
+    row = bounds_of(topology, ranks=options.get("ranks"), root=options.get("root")).of(best.collective)
     if row is None:
         return "bounds has no such row"
     if row.bound != best.bound:
         return f"optimum states the bound {best.bound.algbw}, bounds {row.bound.algbw}, or their proofs differ"
     if row.achieved_algbw is None or row.achieved_algbw > row.upper_algbw:
         return f"bounds states that {row.achieved_algbw} of {row.upper_algbw} is reached"
-    if "trees" not in asked and "max_trees" not in asked and row.achieved_algbw != best.algbw:
+    if "trees" not in options and "max_trees" not in options and row.achieved_algbw != best.algbw:
         return f"optimum states {best.algbw}, bounds {row.achieved_algbw}"
     return None

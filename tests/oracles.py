@@ -1,4 +1,4 @@
-"""What the answers are by definition: every set of nodes is tried, so networks must be small."""
+"""Optima and bounds by definition. Every set of nodes is tried, so networks must be small."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -33,7 +33,7 @@ def exit_bandwidth(topology: Topology, inside: frozenset[int]) -> Fraction:
 
 
 def algbw_of_cut(best: Optimum) -> Fraction:
-    """Return what the cut of an optimum bounds."""
+    """Return the upper bound on algbw by the cut of an optimum."""
     inside, members = set(best.cut), best.members
     shards = dict(zip(members, best.demand.parts(best.topology), strict=True))
     reduces = best.collective.only_reduces
@@ -44,7 +44,7 @@ def algbw_of_cut(best: Optimum) -> Fraction:
 
 
 def check_bound(best: Optimum) -> None:
-    """Check that the proof adds up to the bound, that nothing is above it, and what the cut is said to hold."""
+    """Check the proof, that the optimum is at most the bound, and the stated properties of the cut."""
     assert best.bound.collective is best.collective
     assert best.bound.proof.algbw(best.topology, best.demand) == best.bound.algbw
     assert best.algbw <= best.bound.algbw <= algbw_of_cut(best)
@@ -105,9 +105,9 @@ def _proper_sets(topology: Topology, ranks: Sequence[int] | None = None) -> Iter
 def can_feed(
     nodes: int, capacities: Mapping[Arc, int], terminals: Sequence[int], supply: int | Mapping[int, int]
 ) -> bool:
-    """Return whether out of every set of nodes that misses a terminal there is room for what its terminals supply.
+    """Return whether every set of nodes without some terminal has enough exit capacity for the supplies inside it.
 
-    `supply` is that of every terminal, or of each its own.
+    `supply` is one number for all terminals, or a number for each.
     """
     compute = frozenset(terminals)
     supplies = dict.fromkeys(terminals, supply) if isinstance(supply, int) else supply
@@ -124,16 +124,16 @@ def rounded(topology: Topology, scale: Fraction) -> dict[Arc, int]:
 
 
 def best_scale(topology: Topology, trees: int) -> Fraction:
-    """Return the least U for which bandwidths U b, rounded down, feed `trees` trees from every compute node."""
+    """Return the least U for which the bandwidths U b, rounded down, allow `trees` trees from every compute node."""
     return best_scale_of(topology, dict.fromkeys(topology.compute, trees))
 
 
 def best_scale_of(topology: Topology, supplies: Mapping[int, int]) -> Fraction:
-    """Return the least U for which bandwidths U b, rounded down, feed what each compute node supplies.
+    """Return the least U for which the bandwidths U b, rounded down, allow the supply of each compute node.
 
-    Tries every j/b from the least: nothing changes between two of them.
+    Tries all values j/b in increasing order: the rounded bandwidths change only at these values.
     """
-    enough = sum(supplies.values())  # on every link, and nothing could be missing
+    enough = sum(supplies.values())  # with this capacity on every link, all trees fit
     bandwidths = {link.bandwidth for link in topology.links}
     scales = sorted({count / bandwidth for bandwidth in bandwidths for count in range(1, enough + 1)})
     nodes = len(topology.nodes)
@@ -141,7 +141,7 @@ def best_scale_of(topology: Topology, supplies: Mapping[int, int]) -> Fraction:
 
 
 def overdrawn_switches(topology: Topology, capacities: Mapping[Arc, int]) -> set[int]:
-    """Return the switches whose `capacities` out add up to more than those in."""
+    """Return the switches whose outgoing `capacities` add up to more than the incoming ones."""
     surplus = dict.fromkeys(range(len(topology.nodes)), 0)
     for (tail, head), capacity in capacities.items():
         surplus[tail] -= capacity
@@ -155,11 +155,11 @@ def most_split(
     terminals: Sequence[int],
     supply: int | Mapping[int, int],
     *,
-    way: tuple[int, int, int],
+    path: tuple[int, int, int],
     amount: int,
 ) -> int:
     """Return how much of u -> w -> t, at most `amount`, can become u -> t while `can_feed` stays true."""
-    u, w, t = way
+    u, w, t = path
     compute = frozenset(terminals)
     supplies = dict.fromkeys(terminals, supply) if isinstance(supply, int) else supply
     slacks = [
@@ -181,7 +181,7 @@ def most_copies(
 ) -> int:
     """Return mu by its definition (formula 3 of ForestColl's appendix E.3).
 
-    All other trees are lone roots, `others[v]` of node v.
+    All other trees consist only of their roots: `others[v]` trees have the root v.
     """
     tail, head = arc
     slacks = [
@@ -190,3 +190,17 @@ def most_copies(
         if tail in inside and head not in inside and not reached <= inside
     ]
     return max(0, min([multiplicity, capacities.get(arc, 0), *slacks]))
+
+
+def distances_of(topology: Topology) -> list[list[int]]:
+    """Return the distance from each node to each other, by the algorithm of Floyd and Warshall."""
+    nodes = range(len(topology.nodes))
+    distances = [[0 if one == other else 99 for other in nodes] for one in nodes]
+    for link in topology.links:
+        distances[link.source][link.target] = 1
+    for middle in nodes:
+        for one in nodes:
+            for other in nodes:
+                through = distances[one][middle] + distances[middle][other]
+                distances[one][other] = min(distances[one][other], through)
+    return distances

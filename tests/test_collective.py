@@ -14,17 +14,17 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
-def test_collectives_are_known_in_the_usual_spellings(name: str) -> None:
+def test_collectives_are_read_in_the_usual_spellings(name: str) -> None:
     for spelling in SPELLINGS[name].split():
         assert collective_named(spelling) is Collective(name)
 
 
 @pytest.mark.parametrize("each", Collective)
-def test_every_member_is_known_by_its_name_its_value_and_itself(each: Collective) -> None:
+def test_every_member_is_read_from_its_name_its_value_and_itself(each: Collective) -> None:
     assert collective_named(each) is collective_named(each.value) is collective_named(each.name) is each
 
 
-def test_a_new_member_needs_nothing_else() -> None:
+def test_all_spellings_of_all_to_all_are_equal() -> None:
     plain = collective_module._plain
     spellings = ["all-to-all", "alltoall", "all_to_all", "AllToAll", "all2all", "ALL2ALL"]
     assert len(set(map(plain, spellings))) == 1
@@ -41,11 +41,11 @@ def test_a_new_member_needs_nothing_else() -> None:
         (None, ""),
     ],
 )
-def test_an_unknown_collective_is_refused_with_the_nearest(name: str, hint: str) -> None:
+def test_the_error_for_an_unknown_collective_suggests_the_nearest_name(name: str, hint: str) -> None:
     with pytest.raises(InputError) as caught:
         collective_named(name)
-    said = str(caught.value)
-    assert "\n" not in said
-    head, _, known = said.partition("there are ")
+    message = str(caught.value)
+    assert "\n" not in message
+    head, _, known = message.partition("there are ")
     assert head == f"there is no collective {'null' if name is None else repr(name)}; {hint}"
     assert known == ", ".join(repr(each.value) for each in Collective)

@@ -19,7 +19,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-def test_the_presentation_layer_is_found_when_a_notebook_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_shows_the_html_of_the_presentation_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(monkeypatch)
     assert Value()._repr_html_() == "<b>Value</b>"
     assert build_topology("ring")._repr_html_() == "<b>Topology</b>"
@@ -36,7 +36,7 @@ def test_without_a_presentation_layer_the_repr_is_shown(monkeypatch: pytest.Monk
     assert Value()._repr_html_() is None
 
 
-def test_what_the_presentation_layer_lacks_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_import_of_the_presentation_layer_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: str) -> ModuleType:
         raise ModuleNotFoundError("No module named 'numpy'", name="numpy")
 

@@ -1,7 +1,7 @@
 from forestcoll.errors import did_you_mean, nearest
 
 
-def test_the_nearest_name_is_found_whatever_its_case() -> None:
+def test_the_nearest_name_is_found_regardless_of_case() -> None:
     assert nearest("ALLGAHTER", ["allreduce", "allgather"]) == "allgather"
     assert nearest("gpu0", ["GPU0", "GPU1"]) == "GPU0"
     assert nearest("zzzz", ["allgather"]) is None
@@ -10,10 +10,10 @@ def test_the_nearest_name_is_found_whatever_its_case() -> None:
     assert nearest("gpu", ["b0/gpu0", "b1/gpu0"]) == nearest("gpu", ["b0/gpu0", "b0/gpu1"]) == "b0/gpu0"
 
 
-def test_a_hint_is_a_question_or_nothing() -> None:
+def test_a_hint_is_a_question_or_empty() -> None:
     assert did_you_mean("tors", ["torus"]) == "did you mean 'torus'? "
     assert did_you_mean("zzzz", ["torus"]) == ""
 
 
-def test_a_large_network_is_not_searched_for_long() -> None:
+def test_the_search_for_the_nearest_name_is_bounded() -> None:
     assert nearest("node/19999", (f"node/{number}" for number in range(10**7))) is not None

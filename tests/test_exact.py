@@ -33,7 +33,7 @@ LARGEST = 10**MAX_DIGITS - 1
         (LARGEST, Fraction(LARGEST)),
     ],
 )
-def test_number_is_read_exactly(value: object, expected: Fraction) -> None:
+def test_a_number_is_read_exactly(value: object, expected: Fraction) -> None:
     assert to_fraction(value) == expected
 
 
@@ -70,13 +70,13 @@ def test_number_is_read_exactly(value: object, expected: Fraction) -> None:
         (Fraction(1, LARGEST + 1), f"has more than {MAX_DIGITS} digits"),
     ],
 )
-def test_what_is_not_an_exact_number_is_refused(value: object, problem: str) -> None:
+def test_a_value_that_is_not_an_exact_number_is_refused(value: object, problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{problem}$"):
         to_fraction(value)
 
 
 @pytest.mark.parametrize("text", ["{0}/{1}", "0.{0}", "{0}/2", "{0}", "-{0}"])
-def test_results_may_be_longer(text: str) -> None:
+def test_results_can_have_more_digits_than_inputs(text: str) -> None:
     written = text.format("9" * (MAX_RESULT_DIGITS - 1), "7" * MAX_RESULT_DIGITS)
     assert to_fraction(written, digits=MAX_RESULT_DIGITS) == Fraction(written)
     with pytest.raises(ValueError, match=f"^has more than {MAX_DIGITS} digits$"):
@@ -85,12 +85,12 @@ def test_results_may_be_longer(text: str) -> None:
 
 @pytest.mark.parametrize("length", [4001, 4300, 4301, 10_000, 10**6])
 @pytest.mark.parametrize("text", ["{}", "1/{}", "{}/{}", "0.{}", "1e{}", "-{}"])
-def test_the_limit_of_python_itself_is_never_met(text: str, length: int) -> None:
+def test_the_digit_limit_of_python_is_never_reached(text: str, length: int) -> None:
     with pytest.raises(ValueError, match=r"^has more than 4000 digits$"):
         to_fraction(text.replace("{}", "7" * length), digits=MAX_RESULT_DIGITS)
 
 
-def test_numpy_integers_become_python_integers_that_cannot_overflow() -> None:
+def test_numpy_integers_become_python_integers() -> None:
     number = to_fraction(np.int64(2**62))
     assert number * 4 == 2**64
     assert type(number.numerator) is int
@@ -110,6 +110,6 @@ def test_plain_numbers_are_read_back(numerator: int, denominator: int) -> None:
 
 
 @given(st.floats(min_value=1e-40, max_value=1e40))
-def test_a_float_is_the_shortest_decimal_that_names_it(number: float) -> None:
+def test_a_float_is_read_as_its_shortest_decimal(number: float) -> None:
     assert float(to_fraction(number)) == number
     assert to_fraction(number) == Fraction(repr(number))

@@ -24,7 +24,7 @@ def problem_of_writing(path: Path) -> str:
     return str(caught.value)
 
 
-def test_numbers_keep_the_text_they_were_written_as(tmp_path: Path) -> None:
+def test_numbers_keep_their_digits(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a": 0.10, "b": 1e400, "c": NaN, "d": 3}')
     document = read_document(tmp_path / "a.json")
     assert [number.text for number in document.values() if isinstance(number, WrittenFloat)] == ["0.10", "1e400", "NaN"]
@@ -51,7 +51,7 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
         (b'{"a": ' + b"9" * 5000 + b"}", "write shorter numbers"),
     ],
 )
-def test_bad_content_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+def test_invalid_content_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(content)
     message = problem_of_reading(path)
@@ -59,7 +59,7 @@ def test_bad_content_is_refused(tmp_path: Path, content: bytes, problem: str) ->
     assert problem in message
 
 
-def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("{}")
     assert "no such file" in problem_of_reading(tmp_path / "a.json")
     assert "is a directory" in problem_of_reading(tmp_path)
@@ -73,13 +73,13 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     [b"{}", gzip.compress(b"{}", mtime=0)[:-4], gzip.compress(b"{}", mtime=0)[:12] + b"\xff" * 20],
     ids=["plain", "cut off", "spoilt"],
 )
-def test_what_is_not_a_whole_gzip_file_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_an_incomplete_gzip_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.json.gz").write_bytes(content)
-    assert "not a whole gzip file" in problem_of_reading(tmp_path / "a.json.gz")
+    assert "not a complete gzip file" in problem_of_reading(tmp_path / "a.json.gz")
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
-def test_size_is_bounded_after_decompression(tmp_path: Path, name: str) -> None:
+def test_the_size_limit_holds_after_decompression(tmp_path: Path, name: str) -> None:
     write_text(tmp_path / name, ["{}", " " * 2**20])
     assert read_document(tmp_path / name, limit=2**20 + 2) == {}
     with pytest.raises(InputError, match="larger than the limit of 1 MiB"):
@@ -87,13 +87,13 @@ def test_size_is_bounded_after_decompression(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
-def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
+def test_written_text_is_read_back(tmp_path: Path, name: str) -> None:
     write_text(tmp_path / name, ['{"a":', ' "é"}'])
     assert read_document(tmp_path / name) == {"a": "é"}
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_gzip_is_the_same_bytes_whenever_and_wherever_it_is_written(tmp_path: Path) -> None:
+def test_gzip_bytes_do_not_depend_on_time_or_place(tmp_path: Path) -> None:
     write_text(tmp_path / "a.gz", ["text"] * 1000)
     write_text(tmp_path / "b.gz", ["text" * 10] * 100)
     data = (tmp_path / "a.gz").read_bytes()
@@ -109,7 +109,7 @@ def failing_chunks(error: BaseException) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
 @pytest.mark.parametrize("error", [ZeroDivisionError(), ValueError("defect"), KeyboardInterrupt()])
-def test_a_failure_on_the_way_leaves_the_old_file_and_no_other(tmp_path: Path, name: str, error: BaseException) -> None:
+def test_a_failed_write_leaves_only_the_old_file(tmp_path: Path, name: str, error: BaseException) -> None:
     (tmp_path / name).write_text("old")
     with pytest.raises(type(error)):
         write_text(tmp_path / name, failing_chunks(error))
@@ -117,7 +117,7 @@ def test_a_failure_on_the_way_leaves_the_old_file_and_no_other(tmp_path: Path, n
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_new_file_gets_the_usual_permissions_and_an_old_one_keeps_its_own(tmp_path: Path) -> None:
+def test_a_new_file_has_default_permissions_and_an_old_file_keeps_its_own(tmp_path: Path) -> None:
     path = tmp_path / "a"
     mask = os.umask(0o027)
     try:
@@ -130,7 +130,7 @@ def test_a_new_file_gets_the_usual_permissions_and_an_old_one_keeps_its_own(tmp_
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+def test_writing_to_a_symbolic_link_replaces_its_target(tmp_path: Path) -> None:
     (tmp_path / "target").write_text("old")
     (tmp_path / "link").symlink_to("target")
     write_text(tmp_path / "link", ["new"])
@@ -138,7 +138,7 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "target").read_text() == "new"
 
 
-def test_a_device_is_written_to() -> None:
+def test_a_device_is_written_directly() -> None:
     write_text(Path("/dev/null"), ["text"])
     assert Path("/dev/null").is_char_device()
 
@@ -148,7 +148,7 @@ def test_a_full_device_is_an_input_error() -> None:
     assert "No space left" in problem_of_writing(Path("/dev/full"))
 
 
-def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
+def test_unwritable_paths_are_refused(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("old")
     assert f"the folder {tmp_path / 'no'} does not exist" in problem_of_writing(tmp_path / "no" / "a.json")
     assert "is a directory" in problem_of_writing(tmp_path)
@@ -166,7 +166,7 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
-def test_a_refusal_of_the_system_is_an_input_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_operating_system_error_is_an_input_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 

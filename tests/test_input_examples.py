@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the modules that read what users give."""
+"""The examples in the docstrings of the modules that read user input run."""
 
 import doctest
 import importlib
@@ -13,6 +13,7 @@ MODULES = [
     "topology.builder",
     "topology.key_names",
     "topology.model",
+    "topology.networkx_graph",
     "topology.node_link",
     "topology.registry",
     "units",

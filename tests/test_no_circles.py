@@ -1,6 +1,6 @@
-"""No folder of the package holds modules that import each other in a circle, not even inside functions.
+"""No folder of the package has an import circle, not even through imports inside functions.
 
-Imports for type checkers alone do not count: they are never run.
+Imports under TYPE_CHECKING do not count, because they never run.
 """
 
 import ast
@@ -15,7 +15,7 @@ FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*.py")})
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """Yield the full name of each module that may be imported when the code runs, and of each name from it."""
+    """Yield the full names of all modules that the code can import, and of the names imported from them."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
@@ -29,7 +29,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def graph_of(folder: Path) -> dict[str, set[str]]:
-    """The modules and subfolders that each module or subfolder of a folder imports from it."""
+    """Return, for each module or subfolder of a folder, the others in the folder that it imports."""
     prefix = ".".join(["forestcoll", *folder.relative_to(PACKAGE).parts, ""])
     members = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
     members.discard("__init__")
@@ -43,7 +43,7 @@ def graph_of(folder: Path) -> dict[str, set[str]]:
 
 
 def circle_of(graph: dict[str, set[str]]) -> set[str]:
-    """The modules of one circle; empty if there is none."""
+    """Return the modules of one circle, or an empty set."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -52,9 +52,9 @@ def circle_of(graph: dict[str, set[str]]) -> set[str]:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_circle_in_a_folder(folder: Path) -> None:
+def test_no_folder_has_an_import_circle(folder: Path) -> None:
     assert circle_of(graph_of(folder)) == set()
 
 
-def test_a_circle_is_found() -> None:
+def test_an_import_circle_is_found() -> None:
     assert circle_of({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == {"b", "c"}

@@ -29,23 +29,23 @@ def test_the_stub_and_the_package_have_the_same_names() -> None:
 
 
 @pytest.mark.parametrize("name", declared())
-def test_a_public_name_is_what_the_stub_says(name: str) -> None:
+def test_a_public_name_is_the_object_that_the_stub_declares(name: str) -> None:
     value = getattr(forestcoll, name)
     if inspect.isclass(value) or inspect.isfunction(value):
         assert inspect.getdoc(value)
         assert value.__name__ == name
 
 
-def test_the_package_is_imported_without_anything_heavy() -> None:
+def test_importing_the_package_imports_no_heavy_modules() -> None:
     code = "import sys, forestcoll; print(*({'numpy', 'rich', 'networkx', 'click'} & sys.modules.keys()))"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout  # noqa: S603
     assert output.split() == []
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_an_unknown_name_raises_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = forestcoll.no_such_name  # type: ignore[attr-defined]
 
 
-def test_the_version_is_that_of_the_installed_package() -> None:
+def test_the_version_equals_that_of_the_installed_package() -> None:
     assert forestcoll.__version__[0].isdigit()

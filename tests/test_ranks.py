@@ -1,4 +1,4 @@
-"""Ranks and roots by position and by id; `line` has ids like positions, in another order."""
+"""Ranks and roots by position and by id. Some ids look like positions of other nodes."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -13,7 +13,7 @@ from forestcoll.topology.registry import build_topology
 
 
 def line(*ids: NodeId, switches: Iterable[NodeId] = ()) -> Topology:
-    """Compute nodes and switches with these ids, in this order, in a line."""
+    """Return a line of compute nodes and switches with these ids, in this order."""
     builder = TopologyBuilder("line")
     for each in ids:
         (builder.add_switch if each in switches else builder.add_compute)(each)
@@ -36,11 +36,11 @@ RANGES = line("0-1", "2-1", "sw", "c", "d", switches=["sw"])
         (BOXES, [0, 5], (0, 5)),
         (BOXES, [np.int64(0), "b1/gpu1", "2-3"], (0, 2, 3, 5)),
         (BOXES, iter(["b0/gpu3", 0]), (0, 3)),
-        (NUMBERED, "0,3", (0, 3)),  # a position wins
+        (NUMBERED, "0,3", (0, 3)),  # positions take precedence
         (NUMBERED, [0, 3], (0, 3)),
         (NUMBERED, "0-2", (0, 1, 2)),
-        (RANGES, "0-1", (0, 1)),  # a position wins, of a range also
-        (RANGES, "2-1,d", (1, 4)),  # no range
+        (RANGES, "0-1", (0, 1)),  # positions take precedence in a range too
+        (RANGES, "2-1,d", (1, 4)),  # not a range
         (RANGES, ["c", "2-1"], (1, 3)),
         (RANGES, "1-2", (1, 3)),
         (line("a,b", "c", 3), ["a,b", "c"], (0, 1)),
@@ -55,7 +55,7 @@ EIGHT = "dgx-a100:boxes=2,gpus=4 has 8 compute nodes, ranks 0 to 7"
 
 
 @pytest.mark.parametrize(
-    ("topology", "ranks", "said"),
+    ("topology", "ranks", "message"),
     [
         (BOXES, "8,0", f"there is no rank 8; {EIGHT}"),
         (BOXES, [-1, 0], f"there is no rank -1; {EIGHT}"),
@@ -70,17 +70,17 @@ EIGHT = "dgx-a100:boxes=2,gpus=4 has 8 compute nodes, ranks 0 to 7"
         (BOXES, ["b1/gpu0", "b1/gpu0"], "rank 4 is named twice; name it once"),
         (BOXES, "b1/gpu0", "1 rank is named; a collective needs two"),
         (BOXES, "0,", "'0,' has an empty part; write ranks as in '0-7,16' or 'gpu0,gpu3'"),
-        (BOXES, [None], "rank null is no integer and no text; give a position or an id"),
+        (BOXES, [None], "rank null is neither an integer nor a text; give a position or an id"),
         (BOXES, 3, "ranks are 3; expected a text such as '0-7,16-23', or a list of ranks"),
     ],
 )
-def test_ranks_that_are_not_there_are_refused(topology: Topology, ranks: str, said: str) -> None:
+def test_unknown_ranks_are_refused(topology: Topology, ranks: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         ranks_of(topology, ranks)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
-def test_a_text_is_only_refused_for_an_empty_part_before_the_network_is_known() -> None:
+def test_an_empty_part_of_the_ranks_is_refused_before_the_network_is_read() -> None:
     assert rank_parts("0-7, 3-1,a;b") == ("0-7", "3-1", "a;b")
     for text in ("", ",", "0,,1", " "):
         with pytest.raises(InputError, match="has an empty part"):
@@ -94,7 +94,7 @@ def test_a_text_is_only_refused_for_an_empty_part_before_the_network_is_known() 
         (BOXES, 4, 4),
         (BOXES, "4", 4),
         (BOXES, np.int64(4), 4),
-        (NUMBERED, 3, 1),  # an id wins
+        (NUMBERED, 3, 1),  # ids take precedence
         (NUMBERED, "3", 1),
         (NUMBERED, 4, 4),  # no node has the id 4
         (line("3", "2", "1"), 3, 0),
@@ -111,7 +111,7 @@ ANY = "give the id of a compute node, or its position from 0 to 7"
 
 
 @pytest.mark.parametrize(
-    ("root", "said"),
+    ("root", "message"),
     [
         ("b1/gpuu0", f"no node 'b1/gpuu0' to be the root; did you mean 'b1/gpu0'? {ANY}"),
         ("zzz", f"no node 'zzz' to be the root; {ANY}"),
@@ -124,15 +124,15 @@ ANY = "give the id of a compute node, or its position from 0 to 7"
         (True, f"root is true; {ANY}"),
         (1.0, f"root is 1.0; {ANY}"),
         (None, f"root is null; {ANY}"),
-        ("b1/gpu0", "root 'b1/gpu0' is not among the ranks; name it too"),
+        ("b1/gpu0", "root 'b1/gpu0' is not among the ranks; add it to the ranks"),
     ],
 )
-def test_a_root_that_cannot_be_one_is_refused(root: NodeId, said: str) -> None:
+def test_an_invalid_root_is_refused(root: NodeId, message: str) -> None:
     with pytest.raises(InputError) as caught:
         root_number(BOXES, root, (0, 1))
-    assert str(caught.value) == f"dgx-a100:boxes=2,gpus=4: {said}"
+    assert str(caught.value) == f"dgx-a100:boxes=2,gpus=4: {message}"
 
 
-def test_a_root_that_two_nodes_are_called_by_is_refused() -> None:
+def test_an_ambiguous_root_is_refused() -> None:
     with pytest.raises(InputError, match=r"^line: '1' is the id of two nodes, an integer and a text; rename one$"):
         root_number(line(1, "1", 2), "1")

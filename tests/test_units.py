@@ -42,7 +42,7 @@ def test_sizes_are_read(text: str, size: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "K", "0", "0.5", "1.5B", "-1K", "1XB", "1KK", "1.2.3K", "1/2K", "1e-3G", "\N{ARABIC-INDIC DIGIT ONE}K"]
 )
-def test_what_is_no_size_is_refused(text: str) -> None:
+def test_an_invalid_size_is_refused(text: str) -> None:
     with pytest.raises(InputError) as caught:
         data_size(text)
     assert str(caught.value) == f"{text!r}; expected a size of 1 byte or more such as 64K, 2.5MiB or 1GB"
@@ -77,13 +77,13 @@ def test_a_size_that_looks_like_bits_is_refused(text: str, unit: str) -> None:
         (2**60, "1024PiB"),
     ],
 )
-def test_sizes_are_shown_exactly_where_that_is_short(size: int, name: str) -> None:
+def test_sizes_are_shown_exactly_if_that_is_short(size: int, name: str) -> None:
     assert size_name(size) == name
 
 
 @given(st.integers(1, 2**60))
 @example(1)
-def test_a_size_is_read_back_as_it_is_shown_or_is_nearly_that(size: int) -> None:
+def test_a_shown_size_is_read_back_exactly_or_nearly(size: int) -> None:
     name = size_name(size)
     if "." not in name and len(name) < 9:
         near = Fraction(data_size(name), size)
@@ -129,7 +129,7 @@ NUMBER = "; write a number such as 25 or '25/3', or one with a unit, '400Gb/s'"
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "said"),
+    ("value", "unit", "message"),
     [
         ("25Gx/s", "GB/s", "has the unknown unit 'Gx/s'; use one such as GB/s, GiB/s, Gb/s or Gbps"),
         ("25gb/s", "GB/s", "has the unknown unit 'gb/s'; write GB/s (bytes) or Gb/s (bits)"),
@@ -149,10 +149,10 @@ NUMBER = "; write a number such as 25 or '25/3', or one with a unit, '400Gb/s'"
         (True, "GB/s", f"is not a number{NUMBER}"),
     ],
 )
-def test_what_is_no_bandwidth_is_said(value: object, unit: str, said: str) -> None:
+def test_an_invalid_bandwidth_is_named_in_the_error(value: object, unit: str, message: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         bandwidth_in(unit, value)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 def test_units_of_known_size() -> None:

@@ -1,4 +1,4 @@
-"""Hand-made schedules that are right, as drafts that a test can spoil before it freezes them."""
+"""Correct schedules made by hand, as drafts that a test can change before it freezes them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -11,6 +11,7 @@ from forestcoll.proof import Bound, CutProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
+from forestcoll.verification import Fault, verify
 
 
 @dataclass
@@ -22,7 +23,7 @@ class DraftTree:
 
 @dataclass
 class Draft:
-    """A schedule that can still be changed."""
+    """A mutable schedule."""
 
     topology: Topology
     algbw: Fraction
@@ -37,7 +38,7 @@ class Draft:
     reduced: list[DraftTree] = field(default_factory=list)  # the trees of a first phase, before `trees`
 
     def add_tree(self, share: Fraction, *paths: list[int]) -> None:
-        """Add a tree rooted where the first of `paths` starts; paths new to the table of routes join it."""
+        """Add a tree whose root is the start of the first of `paths`, and add new paths to the table of routes."""
         for path in paths:
             if path not in self.routes:
                 self.routes.append(path)
@@ -64,6 +65,14 @@ class Draft:
             shards=None if self.shards is None else tuple(self.shards),
             ranks=None if self.ranks is None else tuple(self.ranks),
         )
+
+
+def fault_of(schedule: TreeSchedule) -> Fault:
+    """Return the fault that `verify` finds, and check that its message is one line."""
+    fault = verify(schedule).fault
+    assert fault is not None
+    assert "\n" not in fault.message
+    return fault
 
 
 def _phase(op: PhaseOp, trees: list[DraftTree]) -> Phase:
@@ -97,7 +106,7 @@ def _ring_topology() -> Topology:
 
 
 def ring() -> Draft:
-    """Four GPUs, each shard half one way round and half the other: 3/8 of M over each link."""
+    """Four GPUs. Half of each shard goes around the ring in each direction: each link carries 3/8 of M."""
     draft = Draft(_ring_topology(), Fraction(200, 3), Fraction(200, 3), [1, 2, 3])
     for root in range(4):
         for step in (1, 3):
@@ -107,7 +116,7 @@ def ring() -> Draft:
 
 
 def slow_ring() -> Draft:
-    """The same ring, one way round only: right, and half as fast as the bound."""
+    """The same ring in one direction only: correct, and half as fast as the bound."""
     draft = Draft(_ring_topology(), Fraction(100, 3), Fraction(200, 3), [1, 2, 3])
     for root in range(4):
         stops = [(root + count) % 4 for count in range(4)]
@@ -116,7 +125,7 @@ def slow_ring() -> Draft:
 
 
 def boxes() -> Draft:
-    """Two boxes of two GPUs (0, 1 and 2, 3), a fast switch in each (4, 5), a slow one for all (6)."""
+    """Two boxes of two GPUs (0, 1 and 2, 3), with a fast switch in each box (4, 5) and a slow one between them (6)."""
     builder = TopologyBuilder("boxes")
     for number in range(4):
         builder.add_compute(f"g{number}")
@@ -134,7 +143,7 @@ def boxes() -> Draft:
 
 
 def multicast() -> Draft:
-    """Three GPUs on a switch (3) that copies: 1/3 of M up each link, 2/3 down."""
+    """Three GPUs on a switch (3) that copies: 1/3 of M on each link to the switch, 2/3 on each link from it."""
     builder = TopologyBuilder("multicast")
     names = [builder.add_compute(f"g{number}") for number in range(3)]
     builder.add_switch("nvs", multicast=True)
@@ -147,9 +156,9 @@ def multicast() -> Draft:
 
 
 def relayed() -> Draft:
-    """Three GPUs around an idle one (3), over which all goes: the schedule of `multicast`, copied at a relay.
+    """Three GPUs around an idle one (3), which relays all data: the schedule of `multicast` with copies at the relay.
 
-    A fifth GPU (4) is idle too, and of no use.
+    A fifth GPU (4) is idle and not used.
     """
     builder = TopologyBuilder("relayed")
     names = [builder.add_compute(f"g{number}") for number in range(5)]
@@ -162,8 +171,8 @@ def relayed() -> Draft:
     return draft
 
 
-def turned_relayed() -> Draft:
-    """The schedule of `relayed` as one tree, and a turn of the GPUs round the idle ones, which stay in place."""
+def rotated_relayed() -> Draft:
+    """The schedule of `relayed` as one tree and a rotation of the GPUs. The idle GPUs stay in place."""
     draft = relayed()
     draft.trees = draft.trees[:1]
     draft.shifts = [(3, [1, 2, 0, 3, 4])]
@@ -171,7 +180,7 @@ def turned_relayed() -> Draft:
 
 
 def complete() -> Draft:
-    """Five GPUs, each joined to each: every root sends its shard to all others itself. One route is not used."""
+    """Five fully connected GPUs. Every root sends its shard directly to all others. One route is not used."""
     builder = TopologyBuilder("complete")
     names = [builder.add_compute(number * 10) for number in range(5)]
     for source in names:
@@ -189,8 +198,8 @@ def unclaimed() -> Draft:
     return replace(ring(), optimal=None, cut=None)
 
 
-def turned_ring() -> Draft:
-    """The schedule of `ring` as the two trees of one root, and a turn by one place."""
+def rotated_ring() -> Draft:
+    """The schedule of `ring` as the two trees of one root and a rotation by one node."""
     draft = ring()
     draft.trees = draft.trees[:2]
     draft.shifts = [(4, [1, 2, 3, 0])]
@@ -198,7 +207,7 @@ def turned_ring() -> Draft:
 
 
 def halved_ring() -> Draft:
-    """The schedule of `ring` as the trees of two roots, and a turn by two places."""
+    """The schedule of `ring` as the trees of two roots and a rotation by two nodes."""
     draft = ring()
     draft.trees = draft.trees[2:6]
     draft.shifts = [(2, [2, 3, 0, 1])]
@@ -206,15 +215,15 @@ def halved_ring() -> Draft:
 
 
 def swapped_boxes() -> Draft:
-    """The schedule of `boxes` as the trees of one GPU of each box, and an exchange of the GPUs in both at once."""
+    """The schedule of `boxes` as the trees of the GPUs of one box and an exchange of the boxes."""
     draft = boxes()
     draft.trees = [tree for tree in draft.trees if tree.root in (0, 1)]
     draft.shifts = [(2, [2, 3, 0, 1, 5, 4, 6])]
     return draft
 
 
-def turned_multicast() -> Draft:
-    """The schedule of `multicast` as one tree, and a turn of the GPUs round the switch that stays in place."""
+def rotated_multicast() -> Draft:
+    """The schedule of `multicast` as one tree and a rotation of the GPUs. The switch stays in place."""
     draft = multicast()
     draft.trees = draft.trees[:1]
     draft.shifts = [(3, [1, 2, 0, 3])]
@@ -222,9 +231,9 @@ def turned_multicast() -> Draft:
 
 
 def torus() -> Draft:
-    """A one-way torus of 2 x 3 nodes: from one root down and then along both rows, and a shift along each dimension.
+    """A one-way torus of 2 x 3 nodes: a tree down the first column and along both rows, and a shift in each dimension.
 
-    Each link down carries 1/6 of M, each along a row 4/6: both take 1/30 of the time that M takes at bandwidth 1.
+    A link of a column carries 1/6 of M, a link of a row 4/6. Both take 1/30 of the time of M at bandwidth 1.
     """
     builder = TopologyBuilder("torus")
     names = [builder.add_compute(f"{row},{column}") for row in range(2) for column in range(3)]
@@ -239,16 +248,16 @@ def torus() -> Draft:
 
 
 def unmoved() -> Draft:
-    """The schedule of `ring` with the group of the identity alone."""
+    """The schedule of `ring` with the trivial group."""
     return replace(ring(), shifts=[])
 
 
 SYMMETRIC: tuple[Callable[[], Draft], ...] = (
-    turned_ring,
+    rotated_ring,
     halved_ring,
     swapped_boxes,
-    turned_multicast,
-    turned_relayed,
+    rotated_multicast,
+    rotated_relayed,
     torus,
     unmoved,
 )
@@ -256,8 +265,8 @@ SYMMETRIC: tuple[Callable[[], Draft], ...] = (
 GOOD: tuple[Callable[[], Draft], ...] = (two_gpus, ring, slow_ring, boxes, multicast, relayed, complete, unclaimed)
 
 
-def turned_round(draft: Draft) -> Draft:
-    """The same with all data flowing backwards: of an allgather its reduce-scatter, of a broadcast its reduce."""
+def reversed_draft(draft: Draft) -> Draft:
+    """Return the reverse of a draft: a reduce-scatter for an allgather, a reduce for a broadcast."""
     kept = set(draft.cut or ())
     return replace(
         draft,
@@ -270,14 +279,14 @@ def turned_round(draft: Draft) -> Draft:
 
 
 def broadcast() -> Draft:
-    """From one node of the ring, half one way round and half the other."""
+    """A broadcast from one node of the ring, half of the data in each direction."""
     draft = replace(ring(), collective=Collective.BROADCAST, algbw=Fraction(50), optimal=Fraction(50), cut=[0])
     draft.trees = [replace(tree, share=Fraction(1, 2)) for tree in draft.trees[:2]]
     return draft
 
 
 def uneven() -> Draft:
-    """Two GPUs of which one has three times as much as the other."""
+    """Two GPUs, one of which has three times as much data as the other."""
     draft = replace(two_gpus(), shards=[Fraction(1, 4), Fraction(3, 4)], cut=[1])
     draft.trees[0].share, draft.trees[1].share = draft.shards or []
     draft.algbw = draft.optimal = Fraction(40, 3)
@@ -285,7 +294,7 @@ def uneven() -> Draft:
 
 
 def empty_handed() -> Draft:
-    """Three GPUs on a switch of which one has nothing, and a switch that copies."""
+    """Three GPUs on a switch that copies. One of the GPUs has no data."""
     draft = replace(multicast(), shards=[Fraction(1, 2), Fraction(1, 2), Fraction(0)], cut=[0, 1, 3])
     draft.trees = [replace(tree, share=Fraction(1, 2)) for tree in draft.trees[:2]]
     draft.algbw = draft.optimal = Fraction(10)
@@ -300,13 +309,13 @@ def one_way_sum() -> Draft:
         builder.add_link(names[number], names[(number + 1) % 3], 4)
     draft = Draft(builder.build(), Fraction(4), Fraction(4), [1], collective=Collective.BROADCAST)
     draft.add_tree(Fraction(1), [1, 2], [2, 0])
-    return turned_round(draft)
+    return reversed_draft(draft)
 
 
 def allreduce() -> Draft:
-    """Both halves on the ring: 3/4 of M over each link, where the least cut would allow twice as much and a third."""
+    """An allreduce on the ring. Each link carries 3/4 of M: algbw is 100/3, and the least cut allows 50."""
     out = ring()
-    back = turned_round(out)
+    back = reversed_draft(out)
     draft = replace(
         out,
         collective=Collective.ALLREDUCE,
@@ -320,29 +329,29 @@ def allreduce() -> Draft:
     return draft
 
 
-def turned_allreduce() -> Draft:
-    """The schedule of `allreduce` as two trees a phase, and a turn by one place."""
+def rotated_allreduce() -> Draft:
+    """The schedule of `allreduce` as two trees per phase and a rotation by one node."""
     draft = allreduce()
     draft.trees, draft.reduced = draft.trees[:2], draft.reduced[:2]
     draft.shifts = [(4, [1, 2, 3, 0])]
     return draft
 
 
-def _turned(make: Callable[[], Draft]) -> Callable[[], Draft]:
-    def turned() -> Draft:
-        return turned_round(make())
+def _reversed(make: Callable[[], Draft]) -> Callable[[], Draft]:
+    def make_reversed() -> Draft:
+        return reversed_draft(make())
 
-    turned.__name__ = f"{make.__name__}_turned"
-    return turned
+    make_reversed.__name__ = f"{make.__name__}_reversed"
+    return make_reversed
 
 
 OTHERS: tuple[Callable[[], Draft], ...] = (
-    *map(_turned, (*GOOD, turned_ring, swapped_boxes, turned_relayed, torus, broadcast, uneven, empty_handed)),
+    *map(_reversed, (*GOOD, rotated_ring, swapped_boxes, rotated_relayed, torus, broadcast, uneven, empty_handed)),
     broadcast,
     uneven,
     empty_handed,
     one_way_sum,
     allreduce,
-    turned_allreduce,
+    rotated_allreduce,
 )
 """Schedules of other collectives, and of shards of different sizes."""

@@ -1,4 +1,4 @@
-"""The rules as the file format states them, in plain Python and one by one, to compare `verify` with."""
+"""The rules of the file format in plain Python. Tests compare `verify` with these functions."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -30,7 +30,7 @@ def _ranks_are_right(schedule: TreeSchedule) -> bool:
 
 
 def symmetry_is_right(schedule: TreeSchedule) -> bool:
-    """Every element of the group, one by one: a symmetry of the network, and no two alike on a compute node."""
+    """Return whether every element of the group is a symmetry, and no two map a member to the same node."""
     assert schedule.symmetry is not None
     shifts = [(shift.order, shift.image.tolist()) for shift in schedule.symmetry.shifts]
     nodes = list(range(len(schedule.topology.nodes)))
@@ -87,7 +87,7 @@ def _tree_is_right(schedule: TreeSchedule, tree: Tree, op: PhaseOp) -> bool:
 
 
 def _sums_up(schedule: TreeSchedule, tree: Tree) -> bool:
-    """Each node but the root sends once, after all its inputs came; one that is idle has something to send."""
+    """Each node except the root sends once, after all its inputs. An idle node sends only data that it received."""
     sent: set[int] = set()
     for number in tree.routes:
         source, target = schedule.routes[number][0], schedule.routes[number][-1]

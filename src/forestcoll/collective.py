@@ -1,4 +1,4 @@
-"""What is asked of the network."""
+"""The collectives and their shards."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -12,41 +12,49 @@ from forestcoll.ranks import members_of
 from forestcoll.topology import NodeId, Topology
 
 ShardsByNode: TypeAlias = Mapping[int, object] | Mapping[str, object] | Mapping[NodeId, object]
-"""The shard of each compute node by its id, as numbers that `exact.to_fraction` takes."""
+"""The shard of each compute node by its id: numbers that `exact.to_fraction` takes."""
 
 MAX_SHARDS_DIGITS = 300
-"""The most digits of the shards' common denominator: the trees of each root are multiples of it."""
+"""The most digits of the common denominator of the shards; numbers of trees grow with it."""
 
 
 class Collective(StrEnum):
-    """A collective operation, by the name that files and the command line use."""
+    """A collective operation of N compute nodes, by its name in files and on the command line.
+
+    M is the total data, as nccl-tests defines it. Functions also take the name, in any of its usual spellings.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> str(optimum("ring:nodes=3", Collective.ALLREDUCE).algbw), str(optimum("ring:nodes=3", "all_reduce").algbw)
+        ('3/2', '3/2')
+    """
 
     ALLGATHER = "allgather"
-    """Every compute node ends with the shards of all: N shards of M/N, M being the size of the gathered vector."""
+    """Every compute node ends with the shards of all nodes. M is the gathered vector: N shards of M/N."""
     REDUCE_SCATTER = "reduce-scatter"
-    """The reverse of allgather: every compute node ends with the sum, over all, of its own shard."""
+    """The reverse of allgather: every compute node ends with the sum of its shard over all nodes."""
     ALLREDUCE = "allreduce"
-    """Every compute node ends with the sum of the vectors of all; M is the size of one vector."""
+    """Every compute node ends with the sum of the vectors of all nodes. M is one vector."""
     BROADCAST = "broadcast"
-    """Every compute node ends with the vector of the root, M in size."""
+    """Every compute node ends with the vector of the root. M is this vector."""
     REDUCE = "reduce"
-    """The reverse of broadcast: the root ends with the sum of the vectors of all."""
+    """The reverse of broadcast: the root ends with the sum of the vectors of all nodes. M is one vector."""
     ALL_TO_ALL = "all-to-all"
-    """Every compute node sends a block of M/N to every other, M being its whole buffer; bounded, not scheduled yet."""
+    """Every compute node sends M/N to every other node. M is the buffer of one node. It has a bound, no schedule."""
 
     @property
     def has_root(self) -> bool:
-        """Whether one compute node has all data in the beginning or in the end."""
+        """Whether one compute node has all data at the beginning or at the end."""
         return self in {Collective.BROADCAST, Collective.REDUCE}
 
     @property
     def has_shards(self) -> bool:
-        """Whether each compute node has a shard, and these may differ in size."""
+        """Whether each compute node has a shard, where shards may differ in size."""
         return self in {Collective.ALLGATHER, Collective.REDUCE_SCATTER}
 
     @property
     def only_reduces(self) -> bool:
-        """Whether all data flows towards the roots of trees, and none away from them."""
+        """Whether all data flows towards the roots of trees."""
         return self in {Collective.REDUCE_SCATTER, Collective.REDUCE}
 
     @property
@@ -56,7 +64,7 @@ class Collective(StrEnum):
 
     @property
     def dual(self) -> "Collective":
-        """The collective that this one is when all data flows backwards; allreduce is its own."""
+        """The collective that results when all data flows backwards; an allreduce is its own dual."""
         return _DUAL[self]
 
 
@@ -70,25 +78,31 @@ _DUAL = {
 }
 
 SCHEDULED = tuple(each for each in Collective if each is not Collective.ALL_TO_ALL)
-"""The collectives that schedules are made of."""
+"""The collectives that have schedules."""
 
 
 class PhaseOp(StrEnum):
-    """What the trees of a phase do."""
+    """The operation of a phase of a schedule.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> [phase.op.value for phase in generate("ring:nodes=3", "allreduce").phases]
+        ['reduce', 'broadcast']
+    """
 
     BROADCAST = "broadcast"
-    """Data flows from the root to all compute nodes."""
+    """Data flows from the root of each tree to all compute nodes."""
     REDUCE = "reduce"
-    """Data flows from all compute nodes to the root and is added up on the way."""
+    """Data flows from all compute nodes to the root of each tree, and is added up at each node on its path."""
 
     @property
     def dual(self) -> "PhaseOp":
-        """What trees do whose data flows backwards."""
+        """The operation that results when all data flows backwards."""
         return PhaseOp.REDUCE if self is PhaseOp.BROADCAST else PhaseOp.BROADCAST
 
 
 def _plain(name: str) -> str:
-    """Return what all spellings of a collective's name share: `all_to_all`, `AllToAll` and `all2all` are one name."""
+    """Return a common form of all spellings of a name, such as `all_to_all`, `AllToAll` and `all2all`."""
     return name.casefold().replace("-", "").replace("_", "").replace(" ", "").replace("2", "to")
 
 
@@ -103,7 +117,7 @@ def collective_named(name: Collective | str) -> Collective:
         True
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such collective.
     """
     found = _BY_PLAIN_NAME.get(_plain(name)) if isinstance(name, str) else None
     if found is not None:
@@ -122,14 +136,14 @@ def shards_of(
     where: str = "shards",
     digits: int = MAX_DIGITS,
 ) -> tuple[Fraction, ...]:
-    """Return the shard of each compute node that takes part as a fraction of M, in the order of their numbers.
+    """Return the shard of each rank as a fraction of M, in the order of the node numbers.
 
     Args:
         topology: the network.
-        ranks: the numbers of the nodes that take part; all compute nodes if there are none.
-        values: a mapping of ids of compute nodes, or of their text, to what `exact.to_fraction` takes; a node that is
-            not among them has no shard.
-        where: begins every error message.
+        ranks: the numbers of the nodes that take part; all compute nodes if None.
+        values: a mapping from ids of compute nodes, or the text of ids, to numbers that `exact.to_fraction` takes. The
+            shard of a node that is not in the mapping is 0.
+        where: the text that begins error messages.
         digits: the most digits that a shard may have.
 
     Example:
@@ -138,8 +152,8 @@ def shards_of(
         (Fraction(1, 3), Fraction(0, 1), Fraction(2, 3))
 
     Raises:
-        InputError: an id is unknown, a switch's or there twice, a shard is no number or negative, or more than 0 of a
-            node that takes no part, they do not add up to 1, or their common denominator has more than
+        InputError: an id is unknown, is that of a switch, or occurs twice; a shard is not a number or negative; an idle
+            node has a shard greater than 0; the shards do not add up to 1; or their common denominator has more than
             `MAX_SHARDS_DIGITS` digits.
     """
     if not isinstance(values, Mapping):

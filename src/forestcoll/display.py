@@ -1,8 +1,8 @@
-"""How a value shows itself in a notebook, without knowing the code that draws it.
+"""The display of values in notebooks.
 
-Values such as a `Topology` stand below the presentation layer and must not import it. A notebook asks the value
-itself, though, by the method `_repr_html_`. So the method stands here, at the bottom, and finds the presentation layer
-by its name when it is called; nothing is imported before.
+Notebooks call the method `_repr_html_` of a value. Values such as a `Topology` are in lower layers than the
+presentation of results and must not import it. So this base class imports the presentation by name, when the method is
+called.
 """
 
 import importlib
@@ -12,16 +12,16 @@ _PRESENTATION = "forestcoll.presentation.html"
 
 
 class Displayed:
-    """A value that notebooks show as HTML; `forestcoll.presentation.html.html_of` makes it."""
+    """A value that notebooks display as HTML, made by `forestcoll.presentation.html.html_of`."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str | None:
-        """Return the value as HTML; None, so that its `repr` is shown, where there is no presentation layer."""
+        """Return the value as HTML; None, so that a notebook shows its `repr`, if there is no presentation layer."""
         try:
             presentation = importlib.import_module(_PRESENTATION)
         except ModuleNotFoundError as error:
             if error.name not in {_PRESENTATION, _PRESENTATION.rpartition(".")[0]}:
-                raise  # the layer is there, but something that it needs is not
+                raise  # the layer is installed, but a module that it needs is not
             return None
         return cast("str", presentation.html_of(self))

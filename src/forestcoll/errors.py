@@ -1,4 +1,4 @@
-"""The four kinds of errors, kept apart.
+"""The four kinds of errors.
 
 `InputError`: the caller must fix the input. `NoSolutionError`: the input is valid, but the network allows no solution.
 `CommunicationError`: another process, or the network between processes, failed.
@@ -13,39 +13,75 @@ _MOST_SHOWN = 60
 """The most characters of a value that a message shows."""
 
 _MOST_COMPARED = 10_000
-"""The most known names that an unknown one is compared with, so that a refusal takes no time on a large network."""
+"""The most known names that an unknown name is compared with, so that the error message is fast on large networks."""
 
 _LIKENESS = 0.59
-"""From 0 to 1, how much more than this a known name must have in common with an unknown one to be a hint."""
+"""A known name is a hint only if its similarity to the unknown name, from 0 to 1, is greater than this."""
 
 
 class ForestcollError(Exception):
-    """Base of every error that forestcoll raises on purpose; its text is one line."""
+    """Base class of all errors that forestcoll raises; the text is one line.
+
+    Example:
+        >>> import forestcoll
+        >>> try:
+        ...     forestcoll.optimum("rign:nodes=3")
+        ... except forestcoll.ForestcollError as error:
+        ...     print(error)
+        'rign': no such builder or file; did you mean 'ring'? 'forestcoll topologies' lists the builders
+    """
 
 
 class InputError(ForestcollError):
-    """The input is bad: the text says where, what is wrong, the value, and how to fix it."""
+    """The input is not valid. The text states the place, what is wrong, the value, and how to fix it.
+
+    Example:
+        >>> import forestcoll
+        >>> forestcoll.optimum("ring:nodes=1")
+        Traceback (most recent call last):
+        forestcoll.errors.InputError: ring: nodes is '1'; expected an integer from 2 to 1048576
+    """
 
 
 class NoSolutionError(ForestcollError):
-    """The input is valid, but the request has no solution on this network; the text says why."""
+    """The input is valid, but the request has no solution on this network. The text states the reason.
+
+    Example:
+        >>> import forestcoll
+        >>> try:
+        ...     forestcoll.find_topologies(5, 3, bidirectional=True)
+        ... except forestcoll.NoSolutionError as error:
+        ...     print(str(error).partition("; ")[0])
+        no bidirectional network of 5 nodes with 3 links each is known
+    """
 
 
 class CommunicationError(ForestcollError):
-    """Processes that run a schedule together failed: the text names the operation and the rank at fault."""
+    """Another process, or the network between processes, failed. The text names the operation and the rank.
+
+    Example:
+        >>> import forestcoll
+        >>> issubclass(forestcoll.CommunicationError, forestcoll.ForestcollError)
+        True
+    """
 
 
 class InternalError(ForestcollError):
-    """A defect of forestcoll itself: an invariant that its own code broke."""
+    """A defect of forestcoll: an invariant does not hold. Please report it with the input.
+
+    Example:
+        >>> print(InternalError("a tree is not spanning"))
+        defect in forestcoll: a tree is not spanning; please report it with the input that led here
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(f"defect in forestcoll: {message}; please report it with the input that led here")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return which of the `known` names an unknown one looks most like, or None; case does not count.
+    """Return the one of the `known` names that is most similar to the unknown `name`, or None. Case is ignored.
 
-    The first of those that are equally like it is taken, so that the answer is always the same.
+    Of several that are equally similar, the first is returned.
 
     Example:
         >>> nearest("DGX-A10", ["dgx-a100", "ring"])
@@ -63,7 +99,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a question that a message about an unknown `name` can go on with, and a space; or nothing.
+    """Return a question with the name most similar to the unknown `name`, for an error message, or "".
 
     Example:
         >>> did_you_mean("allgahter", ["allgather", "allreduce"])
@@ -74,7 +110,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """Return `value` as a message shows it: in JSON notation, text in quotes, cut where it is too long."""
+    """Return `value` for an error message: in JSON notation, text in quotes, shortened if it is too long."""
     return repr(_cut(value)) if isinstance(value, str) else _cut(_spelled(value))
 
 
@@ -85,9 +121,10 @@ def _cut(text: str) -> str:
 def _spelled(value: object) -> str:
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    if isinstance(text := getattr(value, "text", None), str):  # a JSON number that remembers how it was written
+    if isinstance(text := getattr(value, "text", None), str):  # a `WrittenFloat`
         return text
-    if isinstance(value, int) and value.bit_length() > 4 * _MOST_SHOWN:  # Python refuses to print the longest ones
+    # Python does not convert very long integers to text
+    if isinstance(value, int) and value.bit_length() > 4 * _MOST_SHOWN:
         return f"an integer of about {value.bit_length() * 30103 // 100000 + 1} digits"
     if isinstance(value, list | dict):
         return json.dumps(value, default=repr, skipkeys=True)

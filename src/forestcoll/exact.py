@@ -1,4 +1,4 @@
-"""Exact numbers at the boundary: what a file or a caller wrote becomes a `Fraction`, never a binary float.
+"""Exact numbers in input: a number in a file or an argument becomes a `Fraction` without rounding.
 
 Invariant: no number is rounded, and no number is expanded before its size is known to be small (an exponent of a
 billion is refused, not computed).
@@ -27,7 +27,7 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?"
 
 
 class WrittenFloat(float):
-    """A JSON number with a decimal point or an exponent that remembers the text it was written as."""
+    """A JSON number with a decimal point or an exponent, together with its text in the file."""
 
     __slots__ = ("text",)
     text: str

@@ -1,4 +1,4 @@
-"""The one module that touches the file system: reading with a size limit, atomic writing, gzip by file name.
+"""Access to the file system, only in this module: reading with a size limit, atomic writing, gzip by file name.
 
 The path `-`, `STANDARD_STREAM`, is standard input or standard output. To name a file that is called `-`, write `./-`.
 
@@ -40,11 +40,11 @@ def is_standard_stream(path: Path | None) -> bool:
 
 
 PathLike: TypeAlias = str | os.PathLike[str]
-"""What names a file: a text, in which `-` is the standard stream, or a path."""
+"""The name of a file: a text, in which `-` is the standard stream, or a path."""
 
 
 def as_path(path: PathLike) -> Path:
-    """Return the path that a caller names.
+    """Return `path` as a `Path`.
 
     Raises:
         InputError: `path` is neither a text nor a path.
@@ -120,7 +120,9 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the name") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error}); the name ends in .gz") from None
+        raise InputError(
+            f"{path}: not a complete gzip file ({error}), but its name ends in .gz; compress or rename it"
+        ) from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL byte in the name

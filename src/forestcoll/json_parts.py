@@ -1,6 +1,6 @@
-"""Reads the parts of JSON documents that anyone wrote; every message says where, what is there, and what is expected.
+"""Validation of the parts of JSON documents. Each message states the place, the value, and what is expected.
 
-`where` is the place of the value, with the file: `FILE: phases[0].op`.
+The argument `where` is the place of the value, with the file: `FILE: phases[0].op`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,28 +15,28 @@ Name = TypeVar("Name", bound=StrEnum)
 
 
 def require(document: Mapping[str, object], keys: Iterable[str], where: str, what: str = "a schedule") -> None:
-    """Check that `document` has all `keys`, which `what` needs."""
+    """Check that `document` has all `keys`; `what` names the document in the message."""
     for key in keys:
         if key not in document:
             raise InputError(f'{where} has no "{key}"; {what} needs it')
 
 
 def list_of(value: object, where: str) -> list[object]:
-    """Return `value`, a list."""
+    """Return `value` if it is a list."""
     if not isinstance(value, list):
         raise InputError(f"{where} is {shown(value)}; expected a list")
     return value
 
 
 def object_of(value: object, where: str, form: str = "an object") -> Mapping[str, object]:
-    """Return `value`, a JSON object of this `form`."""
+    """Return `value` if it is a JSON object; `form` describes it in the message."""
     if not isinstance(value, Mapping):
         raise InputError(f"{where} is {shown(value)}; expected {form}")
     return cast("Mapping[str, object]", value)
 
 
 def rational_of(value: object, where: str) -> Fraction:
-    """Return the exact number that `value` is."""
+    """Return `value` as an exact number."""
     try:
         return to_fraction(value, digits=MAX_RESULT_DIGITS)
     except ValueError as error:
@@ -44,7 +44,7 @@ def rational_of(value: object, where: str) -> Fraction:
 
 
 def integer_of(value: object, where: str, *, least: int | None = None) -> int:
-    """Return `value`, an integer, of `least` or more if that is given."""
+    """Return `value` if it is an integer and, if `least` is given, not less than that."""
     if type(value) is not int or (least is not None and value < least):
         limit = "" if least is None else f" of {least} or more"
         raise InputError(f"{where} is {shown(value)}; expected an integer{limit}")
@@ -52,21 +52,21 @@ def integer_of(value: object, where: str, *, least: int | None = None) -> int:
 
 
 def number_below(value: object, bound: int, where: str) -> int:
-    """Return `value`, an integer from 0 to `bound` - 1."""
+    """Return `value` if it is an integer from 0 to `bound` - 1."""
     if type(value) is not int or not 0 <= value < bound:
         raise InputError(f"{where} is {shown(value)}; expected an integer from 0 to {bound - 1}")
     return value
 
 
 def numbers_below(value: object, bound: int, where: str) -> tuple[int, ...]:
-    """Return `value`, a list of integers from 0 to `bound` - 1."""
+    """Return `value` as a tuple if it is a list of integers from 0 to `bound` - 1."""
     return tuple(number_below(entry, bound, f"{where}[{place}]") for place, entry in enumerate(list_of(value, where)))
 
 
 def name_of(value: object, names: Iterable[Name], where: str) -> Name:
-    """Return the one of `names` that `value` is."""
+    """Return the member of `names` with the value `value`."""
     known = {name.value: name for name in names}
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(map(repr, known))
-        raise InputError(f"{where} is {shown(value)}; this version knows {listed}")
+        raise InputError(f"{where} is {shown(value)}; this version supports {listed}")
     return known[value]

@@ -4,7 +4,13 @@ from enum import StrEnum
 
 
 class Method(StrEnum):
-    """A method of finding trees. All methods reach the optimum."""
+    """A method of finding trees. All methods reach the optimum.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> generate("ring:nodes=3", method=Method.PROVEN).size
+        '3 trees'
+    """
 
     AUTO = "auto"
     """The fast method, and the proven method for trees that the fast method cannot complete."""
@@ -15,7 +21,13 @@ class Method(StrEnum):
 
 
 class StepMethod(StrEnum):
-    """A method of finding step schedules, for networks without switches."""
+    """A method of finding step schedules, for networks without switches.
+
+    Example:
+        >>> from forestcoll import build_topology, generate_steps
+        >>> generate_steps(build_topology("ring:nodes=4"), method=StepMethod.RING).steps
+        3
+    """
 
     BFB = "bfb"
     """Breadth-first broadcast: the fewest steps, and the least bandwidth time over shortest paths."""

@@ -1,22 +1,33 @@
-"""Progress reports of long work: pass a subclass of `Progress` to receive them."""
+"""Progress reports of long computations."""
 
 from collections.abc import Mapping
 
 
 class Progress:
-    """Receives every stage and how much of it is done; this base class ignores both."""
+    """Receives the progress of a long computation. Override methods in a subclass; those of this class do nothing.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> class Stages(Progress):
+        ...     def begin(self, stage: str) -> None:
+        ...         print(stage)
+        >>> schedule = generate("ring:nodes=3", progress=Stages())
+        finding the bottleneck cut
+        finding the fewest trees
+        growing trees
+    """
 
     def begin(self, stage: str) -> None:
-        """A stage begins, and the previous one is over; `stage` says what is being done."""
+        """Called when a stage begins and the previous one is done; `stage` describes it in a few words."""
 
     def advance(self, done: int, total: int) -> None:
-        """`done` of `total` parts of the stage are done. May raise to stop the work."""
+        """Called when `done` of `total` parts of the stage are done. It may raise an exception to stop the work."""
 
     def remark(self, text: str) -> None:
-        """A sentence that the user should read while waiting; the same sentence may be sent more than once."""
+        """Called with a sentence for the user, possibly more than once with the same sentence."""
 
     def note(self, counters: Mapping[str, int]) -> None:
-        """The counters of the stage: how often each thing happened."""
+        """Called with the counters of the stage: for each kind of event, how often it happened."""
 
 
 SILENT = Progress()

@@ -1,4 +1,4 @@
-"""Which compute nodes take part in a collective: its ranks. The others are idle, and may serve as relays."""
+"""The ranks of a collective: the compute nodes that take part. The others are idle and may be relays."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,17 +15,17 @@ RanksLike: TypeAlias = str | Iterable[int | str]
 """Positions among the compute nodes, counted from 0, or ids: a text such as `0-7,16-23` or `gpu0,gpu3`, or a list."""
 
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
-"""A position, or a range of them; with more digits it is none of any network."""
+"""A position, or a range of positions; no network has positions with more digits."""
 
 
 def ranks_of(topology: Topology, ranks: RanksLike | None) -> tuple[int, ...] | None:
-    """Return the numbers of the nodes that `ranks` names, rising; None, which stands for all compute nodes, as it is.
+    """Return the node numbers of the ranks, in ascending order; None, which stands for all compute nodes, if None.
 
     Args:
         topology: the network.
-        ranks: a text, whose parts are separated by commas, or integers and texts. An integer, or a part that is one or
-            a range of them such as `0-7` (both ends count), is a position among the compute nodes, counted from 0, even
-            if a node has such an id. Any other part is the id of a compute node.
+        ranks: a text, whose parts are separated by commas, or integers and texts. An integer, also as a part of a text,
+            is a position among the compute nodes, counted from 0, even if a node has this id. `0-7` is the range of the
+            positions 0 to 7. Any other part is the id of a compute node.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -33,7 +33,8 @@ def ranks_of(topology: Topology, ranks: RanksLike | None) -> tuple[int, ...] | N
         (0, 1, 2, 8)
 
     Raises:
-        InputError: a rank is unknown, a switch, or named twice, fewer than two are named, or a part is empty.
+        InputError: a rank is unknown, is a switch, or is listed twice; there are fewer than two ranks; or a part is
+            empty.
     """
     if ranks is None:
         return None
@@ -57,7 +58,7 @@ def _parts(ranks: RanksLike) -> Iterable[object]:
 
 
 def rank_parts(text: str) -> tuple[str, ...]:
-    """Return the parts of a text that names ranks; whether they are there is seen when the network is known.
+    """Return the parts of a text that lists ranks, without checking that the network has these ranks.
 
     Raises:
         InputError: a part is empty.
@@ -69,10 +70,10 @@ def rank_parts(text: str) -> tuple[str, ...]:
 
 
 def _numbers(topology: Topology, part: object) -> Sequence[int]:
-    """Return the numbers of the nodes that one part of `RanksLike` names."""
+    """Return the node numbers of one part of `RanksLike`."""
     if not isinstance(part, str):
         if isinstance(part, bool) or not isinstance(part, Integral):
-            raise InputError(f"rank {shown(part)} is no integer and no text; give a position or an id")
+            raise InputError(f"rank {shown(part)} is neither an integer nor a text; give a position or an id")
         return _between(topology, int(part), int(part))
     found = _RANGE.fullmatch(part.strip())
     if found is None:
@@ -112,11 +113,11 @@ def _all_ranks(topology: Topology) -> str:
 
 
 def root_number(topology: Topology, root: NodeId, members: tuple[int, ...] | None = None) -> int:
-    """Return the number of the compute node that `root` names: the source of a broadcast, the target of a reduce.
+    """Return the node number of the root: the source of a broadcast, or the target of a reduce.
 
     Args:
         topology: the network.
-        root: an id or the text of one or, where no node has that id, a position among the compute nodes from 0.
+        root: an id, the text of an id or, if no node has that id, a position among the compute nodes from 0.
         members: the numbers of the nodes that take part; all compute nodes if None.
 
     Example:
@@ -139,14 +140,14 @@ def root_number(topology: Topology, root: NodeId, members: tuple[int, ...] | Non
     if not topology.nodes[number].is_compute:
         raise InputError(f"{topology.name}: root {identity} is a switch; {_any_root(topology)}")
     if members is not None and number not in members:
-        raise InputError(f"{topology.name}: root {identity} is not among the ranks; name it too")
+        raise InputError(f"{topology.name}: root {identity} is not among the ranks; add it to the ranks")
     return number
 
 
 def _named_root(topology: Topology, root: NodeId) -> int | None:
     number = topology.find(root)
     if number is None:
-        number = topology.find(str(root))  # the id "3" is also written as 3
+        number = topology.find(str(root))  # the id "3" may also be given as 3
     if number is not None:
         return number
     digits = re.fullmatch(r"[0-9]{1,18}", str(root))
@@ -159,10 +160,22 @@ def _any_root(topology: Topology) -> str:
 
 
 def without_relays(topology: Topology, ranks: RanksLike) -> Topology:
-    """Return `topology` without the links of compute nodes that take no part: nothing is sent over these.
+    """Return `topology` without the links of idle compute nodes, so that no idle node is used as a relay.
+
+    Args:
+        topology: a network.
+        ranks: the compute nodes that take part: positions from 0 or ids, as a text such as `"0-3"` or as a list.
+
+    Returns:
+        The network with the same nodes and fewer links.
 
     Raises:
-        InputError: as `ranks_of`, or one that takes part cannot reach another then.
+        InputError: a rank is not valid, or without relays a rank cannot reach another.
+
+    Example:
+        >>> from forestcoll import load_topology
+        >>> without_relays(load_topology("hypercube:dim=3"), "0-3")
+        Topology('hypercube:dim=3', 8 compute nodes, 0 switches, 8 links, GB/s)
     """
     members = ranks_of(topology, ranks)
     if members is None:
@@ -186,12 +199,12 @@ def members_of(topology: Topology, ranks: tuple[int, ...] | None) -> tuple[int, 
 def require_reach(
     topology: Topology, ranks: tuple[int, ...] | None, root: int | None = None, *, backwards: bool = False
 ) -> None:
-    """Check that all that take part reach each other, over idle nodes and switches too.
+    """Check that all ranks reach each other, also over idle nodes and switches.
 
-    With a `root`, that it reaches them all or, `backwards`, that they all reach it.
+    With a `root`, check only that it reaches all ranks or, if `backwards`, that all ranks reach it.
 
     Raises:
-        InputError: one cannot reach another.
+        InputError: a rank cannot reach another.
     """
     members = members_of(topology, ranks)
     if root is None:

@@ -1,4 +1,4 @@
-"""A collective and its parameters, as a caller writes them and as weights of the compute nodes (ForestColl §5.7).
+"""A collective and its parameters, by names and as weights of the compute nodes (ForestColl §5.7).
 
 A collective whose data flows away from the roots of trees is a broadcast from all compute nodes at the same time, each
 of its shard: 1/N of the data in an allgather, shards of any size in an allgather(v), all data at the root in a
@@ -20,7 +20,7 @@ from forestcoll.topology import NodeId, Topology
 
 @dataclass(frozen=True)
 class Request:
-    """A collective and its parameters, by names and ids. It replaces the keywords of the same names.
+    """A collective and its parameters, by names and ids. Functions take it instead of the keywords of the same names.
 
     Attributes:
         collective: the collective, or its name.
@@ -42,23 +42,23 @@ class Request:
 
     @staticmethod
     def of(
-        asked: "RequestLike",
+        request: "RequestLike",
         ranks: RanksLike | None = None,
         root: NodeId | None = None,
         shards: ShardsByNode | None = None,
     ) -> "Request":
-        """Return `asked` if it is a request, else a request with that collective and the keywords.
+        """Return `request` if it is a `Request`, else a request with that collective and the keywords.
 
         Raises:
-            InputError: `asked` is a request, and a keyword is also given.
+            InputError: `request` is a `Request`, and a keyword is also given.
         """
-        if not isinstance(asked, Request):
-            return Request(asked, ranks, root, shards)
+        if not isinstance(request, Request):
+            return Request(request, ranks, root, shards)
         given = {"ranks": ranks, "root": root, "shards": shards}
         for name, value in given.items():
             if value is not None:
                 raise InputError(f"{name} is given in addition to a Request; put it into the Request, as {name}=...")
-        return asked
+        return request
 
     def demand(self, topology: Topology) -> "Demand":
         """Check the request and return it in node numbers of `topology`.
@@ -82,7 +82,7 @@ class Demand:
         root: the number of the root of a broadcast or a reduce; None for other collectives.
         shards: the shard of each compute node that takes part, in the order of their numbers, as a part of all data;
             None if all are equal.
-        ranks: the numbers of the compute nodes that take part, in rising order; None if all take part.
+        ranks: the numbers of the compute nodes that take part, in ascending order; None if all take part.
 
     Example:
         >>> from forestcoll import Collective, Demand, load_topology
@@ -109,20 +109,20 @@ class Demand:
             InputError: there is no such collective, root, node or rank; the collective needs a root or has none; it
                 has no shards, or the shards are not valid; or a node that takes part cannot reach another.
         """
-        asked = collective_named(collective)
-        if asked not in SCHEDULED:
+        kind = collective_named(collective)
+        if kind not in SCHEDULED:
             raise InputError(
-                f"forestcoll makes no schedule of {asked.with_article} yet; 'forestcoll bounds' shows its bound"
+                f"forestcoll makes no schedule of {kind.with_article} yet; 'forestcoll bounds' shows its bound"
             )
         members = ranks_of(topology, ranks)
-        number = _root(topology, asked, root, members)
-        demand = Demand(asked, number, None, members)
+        number = _root(topology, kind, root, members)
+        demand = Demand(kind, number, None, members)
         if shards is not None:
-            if not asked.has_shards:
-                raise InputError(f"{asked.with_article} has no shards of different sizes; leave shards out")
+            if not kind.has_shards:
+                raise InputError(f"{kind.with_article} has no shards of different sizes; leave shards out")
             sizes = shards_of(topology, shards, ranks=members)
             demand = replace(demand, shards=sizes if len(set(sizes)) > 1 else None)
-        require_reach(topology, members, number, backwards=asked.only_reduces)
+        require_reach(topology, members, number, backwards=kind.only_reduces)
         return demand
 
     def members(self, topology: Topology) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
-"""Units at the boundary: bandwidths and data sizes as people write them, and sizes as output shows them.
+"""Units of bandwidths and data sizes in input, and of data sizes in output.
 
-Of sizes, `K`, `M`, `G` and the forms with an `i` are powers of two, as in nccl-tests, and `KB`, `MB`, `GB` powers of
-ten. Of bandwidths, `B` is bytes and `b` is bits, so the case of that letter counts.
+In sizes, `K`, `M`, `G` and the forms with an `i` are powers of two, as in nccl-tests, and `KB`, `MB`, `GB` are powers
+of ten. In bandwidths, `B` is bytes and `b` is bits, so the case of that letter is significant.
 """
 
 import re
@@ -11,10 +11,10 @@ from forestcoll.errors import InputError, shown
 from forestcoll.exact import to_fraction
 
 BANDWIDTH_UNIT = "GB/s"
-"""The unit of a network's bandwidths where nothing else is said: 10^9 bytes a second."""
+"""The default unit of the bandwidths of a network: 10^9 bytes per second."""
 
 _PREFIXES = "KMGTP"
-"""Each is 1000 times the one before or, with an `i`, 1024 times."""
+"""Each is 1000 times the previous one or, with an `i`, 1024 times."""
 
 _SHORT = 5
 """The most digits of an integer that is a short name of a size."""
@@ -24,7 +24,7 @@ _WITH_UNIT = re.compile(r"([+-]?[0-9./]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z][A-Za-z
 
 
 def _bandwidths() -> dict[str, Fraction]:
-    """Return of each unit of bandwidth how many bytes a second it is."""
+    """Return each unit of bandwidth in bytes per second."""
     units = {"B/s": Fraction(1), "Bps": Fraction(1)} | dict.fromkeys(("b/s", "bit/s", "bps"), Fraction(1, 8))
     for power, prefix in enumerate(_PREFIXES, start=1):
         units |= dict.fromkeys((f"{prefix}B/s", f"{prefix}Bps"), Fraction(1000**power))
@@ -34,7 +34,7 @@ def _bandwidths() -> dict[str, Fraction]:
 
 
 def _sizes() -> dict[str, int]:
-    """Return of each unit of sizes, in lower case, how many bytes it is."""
+    """Return each unit of size, in lower case, in bytes."""
     units = {"": 1, "b": 1}
     for power, prefix in enumerate(_PREFIXES.lower(), start=1):
         units |= dict.fromkeys((prefix, f"{prefix}i", f"{prefix}ib"), 1024**power)
@@ -47,19 +47,19 @@ _BYTES = _sizes()
 
 
 def has_known_size(unit: str) -> bool:
-    """Return whether `bytes_per_microsecond` knows `unit`."""
+    """Return whether `unit` is a unit of bandwidth that can be converted to bytes per second."""
     return _kilo(unit) in _BYTES_PER_SECOND
 
 
 def bytes_per_microsecond(unit: str) -> Fraction:
-    """Return how many bytes one `unit` of bandwidth moves in a microsecond.
+    """Return one `unit` of bandwidth in bytes per microsecond.
 
     Example:
         >>> bytes_per_microsecond("Gb/s")
         Fraction(125, 1)
 
     Raises:
-        InputError: the unit is not one whose size is known.
+        InputError: the unit is unknown.
     """
     if not has_known_size(unit):
         raise InputError(f"bandwidth_unit is {shown(unit)}, whose size in bytes is not known; {_advice(unit)}")
@@ -70,16 +70,16 @@ def bandwidth_in(unit: str, value: object) -> Fraction:
     """Return the bandwidth `value` in `unit`, exactly.
 
     Args:
-        unit: a network's unit of bandwidth; any text, but only those of a known size can be converted to.
-        value: a number in `unit`, as `exact.to_fraction` takes it, or a text with a unit of its own: `"400Gb/s"`.
+        unit: the unit of bandwidth of a network: any text, but conversion needs a known unit.
+        value: a number in `unit`, as `exact.to_fraction` takes it, or a text with its own unit: `"400Gb/s"`.
 
     Example:
         >>> bandwidth_in("GB/s", "400Gb/s")
         Fraction(50, 1)
 
     Raises:
-        ValueError: it is no number, its unit is unknown or cannot be converted to `unit`, or the number has too many
-            digits. The text says so and how to fix it; it can follow the value in a message.
+        ValueError: it is not a number, its unit is unknown or cannot be converted to `unit`, or the number has too many
+            digits. The text of the error is the end of a message that begins with the value.
     """
     parts = _WITH_UNIT.fullmatch(value.strip()) if isinstance(value, str) else None
     if parts is None:
@@ -103,12 +103,12 @@ def _number(value: object) -> Fraction:
 
 
 def _kilo(unit: str) -> str:
-    """Return `unit` with the prefix kilo as tables have it; a small k is as usual."""
+    """Return `unit` with the prefix `K` instead of `k`."""
     return f"K{unit[1:]}" if unit.startswith("k") else unit
 
 
 def _advice(unit: str) -> str:
-    """Return which unit to use in place of an unknown one: those that differ in case, if there are any."""
+    """Return a hint about an unknown unit: known units that differ only in case, or examples."""
     near = [known for known in _BYTES_PER_SECOND if known.lower() == unit.lower()]
     if near:
         return f"write {' or '.join(f'{each} ({_counted(each)})' for each in near)}"
@@ -120,17 +120,17 @@ def _counted(unit: str) -> str:
 
 
 def data_size(text: str) -> int:
-    """Return the bytes that `text` says.
+    """Return the data size in `text`, in bytes.
 
-    `K`, `Ki` and `KiB` are 2^10, `KB` is 10^3, and so on for `M`, `G`, `T` and `P`; `B` or nothing is bytes. Small
-    letters will do, but `Kb` is refused: it usually means bits.
+    `K`, `Ki` and `KiB` are 2^10, `KB` is 10^3, and so on for `M`, `G`, `T` and `P`; `B` or no unit is bytes. Lower case
+    is accepted, except `Kb` and its like, which usually mean bits.
 
     Example:
         >>> data_size("64K"), data_size("64KB"), data_size("2.5MiB"), data_size("1e6")
         (65536, 64000, 2621440, 1000000)
 
     Raises:
-        InputError: it is not the size of one byte or more, or no whole number of bytes.
+        InputError: it is not a size, less than one byte, or not a whole number of bytes.
     """
     form = f"{shown(text)}; expected a size of 1 byte or more such as 64K, 2.5MiB or 1GB"
     parts = _SIZE.fullmatch(text.strip())
@@ -148,10 +148,10 @@ def data_size(text: str) -> int:
 
 
 def size_name(size: int) -> str:
-    """Return `size` bytes as text that `data_size` reads back, where an exact one is short; else rounded.
+    """Return a data size in bytes as text that `data_size` reads.
 
-    The shortest of the exact forms is taken, in powers of two where both are equally short. A number of more than
-    five digits is rounded to four, in powers of two.
+    The shortest exact form is returned; of two that are equally short, the one in powers of two. If the exact forms
+    have numbers of more than five digits, the result is rounded to four digits, in powers of two.
 
     Example:
         >>> size_name(2**20), size_name(10**6), size_name(1024000), size_name(123456789)
@@ -165,7 +165,7 @@ def size_name(size: int) -> str:
 
 
 def _whole(size: int, base: int, ending: str) -> tuple[str, str]:
-    """Return `size` as an integer in the greatest unit that allows one, and that unit."""
+    """Return `size` as an integer in the greatest unit in which it is an integer, and that unit."""
     fitting = (power for power in range(len(_PREFIXES), 0, -1) if size and size % base**power == 0)
     power = next(fitting, 0)
     return str(size // base**power), f"{_PREFIXES[power - 1]}{ending}" if power else "B"

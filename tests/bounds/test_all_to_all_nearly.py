@@ -55,17 +55,6 @@ def test_distances_are_added_up(core: Core) -> None:
         core.distance_sum(core.Problem(3, [0, 1], [1, 0], [1, 1], [0, 1, 2]), [1, 1])
 
 
-def _kautz(degree: int, nodes: int) -> Topology:
-    builder = TopologyBuilder("kautz")
-    for node in range(nodes):
-        builder.add_compute(node)
-    for node in range(nodes):
-        for add in range(1, degree + 1):
-            if (-degree * node - add) % nodes != node:
-                builder.add_link(node, (-degree * node - add) % nodes, 1)
-    return builder.build()
-
-
 def _nearly(topology: Topology) -> AllToAllOptimum:
     found = all_to_all_rate(topology)
     assert found.reached is not None
@@ -74,12 +63,12 @@ def _nearly(topology: Topology) -> AllToAllOptimum:
 
 
 def test_a_network_without_symmetry_is_bounded_within_some_percent() -> None:
-    assert _nearly(_kautz(4, 256)).residual < 0.03
+    assert _nearly(build_topology("generalized-kautz:nodes=256,degree=4")).residual < 0.03
 
 
 @pytest.mark.slow
 def test_the_flow_of_the_first_row_of_table_4() -> None:
-    found = _nearly(_kautz(4, 1024))
+    found = _nearly(build_topology("generalized-kautz:nodes=1024,degree=4"))
     assert found.residual < 0.03
     assert found.reached is not None
     assert float(found.reached) < 8.015e-4

@@ -109,8 +109,8 @@ def test_the_root_is_the_given_one_or_the_best() -> None:
         Collective.REDUCE: 2,
     }
     assert algbw(best, Collective.BROADCAST) == algbw(best, Collective.REDUCE) == 4
-    asked = bounds_of(topology, root="b")
-    assert algbw(asked, Collective.BROADCAST) == algbw(asked, Collective.REDUCE) == 1
+    given = bounds_of(topology, root="b")
+    assert algbw(given, Collective.BROADCAST) == algbw(given, Collective.REDUCE) == 1
 
 
 def test_switches_that_compute_reach_the_cut_set_bound() -> None:
@@ -170,7 +170,7 @@ def test_the_bounds_of_a_part_of_the_compute_nodes() -> None:
         best = optimum(topology, each.collective.value, ranks="0-7,16-23", root=root)
         assert (best.bound, best.algbw) == (each.bound, each.achieved_algbw)
         assert each.tight or each.collective is Collective.ALLREDUCE
-    with pytest.raises(InputError, match="root 'b0/gpu8' is not among the ranks; name it too"):
+    with pytest.raises(InputError, match="root 'b0/gpu8' is not among the ranks; add it to the ranks"):
         bounds_of(topology, ranks="0-7,16-23", root="b0/gpu8")
 
 

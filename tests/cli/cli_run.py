@@ -1,4 +1,4 @@
-"""Running the command line: within this process where that is enough, as a process where its ending matters."""
+"""Run the command line, in this process or, if its exit behaviour matters, in its own process."""
 
 import contextlib
 import io
@@ -16,21 +16,21 @@ from forestcoll.cli import main
 
 @dataclass(frozen=True)
 class Run:
-    """How a run ended, and what it wrote."""
+    """The exit status and the output of a run."""
 
     status: object
     out: str
     err: str
 
     def document(self) -> dict[str, object]:
-        """The one JSON object on standard output, of a run that went well."""
+        """Return the JSON object on standard output, and check that the run succeeded."""
         assert (self.status, self.err) == (0, "")
         document = json.loads(self.out)
         assert isinstance(document, dict)
         return document
 
     def complaint(self, status: int = 1) -> str:
-        """The one line of a run that failed as it should."""
+        """Return the error message, and check that the run failed with this status and one line."""
         assert self.status == status
         assert self.out == ""
         assert self.err.startswith("forestcoll: ")
@@ -56,14 +56,14 @@ def run_command(*arguments: object) -> Run:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment, its module path made absolute, output buffered as users have it, and `more`."""
+    """Return this process's environment with an absolute module path, buffered output as users have it, and `more`."""
     places = [str(Path(place).resolve()) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
     path = {"PYTHONPATH": os.pathsep.join(places)} if places else {}
     return os.environ | {"PYTHONUNBUFFERED": ""} | path | more
 
 
 def command(*arguments: object) -> list[str]:
-    """The words that run a command as a process."""
+    """Return the arguments that run a command as a process."""
     return [sys.executable, "-m", "forestcoll", *map(str, arguments)]
 
 
@@ -84,7 +84,7 @@ GRAPH = {"format": "forestcoll.topology/1", "name": "small", "bandwidth_unit": "
 
 
 def edge(source: object, target: object, bandwidth: object = 10) -> dict[str, object]:
-    """An edge as it stands in a topology file."""
+    """Return an edge of a topology file."""
     return {"source": source, "target": target, "bandwidth": bandwidth}
 
 
@@ -97,7 +97,7 @@ def write_network(
     directed: bool = False,
     graph: object = GRAPH,
 ) -> Path:
-    """Write a topology file; each letter of `nodes` and `switches` is a node, or each element."""
+    """Write a topology file. Each element (or letter) of `nodes` and `switches` is the id of a node."""
     listed = [{"id": node} for node in nodes] + [{"id": node, "kind": "switch"} for node in switches]
     path = folder / "network.json"
     path.write_text(json.dumps({"directed": directed, "graph": graph, "nodes": listed, "edges": edges}))

@@ -12,12 +12,12 @@ READING = [*COMMANDS, ["verify"]]
 
 
 @pytest.mark.parametrize("words", READING)
-def test_a_missing_file(tmp_path: Path, words: list[str]) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "none.json"
     assert run_command(*words, path).complaint() == f"{path}: no such file; check the name"
 
 
-def test_of_a_missing_file_verify_prints_an_answer_in_json_too(tmp_path: Path) -> None:
+def test_verify_prints_json_for_a_missing_file_too(tmp_path: Path) -> None:
     path = tmp_path / "none.json"
     run = run_command("verify", path, "--json")
     message = f"{path}: no such file; check the name"
@@ -26,17 +26,17 @@ def test_of_a_missing_file_verify_prints_an_answer_in_json_too(tmp_path: Path) -
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_an_unreadable_file(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b")])
     path.chmod(0)
     assert run_command("optimum", path).complaint() == f"{path}: cannot be read: Permission denied"
 
 
 @pytest.mark.parametrize("words", READING)
-def test_a_file_that_the_system_refuses_to_read(
+def test_an_operating_system_error_on_reading_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
-    """As the one above, for root too."""
+    """Like the previous test, but it also works for the user root."""
 
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -47,7 +47,7 @@ def test_a_file_that_the_system_refuses_to_read(
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
-def test_a_folder_that_the_system_refuses_to_write_to(
+def test_an_operating_system_error_on_writing_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -62,28 +62,30 @@ def test_a_folder_that_the_system_refuses_to_write_to(
 
 
 @pytest.mark.parametrize("words", READING)
-def test_broken_json(tmp_path: Path, words: list[str]) -> None:
+def test_invalid_json_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "broken.json"
     path.write_text('{"directed": true,\n "nodes": [}')
     assert run_command(*words, path).complaint().startswith(f"{path}: not valid JSON: ")
 
 
 @pytest.mark.parametrize("words", READING)
-def test_a_directory(tmp_path: Path, words: list[str]) -> None:
+def test_a_directory_is_refused(tmp_path: Path, words: list[str]) -> None:
     assert run_command(*words, tmp_path).complaint() == f"{tmp_path}: is a directory; name a file in it"
 
 
 @pytest.mark.parametrize("words", READING)
-def test_a_directory_without_a_slash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+def test_a_directory_without_a_slash_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
     (tmp_path / "networks").mkdir()
     (tmp_path / "ring").mkdir()
     monkeypatch.chdir(tmp_path)
     assert run_command(*words, "networks").complaint() == "networks: is a directory; name a file in it"
-    assert words == ["verify"] or run_command(*words, "ring").status == 0  # a builder's name is no folder
+    assert words == ["verify"] or run_command(*words, "ring").status == 0  # a builder's name is not a folder
 
 
 @pytest.mark.parametrize("words", READING)
-def test_a_number_of_thousands_of_digits(tmp_path: Path, words: list[str]) -> None:
+def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = write_network(tmp_path, [edge("a", "b", 7654321)])
     path.write_text(path.read_text().replace("7654321", "9" * 5000))
     complaint = run_command(*words, path).complaint()
@@ -92,24 +94,24 @@ def test_a_number_of_thousands_of_digits(tmp_path: Path, words: list[str]) -> No
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"graph": {"format": "forestcoll.topology/2"}}', "", "\x00"])
 @pytest.mark.parametrize("words", READING)
-def test_another_format(tmp_path: Path, content: str, words: list[str]) -> None:
+def test_another_format_is_refused(tmp_path: Path, content: str, words: list[str]) -> None:
     path = tmp_path / "other.json"
     path.write_text(content)
     assert run_command(*words, path).complaint().startswith(f"{path}: ")
 
 
 @pytest.mark.parametrize("words", READING)
-def test_a_file_that_is_not_gzip(tmp_path: Path, words: list[str]) -> None:
+def test_a_file_that_is_not_gzip_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "plain.json.gz"
     path.write_text("{}")
-    assert "not a whole gzip file" in run_command(*words, path).complaint()
+    assert "not a complete gzip file" in run_command(*words, path).complaint()
 
 
 @pytest.mark.parametrize("words", COMMANDS)
 @pytest.mark.parametrize(
     "bandwidth", ["0", "-1", "NaN", "Infinity", '"a"', "1e400", "null", "true", "[]", '"1/0"', '""']
 )
-def test_a_bad_bandwidth(tmp_path: Path, bandwidth: str, words: list[str]) -> None:
+def test_an_invalid_bandwidth_is_refused(tmp_path: Path, bandwidth: str, words: list[str]) -> None:
     path = write_network(tmp_path, [edge("a", "b", 7654321)])
     path.write_text(path.read_text().replace("7654321", bandwidth))
     complaint = run_command(*words, path).complaint()
@@ -128,7 +130,7 @@ BAD_NETWORKS = {
 
 @pytest.mark.parametrize("words", COMMANDS)
 @pytest.mark.parametrize("case", BAD_NETWORKS)
-def test_a_bad_network(tmp_path: Path, case: str, words: list[str]) -> None:
+def test_an_invalid_network_is_refused(tmp_path: Path, case: str, words: list[str]) -> None:
     edges, nodes, expected = BAD_NETWORKS[case]
     path = write_network(tmp_path, edges, nodes)
     complaint = run_command(*words, path).complaint()
@@ -137,19 +139,19 @@ def test_a_bad_network(tmp_path: Path, case: str, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_bandwidths_without_a_common_measure(tmp_path: Path, words: list[str]) -> None:
+def test_bandwidths_with_too_large_a_common_denominator_are_refused(tmp_path: Path, words: list[str]) -> None:
     path = write_network(tmp_path, [edge("a", "b", f"1/{10**59 + offset}") for offset in range(100)])
     complaint = run_command(*words, path).complaint()
     assert complaint.startswith(f"{path}: the common denominator of the bandwidths has more than 1800 digits; ")
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_a_one_way_network_names_the_pair(tmp_path: Path, words: list[str]) -> None:
+def test_the_error_for_unreachable_compute_nodes_names_a_pair(tmp_path: Path, words: list[str]) -> None:
     path = write_network(tmp_path, [edge("a", "b"), edge("b", "c")], "abc", directed=True)
     assert "compute node 'b' cannot reach compute node 'a'" in run_command(*words, path).complaint()
 
 
-def test_a_network_of_one_port_is_read_but_has_no_optimum_here(tmp_path: Path) -> None:
+def test_optimum_refuses_a_one_port_network(tmp_path: Path) -> None:
     graph = {"format": "forestcoll.topology/1", "name": "small", "port_model": "one-port"}
     path = write_network(tmp_path, [edge("a", "b")], graph=graph)
     for words in (["optimum"], ["optimum", "--max-trees", 2], ["generate", "--json"]):
@@ -159,7 +161,7 @@ def test_a_network_of_one_port_is_read_but_has_no_optimum_here(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("words", [["optimum"], ["generate"]])
-def test_a_name_can_neither_break_a_line_nor_steer_the_terminal(tmp_path: Path, words: list[str]) -> None:
+def test_control_characters_in_names_are_escaped(tmp_path: Path, words: list[str]) -> None:
     graph = {"format": "forestcoll.topology/1", "name": "two\n\x1b[2Jlines", "bandwidth_unit": "GB/s"}
     one, other, middle = "a\n\x1b[2J", "b\r", "s\x07"
     nodes = [{"id": one}, {"id": other}, {"id": middle, "kind": "switch"}]
@@ -180,7 +182,7 @@ def test_a_name_can_neither_break_a_line_nor_steer_the_terminal(tmp_path: Path, 
     assert run_command(*words, path).complaint().isprintable()
 
 
-def test_deep_nesting(tmp_path: Path) -> None:
+def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
     path.write_text('{"a":' + "[" * 200_000)
     assert run_command("optimum", path).complaint().startswith(f"{path}: ")
@@ -205,7 +207,7 @@ BAD_SPECS = {
 
 @pytest.mark.parametrize("words", COMMANDS)
 @pytest.mark.parametrize("spec", BAD_SPECS)
-def test_a_bad_spec(spec: str, words: list[str]) -> None:
+def test_an_invalid_spec_is_refused(spec: str, words: list[str]) -> None:
     assert BAD_SPECS[spec] in run_command(*words, spec).complaint()
 
 
@@ -249,11 +251,11 @@ def test_wrong_usage(case: str) -> None:
         (["--versoin"], "no such option '--versoin'; did you mean '--version'? (see forestcoll --help)"),
     ],
 )
-def test_a_misspelt_name_gets_the_nearest(words: list[str], complaint: str) -> None:
+def test_the_error_for_a_misspelt_name_suggests_the_nearest_name(words: list[str], complaint: str) -> None:
     assert run_command(*words).complaint(2) == complaint
 
 
-def test_a_collective_is_read_by_the_one_function_that_knows_all_spellings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_reads_collectives_with_the_same_function(monkeypatch: pytest.MonkeyPatch) -> None:
     spellings = {"All_Gather": Collective.ALLGATHER, "alltoall": Collective.ALL_TO_ALL}
     monkeypatch.setattr("forestcoll.collective.collective_named", lambda name: spellings.get(name) or Collective(name))
     run = run_command("optimum", "ring:nodes=3", "--collective", "All_Gather", "--json")
@@ -264,7 +266,7 @@ def test_a_collective_is_read_by_the_one_function_that_knows_all_spellings(monke
 
 @pytest.mark.parametrize("option", ["--trees", "--max-trees"])
 @pytest.mark.parametrize("words", [["optimum"], ["generate"]])
-def test_a_number_of_trees_that_is_none(words: list[str], option: str) -> None:
+def test_an_invalid_number_of_trees_is_refused(words: list[str], option: str) -> None:
     for text in ("x", "0", "-1", "1.5", "", "\N{ARABIC-INDIC DIGIT ONE}", "1_0", "00"):
         complaint = run_command(*words, "ring:nodes=3", option, text).complaint(status=2)
         assert f"'{option}': {text!r}; expected an integer of 1 or more (see" in complaint
@@ -273,31 +275,31 @@ def test_a_number_of_trees_that_is_none(words: list[str], option: str) -> None:
 
 
 @pytest.mark.parametrize("words", [["optimum"], ["generate"], ["generate", "--collective", "allgather"]])
-def test_an_allgather_has_no_root(words: list[str]) -> None:
+def test_a_root_of_an_allgather_is_refused(words: list[str]) -> None:
     complaint = run_command(*words, "ring:nodes=3", "--root", "0").complaint(status=2)
     assert complaint.startswith("an allgather has no root; leave --root out (see")
 
 
-def test_an_empty_output_name_is_said() -> None:
+def test_an_empty_output_name_is_refused() -> None:
     complaint = run_command("topology", "ring:nodes=3", "-o", "").complaint(status=2)
     assert "'-o' / '--output': the name is empty; name a file" in complaint
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
-def test_an_output_without_a_folder(tmp_path: Path, words: list[str]) -> None:
+def test_an_output_in_a_missing_folder_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "no" / "folder.json"
     complaint = run_command(*words, "ring:nodes=3", "-o", path).complaint()
     assert complaint == f"{path}: cannot be written: the folder {path.parent} does not exist"
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
-def test_an_output_that_is_a_folder(tmp_path: Path, words: list[str]) -> None:
+def test_an_output_that_is_a_folder_is_refused(tmp_path: Path, words: list[str]) -> None:
     complaint = run_command(*words, "ring:nodes=3", "-o", tmp_path).complaint()
     assert complaint == f"{tmp_path}: is a directory; name a file in it"
     assert not list(tmp_path.iterdir())
 
 
-def test_a_number_of_trees_that_unbalances_a_switch(tmp_path: Path) -> None:
+def test_a_number_of_trees_that_unbalances_a_switch_is_refused(tmp_path: Path) -> None:
     edges = [edge("a", "s", 3), edge("b", "s", 3), edge("s", "c", 6), edge("c", "a", 9), edge("c", "b", 9)]
     path = write_network(tmp_path, edges, "abc", "s", directed=True)
     outcomes = {trees: run_command("optimum", path, "--trees", trees, "--json") for trees in range(1, 6)}

@@ -15,7 +15,7 @@ def document(*arguments: object) -> Any:
     return run_command("bounds", *arguments, "--json").document()
 
 
-def test_json_holds_the_contract() -> None:
+def test_json_has_the_documented_keys() -> None:
     found = document("dgx-a100:boxes=2")
     assert list(found["collectives"]) == OPERATIONS
     assert all(set(each) >= CONTRACT for each in found["collectives"].values())
@@ -91,7 +91,7 @@ def _price(proof: Any, phase: str, link: tuple[str, str, object]) -> Fraction:
     return max(price, Fraction(0))
 
 
-def test_the_table_in_words() -> None:
+def test_the_text_report_shows_the_table() -> None:
     run = run_command("bounds", "dgx-a100:boxes=2")
     assert (run.status, run.err) == (0, "")
     for words in (
@@ -106,14 +106,14 @@ def test_the_table_in_words() -> None:
         assert words in run.out
 
 
-def test_a_better_allreduce_than_both_halves_is_told() -> None:
+def test_the_report_says_if_an_allreduce_beats_its_two_halves() -> None:
     out = run_command("bounds", "mi250:boxes=2,gpus=8").out
     assert "allreduce, along trees            128 GB/s at most, and reached\n" in out
     assert "allgather after reduce-scatter  104 GB/s, 81.25% of that\n" in out
     assert "both at once                    the same\n" in out
 
 
-def test_a_bound_that_nothing_is_known_to_reach_is_marked(tmp_path: Path) -> None:
+def test_a_bound_that_is_not_known_to_be_reached_is_marked(tmp_path: Path) -> None:
     edges = [edge(node, hub) for node in "abcd" for hub in "xy"]
     path = write_network(tmp_path, edges, "abcd", "xy")
     network = json.loads(path.read_text())
@@ -124,7 +124,7 @@ def test_a_bound_that_nothing_is_known_to_reach_is_marked(tmp_path: Path) -> Non
     assert "* no schedule is known to reach this" in out
 
 
-def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_is_too_large_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.allreduce.program.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
@@ -144,13 +144,13 @@ def test_long_fractions_do_not_break_the_table(tmp_path: Path) -> None:
     assert max(map(len, out.splitlines()[:8])) < 80
 
 
-def test_a_root_may_be_named(tmp_path: Path) -> None:
+def test_the_root_is_given_by_id(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b", 7), edge("b", "c", 2)], nodes="abc")
     assert document(path, "--root", "a")["collectives"]["broadcast"]["root"] == "a"
     assert document("ring:nodes=3", "--root", "1")["collectives"]["reduce"]["root"] == 1
 
 
-def test_bad_input_is_one_line(tmp_path: Path) -> None:
+def test_invalid_input_is_reported_in_one_line(tmp_path: Path) -> None:
     assert "no node 'z'" in run_command("bounds", "ring:nodes=3", "--root", "z").complaint()
     assert "is a switch" in run_command("bounds", "dgx-a100:boxes=2", "--root", "ib").complaint()
     assert "x.json" in run_command("bounds", tmp_path / "x.json").complaint()

@@ -56,7 +56,7 @@ def test_rounds_are_matchings_that_carry_the_weights(figure_1: Path) -> None:
             assert busy[source, target, number] == expected
 
 
-def test_the_report_in_words(figure_1: Path) -> None:
+def test_the_text_report(figure_1: Path) -> None:
     run = run_command("broadcast-series", figure_1, "--source", "s")
     assert (run.status, run.err) == (0, "")
     lines = run.out.splitlines()
@@ -82,7 +82,7 @@ def test_the_dag_of_an_order(figure_1: Path) -> None:
     assert (found["throughput"], found["period"], found["best_dag"]["order"]) == ("4/5", "5", ["s", "1", "3", "2", "4"])
 
 
-def test_a_schedule_that_is_written_is_verified_as_any_other(figure_1: Path, tmp_path: Path) -> None:
+def test_a_written_schedule_is_verified(figure_1: Path, tmp_path: Path) -> None:
     path = tmp_path / "series.json"
     assert run_command("broadcast-series", figure_1, "--source", "s", "-o", path).status == 0
     run = run_command("verify", path)
@@ -111,13 +111,13 @@ def test_with_all_links_at_once_it_is_the_broadcast_optimum() -> None:
     assert (found["throughput"], found["port_model"]) == (best["algbw"], None)
 
 
-def test_any_network_can_be_taken_as_one_port_and_back(figure_1: Path) -> None:
+def test_the_port_model_can_be_changed_by_an_option(figure_1: Path) -> None:
     assert answer("ring:nodes=6", "--source", 0)["throughput"] == "2"
     assert answer("ring:nodes=6", "--source", 0, "--ports", "one")["throughput"] == "1"
     assert answer(figure_1, "--source", "s", "--ports", "all")["throughput"] == "2"
 
 
-def test_a_picture_of_a_period(figure_1: Path, tmp_path: Path) -> None:
+def test_a_period_is_drawn(figure_1: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "one.svg", tmp_path / "two.svg"
     for path in (first, second):
         assert run_command("broadcast-series", figure_1, "--source", "s", "--picture", path).status == 0
@@ -144,7 +144,7 @@ def test_a_picture_of_a_period(figure_1: Path, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_input_is_named(tmp_path: Path, edges: list[dict[str, object]], source: str, complaint: str) -> None:
+def test_invalid_input_is_reported(tmp_path: Path, edges: list[dict[str, object]], source: str, complaint: str) -> None:
     path = write_network(tmp_path, edges, "s1234", "w", directed=True, graph=ONE_PORT)
     assert complaint in run_command("broadcast-series", path, "--source", source, "--json").complaint()
 

@@ -16,7 +16,7 @@ def words_of(collective: str) -> list[str]:
 
 
 @pytest.mark.parametrize("collective", [each.value for each in SCHEDULED])
-def test_every_collective_from_the_network_to_the_judgement(tmp_path: Path, collective: str) -> None:
+def test_every_collective_is_generated_and_verified(tmp_path: Path, collective: str) -> None:
     path = tmp_path / "s.json"
     best = run_command("optimum", SPEC, *words_of(collective), "--json").document()
     made = run_command("generate", SPEC, *words_of(collective), "-o", path, "--json").document()
@@ -34,7 +34,7 @@ def test_every_collective_from_the_network_to_the_judgement(tmp_path: Path, coll
 
 
 @pytest.mark.parametrize("collective", [each.value for each in SCHEDULED])
-def test_every_collective_in_words(tmp_path: Path, collective: str) -> None:
+def test_the_text_report_of_every_collective(tmp_path: Path, collective: str) -> None:
     path = tmp_path / "s.json"
     for run in (
         run_command("optimum", SPEC, *words_of(collective)),
@@ -45,7 +45,7 @@ def test_every_collective_in_words(tmp_path: Path, collective: str) -> None:
         assert f": {collective} " in run.out
 
 
-def test_the_words_of_a_broadcast() -> None:
+def test_the_text_report_of_a_broadcast() -> None:
     out = run_command("optimum", "dgx-a100:boxes=2", *words_of("broadcast")).out
     for words in (
         "broadcast from b0/gpu1 over 16 compute nodes",
@@ -56,7 +56,7 @@ def test_the_words_of_a_broadcast() -> None:
         assert words in out
 
 
-def test_the_words_of_an_allreduce_call_its_bound_a_bound() -> None:
+def test_the_text_report_of_an_allreduce_calls_its_bound_a_bound() -> None:
     out = run_command("optimum", "dgx-a100:boxes=2", "--collective", "allreduce", "--max-trees", 2).out
     for words in (
         "1200/7",
@@ -77,8 +77,8 @@ def test_the_words_of_an_allreduce_call_its_bound_a_bound() -> None:
     ]
 
 
-def test_an_allreduce_shares_links_between_its_phases_where_that_is_faster() -> None:
-    """On a path the halves reach 5/8 one after the other; trees of one root use each link in both ways."""
+def test_an_allreduce_shares_links_between_its_phases_if_that_is_faster() -> None:
+    """On a path, the two halves in sequence reach 5/8. Trees of one root use each link in both directions."""
     for command in ("optimum", "generate"):
         document = run_command(command, "mesh:dims=5", "--collective", "allreduce", "--json").document()
         assert (document["algbw"], document["optimal_algbw"]) == ("1", "1")
@@ -88,7 +88,7 @@ def test_an_allreduce_shares_links_between_its_phases_where_that_is_faster() -> 
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
-def test_shards_from_a_file(tmp_path: Path, collective: str) -> None:
+def test_shards_are_read_from_a_file(tmp_path: Path, collective: str) -> None:
     shards, path = tmp_path / "shards.json", tmp_path / "s.json"
     shards.write_text('{"0": "1/2", "2": 0.25, "1": "1/4"}')
     words = ["--collective", collective, "--shards", shards]
@@ -111,7 +111,7 @@ def test_shards_from_a_file(tmp_path: Path, collective: str) -> None:
         ("[1]", "holds a JSON array; expected an object"),
     ],
 )
-def test_bad_shards_are_named_with_their_file(tmp_path: Path, text: str, complaint: str) -> None:
+def test_the_error_for_invalid_shards_names_their_file(tmp_path: Path, text: str, complaint: str) -> None:
     shards = tmp_path / "shards.json"
     shards.write_text(text)
     said = run_command("optimum", "ring:nodes=3", "--shards", shards).complaint()
@@ -120,7 +120,7 @@ def test_bad_shards_are_named_with_their_file(tmp_path: Path, text: str, complai
 
 
 @pytest.mark.parametrize("spelling", ["reduce_scatter", "ReduceScatter", "REDUCE-SCATTER"])
-def test_a_collective_may_be_spelled_as_people_do(spelling: str) -> None:
+def test_the_usual_spellings_of_collectives_are_accepted(spelling: str) -> None:
     best = run_command("optimum", "ring:nodes=4", "--collective", spelling, "--json").document()
     assert best["collective"] == "reduce-scatter"
 
@@ -132,7 +132,7 @@ def test_an_unknown_collective_is_wrong_usage_with_the_nearest_name() -> None:
 
 
 @pytest.mark.parametrize("command", ["optimum", "generate"])
-def test_roots_and_shards_where_there_are_none_are_wrong_usage(tmp_path: Path, command: str) -> None:
+def test_roots_and_shards_are_wrong_usage_for_collectives_without_them(tmp_path: Path, command: str) -> None:
     for collective in ("allgather", "reduce-scatter", "allreduce"):
         run = run_command(command, "ring:nodes=3", "--collective", collective, "--root", 0)
         assert f"{collective} has no root; leave --root out (see" in run.complaint(status=2)
@@ -143,7 +143,7 @@ def test_roots_and_shards_where_there_are_none_are_wrong_usage(tmp_path: Path, c
         assert f"a {collective} has no shards" in run.complaint(status=2)
 
 
-def test_roots_that_are_no_compute_nodes_are_named(tmp_path: Path) -> None:
+def test_the_error_for_a_root_that_is_not_a_compute_node_names_it(tmp_path: Path) -> None:
     run = run_command("optimum", SPEC, "--collective", "reduce", "--root", "ib")
     assert (
         run.complaint() == f"{SPEC}: root 'ib' is a switch; give the id of a compute node, or its position from 0 to 5"

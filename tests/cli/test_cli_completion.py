@@ -1,4 +1,4 @@
-"""Shell completion in the form that bash asks for, and the scripts that turn it on."""
+"""Shell completion as bash requests it, and the scripts that enable it."""
 
 import shlex
 
@@ -10,15 +10,15 @@ from forestcoll.cli.main import _COMMANDS
 
 
 def completions(line: str) -> set[str]:
-    """What bash offers for the last word of a line: kinds and texts."""
+    """Return the completions of the last word of a line, with their kinds."""
     words = [*shlex.split(line), *([""] if line.endswith(" ") else [])]
-    asked = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1), "_FORESTCOLL_COMPLETE": "bash_complete"}
-    run = completed(command(), **asked)
+    variables = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1), "_FORESTCOLL_COMPLETE": "bash_complete"}
+    run = completed(command(), **variables)
     assert (run.status, run.err) == (0, "")
     return set(run.out.splitlines())
 
 
-def test_commands_are_completed_by_their_beginning() -> None:
+def test_commands_are_completed_from_a_prefix() -> None:
     assert completions("forestcoll ") == {f"plain,{name}" for name in _COMMANDS}
     assert completions("forestcoll topolog") == {"plain,topologies", "plain,topology"}
 
@@ -41,7 +41,7 @@ def test_builders_and_files_are_completed() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_gets_its_script(shell: str) -> None:
+def test_each_shell_has_a_script(shell: str) -> None:
     run = process(_FORESTCOLL_COMPLETE=f"{shell}_source")
     assert run.status == 0
     assert "_FORESTCOLL_COMPLETE" in run.out

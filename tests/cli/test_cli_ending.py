@@ -16,7 +16,7 @@ needs_dev_full = pytest.mark.skipif(not FULL.exists(), reason="this system has n
 
 
 def after(before: str, *arguments: object) -> list[str]:
-    """The words that run a command in a process that first executes `before`."""
+    """Return the arguments that run a command in a process that first executes `before`."""
     return [sys.executable, "-c", RUN_MAIN.format(before=before), *map(str, arguments)]
 
 
@@ -28,14 +28,14 @@ def started(words: list[str]) -> subprocess.Popen[str]:
 
 
 @needs_dev_full
-def test_a_full_disk_under_the_output() -> None:
+def test_a_full_disk_for_the_output_file_is_reported() -> None:
     complaint = process("generate", "ring:nodes=3", "-o", FULL, "--json").complaint()
     assert complaint == "/dev/full: cannot be written: No space left on device"
 
 
 @needs_dev_full
 @pytest.mark.parametrize("words", [["optimum", "ring:nodes=3", "--json"], ["topologies"], ["--version"], ["--help"]])
-def test_a_full_disk_under_standard_output(words: list[str]) -> None:
+def test_a_full_disk_for_standard_output_is_reported(words: list[str]) -> None:
     with FULL.open("w") as full:
         done = subprocess.run(  # noqa: S603 (our own command)
             command(*words), stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=60, check=False
@@ -44,7 +44,7 @@ def test_a_full_disk_under_standard_output(words: list[str]) -> None:
     assert complaint == "cannot write the result: No space left on device"
 
 
-def test_a_disk_that_fills_up_leaves_the_older_file(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "schedule.json"
     path.write_text("older")
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
@@ -54,7 +54,7 @@ def test_a_disk_that_fills_up_leaves_the_older_file(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
-def test_no_memory_is_said_in_one_line() -> None:
+def test_lack_of_memory_is_reported_in_one_line() -> None:
     scarce = "import forestcoll.files as files\ndef fail(*_):\n    raise MemoryError\nfiles._open_for_reading = fail"
     complaint = completed(after(scarce, "verify", "schedule.json")).complaint()
     assert complaint == "out of memory; try a smaller network or fewer trees"
@@ -63,7 +63,7 @@ def test_no_memory_is_said_in_one_line() -> None:
 DEFECT = "import forestcoll.files as files\ndef fail(*_, **__):\n    1 / 0\nfiles._open_for_reading = fail"
 
 
-def test_a_defect_of_ours_is_said_in_one_line() -> None:
+def test_an_internal_error_is_reported_in_one_line() -> None:
     complaint = completed(after(DEFECT, "verify", Path(__file__))).complaint()
     assert complaint == (
         "defect in forestcoll: ZeroDivisionError: division by zero; please report it with the input that led here "
@@ -71,7 +71,7 @@ def test_a_defect_of_ours_is_said_in_one_line() -> None:
     )
 
 
-def test_the_traceback_of_a_defect_can_be_had() -> None:
+def test_the_traceback_of_an_internal_error_is_available() -> None:
     run = completed(after(DEFECT, "verify", Path(__file__)), FORESTCOLL_TRACEBACK="1")
     assert (run.status, run.out) == (1, "")
     assert run.err.startswith("Traceback ")
@@ -79,7 +79,7 @@ def test_the_traceback_of_a_defect_can_be_had() -> None:
 
 
 def interrupted(*arguments: object) -> Run:
-    """Start a command, interrupt it after a while, and see that it ends at once."""
+    """Start a command, interrupt it after a while, and check that it stops at once."""
     listen = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"  # even where a shell ignores it
     with started(after(listen, *arguments)) as run:
         time.sleep(1.5)
@@ -92,7 +92,7 @@ def interrupted(*arguments: object) -> Run:
     return Run(run.returncode, out, err)
 
 
-def test_ctrl_c_ends_a_long_run_at_once_and_leaves_the_older_file(tmp_path: Path) -> None:
+def test_ctrl_c_stops_a_long_run_and_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "schedule.json"
     path.write_text("older")
     run = interrupted("generate", "dgx-a100:boxes=512", "-o", path, "--json")
@@ -101,14 +101,14 @@ def test_ctrl_c_ends_a_long_run_at_once_and_leaves_the_older_file(tmp_path: Path
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
-def test_ctrl_c_ends_a_search_through_many_numbers_of_trees(tmp_path: Path) -> None:
+def test_ctrl_c_stops_a_search_over_many_numbers_of_trees(tmp_path: Path) -> None:
     edges = [edge("a", "b", 999_999_937), edge("b", "c", 999_999_929), edge("c", "a", 999_999_893)]
     path = write_network(tmp_path, edges, "abc")
     run = interrupted("optimum", path, "--max-trees", 10**9)
     assert run.complaint(status=130) == "interrupted; nothing was written"
 
 
-def test_a_reader_that_goes_away_is_no_error_message() -> None:
+def test_a_closed_pipe_gives_no_error_message() -> None:
     words = command("topology", "torus:dims=32x32")
     with started(words) as run:
         assert run.stdout is not None
@@ -119,7 +119,7 @@ def test_a_reader_that_goes_away_is_no_error_message() -> None:
         assert run.wait(timeout=30) == 1
 
 
-def test_a_closed_standard_output_is_said() -> None:
+def test_a_closed_standard_output_is_reported() -> None:
     closing = "import os, sys\nos.close(1)\nsys.stdout = None"
     complaint = completed(after(closing, "optimum", "ring:nodes=3")).complaint()
     assert complaint == "cannot write the result: Bad file descriptor"
@@ -131,13 +131,13 @@ def without_standard_error(*arguments: object) -> Run:
 
 
 @pytest.mark.parametrize("words", [["optimum"], ["generate"], ["topology"], ["generate", "-o", "-", "--json"]])
-def test_a_closed_standard_error_hinders_nothing(words: list[str]) -> None:
+def test_a_command_succeeds_with_a_closed_standard_error(words: list[str]) -> None:
     expected = process(*words, "ring:nodes=3")
     run = without_standard_error(*words, "ring:nodes=3")
     assert (run.status, run.out.splitlines()[0]) == (0, expected.out.splitlines()[0])
 
 
-def test_a_failure_with_a_closed_standard_error_shows_in_the_status_alone(tmp_path: Path) -> None:
+def test_a_failure_with_a_closed_standard_error_sets_only_the_status(tmp_path: Path) -> None:
     assert without_standard_error("verify", tmp_path / "none.json") == Run(1, "", "")
     assert without_standard_error("optimum") == Run(2, "", "")
     assert without_standard_error() == Run(2, "", "")
@@ -148,7 +148,7 @@ def test_a_failure_with_a_closed_standard_error_shows_in_the_status_alone(tmp_pa
     assert without_standard_error("verify", schedule) == Run(1, "", "")
 
 
-def test_standard_input_and_output_are_a_pipeline() -> None:
+def test_commands_can_be_connected_by_pipes() -> None:
     network = process("topology", "dgx-a100:boxes=2", "-o", "-")
     assert network == process("topology", "dgx-a100:boxes=2")
     best = process("optimum", "-", stdin=network.out)
@@ -161,7 +161,7 @@ def test_standard_input_and_output_are_a_pipeline() -> None:
     assert judged.out.startswith("-: right: allgather on dgx-a100:boxes=2, 16 compute nodes\n")
 
 
-def test_the_report_in_json_goes_where_the_schedule_does_not() -> None:
+def test_the_json_report_and_the_schedule_use_different_streams() -> None:
     run = process("generate", "ring:nodes=3", "-o", "-", "--json")
     assert json.loads(run.out)["format"] == "forestcoll.schedule/1"
     assert (json.loads(run.err)["output"], json.loads(run.err)["algbw"]) == ("-", "3")
@@ -170,14 +170,14 @@ def test_the_report_in_json_goes_where_the_schedule_does_not() -> None:
     assert (json.loads(run.err)["output"], json.loads(run.err)["links"]) == ("-", 6)
 
 
-def test_a_file_may_be_called_like_the_standard_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_can_have_the_name_of_a_standard_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert process("topology", "ring:nodes=3", "-o", "./-") == Run(0, "", "")
     assert [path.name for path in tmp_path.iterdir()] == ["-"]
     assert process("optimum", "./-").out.startswith("ring:nodes=3: ")
 
 
-def test_a_closed_or_empty_standard_input_is_said() -> None:
+def test_a_closed_or_empty_standard_input_is_reported() -> None:
     assert process("verify", "-").complaint().startswith("-: not valid JSON: ")
     closing = "import os, sys\nos.close(0)\nsys.stdin = None"
     complaint = completed(after(closing, "optimum", "-")).complaint()
@@ -185,7 +185,7 @@ def test_a_closed_or_empty_standard_input_is_said() -> None:
 
 
 @needs_dev_full
-def test_a_full_disk_under_a_schedule_on_standard_output() -> None:
+def test_a_full_disk_for_a_schedule_on_standard_output_is_reported() -> None:
     words = command("generate", "ring:nodes=3", "-o", "-")
     with FULL.open("w") as full:
         done = subprocess.run(  # noqa: S603 (our own command)
@@ -195,7 +195,7 @@ def test_a_full_disk_under_a_schedule_on_standard_output() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="this system has no pseudo-terminals")
-def test_bars_on_a_terminal_leave_standard_output_alone() -> None:
+def test_progress_bars_do_not_change_standard_output() -> None:
     terminal, its_end = os.openpty()
     with os.fdopen(terminal, "rb"):
         done = subprocess.run(  # noqa: S603 (our own command)
@@ -211,7 +211,7 @@ def test_bars_on_a_terminal_leave_standard_output_alone() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix" or not Path("/dev/stdout").exists(), reason="this system has no /dev/stdout")
-def test_an_output_goes_into_a_pipe() -> None:
+def test_an_output_can_be_a_pipe() -> None:
     run = process("topology", "ring:nodes=3", "-o", "/dev/stdout")
     assert (run.status, run.err) == (0, "")
     assert json.loads(run.out) == json.loads(process("topology", "ring:nodes=3").out)

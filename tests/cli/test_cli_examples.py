@@ -1,4 +1,4 @@
-"""The examples of every `--help` run: in order, in an empty folder."""
+"""The examples of every `--help` run, in order, in an empty folder."""
 
 import shlex
 from pathlib import Path
@@ -16,7 +16,7 @@ def test_every_command_has_two_or_three_examples() -> None:
 
 
 @pytest.mark.parametrize("name", _COMMANDS)
-def test_help_ends_with_the_examples_as_they_are(name: str) -> None:
+def test_help_ends_with_the_examples_unchanged(name: str) -> None:
     lines = "".join(f"  {line}\n" for line in EXAMPLES[name])
     help_text = run_command(name, "--help").out
     shown = "\n".join(line.removeprefix("  ") for line in help_text.splitlines()[-len(EXAMPLES[name]) - 1 :])

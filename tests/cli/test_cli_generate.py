@@ -14,7 +14,7 @@ from forestcoll.verification import verify
 
 
 @pytest.mark.parametrize("name", ["schedule.json", "schedule.json.gz"])
-def test_the_file_is_right_and_optimal(tmp_path: Path, name: str) -> None:
+def test_the_written_schedule_is_correct_and_optimal(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     run = run_command("generate", "dgx-a100:boxes=2", "-o", path)
     assert (run.status, run.err) == (0, "")
@@ -27,14 +27,14 @@ def test_the_file_is_right_and_optimal(tmp_path: Path, name: str) -> None:
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
-def test_gz_is_gzip_of_the_same_text(tmp_path: Path) -> None:
+def test_a_gz_file_is_the_gzip_of_the_same_text(tmp_path: Path) -> None:
     plain, packed = tmp_path / "s.json", tmp_path / "s.json.gz"
     for path in (plain, packed):
         assert run_command("generate", "ring:nodes=5", "-o", path).status == 0
     assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
 
 
-def test_json_holds_the_optimum_and_the_shape(tmp_path: Path) -> None:
+def test_json_has_the_optimum_and_the_shape(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     document = run_command("generate", "dgx-a100:boxes=2", "--json", "-o", path).document()
     best = run_command("optimum", "dgx-a100:boxes=2", "--json").document()
@@ -46,7 +46,7 @@ def test_json_holds_the_optimum_and_the_shape(tmp_path: Path) -> None:
     assert {"finding the bottleneck cut", "verifying", "writing"} <= set(seconds)
 
 
-def test_without_o_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_output_no_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run_command("generate", "ring:nodes=3", "--json").document()["output"] is None
     assert not list(tmp_path.iterdir())
@@ -63,7 +63,7 @@ def test_few_trees(tmp_path: Path, option: str, count: int, trees: int, algbw: s
     assert (checked["algbw"], checked["optimal_algbw"], checked["optimal"]) == (algbw, "5312/15", False)
 
 
-def test_more_trees_than_bandwidths_have_digits(tmp_path: Path) -> None:
+def test_a_number_of_trees_with_more_digits_than_the_bandwidths(tmp_path: Path) -> None:
     path, trees = tmp_path / "s.json", 10**75 + 7
     assert run_command("generate", "ring:nodes=4", "--trees", trees, "-o", path).status == 0
     schedule = read_schedule(path)
@@ -86,7 +86,7 @@ def test_results_longer_than_any_bandwidth_are_read_back(tmp_path: Path, digits:
     assert (document["optimal"], document["algbw"]) == (True, algbw)
 
 
-def test_numbers_too_wide_for_the_native_core_are_remarked_on(tmp_path: Path) -> None:
+def test_a_note_says_that_numbers_are_too_wide_for_the_native_core(tmp_path: Path) -> None:
     nodes = "abcdefghijklmnopqrst"
     pairs = list(combinations(nodes, 2))
     for count, err in ((2, ""), (len(pairs), "forestcoll: note: small: the numbers need ")):
@@ -110,14 +110,14 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     assert written[0] == written[1] == written[2]
 
 
-def test_a_network_of_ones_own(tmp_path: Path) -> None:
+def test_a_network_from_a_file(tmp_path: Path) -> None:
     network = write_network(tmp_path, [edge("a", "s", 3), edge("b", "s", 2), edge("c", "s", "1.5")], "abc", "s")
     path = tmp_path / "out.json"
     assert run_command("generate", network, "-o", path).status == 0
     assert run_command("verify", path, "--json").document()["optimal"] is True
 
 
-def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_failure_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     path.write_text("older")
     graph = {"format": "forestcoll.topology/1", "name": "small", "port_model": "one-port"}
@@ -127,7 +127,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["network.json", "s.json"]
 
 
-def test_a_file_that_is_there_is_replaced(tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     path.write_text("older")
     path.chmod(0o640)
@@ -136,7 +136,7 @@ def test_a_file_that_is_there_is_replaced(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_what_cannot_fit_into_the_memory_is_refused_before_it_begins(
+def test_a_schedule_too_large_for_the_memory_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "available_memory", lambda: 50)
@@ -146,28 +146,28 @@ def test_what_cannot_fit_into_the_memory_is_refused_before_it_begins(
     assert list(tmp_path.iterdir()) == [network]
 
 
-def test_where_the_trees_do_not_fit_base_trees_stand_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_base_trees_are_written_if_the_trees_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_memory", lambda: 50)
     run = run_command("generate", "ring:nodes=4", "--json")
     assert run.status == 0
     assert run.err == "forestcoll: note: ring:nodes=4: a list of all trees is too long; base trees stand for them\n"
-    said = json.loads(run.out)
-    assert (said["trees"], said["base_trees"], said["group_order"]) == (8, 2, 4)
+    document = json.loads(run.out)
+    assert (document["trees"], document["base_trees"], document["group_order"]) == (8, 2, 4)
 
 
-def test_a_compact_schedule_is_judged_as_any_other(tmp_path: Path) -> None:
+def test_a_compact_schedule_is_verified(tmp_path: Path) -> None:
     schedule = tmp_path / "s.json"
     assert "2, 16 images each: 32 trees" in run_command("generate", "dgx-a100:boxes=2", "--compact", "-o", schedule).out
     assert [shift["order"] for shift in json.loads(schedule.read_bytes())["symmetry"]] == [8, 2]
     assert "right: allgather" in run_command("verify", schedule).out
 
 
-def test_the_proven_way_has_no_base_trees() -> None:
+def test_the_proven_method_refuses_compact_schedules() -> None:
     complaint = run_command("generate", "ring:nodes=4", "--compact", "--method", "proven").complaint()
     assert "leave compact out" in complaint
 
 
-def test_what_may_not_fit_into_the_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_says_that_a_schedule_may_not_fit_into_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_memory", lambda: 10**7)
     run = run_command("generate", "ring:nodes=4", "--json")
     assert run.status == 0

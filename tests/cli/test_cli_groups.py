@@ -1,4 +1,4 @@
-"""A part of the compute nodes, and networks whose switches are not balanced, as a user asks for them."""
+"""Collectives over some of the compute nodes, and networks with unbalanced switches, on the command line."""
 
 import json
 from fractions import Fraction
@@ -10,7 +10,7 @@ from cli_run import edge, run_command, write_network
 HALF = ["mi250:boxes=2", "--ranks", "0-7,16-23"]
 
 
-def test_half_of_each_box_from_the_network_to_the_judgement(tmp_path: Path) -> None:
+def test_half_of_each_box_is_generated_and_verified(tmp_path: Path) -> None:
     path = tmp_path / "s.json.gz"
     best = run_command("optimum", *HALF, "--json").document()
     made = run_command("generate", *HALF, "-o", path, "--json").document()
@@ -23,7 +23,7 @@ def test_half_of_each_box_from_the_network_to_the_judgement(tmp_path: Path) -> N
     assert judged["optimal"] is made["optimal"] is True
 
 
-def test_the_words_of_half_of_each_box(tmp_path: Path) -> None:
+def test_the_text_report_of_half_of_each_box(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     optimum, generate = run_command("optimum", *HALF), run_command("generate", *HALF, "-o", path)
     for run in (optimum, generate):
@@ -83,15 +83,15 @@ def test_ranks_and_roots_by_position_and_by_id(command: str) -> None:
         (
             ["--ranks", "0-1", "--collective", "broadcast", "--root", "5"],
             1,
-            "ring:nodes=6: root 5 is not among the ranks; name it too",
+            "ring:nodes=6: root 5 is not among the ranks; add it to the ranks",
         ),
     ],
 )
-def test_ranks_that_make_no_sense(command: str, words: list[str], status: int, message: str) -> None:
+def test_invalid_ranks_are_refused(command: str, words: list[str], status: int, message: str) -> None:
     assert run_command(command, "ring:nodes=6", *words).complaint(status).startswith(message)
 
 
-def test_a_shard_of_an_idle_node_is_named_with_the_file(tmp_path: Path) -> None:
+def test_the_error_for_a_shard_of_an_idle_node_names_the_file(tmp_path: Path) -> None:
     shards = tmp_path / "shards.json"
     shards.write_text(json.dumps({"0": "1/2", "4": "1/2"}))
     complaint = run_command("optimum", "ring:nodes=6", "--ranks", "0-1", "--shards", shards).complaint()
@@ -110,7 +110,7 @@ def test_only_ranks_must_reach_each_other(tmp_path: Path) -> None:
     assert complaint == "small: rank 'c' cannot reach rank 'a'; add links on the way"
 
 
-def test_ranks_that_need_a_relay(tmp_path: Path) -> None:
+def test_ranks_that_need_a_relay_have_no_optimum_without_relays(tmp_path: Path) -> None:
     words = [write_network(tmp_path, [edge("a", "b"), edge("b", "c")], "abc"), "--ranks", "0,2"]
     best = run_command("optimum", *words, "--json").document()
     assert best["relays"] == {"algbw": "20", "algbw_without": None, "gain": None}
@@ -118,13 +118,13 @@ def test_ranks_that_need_a_relay(tmp_path: Path) -> None:
 
 
 def broken_link(folder: Path) -> Path:
-    """Four nodes on a switch and on a ring; one sends into the switch with 4 only, where others send with 10."""
+    """Write a network of four nodes on a switch and a ring. The link from a to the switch has bandwidth 4, not 10."""
     into = [edge(node, "s", 4 if node == "a" else 10) for node in "abcd"]
     ring = [edge(one, other, 1) for one, other in ("ab", "bc", "cd", "da")]
     return write_network(folder, [*into, *(edge("s", node) for node in "abcd"), *ring], "abcd", "s", directed=True)
 
 
-def test_a_failed_half_link_says_what_stays_unused(tmp_path: Path) -> None:
+def test_unused_links_are_listed_after_a_half_link_failed(tmp_path: Path) -> None:
     network, path = broken_link(tmp_path), tmp_path / "s.json"
     best = run_command("optimum", network, "--json").document()
     made = run_command("generate", network, "-o", path, "--json").document()
@@ -141,7 +141,7 @@ def test_a_failed_half_link_says_what_stays_unused(tmp_path: Path) -> None:
     assert {link["source"] for link in unused} == {"s"}
 
 
-def test_the_words_of_a_failed_half_link(tmp_path: Path) -> None:
+def test_the_text_report_of_a_failed_half_link(tmp_path: Path) -> None:
     out = run_command("optimum", broken_link(tmp_path)).out
     for words in (
         "optimum     reached: no schedule of trees is faster\n",
@@ -164,10 +164,10 @@ def test_the_bounds_of_a_group() -> None:
     assert collectives["allgather"]["upper_algbw"] == collectives["allgather"]["achieved_algbw"] == best["algbw"]
     assert "3 of 6 compute nodes" in run_command("bounds", "ring:nodes=6", "--ranks", "0,2-3").out
     complaint = run_command("bounds", "ring:nodes=6", "--ranks", "0,2", "--root", "1").complaint()
-    assert complaint == "ring:nodes=6: root 1 is not among the ranks; name it too"
+    assert complaint == "ring:nodes=6: root 1 is not among the ranks; add it to the ranks"
 
 
-def test_idle_nodes_that_must_not_be_relays(tmp_path: Path) -> None:
+def test_without_relays_idle_nodes_are_not_used(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     made = run_command("generate", *HALF, "--no-relays", "-o", path, "--json").document()
     judged = run_command("verify", path, "--json").document()

@@ -39,7 +39,7 @@ def test_the_published_optima(spec: str) -> None:
     assert document["algbw"] == KNOWN[spec]
 
 
-def test_json_holds_the_contract() -> None:
+def test_json_has_the_documented_keys() -> None:
     document = run_command("optimum", "mi250:boxes=2", "--json").document()
     assert set(document) >= CONTRACT
     assert document["collective"] == "allgather"
@@ -71,7 +71,7 @@ def test_a_given_number_of_trees(trees: int, algbw: str) -> None:
     assert document["optimal_algbw"] == "5312/15"
 
 
-def test_the_best_of_a_few_trees() -> None:
+def test_the_best_of_at_most_a_few_trees() -> None:
     document = run_command("optimum", "mi250:boxes=2", "--max-trees", 4, "--json").document()
     assert (document["trees_per_root"], document["algbw"]) == (3, "2400/7")
 
@@ -87,13 +87,13 @@ def test_the_list_of_numbers_of_trees_ends_with_the_optimum() -> None:
     assert (document["trees_per_root"], document["algbw"]) == (83, rows[-1]["algbw"]) == (83, "5312/15")
 
 
-def test_the_list_in_words_says_that_more_trees_add_nothing() -> None:
+def test_the_text_report_says_that_more_trees_add_nothing() -> None:
     out = run_command("optimum", "dgx-a100:boxes=2", "--max-trees", 20).out
     assert "  13  1040/3 GB/s (346.667), 100.00% of the optimum\n  More trees add nothing.\nBottleneck" in out
     assert "add nothing" not in run_command("optimum", "dgx-a100:boxes=2", "--max-trees", 12).out
 
 
-def test_the_answer_in_words_names_the_bottleneck() -> None:
+def test_the_text_report_names_the_bottleneck() -> None:
     run = run_command("optimum", "dgx-a100:boxes=2")
     assert (run.status, run.err) == (0, "")
     for words in ("1040/3 GB/s (346.667)", "13 per root", "b0/gpu0", "ib -> b0/gpu0", "325 / (15/16) = 1040/3"):
@@ -113,7 +113,7 @@ def test_a_file_in_another_unit(tmp_path: Path) -> None:
     assert (document["algbw"], document["unit"]) == ("1/5", "Gbit/s")
 
 
-def test_bandwidths_beyond_any_machine_word(tmp_path: Path) -> None:
+def test_bandwidths_wider_than_machine_words(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b", 10**40), edge("b", "c", "1/7")], nodes="abc")
     assert run_command("optimum", path, "--json").document()["algbw"] == "3/14"
 

@@ -30,12 +30,12 @@ def test_a_line_in_json(line: Path) -> None:
     assert found["trees"] == [{"packets": 1, "edges": [["a", "b"], ["b", "c"], ["c", "d"]]}]
 
 
-def test_a_number_of_packets_that_is_asked_for(line: Path) -> None:
+def test_the_number_of_packets_can_be_given(line: Path) -> None:
     found = answer(line, "--source", "a", "--size", "1000", "--packets", 4)
     assert (found["packets"], found["packet_size"], found["makespan_us"]) == (4, 250, "123/2")
 
 
-def test_the_report_in_words(line: Path) -> None:
+def test_the_text_report(line: Path) -> None:
     run = run_command("pipelined-broadcast", line, "--source", "a", "--size", "1000", "--packets", 4)
     lines = run.out.splitlines()
     assert lines[0] == "line: 1,000 bytes from a to 4 compute nodes, one port"
@@ -64,11 +64,11 @@ def test_a_plot_over_sizes(line: Path, tmp_path: Path) -> None:
         (["--source", "a", "--size", "10", "--packets", 11], "packets is 11; expected 1 to 10, at most one packet"),
     ],
 )
-def test_bad_input_is_named(line: Path, words: list[object], complaint: str) -> None:
+def test_invalid_input_is_reported(line: Path, words: list[object], complaint: str) -> None:
     assert complaint in run_command("pipelined-broadcast", line, *words, "--json").complaint()
 
 
-def test_a_size_that_is_none_is_wrong_usage(line: Path) -> None:
+def test_an_invalid_size_is_wrong_usage(line: Path) -> None:
     run = run_command("pipelined-broadcast", line, "--source", "a", "--size", "much", "--json")
     assert "'--size': 'much'; expected a size of 1 byte or more such as " in run.complaint(2)
 

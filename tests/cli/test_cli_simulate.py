@@ -13,7 +13,7 @@ def schedule(tmp_path: Path) -> Path:
     return path
 
 
-def test_json_is_one_list_of_sizes(schedule: Path) -> None:
+def test_json_is_a_list_with_one_entry_per_size(schedule: Path) -> None:
     run = run_command("simulate", schedule, "--sizes", "1K..1G", "--json")
     assert (run.status, run.err) == (0, "")
     points = json.loads(run.out)
@@ -23,7 +23,7 @@ def test_json_is_one_list_of_sizes(schedule: Path) -> None:
         assert point["busbw"] == pytest.approx(point["algbw"] * 3 / 4)
 
 
-def test_in_words_with_the_busiest_links(schedule: Path) -> None:
+def test_the_text_report_lists_the_busiest_links(schedule: Path) -> None:
     run = run_command("simulate", schedule, "--sizes", "1MB,1GB")
     assert (run.status, run.err) == (0, "")
     lines = run.out.splitlines()
@@ -32,7 +32,7 @@ def test_in_words_with_the_busiest_links(schedule: Path) -> None:
     assert "Busiest links at 1GB" in run.out
 
 
-def test_alpha_rules_small_messages(schedule: Path) -> None:
+def test_latency_dominates_the_time_of_small_messages(schedule: Path) -> None:
     def time(*options: object) -> float:
         out = run_command("simulate", schedule, "--sizes", "1KB", "--json", *options).out
         return float(json.loads(out)[0]["time_us"])
@@ -50,7 +50,7 @@ def test_the_program_takes_as_long_as_the_trees_or_longer(schedule: Path) -> Non
     assert times[0] <= times[1] * 1.01 <= 2 * times[0]
 
 
-def test_tables_pictures_and_a_trace_are_written(schedule: Path, tmp_path: Path) -> None:
+def test_tables_pictures_and_traces_are_written(schedule: Path, tmp_path: Path) -> None:
     names = {
         "--csv": "points.csv",
         "--links": "links.csv",
@@ -82,11 +82,11 @@ def test_tables_pictures_and_a_trace_are_written(schedule: Path, tmp_path: Path)
         (["--csv", "nowhere/points.csv"], 1, "does not exist"),
     ],
 )
-def test_bad_values_are_one_line(schedule: Path, options: list[str], status: int, words: str) -> None:
+def test_invalid_values_are_reported_in_one_line(schedule: Path, options: list[str], status: int, words: str) -> None:
     assert words in run_command("simulate", schedule, *options).complaint(status)
 
 
-def test_a_schedule_that_is_wrong_is_refused(schedule: Path) -> None:
+def test_an_incorrect_schedule_is_refused(schedule: Path) -> None:
     document = json.loads(schedule.read_text())
     document["phases"][0]["trees"][0]["routes"].pop()
     schedule.write_text(json.dumps(document))

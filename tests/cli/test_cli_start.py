@@ -26,13 +26,13 @@ def test_help_lists_every_command() -> None:
         assert summary in run.out
 
 
-def test_a_file_of_the_folder_is_a_command_or_shared() -> None:
+def test_every_file_of_the_folder_is_a_command_or_a_shared_module() -> None:
     files = {module.name for module in pkgutil.iter_modules(forestcoll.cli.__path__)}
     assert files == SHARED | set(map(module_of, _COMMANDS))
 
 
 @pytest.mark.parametrize("name", _COMMANDS)
-def test_the_table_holds_each_commands_own_summary(name: str) -> None:
+def test_the_table_of_commands_has_the_summary_of_each_command(name: str) -> None:
     command = importlib.import_module(f"forestcoll.cli.{module_of(name)}").command
     assert command.name == name
     assert command.get_short_help_str(limit=200) == _COMMANDS[name]
@@ -51,20 +51,20 @@ def test_version() -> None:
     assert run.out.startswith("forestcoll ")
 
 
-def test_no_command_shows_help_as_wrong_usage() -> None:
+def test_without_a_command_the_help_is_shown_as_wrong_usage() -> None:
     run = run_command()
     assert (run.status, run.out) == (2, "")
     assert "Commands:" in run.err
 
 
-def test_python_m_forestcoll_is_the_command() -> None:
+def test_python_m_forestcoll_runs_the_command() -> None:
     run = process("--help")
     assert run.status == 0
     assert run.out == run_command("--help").out
 
 
 def loaded_by(*arguments: str) -> set[str]:
-    """The modules that a command has imported when it ends."""
+    """Return the modules that a command has imported when it ends."""
     report = (
         "import sys\n"
         f"sys.argv = ['forestcoll', *{list(arguments)!r}]\n"
@@ -84,11 +84,11 @@ HEAVY = {"numpy", "rich", "networkx", "forestcoll._native"}
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("generate", "--help"), ("verify", "--help")])
-def test_help_starts_without_anything_heavy(arguments: tuple[str, ...]) -> None:
+def test_help_imports_no_heavy_modules(arguments: tuple[str, ...]) -> None:
     assert not HEAVY & loaded_by(*arguments)
 
 
-def test_a_list_of_builders_needs_no_solver() -> None:
+def test_listing_builders_imports_no_solver() -> None:
     modules = loaded_by("topology", "ring:nodes=3")
     assert not HEAVY & modules
 
@@ -96,9 +96,9 @@ def test_a_list_of_builders_needs_no_solver() -> None:
 @pytest.mark.parametrize(
     "arguments", [("optimum", "ring:nodes=3"), ("generate", "ring:nodes=3", "--method", "bfb"), ("topologies",)]
 )
-def test_a_run_without_a_terminal_draws_nothing(arguments: tuple[str, ...]) -> None:
+def test_a_run_without_a_terminal_imports_no_drawing_modules(arguments: tuple[str, ...]) -> None:
     assert not {"rich", "networkx"} & loaded_by(*arguments)
 
 
-def test_a_run_that_solves_no_linear_program_needs_no_solver_for_them() -> None:
+def test_a_run_without_a_linear_program_imports_no_solver_for_it() -> None:
     assert "highspy" not in loaded_by("generate", "dgx-a100:boxes=2")

@@ -1,4 +1,4 @@
-"""Step schedules on the command line: generated, written, verified, and refused where they make no sense."""
+"""Schedules of steps on the command line: generation, files, verification, and errors for wrong options."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from cli_run import run_command
 
 
-def test_breadth_first_broadcast_prints_what_the_contract_says() -> None:
+def test_the_report_of_a_breadth_first_broadcast() -> None:
     document = run_command("generate", "torus:dims=3x4", "--method", "bfb", "--json").document()
     assert (document["steps"], document["bandwidth_factor"]) == (3, "11/12")
     assert document["bandwidth_optimal"] is True
@@ -26,7 +26,7 @@ def test_breadth_first_broadcast_prints_what_the_contract_says() -> None:
         ("double-binary-tree:nodes=7", "double-binary-tree", "allreduce", ("--chunks", 4)),
     ],
 )
-def test_every_method_writes_what_the_judge_accepts(
+def test_the_schedules_of_every_method_are_verified(
     tmp_path: Path, network: str, method: str, collective: str, more: tuple[object, ...]
 ) -> None:
     file = tmp_path / "steps.json.gz"
@@ -35,13 +35,13 @@ def test_every_method_writes_what_the_judge_accepts(
     judged = run_command("verify", file, "--json").document()
     assert judged["valid"] is True
     assert {key: judged[key] for key in judged if key != "valid"}.items() <= generated.items()
-    told = run_command("verify", file)
-    assert told.status == 0
-    assert f"right: {collective} in steps on {network}" in told.out
+    run = run_command("verify", file)
+    assert run.status == 0
+    assert f"right: {collective} in steps on {network}" in run.out
     assert f"steps      {generated['steps']} (T_L, in hops)" in run_command(*words).out
 
 
-def test_a_broken_file_is_refused_with_its_rule(tmp_path: Path) -> None:
+def test_the_violated_rule_of_a_changed_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "steps.json"
     assert run_command("generate", "ring:nodes=5", "--method", "bfb", "-o", file).status == 0
     document = json.loads(file.read_text())
@@ -77,7 +77,7 @@ def test_a_file_written_to_standard_output_leaves_the_report_on_standard_error()
         (("--size", "0"), "expected a size of 1 byte or more"),
     ],
 )
-def test_options_that_do_not_go_together_are_wrong_usage(options: tuple[object, ...], words: str) -> None:
+def test_options_that_exclude_each_other_are_wrong_usage(options: tuple[object, ...], words: str) -> None:
     assert words in run_command("generate", "ring:nodes=4", "--method", "bfb", *options).complaint(2)
 
 

@@ -1,4 +1,4 @@
-"""The same page on a terminal and in a pipe: colour and wrapping there, plain text here."""
+"""The same page on a terminal, with colours and wrapping, and in a pipe, as plain text."""
 
 import json
 import os
@@ -18,9 +18,9 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 def on_terminal(
     *arguments: object, columns: int = 200, interrupt_at: bytes = b"", more: dict[str, str] | None = None
 ) -> tuple[int, str]:
-    """Run a command whose three streams are one terminal; return its exit status and what it wrote there.
+    """Run a command whose three streams are one terminal. Return its exit status and its output.
 
-    It is interrupted as soon as it has written `interrupt_at`.
+    The command is interrupted as soon as it has written `interrupt_at`.
     """
     terminal, its_end = pty.openpty()
     size = {"COLUMNS": str(columns), "TERM": "xterm-256color", "NO_COLOR": ""}
@@ -36,12 +36,12 @@ def on_terminal(
 
 
 def _until(terminal: int, text: bytes | None = None) -> bytes:
-    """Read what is written to a terminal until `text` was, or until all programs have left it."""
+    """Read the output on a terminal until `text` appears, or until all programs have closed it."""
     written = b""
     while text is None or text not in written:
         try:
             part = os.read(terminal, 65536)
-        except OSError:  # Linux says so when the other end is closed
+        except OSError:  # Linux raises this when the other end is closed
             return written
         if not part:
             return written
@@ -56,7 +56,7 @@ def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_terminal_gets_a_bold_title_and_the_same_cells(schedule: Path) -> None:
+def test_a_terminal_shows_a_bold_title_and_the_same_cells(schedule: Path) -> None:
     status, written = on_terminal("simulate", schedule, "--sizes", "1KiB..4KiB")
     plain = process("simulate", schedule, "--sizes", "1KiB..4KiB").out
     assert status == 0
@@ -65,14 +65,14 @@ def test_a_terminal_gets_a_bold_title_and_the_same_cells(schedule: Path) -> None
     assert [word for word in plain.split() if word not in shown.split()] == []
 
 
-def test_a_pipe_gets_plain_text_and_the_same_bytes(schedule: Path) -> None:
+def test_a_pipe_receives_plain_text(schedule: Path) -> None:
     runs = {process("simulate", schedule, "--sizes", "1KiB..4KiB").out for _ in range(2)}
     assert len(runs) == 1
     assert "\x1b" not in runs.pop()
 
 
 @pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_a_terminal_without_colour_gets_what_a_pipe_gets(schedule: Path, more: dict[str, str]) -> None:
+def test_a_terminal_without_colour_shows_the_same_text_as_a_pipe(schedule: Path, more: dict[str, str]) -> None:
     status, written = on_terminal("simulate", schedule, "--sizes", "1KiB..4KiB", more=more)
     assert status == 0
     expected = process("simulate", schedule, "--sizes", "1KiB..4KiB").out
@@ -80,7 +80,7 @@ def test_a_terminal_without_colour_gets_what_a_pipe_gets(schedule: Path, more: d
     assert "\x1b[1m" not in written
 
 
-def test_an_empty_no_color_means_colour(schedule: Path) -> None:
+def test_an_empty_no_color_variable_keeps_colours(schedule: Path) -> None:
     assert "\x1b[1m" in on_terminal("simulate", schedule, "--sizes", "1KiB", more={"NO_COLOR": ""})[1]
 
 
@@ -90,7 +90,7 @@ def test_json_is_never_coloured() -> None:
     assert json.loads(written)["topologies"]
 
 
-def test_what_is_right_is_green_and_a_complaint_begins_red(schedule: Path, tmp_path: Path) -> None:
+def test_correct_results_are_green_and_errors_are_red(schedule: Path, tmp_path: Path) -> None:
     program = tmp_path / "program.xml"
     assert process("export", schedule, "--to", "msccl-xml", "-o", program).status == 0
     assert f"\x1b[1;32m{program}: right" in on_terminal("check-program", program)[1]
@@ -99,7 +99,7 @@ def test_what_is_right_is_green_and_a_complaint_begins_red(schedule: Path, tmp_p
     assert "\x1b[31mforestcoll:\x1b[0m " in written
 
 
-def test_a_narrow_terminal_folds_cells_inside_their_column() -> None:
+def test_a_narrow_terminal_wraps_cells_within_their_column() -> None:
     status, written = on_terminal("topologies", columns=50)
     rows = [line for line in ESCAPE.sub("", written).splitlines() if line.startswith("  boxes=")]
     assert status == 0
@@ -113,10 +113,10 @@ def test_bars_fit_one_line_of_any_terminal(columns: int) -> None:
     assert status == 0
     frames = re.split(r"[\r\n]", written[: written.index("{")])
     assert max(len(ESCAPE.sub("", frame)) for frame in frames) <= columns
-    assert "\x1b[1A\x1b[2K\x1b[1A" not in written  # no frame is two lines high
+    assert "\x1b[1A\x1b[2K\x1b[1A" not in written  # no frame has two lines
 
 
-def test_ctrl_c_takes_the_bar_away_and_shows_the_cursor_again() -> None:
+def test_ctrl_c_removes_the_bar_and_shows_the_cursor() -> None:
     status, written = on_terminal("generate", "dgx-a100:boxes=512", "--json", interrupt_at=b"growing trees")
     assert status == 130
     assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")

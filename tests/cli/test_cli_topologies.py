@@ -18,7 +18,7 @@ def test_the_list_names_every_builder_and_parameter() -> None:
             assert f"  {parameter.name}={parameter.default_text} " in run.out
 
 
-def test_the_list_in_json() -> None:
+def test_json_lists_every_builder() -> None:
     listed = run_command("topologies", "--json").document()["topologies"]
     assert isinstance(listed, list)
     assert [each["name"] for each in listed] == [spec.name for spec in builders()]
@@ -28,7 +28,7 @@ def test_the_list_in_json() -> None:
             assert set(parameter) == {"name", "default", "meaning", "form"}
 
 
-def test_every_builder_builds_by_its_name_alone_or_says_why() -> None:
+def test_every_builder_builds_with_its_defaults() -> None:
     for spec in builders():
         run = run_command("topology", spec.name)
         assert run.status == 0, run.err
@@ -43,14 +43,14 @@ def test_a_topology_is_written(tmp_path: Path, name: str) -> None:
     assert run_command("optimum", path, "--json").document()["algbw"] == "1040/3"
 
 
-def test_networkx_reads_what_is_printed() -> None:
+def test_networkx_reads_a_printed_topology() -> None:
     run = run_command("topology", "dgx-a100:boxes=2")
     assert (run.status, run.err) == (0, "")
     graph = nx.node_link_graph(json.loads(run.out), edges="edges")
     assert from_networkx(graph) == build_topology("dgx-a100:boxes=2")
 
 
-def test_what_was_written_in_json(tmp_path: Path) -> None:
+def test_json_describes_the_written_file(tmp_path: Path) -> None:
     path = tmp_path / "network.json"
     assert run_command("topology", "dgx-a100:boxes=2", "-o", path, "--json").document() == {
         "topology": "dgx-a100:boxes=2",
@@ -63,5 +63,5 @@ def test_what_was_written_in_json(tmp_path: Path) -> None:
     assert read_topology(path) == build_topology("dgx-a100:boxes=2")
 
 
-def test_without_o_json_is_the_topology_itself() -> None:
+def test_without_an_output_json_is_the_topology() -> None:
     assert run_command("topology", "ring:nodes=3", "--json") == run_command("topology", "ring:nodes=3")

@@ -23,7 +23,7 @@ def change(path: Path, mutate: Change) -> Path:
     return path
 
 
-def test_a_good_schedule_in_words(schedule: Path) -> None:
+def test_the_text_report_of_a_correct_schedule(schedule: Path) -> None:
     run = run_command("verify", schedule)
     assert (run.status, run.err) == (0, "")
     assert run.out.startswith(f"{schedule}: right: allgather on ring:nodes=4, 4 compute nodes\n")
@@ -31,14 +31,14 @@ def test_a_good_schedule_in_words(schedule: Path) -> None:
     assert "no schedule is faster" in run.out
 
 
-def test_a_good_schedule_in_json(schedule: Path) -> None:
+def test_the_json_report_of_a_correct_schedule(schedule: Path) -> None:
     document = run_command("verify", schedule, "--json").document()
     assert (document["valid"], document["optimal"]) == (True, True)
     assert (document["algbw"], document["optimal_algbw"]) == ("8/3", "8/3")
     assert (document["collective"], document["compute_nodes"]) == ("allgather", 4)
 
 
-def test_a_schedule_need_not_claim_an_optimum(schedule: Path) -> None:
+def test_a_schedule_without_a_claimed_optimum_is_correct(schedule: Path) -> None:
     def forget(document: dict[str, Any]) -> None:
         del document["optimal_algbw"], document["certificate"]
 
@@ -59,7 +59,7 @@ BROKEN: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("rule", BROKEN)
-def test_a_broken_schedule_in_one_line(schedule: Path, rule: str) -> None:
+def test_the_fault_of_an_incorrect_schedule_is_reported_in_one_line(schedule: Path, rule: str) -> None:
     change(schedule, BROKEN[rule])
     complaint = run_command("verify", schedule).complaint()
     assert complaint.startswith(f"{schedule}: ")
@@ -67,7 +67,7 @@ def test_a_broken_schedule_in_one_line(schedule: Path, rule: str) -> None:
 
 
 @pytest.mark.parametrize("rule", BROKEN)
-def test_a_broken_schedule_in_json(schedule: Path, rule: str) -> None:
+def test_the_json_report_of_an_incorrect_schedule(schedule: Path, rule: str) -> None:
     run = run_command("verify", change(schedule, BROKEN[rule]), "--json")
     assert (run.status, run.err) == (1, "")
     document = json.loads(run.out)
@@ -87,13 +87,13 @@ MALFORMED: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("words", MALFORMED)
-def test_a_file_that_is_no_schedule(schedule: Path, words: str) -> None:
+def test_a_file_that_is_not_a_schedule_is_refused(schedule: Path, words: str) -> None:
     complaint = run_command("verify", change(schedule, MALFORMED[words])).complaint()
     assert complaint.startswith(f"{schedule}: {words}")
 
 
 @pytest.mark.parametrize("words", MALFORMED)
-def test_a_file_that_is_no_schedule_in_json(schedule: Path, words: str) -> None:
+def test_the_json_report_of_a_file_that_is_not_a_schedule(schedule: Path, words: str) -> None:
     run = run_command("verify", change(schedule, MALFORMED[words]), "--json")
     document = json.loads(run.out)
     assert set(document) == {"valid", "rule", "message"}
@@ -103,13 +103,13 @@ def test_a_file_that_is_no_schedule_in_json(schedule: Path, words: str) -> None:
 
 
 def fold(document: dict[str, Any]) -> None:
-    """Keep the trees of one root of a ring, and the turn that makes the others of them."""
+    """Keep the trees of one root of a ring, and add the rotation that maps them to the others."""
     document["symmetry"] = [{"order": 4, "image": [1, 2, 3, 0]}]
     (phase,) = document["phases"]
     phase["trees"] = [tree for tree in phase["trees"] if tree["root"] == 0]
 
 
-def test_a_schedule_with_a_symmetry(schedule: Path) -> None:
+def test_a_schedule_with_a_symmetry_is_verified(schedule: Path) -> None:
     whole = run_command("verify", schedule, "--json").document()
     trees = whole["trees"]
     assert isinstance(trees, int)
@@ -121,7 +121,7 @@ def test_a_schedule_with_a_symmetry(schedule: Path) -> None:
     assert listed in run_command("verify", schedule).out
 
 
-def test_a_schedule_with_a_wrong_symmetry(schedule: Path) -> None:
+def test_a_schedule_with_a_wrong_symmetry_is_refused(schedule: Path) -> None:
     def mirror(document: dict[str, Any]) -> None:
         fold(document)
         document["symmetry"][0]["image"] = [0, 3, 2, 1]
@@ -130,7 +130,7 @@ def test_a_schedule_with_a_wrong_symmetry(schedule: Path) -> None:
     assert complaint.endswith("[symmetry-free]")
 
 
-def test_a_topology_is_no_schedule(tmp_path: Path) -> None:
+def test_a_topology_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "network.json"
     assert run_command("topology", "ring:nodes=3", "-o", path).status == 0
     assert "expected 'forestcoll.schedule/1'" in run_command("verify", path).complaint()

@@ -1,10 +1,11 @@
-"""The documents are true: their outputs, tables and programs are compared with the product."""
+"""Compare the outputs, tables and programs in the documents with the actual results."""
 
 import json
 import re
 import runpy
 import shlex
 import sys
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from unittest import mock
@@ -29,14 +30,14 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 def shown_runs(path: Path) -> list[tuple[str, str]]:
-    """The commands that a document shows with all of their output."""
+    """Return the commands whose output a document shows, with this output."""
     return re.findall(
         r"<!-- run: forestcoll (.*?) -->\n```\n.*?^(?!\$)(.*?)```", path.read_text(), re.DOTALL | re.MULTILINE
     )
 
 
 @pytest.mark.parametrize(("words", "expected"), [*shown_runs(README), *shown_runs(GROUPS)])
-def test_documents_show_what_is_printed(
+def test_documents_show_the_actual_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, expected: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -53,13 +54,13 @@ def test_runs_are_shown() -> None:
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:
-    """The rows of the table of what relays are worth: spec, ranks, and the four figures."""
+    """Return the rows of the table of gains by relays: spec, ranks, and four figures."""
     rows = re.findall(r"^\| `(.*?)`.*? \| `(.*?)` \| (.*?) \| (.*?) \|$", GROUPS.read_text(), re.MULTILINE)
     return [(spec, ranks, [float(each) for each in f"{one}, {other}".split(", ")]) for spec, ranks, one, other in rows]
 
 
 @pytest.mark.parametrize(("spec", "ranks", "figures"), shown_gains())
-def test_the_table_of_what_relays_are_worth(spec: str, ranks: str, figures: list[float]) -> None:
+def test_the_table_of_gains_by_relays_is_correct(spec: str, ranks: str, figures: list[float]) -> None:
     found = []
     for collective in ("allgather", "allreduce"):
         relays = run_command("optimum", spec, "--ranks", ranks, "--collective", collective, "--json").document()[
@@ -70,7 +71,7 @@ def test_the_table_of_what_relays_are_worth(spec: str, ranks: str, figures: list
     assert found == [pytest.approx(figure, abs=0.06) for figure in figures]
 
 
-def test_the_table_of_what_relays_are_worth_is_there() -> None:
+def test_the_table_of_gains_by_relays_is_found() -> None:
     assert len(shown_gains()) == 6
 
 
@@ -87,33 +88,34 @@ def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     program = "\n".join(blocks(document, "python"))
     assert program
-    exec(compile(program, str(document), "exec"), {})  # noqa: S102 (the example is ours)
+    exec(compile(program, str(document), "exec"), {})  # noqa: S102 (our own example)
 
 
-def shown_rules(collective: Collective) -> str:
-    """Return the table of all rules for an allgather, and for others of those that are their own."""
-    known = set() if collective is Collective.ALLGATHER else set(rules())
-    own = [(name, statement) for name, statement in rules(collective) if (name, statement) not in known]
-    rows = (f"| `{name}` | {statement} |" for name, statement in own)
+def shown_rules(document: str, name: str) -> str:
+    """Return the table of rules that a document shows under a name."""
+    text = (ROOT / "docs" / document).read_text()
+    begin, end = f"<!-- {name} rules: begin -->\n", f"\n<!-- {name} rules: end -->"
+    return text[text.index(begin) + len(begin) : text.index(end)]
+
+
+def rule_table(listed: Iterable[tuple[str, str]]) -> str:
+    """Return a table of rules with their statements."""
+    rows = (f"| `{name}` | {statement} |" for name, statement in listed)
     return "\n".join(["| rule | statement |", "| --- | --- |", *rows])
 
 
-def test_the_table_of_rules_of_series_is_the_verifiers() -> None:
-    text = (ROOT / "docs" / "one-port.md").read_text()
-    rows = [f"| `{name}` | {statement} |" for name, statement in rules("series")]
-    begin, end = "<!-- series rules: begin -->\n", "\n<!-- series rules: end -->"
-    shown = text[text.index(begin) + len(begin) : text.index(end)]
-    assert shown == "\n".join(["| rule | statement |", "| --- | --- |", *rows])
+def test_the_table_of_rules_of_series_equals_the_verifiers() -> None:
+    assert shown_rules("one-port.md", "series") == rule_table(rules("series"))
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
-def test_the_tables_of_rules_are_the_verifiers(collective: Collective) -> None:
-    text = (ROOT / "docs" / "verify.md").read_text()
-    begin, end = f"<!-- {collective} rules: begin -->\n", f"\n<!-- {collective} rules: end -->"
-    assert text[text.index(begin) + len(begin) : text.index(end)] == shown_rules(collective)
+def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective) -> None:
+    """The table of an allgather has all its rules; those of the other collectives have the additional rules."""
+    known = set() if collective is Collective.ALLGATHER else set(rules())
+    assert shown_rules("verify.md", collective) == rule_table(each for each in rules(collective) if each not in known)
 
 
-def test_the_files_that_are_shown_are_right() -> None:
+def test_the_files_in_the_documents_are_correct() -> None:
     network, *schedules, steps = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
     assert len(topology_from_document(network, where="docs").links) == 3
     assert len(schedules) == 2
@@ -122,25 +124,21 @@ def test_the_files_that_are_shown_are_right() -> None:
     assert verify(schedule_from_document(steps, where="docs")).optimal
 
 
-def test_the_table_of_rules_of_steps_is_the_verifiers() -> None:
-    text = (ROOT / "docs" / "steps.md").read_text()
-    rows = [f"| `{name}` | {statement} |" for name, statement in step_rules()]
-    begin, end = "<!-- step rules: begin -->\n", "\n<!-- step rules: end -->"
-    shown = text[text.index(begin) + len(begin) : text.index(end)]
-    assert shown == "\n".join(["| rule | statement |", "| --- | --- |", *rows])
+def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:
+    assert shown_rules("steps.md", "step") == rule_table(step_rules())
 
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_leads_somewhere(document: Path) -> None:
+def test_every_link_has_a_target(document: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text())
     missing = [each for each in targets if "://" not in each and not (document.parent / each).exists()]
     assert not missing
 
 
-def test_an_own_network_is_scheduled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_of_an_own_network_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "schedule.json"
     with mock.patch.object(sys, "argv", ["own_network.py", str(path)]):
         runpy.run_path(str(ROOT / "examples" / "own_network.py"), run_name="__main__")
@@ -148,7 +146,7 @@ def test_an_own_network_is_scheduled(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert verify(read_schedule(path)).optimal
 
 
-def test_machines_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_that_compares_machines_runs(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "examples" / "compare.py"), run_name="__main__")
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split()[:3] == ["dgx-a100:boxes=2", "16", "1040/3"]
@@ -177,7 +175,7 @@ def test_the_benchmark_of_one_port_runs() -> None:
     assert benchmark("one_port.py", "--quick").count(" tree(s) | ") == 2
 
 
-def test_the_search_for_better_allreduces_runs() -> None:
+def test_the_benchmark_of_the_allreduce_hypothesis_runs() -> None:
     printed = benchmark("allreduce_hypothesis.py", "--networks", 4, "--largest", 5)
     assert printed.count("| 4 |") == 8
     assert " 1 on " in printed

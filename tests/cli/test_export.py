@@ -1,4 +1,4 @@
-"""`forestcoll export` and `forestcoll check-program`, as a user runs them."""
+"""The commands `forestcoll export` and `forestcoll check-program`."""
 
 import json
 import re
@@ -18,7 +18,7 @@ def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("arguments", [("msccl-xml",), ("msccl-xml", "--dialect", "rccl"), ("mscclpp-json",)])
-def test_an_exported_file_is_found_right(schedule: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_check_program_accepts_an_exported_file(schedule: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     out = tmp_path / "program"
     found = run_command("export", schedule, "--to", *arguments, "-o", out, "--json").document()
     assert (found["ranks"], found["loss"], found["checked"], found["output"]) == (4, "0", True, str(out))
@@ -33,7 +33,7 @@ def test_the_same_schedule_gives_the_same_bytes(schedule: Path, tmp_path: Path) 
     assert (tmp_path / "0.json").read_bytes() == (tmp_path / "1.json").read_bytes()
 
 
-def test_traces_are_one_file_a_rank(schedule: Path, tmp_path: Path) -> None:
+def test_traces_are_one_file_per_rank(schedule: Path, tmp_path: Path) -> None:
     run = run_command("export", schedule, "--to", "chakra", "--bytes", "1MiB", "-o", tmp_path / "all")
     assert run.status == 0
     assert str(tmp_path / "all.*.et") in run.out
@@ -43,21 +43,21 @@ def test_traces_are_one_file_a_rank(schedule: Path, tmp_path: Path) -> None:
     assert "traces of Chakra have neither dialects nor a root" in complaint
 
 
-def test_the_snippet_is_written_beside_the_plan(schedule: Path, tmp_path: Path) -> None:
+def test_the_snippet_is_written_next_to_the_plan(schedule: Path, tmp_path: Path) -> None:
     out = tmp_path / "plan.json"
     run = run_command("export", schedule, "--to", "mscclpp-json", "-o", out, "--snippet", tmp_path / "use.py")
     assert run.status == 0
     assert "PLAN = Path(__file__).with_name('plan.json')" in (tmp_path / "use.py").read_text()
 
 
-def test_standard_output_holds_the_file_alone(schedule: Path) -> None:
+def test_standard_output_has_only_the_file(schedule: Path) -> None:
     run = run_command("export", schedule, "--to", "msccl-xml", "-o", "-")
     assert run.status == 0
     assert run.out.startswith("<algo ")
     assert "as msccl-xml for microsoft" in run.err
 
 
-def test_without_a_file_nothing_is_written(schedule: Path) -> None:
+def test_export_without_an_output_writes_no_file(schedule: Path) -> None:
     run = run_command("export", schedule, "--to", "msccl-xml")
     assert (run.status, "nowhere; -o FILE writes it" in run.out) == (0, True)
 
@@ -76,14 +76,14 @@ def test_without_a_file_nothing_is_written(schedule: Path) -> None:
         (("--to", "msccl-xml", "--chunks", "0"), "0 is not in the range"),
     ],
 )
-def test_wrong_usage_is_told(schedule: Path, arguments: tuple[str, ...], complaint: str) -> None:
+def test_wrong_usage_is_reported(schedule: Path, arguments: tuple[str, ...], complaint: str) -> None:
     run = run_command("export", schedule, *arguments)
     assert run.status == 2
     assert complaint in run.err
     assert run.out == ""
 
 
-def test_what_does_not_fit_is_told(schedule: Path, tmp_path: Path) -> None:
+def test_a_schedule_that_does_not_fit_is_reported(schedule: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.xml"
     complaint = run_command("export", schedule, "--to", "msccl-xml", "--placement", "both", "-o", out).complaint()
     assert "for in place or for out of place; export two files" in complaint
@@ -94,7 +94,7 @@ def test_what_does_not_fit_is_told(schedule: Path, tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_a_schedule_of_steps_is_exported_too(tmp_path: Path) -> None:
+def test_a_schedule_of_steps_is_exported(tmp_path: Path) -> None:
     steps, out = tmp_path / "steps.json", tmp_path / "x.xml"
     assert run_command("generate", "torus:dims=3x3", "--method", "bfb", "-o", steps).status == 0
     assert run_command("export", steps, "--to", "msccl-xml", "-o", out, "--json").document()["checked"] is True
@@ -104,7 +104,7 @@ def test_a_schedule_of_steps_is_exported_too(tmp_path: Path) -> None:
     assert "schedules of steps are written as msccl-xml or chakra only" in complaint
 
 
-def test_a_schedule_that_is_wrong_is_not_exported(schedule: Path, tmp_path: Path) -> None:
+def test_an_incorrect_schedule_is_not_exported(schedule: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text(schedule.read_text().replace('"share": "', '"share": "1', 1))
     assert "[share" in run_command("export", wrong, "--to", "msccl-xml").complaint()
@@ -112,7 +112,7 @@ def test_a_schedule_that_is_wrong_is_not_exported(schedule: Path, tmp_path: Path
 
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json", "chakra"])
 @pytest.mark.parametrize("collective", ["allgather", "allreduce"])
-def test_a_group_of_ranks_is_counted_from_zero(tmp_path: Path, collective: str, target: str) -> None:
+def test_the_ranks_of_a_group_are_numbered_from_zero(tmp_path: Path, collective: str, target: str) -> None:
     part, out = tmp_path / "part.json", tmp_path / "x"
     arguments = ("--ranks", "0-1,4-5", "--collective", collective, "-o", part)
     assert run_command("generate", "dgx-a100:boxes=1,gpus=8", *arguments).status == 0
@@ -120,14 +120,14 @@ def test_a_group_of_ranks_is_counted_from_zero(tmp_path: Path, collective: str, 
     assert run_command("check-program", tmp_path / "x.0.et" if target == "chakra" else out).status == 0
 
 
-def test_relays_are_told_to_have_no_program(tmp_path: Path) -> None:
+def test_a_schedule_with_relays_is_not_exported(tmp_path: Path) -> None:
     part = tmp_path / "part.json"
     assert run_command("generate", "ring:nodes=5", "--ranks", "0,2", "-o", part).status == 0
     complaint = run_command("export", part, "--to", "msccl-xml").complaint()
     assert "takes no part, so that it runs no program" in complaint
 
 
-def test_an_existing_file_stays_when_the_export_fails(tmp_path: Path) -> None:
+def test_a_failed_export_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
     out = tmp_path / "x.xml"
     out.write_text("kept")
     assert "no such file" in run_command("export", tmp_path / "none.json", "--to", "msccl-xml", "-o", out).complaint()
@@ -147,7 +147,7 @@ def test_an_existing_file_stays_when_the_export_fails(tmp_path: Path) -> None:
         ("<!DOCTYPE x [<!ENTITY a 'b'>]><algo/>", "has a document type"),
     ],
 )
-def test_what_is_no_program_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+def test_a_file_that_is_not_a_program_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "file"
     path.write_text(text)
     assert complaint in run_command("check-program", path).complaint()
@@ -157,7 +157,7 @@ def test_what_is_no_program_is_refused(tmp_path: Path, text: str, complaint: str
     assert complaint in json.loads(run.out)["message"]
 
 
-def test_a_fault_is_told_with_rank_block_and_step(schedule: Path, tmp_path: Path) -> None:
+def test_a_fault_is_reported_with_rank_block_and_step(schedule: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.xml"
     run_command("export", schedule, "--to", "msccl-xml", "--dialect", "azure", "-o", out)
     text = out.read_text()
@@ -174,14 +174,14 @@ def test_a_fault_is_told_with_rank_block_and_step(schedule: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["nchunksperloop", "s_chunks"])
-def test_a_file_that_would_take_all_memory_is_refused(schedule: Path, tmp_path: Path, name: str) -> None:
+def test_a_file_that_needs_too_much_memory_is_refused(schedule: Path, tmp_path: Path, name: str) -> None:
     out = tmp_path / "x.xml"
     run_command("export", schedule, "--to", "msccl-xml", "--dialect", "azure", "-o", out)
     out.write_text(re.sub(f'{name}="[0-9]+"', f'{name}="{10**17}"', out.read_text()))
     assert "chunks in all buffers; at most" in run_command("check-program", out).complaint()
 
 
-def test_a_dialect_must_load_the_file(schedule: Path, tmp_path: Path) -> None:
+def test_a_file_that_the_dialect_does_not_load_is_refused(schedule: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.xml"
     run_command("export", schedule, "--to", "msccl-xml", "-o", out)
     out.write_text(out.read_text().replace(' minBytes="0"', "", 1))

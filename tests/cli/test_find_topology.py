@@ -8,7 +8,7 @@ from cli_run import run_command
 COMMAND = ("find-topology", "--no-cache")
 
 
-def test_the_json_holds_the_frontier_steps_rising() -> None:
+def test_json_lists_the_frontier_in_the_order_of_steps() -> None:
     document = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--json").document()
     rows = document["pareto"]
     assert isinstance(rows, list)
@@ -19,7 +19,7 @@ def test_the_json_holds_the_frontier_steps_rising() -> None:
     assert document["bound"] == {"steps": 3, "bandwidth_factor": "63/64"}
 
 
-def test_the_table_names_networks_and_the_best_of_a_workload() -> None:
+def test_the_table_lists_networks_and_marks_the_best_for_a_workload() -> None:
     run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--size", "1MB")
     assert (run.status, run.err) == (0, "")
     assert "no allgather beats 3 steps and 0.9844 M/B" in run.out
@@ -27,7 +27,7 @@ def test_the_table_names_networks_and_the_best_of_a_workload() -> None:
     assert "Chosen: L(C(16,{3,4})), the best for allreduce of 1000000 bytes." in run.out
 
 
-def test_network_and_schedule_are_written_and_verify(tmp_path: Path) -> None:
+def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
     network, schedule = tmp_path / "network.json", tmp_path / "schedule.json.gz"
     arguments = ("--nodes", 27, "--degree", 4, "--collective", "allreduce", "--size", "1KB")
     run = run_command(*COMMAND, *arguments, "--topology-output", network, "--schedule-output", schedule, "--json")
@@ -46,12 +46,12 @@ def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
     assert run.document()["chosen"] == "C(64,{6,7})"
 
 
-def test_a_choice_that_is_not_there_names_those_that_are() -> None:
+def test_the_error_for_an_unknown_choice_lists_the_choices() -> None:
     run = run_command(*COMMAND, "--nodes", 9, "--degree", 4, "--published-only", "--choose", "ring")
     assert run.complaint() == "there is no network 'ring' on the frontier; choose one of H(2,3) (2 steps)"
 
 
-def test_a_size_without_network_names_the_nearest_that_has_one() -> None:
+def test_the_error_for_a_size_without_a_network_names_the_nearest_size() -> None:
     run = run_command(*COMMAND, "--nodes", 9, "--degree", 3, "--bidirectional")
     assert run.complaint() == (
         "no bidirectional network of 9 nodes with 3 links each is known; the nearest number of nodes that works is 8"
@@ -77,7 +77,7 @@ def test_a_size_without_network_names_the_nearest_that_has_one() -> None:
         ),
     ],
 )
-def test_wrong_questions_are_refused(arguments: tuple[str, ...], status: int, message: str) -> None:
+def test_invalid_arguments_are_refused(arguments: tuple[str, ...], status: int, message: str) -> None:
     run = run_command(*COMMAND, *arguments)
     assert run.status == status
     assert run.out == ""
@@ -100,7 +100,7 @@ def test_every_traffic_has_a_time() -> None:
         assert run.document()["pareto"][0]["time_us"] > 0  # type: ignore[index]
 
 
-def test_the_cache_is_used_unless_asked_not_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_can_be_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     run_command("find-topology", "--nodes", 12, "--degree", 4, "--no-cache")
     assert not list(tmp_path.rglob("*.json"))

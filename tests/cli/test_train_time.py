@@ -7,7 +7,7 @@ from cli_run import run_command
 from forestcoll.files import read_document
 
 
-def test_a_sample_trains_on_a_network() -> None:
+def test_the_training_time_of_a_sample_profile() -> None:
     document = run_command("train-time", "switch-base-256", "torus:dims=4x4,bandwidth=25/8", "--json").document()
     assert document["nodes"] == 16
     parts = [float(str(document[key])) for key in ("computing_us", "all_to_all_us", "exposed_allreduce_us")]
@@ -15,7 +15,7 @@ def test_a_sample_trains_on_a_network() -> None:
     assert len(document["by_bucket"]) == 4  # type: ignore[arg-type]
 
 
-def test_an_allreduce_schedule_of_trees_or_steps_says_how_long_it_takes(tmp_path: Path) -> None:
+def test_the_time_of_a_given_allreduce_schedule_of_trees_or_steps(tmp_path: Path) -> None:
     for method in ("auto", "bfb"):
         schedule = tmp_path / f"{method}.json"
         run_command("generate", "ring:nodes=4", "--collective", "allreduce", "--method", method, "-o", schedule)
@@ -60,13 +60,13 @@ def test_a_picture_is_drawn(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_wrong_questions_are_refused(arguments: tuple[str, ...], status: int, message: str) -> None:
+def test_invalid_arguments_are_refused(arguments: tuple[str, ...], status: int, message: str) -> None:
     run = run_command("train-time", *arguments)
     assert (run.status, run.out) == (status, "")
     assert message in run.err
 
 
-def test_a_schedule_that_is_wrong_is_not_believed(tmp_path: Path) -> None:
+def test_an_incorrect_schedule_is_refused(tmp_path: Path) -> None:
     schedule = tmp_path / "fast.json"
     run_command("generate", "ring:nodes=4", "--collective", "allreduce", "-o", schedule)
     document = read_document(schedule)

@@ -1,7 +1,7 @@
-"""A kind of schedule that is added in one place and one line a table: read, written, verified, simulated.
+"""Add a kind of schedule by one entry per table. The new kind can be read, written, verified and simulated.
 
-Stars of an allgather: every node sends its shard to every other over the link between them. ARCHITECTURE.md lists the
-lines.
+The kind is an allgather in which every node sends its shard over its link to each other node. ARCHITECTURE.md lists the
+tables.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ FORMAT = "example.stars/1"
 @final
 @dataclass(frozen=True, repr=False)
 class Stars(Schedule):
-    """The value."""
+    """An allgather over direct links."""
 
     kind: ClassVar[str] = "stars"
     collective: Collective = field(default=Collective.ALLGATHER, init=False)
@@ -56,13 +56,13 @@ class Stars(Schedule):
 
 
 def text_of(schedule: Stars) -> Iterator[str]:
-    """The document, written."""
+    """Yield the text of the file."""
     claims = {"algbw": str(schedule.algbw)} | bound_document(schedule)
     yield json_text({"format": FORMAT, "topology": topology_to_document(schedule.topology)} | claims)
 
 
 def from_document(document: Mapping[str, object], where: str) -> Stars:
-    """The document, read."""
+    """Return the schedule of a document."""
     check_format(document, FORMAT, where)
     topology = topology_in(document, where)
     bound = bound_in(document, Collective.ALLGATHER, topology, where)
@@ -71,7 +71,7 @@ def from_document(document: Mapping[str, object], where: str) -> Stars:
 
 @dataclass(frozen=True)
 class StarsShape(Shape):
-    """The shape."""
+    """The shape of stars: every route has one hop."""
 
     hops: int = 1
 
@@ -97,7 +97,7 @@ CLAIMS = bound_rules("the shards of the nodes inside")
 
 
 def judge(schedule: Stars) -> Report:
-    """The judge."""
+    """Verify a schedule of stars."""
     achieved = _achieved(schedule)
     claim = Claim(schedule, Network(schedule.topology), achieved, (CutProof,))
     fault = first_fault(schedule, RULES) or first_fault(claim, CLAIMS)
@@ -106,7 +106,7 @@ def judge(schedule: Stars) -> Report:
 
 @dataclass(frozen=True)
 class Times:
-    """The times."""
+    """The simulated times of a schedule of stars."""
 
     schedule: Stars
     costs: Costs
@@ -117,13 +117,13 @@ class Times:
 
 
 def parts_of(schedule: Stars) -> FloatArray:
-    """The part of M over each link."""
+    """Return the fraction of M that each link carries."""
     return np.full(len(schedule.topology.links), 1 / len(schedule.members))
 
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line a table."""
+    """Add one entry to each table."""
     kind: type[Schedule] = Stars
     monkeypatch.setitem(FORMATS, FORMAT, Format(Stars, text_of, from_document))
     monkeypatch.setitem(SHAPES, kind, lambda _: StarsShape())
@@ -137,7 +137,7 @@ def stars() -> Stars:
     return Stars(topology, algbw=Fraction(35), bound=bound)
 
 
-def test_it_is_written_and_read(tmp_path: Path) -> None:
+def test_a_schedule_of_the_new_kind_is_written_and_read(tmp_path: Path) -> None:
     for name in ("stars.json", "stars.json.gz"):
         write_schedule(stars(), tmp_path / name)
         assert read_schedule(tmp_path / name) == stars()
@@ -145,7 +145,7 @@ def test_it_is_written_and_read(tmp_path: Path) -> None:
     assert shape_of(stars()).hops == 1
 
 
-def test_it_is_verified(tmp_path: Path) -> None:
+def test_a_schedule_of_the_new_kind_is_verified(tmp_path: Path) -> None:
     report = verify(stars())
     assert (report.ok, report.optimal, report.algbw) == (True, True, Fraction(35))
     assert report.proof == CutProof((0, 1, 2, 3))
@@ -157,21 +157,21 @@ def test_it_is_verified(tmp_path: Path) -> None:
         read_verified(tmp_path / "wrong.json")
 
 
-def test_it_is_simulated() -> None:
+def test_a_schedule_of_the_new_kind_is_simulated() -> None:
     (point,) = simulate(stars(), [10**9], Costs(alpha_us=0))
     assert point.algbw == pytest.approx(35)
     assert loads_of(stars()).parts.tolist() == [0.2] * 20
 
 
-def test_it_is_presented_as_all_kinds_are() -> None:
+def test_a_schedule_of_the_new_kind_has_the_common_report() -> None:
     lines = reports.verified_page(stars(), verify(stars()), Path("s.json")).lines()
     assert lines[0] == "s.json: right: allgather on complete:nodes=5,bandwidth=7, 5 compute nodes"
     assert "reached; the cut in the file proves that no schedule is faster" in lines[2]
     assert reports.verified_document(stars(), verify(stars()))["optimal_algbw"] == "35"
 
 
-def test_what_it_cannot_become_is_said_in_one_line() -> None:
-    words = "a schedule of kind 'stars' cannot be made a program; use a schedule of kind 'trees' or 'steps'"
+def test_lowering_and_export_of_the_new_kind_raise_a_one_line_error() -> None:
+    words = "a schedule of kind 'stars' cannot be lowered to a program; use a schedule of kind 'trees' or 'steps'"
     for attempt in (lower, lambda schedule: export(schedule, "msccl-xml"), _simulated_as_program):
         with pytest.raises(InputError) as caught:
             attempt(stars())

@@ -1,4 +1,4 @@
-"""Every builder's network has bounds, and their proofs hold."""
+"""The bounds of every builder's network are proven, and schedules reach them."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from forestcoll.topology.registry import build_topology, builders
 
 
 @pytest.mark.parametrize("name", [each.name for each in builders() if each.recipe.port_model is None])
-def test_bounds_hold_and_are_reached(name: str) -> None:
+def test_the_bounds_are_proven_and_reached(name: str) -> None:
     topology = build_topology(name)
     found = bounds_of(topology)
     assert {each.collective for each in found.collectives} == set(Collective)
@@ -22,7 +22,7 @@ def test_bounds_hold_and_are_reached(name: str) -> None:
         assert each.achieved_algbw is None or each.achieved_algbw <= each.upper_algbw
         proof = each.bound.proof
         assert proof.algbw(topology, each.demand()) == each.upper_algbw
-        if isinstance(proof, TreeDualProof):  # without its symmetry, too
+        if isinstance(proof, TreeDualProof):  # also valid without its symmetry
             assert proof.expanded(topology).algbw(topology, each.demand()) == each.upper_algbw
     plan = found.allreduce_rate.plan
     assert plan is not None

@@ -1,4 +1,4 @@
-"""Every collective on every builder and on random networks: schedules are right, and as fast as the optimum says."""
+"""Every collective on every builder and on random networks: schedules are correct and reach the optimum."""
 
 from collections import Counter
 from fractions import Fraction
@@ -24,18 +24,13 @@ from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import SMALL, examples, networks, one_way_networks, shards_for
+from networks import SMALL, arguments_for, examples, networks, one_way_networks, shards_for
 
 OTHERS = [each for each in SCHEDULED if each is not Collective.ALLGATHER]
 
 
-def asked_of(topology: Topology, collective: Collective, place: int = 0) -> dict[str, Any]:
-    root = topology.nodes[topology.compute[place % len(topology.compute)]].id
-    return {"collective": collective} | ({"root": root} if collective.has_root else {})
-
-
-def check(topology: Topology, **asked: Any) -> None:
-    best = optimum(topology, **asked)
+def check(topology: Topology, **options: Any) -> None:
+    best = optimum(topology, **options)
     for method in Method:
         try:
             schedule = schedule_for(best, method=method)
@@ -55,34 +50,34 @@ def check_schedule(best: Optimum, schedule: TreeSchedule, *, is_default: bool) -
     assert schedule.bound == best.bound
     assert report.optimal == (schedule.algbw == best.bound.algbw)
     assert schedule.trees_per_root == best.trees_per_root
-    for phase, asked in zip(schedule.phases, best.forests, strict=True):
-        assert phase.op is (PhaseOp.REDUCE if asked.reduces else PhaseOp.BROADCAST)
-        check_roots(phase, asked)
+    for phase, plan in zip(schedule.phases, best.forests, strict=True):
+        assert phase.op is (PhaseOp.REDUCE if plan.reduces else PhaseOp.BROADCAST)
+        check_roots(phase, plan)
 
 
-def check_roots(phase: Phase, asked: ForestPlan) -> None:
+def check_roots(phase: Phase, plan: ForestPlan) -> None:
     """Check that each root has its number of trees."""
-    unit = Fraction(1, sum(asked.weights) * asked.trees_per_root)
+    unit = Fraction(1, sum(plan.weights) * plan.trees_per_root)
     trees: Counter[int] = Counter()
     for tree in phase:
         assert (tree.share / unit).denominator == 1
         trees[tree.root] += int(tree.share / unit)
-    expected = zip(asked.topology.compute, asked.weights, strict=True)
-    assert trees == Counter({node: asked.trees_per_root * weight for node, weight in expected})
+    expected = zip(plan.topology.compute, plan.weights, strict=True)
+    assert trees == Counter({node: plan.trees_per_root * weight for node, weight in expected})
 
 
 @pytest.mark.parametrize("collective", OTHERS)
 @pytest.mark.parametrize("spec", SPECS)
 def test_machines_and_families(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
-    check(topology, **asked_of(topology, collective, place=1))
+    check(topology, **arguments_for(topology, collective, place=1))
 
 
 @pytest.mark.parametrize("collective", OTHERS)
 @examples(120)
 @given(networks(), st.integers(0, 7))
 def test_random_networks(collective: Collective, topology: Topology, place: int) -> None:
-    check(topology, **asked_of(topology, collective, place))
+    check(topology, **arguments_for(topology, collective, place))
 
 
 @examples(200)
@@ -99,29 +94,29 @@ def test_shards_of_any_size(topology: Topology, data: st.DataObject) -> None:
 def test_given_numbers_of_trees(
     collective: Collective, topology: Topology, place: int, trees: int, option: str
 ) -> None:
-    asked = asked_of(topology, collective, place) | {option: trees}
+    options = arguments_for(topology, collective, place) | {option: trees}
     try:
-        optimum(topology, **asked)
+        optimum(topology, **options)
     except NoSolutionError:
         return
-    check(topology, **asked)
+    check(topology, **options)
 
 
 @examples(80)
 @given(networks(kinds=st.just(SMALL)), st.data(), st.integers(1, 4))
 def test_given_numbers_of_trees_for_shards_of_any_size(topology: Topology, data: st.DataObject, trees: int) -> None:
-    asked: dict[str, Any] = {"shards": data.draw(shards_for(topology)), "trees": trees}
+    options: dict[str, Any] = {"shards": data.draw(shards_for(topology)), "trees": trees}
     try:
-        optimum(topology, **asked)
+        optimum(topology, **options)
     except NoSolutionError:
         return
-    check(topology, **asked)
+    check(topology, **options)
 
 
 @examples(60)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9)), min_size=1, max_size=7))
 def test_an_allreduce_on_a_tree_reaches_the_least_bandwidth(edges: list[tuple[int, int]]) -> None:
-    """Of a link that parts the nodes, one phase sends the shards of one side over it, the other phase the rest."""
+    """Each link separates the nodes. One phase sends the shards of one side over it, the other phase the rest."""
     builder = TopologyBuilder("tree")
     builder.add_compute(0)
     for node, (parent, bandwidth) in enumerate(edges, start=1):
@@ -136,7 +131,7 @@ def test_an_allreduce_on_a_tree_reaches_the_least_bandwidth(edges: list[tuple[in
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=3", "torus:dims=3x4x2", "circulant:nodes=9,offsets=1+3,one_way=true"])
 def test_base_trees(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
-    schedule = generate(topology, **asked_of(topology, collective), compact=True)
+    schedule = generate(topology, **arguments_for(topology, collective), compact=True)
     assert (schedule.symmetry is None) == collective.has_root
     report = verify(schedule)
     assert report.ok
@@ -145,13 +140,15 @@ def test_base_trees(spec: str, collective: Collective) -> None:
 
 @examples(60)
 @given(one_way_networks(), st.data())
-def test_a_file_is_read_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, topology: Topology, data: Any) -> None:
+def test_a_schedule_file_is_read_back_equal(
+    tmp_path_factory: pytest.TempPathFactory, topology: Topology, data: Any
+) -> None:
     path = Path(tmp_path_factory.getbasetemp()) / "schedule.json"
     collective = data.draw(st.sampled_from(SCHEDULED))
-    asked = asked_of(topology, collective)
+    options = arguments_for(topology, collective)
     if collective.has_shards:
-        asked["shards"] = data.draw(shards_for(topology))
-    schedule = generate(topology, **asked)
+        options["shards"] = data.draw(shards_for(topology))
+    schedule = generate(topology, **options)
     write_schedule(schedule, path)
     assert read_schedule(path) == schedule
 
@@ -161,4 +158,4 @@ def test_a_file_is_read_back_as_it_was(tmp_path_factory: pytest.TempPathFactory,
 @examples(3000)
 @given(networks(most=9), st.integers(0, 8))
 def test_thousands_of_networks(collective: Collective, topology: Topology, place: int) -> None:
-    check(topology, **asked_of(topology, collective, place))
+    check(topology, **arguments_for(topology, collective, place))

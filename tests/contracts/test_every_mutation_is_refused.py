@@ -1,9 +1,8 @@
-"""Schedules as they are generated, broken in every place in many small ways: `verify` refuses each."""
+"""`verify` refuses every small change of a generated schedule."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
@@ -14,6 +13,7 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
+from networks import arguments_for
 
 SPECS = ["dgx-a100:boxes=2,gpus=2", "dgx-h100:boxes=2,gpus=3,nvls=true", "mi250:boxes=2,gpus=4", "torus:dims=3x2"]
 
@@ -48,7 +48,7 @@ def with_a_route_twice(schedule: TreeSchedule) -> Iterator[TreeSchedule]:
             yield with_trees(schedule, place, [*trees[:tree], [*trees[tree], route], *trees[tree + 1 :]])
 
 
-def with_a_route_before_what_feeds_it(schedule: TreeSchedule) -> Iterator[TreeSchedule]:
+def with_a_route_before_its_predecessor(schedule: TreeSchedule) -> Iterator[TreeSchedule]:
     for place, tree, trees in trees_of(schedule):
         routes = trees[tree]
         for later in range(1, len(routes)):
@@ -92,7 +92,7 @@ def without_a_tree(schedule: TreeSchedule) -> Iterator[TreeSchedule]:
 
 
 def with_a_route_of_another_node(schedule: TreeSchedule) -> Iterator[TreeSchedule]:
-    """Let a route bring data to another node or, in a reduce, bring another node's: one is missed, one there twice."""
+    """Change the end of a route, or its start in a reduce. So one node is missing and another one occurs twice."""
     for phase in schedule.phases:
         end = 0 if phase.op is PhaseOp.REDUCE else -1
         for route in sorted(set(phase.routes.entries.tolist())):
@@ -103,7 +103,7 @@ def with_a_route_of_another_node(schedule: TreeSchedule) -> Iterator[TreeSchedul
                     yield replace(schedule, routes=Rows.of(paths))
 
 
-def with_data_the_other_way(schedule: TreeSchedule) -> Iterator[TreeSchedule]:
+def with_reversed_operations(schedule: TreeSchedule) -> Iterator[TreeSchedule]:
     for place, phase in enumerate(schedule.phases):
         yield with_phase(schedule, place, replace(phase, op=phase.op.dual))
 
@@ -124,12 +124,12 @@ def with_other_claims(schedule: TreeSchedule) -> Iterator[TreeSchedule]:
 MUTATIONS: tuple[Mutation, ...] = (
     without_a_route,
     with_a_route_twice,
-    with_a_route_before_what_feeds_it,
+    with_a_route_before_its_predecessor,
     with_another_root,
     with_another_share,
     without_a_tree,
     with_a_route_of_another_node,
-    with_data_the_other_way,
+    with_reversed_operations,
     with_other_claims,
 )
 
@@ -138,8 +138,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_mutation_is_refused(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
-    asked: dict[str, Any] = {"root": topology.nodes[topology.compute[1]].id} if collective.has_root else {}
-    schedule = generate(topology, collective, **asked)
+    schedule = generate(topology, **arguments_for(topology, collective, place=1))
     assert verify(schedule).ok
     for mutate in MUTATIONS:
         broken = list(mutate(schedule))

@@ -1,4 +1,4 @@
-"""Every schedule becomes a file of each format, which is read back and run before anyone gets it."""
+"""Every schedule can be exported to each format. The export reads the file back and runs it."""
 
 from typing import Any
 
@@ -26,8 +26,8 @@ PLANS = (
 )
 
 
-def exported(spec: str, collective: Collective, target: Target, **asked: Any) -> Export:
-    return export(schedule_of(build_topology(spec), collective), target, **asked)
+def exported(spec: str, collective: Collective, target: Target, **options: Any) -> Export:
+    return export(schedule_of(build_topology(spec), collective), target, **options)
 
 
 @pytest.mark.parametrize("target", [Target.MSCCL_XML, Target.MSCCLPP_JSON])

@@ -1,4 +1,4 @@
-"""Every schedule becomes a program that the interpreter finds right, in each style and wherever its buffers lie."""
+"""Every schedule is lowered to a correct program, in each style and for each placement of the buffers."""
 
 from fractions import Fraction
 from typing import Any
@@ -15,19 +15,18 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
-from networks import SMALL, examples, networks, shards_for
+from networks import SMALL, arguments_for, examples, networks, shards_for
 
 HARD = {"dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,ib_bandwidth=1/7"}
 """Builders on which shares are too fine to be whole numbers of chunks."""
 
 
 ONE_SIDED = (Collective.ALLREDUCE, Collective.BROADCAST)
-"""What both ways of lowering are tried on here: between them they do all that others do."""
+"""The collectives that are also lowered one-sided here. Together they use all features of one-sided lowering."""
 
 
-def schedule_of(topology: Topology, collective: Collective, place: int = 1, **asked: Any) -> TreeSchedule:
-    root = topology.nodes[topology.compute[place % len(topology.compute)]].id if collective.has_root else None
-    return generate(topology, collective=collective, root=root, **asked)
+def schedule_of(topology: Topology, collective: Collective, place: int = 1, **options: Any) -> TreeSchedule:
+    return generate(topology, **arguments_for(topology, collective, place), **options)
 
 
 def check_lowering(schedule: TreeSchedule, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""A part of the compute nodes of every builder and of random networks: schedules are right, and stop at relays."""
+"""Collectives over some of the compute nodes, on every builder and on random networks: schedules are correct."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -33,15 +33,15 @@ def every_third_idle(topology: Topology) -> list[int]:
     return [rank for rank in range(len(topology.compute)) if rank % 3 != 1]
 
 
-def asked_of(topology: Topology, collective: Collective, ranks: Any) -> dict[str, Any]:
-    asked: dict[str, Any] = {"collective": collective, "ranks": ranks}
+def arguments_for(topology: Topology, collective: Collective, ranks: Any) -> dict[str, Any]:
+    options: dict[str, Any] = {"collective": collective, "ranks": ranks}
     if collective.has_root:
-        asked["root"] = topology.nodes[topology.compute[ranks[-1]]].id
-    return asked
+        options["root"] = topology.nodes[topology.compute[ranks[-1]]].id
+    return options
 
 
-def check(topology: Topology, **asked: Any) -> None:
-    best = optimum(topology, **asked)
+def check(topology: Topology, **options: Any) -> None:
+    best = optimum(topology, **options)
     for method in Method:
         try:
             schedule = schedule_for(best, method=method)
@@ -63,29 +63,27 @@ def check(topology: Topology, **asked: Any) -> None:
 @pytest.mark.parametrize("spec", GROUPED)
 def test_machines_and_families(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
-    asked = asked_of(topology, collective, every_third_idle(topology))
-    best = optimum(topology, **asked)
+    options = arguments_for(topology, collective, every_third_idle(topology))
+    best = optimum(topology, **options)
     if collective is not Collective.ALLREDUCE:
         assert best.algbw == best.bound.algbw
     bare = optimum_without_relays(best)
     assert bare is None or bare.algbw <= best.algbw
-    check(topology, **asked)
+    check(topology, **options)
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
 @examples(30)
 @given(networks(most=7), st.data())
 def test_random_networks(collective: Collective, topology: Topology, data: st.DataObject) -> None:
-    check(topology, **asked_of(topology, collective, data.draw(ranks_for(topology))))
+    check(topology, **arguments_for(topology, collective, data.draw(ranks_for(topology))))
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
 @examples(25)
 @given(uneven_networks(most=6, kinds=st.just(SMALL)), st.data())
-def test_networks_whose_switches_are_not_balanced(
-    collective: Collective, topology: Topology, data: st.DataObject
-) -> None:
-    check(topology, **asked_of(topology, collective, data.draw(ranks_for(topology))))
+def test_networks_with_unbalanced_switches(collective: Collective, topology: Topology, data: st.DataObject) -> None:
+    check(topology, **arguments_for(topology, collective, data.draw(ranks_for(topology))))
 
 
 @examples(25)
@@ -94,30 +92,30 @@ def test_shards_roots_and_numbers_of_trees(topology: Topology, data: st.DataObje
     ranks = data.draw(ranks_for(topology))
     counts = data.draw(st.lists(st.integers(1, 5), min_size=len(ranks), max_size=len(ranks)))
     shards = {topology.compute[rank]: Fraction(count, sum(counts)) for rank, count in zip(ranks, counts, strict=True)}
-    for asked in ({"shards": shards}, {"shards": shards, "collective": "reduce-scatter"}, {"trees": trees}):
+    for options in ({"shards": shards}, {"shards": shards, "collective": "reduce-scatter"}, {"trees": trees}):
         try:
-            optimum(topology, ranks=ranks, **asked)
+            optimum(topology, ranks=ranks, **options)
         except NoSolutionError:
             continue
-        check(topology, ranks=ranks, **asked)
+        check(topology, ranks=ranks, **options)
 
 
 @examples(25)
 @given(networks(most=7), st.data(), st.sampled_from(SCHEDULED))
-def test_a_file_is_read_back_as_it_was(
+def test_a_schedule_file_is_read_back_equal(
     tmp_path_factory: pytest.TempPathFactory, topology: Topology, data: st.DataObject, collective: Collective
 ) -> None:
     path = Path(tmp_path_factory.getbasetemp()) / "group.json"
-    schedule = generate(topology, **asked_of(topology, collective, data.draw(ranks_for(topology))))
+    schedule = generate(topology, **arguments_for(topology, collective, data.draw(ranks_for(topology))))
     write_schedule(schedule, path)
     assert read_schedule(path) == schedule
 
 
 def small_groups() -> list[TreeSchedule]:
-    """A ring over relays, a torus, and two boxes, half of their nodes idle."""
+    """Return schedules on a ring, a torus, and two boxes, with idle nodes."""
     specs = {"ring:nodes=6": "0,2,3", "torus:dims=3x3": "0,4,5", "dgx-a100:boxes=2,gpus=3": "0,1,4,5"}
     return [
-        generate(build_topology(spec), **asked_of(build_topology(spec), collective, ranks_of_text(ranks)))
+        generate(build_topology(spec), **arguments_for(build_topology(spec), collective, ranks_of_text(ranks)))
         for spec, ranks in specs.items()
         for collective in SCHEDULED
     ]
@@ -145,8 +143,8 @@ def test_no_route_passes_through_a_compute_node_and_relays_are_used(spec: str) -
     assert ends - set(schedule.members)
 
 
-def test_copies_at_relays_save_traffic() -> None:
-    """From one end of a star to the other two: over the idle hub once, and not once for each."""
+def test_copies_at_relays_reduce_the_traffic() -> None:
+    """A broadcast from one end of a star to two others crosses the link to the idle hub once, not twice."""
     builder = TopologyBuilder("star")
     builder.add_compute("hub")
     for node in "abc":
@@ -178,4 +176,4 @@ def test_a_symmetry_of_the_ranks_is_used() -> None:
 @examples(1000)
 @given(st.one_of(networks(most=8), uneven_networks(most=7)), st.data())
 def test_thousands_of_networks(collective: Collective, topology: Topology, data: st.DataObject) -> None:
-    check(topology, **asked_of(topology, collective, data.draw(ranks_for(topology))))
+    check(topology, **arguments_for(topology, collective, data.draw(ranks_for(topology))))

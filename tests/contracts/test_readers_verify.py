@@ -1,4 +1,4 @@
-"""Nobody draws conclusions from a schedule that was not verified: who may read one without is listed here."""
+"""Only the modules listed here may read a schedule from a file without verifying it."""
 
 import ast
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ import forestcoll
 SOURCE = Path(forestcoll.__file__).parent
 
 READERS = {"read_schedule", "schedule_from_document", "from_document", "scanned", "FORMATS"}
-"""What makes a schedule of a file or a document; all of them live in `forestcoll.schedule`."""
+"""The names in `forestcoll.schedule` that make a schedule of a file or a document."""
 
 MAY_READ = {"verification/reading.py", "cli/verify.py"}
-"""`read_verified`, which verifies; and the command that says what is wrong."""
+"""`read_verified` verifies the schedule. The command reports the fault."""
 
-KNOW_NAMES = {"training/network.py": {"FORMATS"}}
-"""Who asks for the names of formats only."""
+NAMES_ONLY = {"training/network.py": {"FORMATS"}}
+"""Modules that need only the names of formats."""
 
 
 def imported_readers(path: Path) -> Iterator[str]:
@@ -34,13 +34,13 @@ def imported_readers(path: Path) -> Iterator[str]:
             yield node.attr
 
 
-def test_only_the_verifier_reads_schedules() -> None:
+def test_only_listed_modules_read_unverified_schedules() -> None:
     found = {}
     for path in sorted(SOURCE.rglob("*.py")):
         place = path.relative_to(SOURCE).as_posix()
         if place.startswith("schedule/") or place in MAY_READ:
             continue
-        readers = set(imported_readers(path)) - KNOW_NAMES.get(place, set())
+        readers = set(imported_readers(path)) - NAMES_ONLY.get(place, set())
         if readers:
             found[place] = readers
     assert not found, "go through forestcoll.verification.reading.read_verified"

@@ -1,4 +1,4 @@
-"""Every generated schedule is right by the independent judge, reaches the optimum, and has k trees from every root."""
+"""Every generated schedule passes the verifier, reaches the optimum, and has k trees from every root."""
 
 from collections import Counter
 from fractions import Fraction
@@ -83,8 +83,8 @@ SPECS = [
 ]
 
 
-def check(topology: Topology, **asked: Any) -> None:
-    best = optimum(topology, **asked)
+def check(topology: Topology, **options: Any) -> None:
+    best = optimum(topology, **options)
     for method in Method:
         try:
             schedule = schedule_for(best, method=method)
@@ -125,12 +125,12 @@ def test_machines_and_families_with_few_trees(spec: str) -> None:
     topology = build_topology(spec)
     answered = 0
     numbers: list[dict[str, Any]] = [{"trees": 1}, {"trees": 2}, {"trees": 3}, {"max_trees": 4}]
-    for asked in numbers:
+    for options in numbers:
         try:
-            optimum(topology, **asked)
+            optimum(topology, **options)
         except NoSolutionError:
             continue
-        check(topology, **asked)
+        check(topology, **options)
         answered += 1
     assert answered > 0
 

@@ -1,4 +1,4 @@
-"""Every direct network that can be built gets steps for every collective, and the judge accepts them."""
+"""Schedules of steps for every collective on every builder of direct networks pass the verifier."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ SPECS = [
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize("name", DIRECT)
-def test_breadth_first_broadcast_is_right_and_no_slower_than_its_bound(name: str, collective: str) -> None:
+def test_breadth_first_broadcast_is_correct_and_no_faster_than_its_bound(name: str, collective: str) -> None:
     schedule = bfb(build_topology(name), collective)
     report = verify(schedule)
     assert report.fault is None

@@ -1,4 +1,4 @@
-"""Problems for the cores, made from random networks, and checks that a forest is right."""
+"""Problems for the cores, made from random networks, and checks of forests."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ IntArray = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Scaled:
-    """A network whose capacities count trees, `supply` times its weight of them from every terminal."""
+    """A network with capacities in trees. Every terminal has `supply` times its weight of trees."""
 
     nodes: int
     capacities: Mapping[Arc, int]
@@ -31,7 +31,7 @@ class Scaled:
 
     @property
     def supplies(self) -> dict[int, int]:
-        """The trees of each terminal."""
+        """The number of trees of each terminal."""
         return self.times(self.supply)
 
     def times(self, supply: int) -> dict[int, int]:
@@ -40,7 +40,7 @@ class Scaled:
         return {node: supply * weight for node, weight in zip(self.terminals, weights, strict=True)}
 
     def on(self, core: Core, capacities: Mapping[Arc, int] | None = None) -> AnyProblem:
-        """Return the problem for `core`, with other capacities if they are given."""
+        """Return the problem for `core`, with `capacities` instead of its own if they are given."""
         capacities = self.capacities if capacities is None else capacities
         return problem_of(core, self.nodes, capacities, self.terminals, self.weights)
 

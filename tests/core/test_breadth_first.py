@@ -13,6 +13,7 @@ from forestcoll.core import Core, StepTransfers, cores
 from forestcoll.optima.scaling import ScaledTopology
 from forestcoll.topology import Topology
 from networks import SMALL, examples, networks, one_way_networks
+from oracles import distances_of
 
 DEMAND = 6
 
@@ -29,20 +30,6 @@ def _sent(core: Core, topology: Topology, latencies: Sequence[int], chunks: int)
     return StepTransfers(*core.broadcast_breadth_first(problem, DEMAND, list(latencies), chunks))
 
 
-def _distances(topology: Topology) -> list[list[int]]:
-    """Return the distance from each node to each, by Floyd and Warshall."""
-    nodes = range(len(topology.nodes))
-    distances = [[0 if one == other else 99 for other in nodes] for one in nodes]
-    for link in topology.links:
-        distances[link.source][link.target] = 1
-    for middle in nodes:
-        for one in nodes:
-            for other in nodes:
-                through = distances[one][middle] + distances[middle][other]
-                distances[one][other] = min(distances[one][other], through)
-    return distances
-
-
 def _subsets(items: Sequence[int]) -> Iterator[tuple[int, ...]]:
     for size in range(1, len(items) + 1):
         yield from combinations(items, size)
@@ -50,7 +37,7 @@ def _subsets(items: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 def _least_time(topology: Topology, latencies: Sequence[int], chunks: int, target: int, step: int) -> Fraction:
     """Return the optimum of LP (1), (13) or (14), by the condition of Theorem 19 on every set of shards."""
-    scaled, distances = ScaledTopology.of(topology), _distances(topology)
+    scaled, distances = ScaledTopology.of(topology), distances_of(topology)
     entering = {
         link.source: (Fraction(rate, DEMAND), latency)
         for link, rate, latency in zip(topology.links, scaled.capacities, latencies, strict=True)
@@ -84,7 +71,7 @@ def _rates(links: Sequence[tuple[Fraction, int]]) -> Fraction:
 def test_every_core_serves_every_node_in_the_least_time(topology: Topology, data: st.DataObject, chunks: int) -> None:
     latency = data.draw(st.sampled_from([st.just(0), st.sampled_from([0, 1, 3, 40])]))
     latencies = [data.draw(latency) for _ in topology.links]
-    distances = _distances(topology)
+    distances = distances_of(topology)
     rates = {
         (link.source, link.target): rate
         for link, rate in zip(topology.links, ScaledTopology.of(topology).capacities, strict=True)
@@ -131,7 +118,7 @@ def test_an_unreachable_node_is_refused(core: Core) -> None:
 
 @examples(40)
 @given(DIRECT, st.data())
-def test_what_some_nodes_receive_is_what_they_receive_among_all(topology: Topology, data: st.DataObject) -> None:
+def test_the_result_for_some_nodes_equals_that_for_all_nodes(topology: Topology, data: st.DataObject) -> None:
     target = data.draw(st.sampled_from(topology.compute))
     scaled = ScaledTopology.of(topology)
     tails, heads = [link.source for link in topology.links], [link.target for link in topology.links]

@@ -52,7 +52,7 @@ def test_split_capacity_of_every_path(network: Scaled) -> None:
     for u, w, t in two_hop_paths(network, capacities):
         amount = min(capacities[u, w], capacities[w, t])
         expected = most_split(
-            network.nodes, capacities, network.terminals, network.supplies, way=(u, w, t), amount=amount
+            network.nodes, capacities, network.terminals, network.supplies, path=(u, w, t), amount=amount
         )
         for name, core in CORES.items():
             found = core.split_capacity(network.on(core), network.supply, (u, w, t), amount)
@@ -69,7 +69,7 @@ def test_split_capacity_while_switches_are_split_off(network: Scaled, data: st.D
         u, w, t = data.draw(st.sampled_from(possible))
         wanted = data.draw(st.integers(0, min(capacities[u, w], capacities[w, t])))
         amount = most_split(
-            network.nodes, capacities, network.terminals, network.supplies, way=(u, w, t), amount=wanted
+            network.nodes, capacities, network.terminals, network.supplies, path=(u, w, t), amount=wanted
         )
         for name, core in CORES.items():
             found = core.split_capacity(network.on(core, capacities), network.supply, (u, w, t), wanted)

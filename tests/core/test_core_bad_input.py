@@ -44,7 +44,7 @@ def native(request: pytest.FixtureRequest) -> Core:
         ({"weights": [0, 0, 0]}, "all weights are 0"),
     ],
 )
-def test_a_bad_problem(native: Core, change: dict[str, Any], message: str) -> None:
+def test_an_invalid_problem_is_refused(native: Core, change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         native.Problem(**(TRIANGLE | change))
 
@@ -56,19 +56,19 @@ def test_numbers_that_do_not_fit_are_refused() -> None:
         cores()[name].Problem(**(TRIANGLE | {"capacities": [1, 1, limit - 1]}))
 
 
-def test_a_terminal_that_cannot_be_reached(native: Core) -> None:
+def test_an_unreachable_terminal_is_refused(native: Core) -> None:
     with pytest.raises(ValueError, match="a compute node cannot be reached"):
         native.bottleneck(native.Problem(3, [0, 1], [1, 0], [1, 1], [0, 1, 2]))
 
 
-def test_split_capacity_of_nodes_that_do_not_exist(native: Core) -> None:
+def test_split_capacity_of_unknown_nodes_is_refused(native: Core) -> None:
     problem = native.Problem(**TRIANGLE)
     for way in ((0, 1, 3), (-1, 1, 2), (0, 7, 2)):
         with pytest.raises(ValueError, match="a node number is out of range"):
             native.split_capacity(problem, 1, way, 1)
 
 
-def test_tree_capacity_of_arcs_that_do_not_exist(native: Core) -> None:
+def test_tree_capacity_of_unknown_arcs_is_refused(native: Core) -> None:
     problem = native.Problem(**TRIANGLE)
     for arc in (-1, 3):
         with pytest.raises(ValueError, match="the arc number is out of range"):
@@ -78,12 +78,12 @@ def test_tree_capacity_of_arcs_that_do_not_exist(native: Core) -> None:
 
 
 @pytest.mark.parametrize("arcs", [{(0, 1): 1, (1, 0): 1, (2, 0): 1}, {(0, 1): 1, (1, 0): 1, (0, 2): 1, (2, 0): 2}])
-def test_a_switch_with_more_egress_than_ingress_capacity(native: Core, arcs: dict[Arc, int]) -> None:
+def test_a_switch_with_more_egress_than_ingress_capacity_is_refused(native: Core, arcs: dict[Arc, int]) -> None:
     with pytest.raises(RuntimeError, match="could not be split off"):
         native.remove_switches(problem_of(native, 3, arcs, [0, 1]), 1)
 
 
-def test_trees_that_do_not_fit(native: Core) -> None:
+def test_trees_that_do_not_fit_are_refused(native: Core) -> None:
     problem = native.Problem(**TRIANGLE)
     logical = native.remove_switches(problem, 1)
     with pytest.raises(RuntimeError):
@@ -102,7 +102,7 @@ def star(core: Core, leaves: int, capacity: int) -> AnyProblem:
 
 
 @pytest.mark.parametrize(("name", "bits"), [("narrow", 63), ("wide", 127)])
-def test_sums_past_the_integer_width_overflow(name: str, bits: int) -> None:
+def test_sums_beyond_the_integer_width_overflow(name: str, bits: int) -> None:
     core = cores()[name]
     most = 2**bits - 1
     with pytest.raises(OverflowError):
@@ -123,7 +123,7 @@ def test_sums_past_the_integer_width_overflow(name: str, bits: int) -> None:
 
 @pytest.mark.parametrize(("name", "bits"), [("narrow", 63), ("wide", 127)])
 @pytest.mark.parametrize("divisor", range(1, 40))
-def test_near_the_integer_width_the_answer_is_right_or_overflows(name: str, bits: int, divisor: int) -> None:
+def test_near_the_integer_width_the_answer_is_correct_or_overflows(name: str, bits: int, divisor: int) -> None:
     core, unbounded = cores()[name], cores()["reference"]
     capacity = (2**bits - 1) // divisor
     for make in (complete, star):
@@ -172,7 +172,7 @@ ROTATION: dict[str, Any] = {"images": [[1, 2, 0]], "arc_orbits": [0, 0, 0], "ord
         ({"order": 2}, "an orbit does not divide the group's order"),
     ],
 )
-def test_a_bad_symmetry(native: Core, change: dict[str, Any], message: str) -> None:
+def test_an_invalid_symmetry_is_refused(native: Core, change: dict[str, Any], message: str) -> None:
     problem = native.Problem(**(TRIANGLE | {"capacities": [2, 2, 2]}))
     with pytest.raises(ValueError, match=message):
         native.grow_base_trees(problem, 1, **(ROTATION | change))
@@ -183,7 +183,7 @@ def test_base_trees_of_a_symmetry(name: str) -> None:
     core = cores()[name]
     routed, counters = core.grow_base_trees(core.Problem(**(TRIANGLE | {"capacities": [2, 2, 2]})), 1, **ROTATION)
     if name == "reference":
-        assert counters["missing"] == 1  # it does not grow base trees
+        assert counters["missing"] == 1  # the reference does not grow base trees
     else:
         assert counters["missing"] == 0
         assert routed[0] == [0]

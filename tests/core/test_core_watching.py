@@ -41,7 +41,7 @@ def test_the_reference_reports_each_part() -> None:
 
 
 @pytest.mark.parametrize("name", ["narrow", "wide"])
-def test_native_work_reports_and_the_callback_may_stop_it(name: str) -> None:
+def test_native_work_reports_progress_and_the_callback_can_stop_it(name: str) -> None:
     heard: list[tuple[int, int]] = []
 
     def listen(done: int, total: int) -> None:

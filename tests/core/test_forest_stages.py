@@ -84,7 +84,7 @@ def test_every_stage_keeps_its_guarantees(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(cores()))
-def test_grown_trees_are_right(name: str) -> None:
+def test_grown_trees_are_correct(name: str) -> None:
     core = cores()[name]
 
     @examples(COUNT[name])
@@ -98,7 +98,7 @@ def test_grown_trees_are_right(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(cores()))
-def test_trees_that_are_only_grown_are_right_or_counted_as_missing(name: str) -> None:
+def test_growing_alone_gives_correct_trees_or_counts_the_missing_ones(name: str) -> None:
     core = cores()[name]
 
     @examples(COUNT[name])

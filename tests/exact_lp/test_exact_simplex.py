@@ -49,7 +49,7 @@ def test_the_solution_is_feasible_and_its_prices_prove_that_none_is_better(
     assert float(highs.solve().values @ objective) == pytest.approx(float(value), abs=1e-6)
 
 
-def test_numbers_that_floating_point_cannot_tell_apart() -> None:
+def test_numbers_that_are_equal_in_floating_point() -> None:
     """x <= 10^30, x + y <= 10^30 + 1, y <= 2: floating point takes the sum for x alone."""
     rows = [Row({0: 1}, None, 10**30), Row({0: 1, 1: 1}, None, 10**30 + 1), Row({1: 1}, None, 2)]
     found = solved([1, 2], rows)
@@ -58,14 +58,14 @@ def test_numbers_that_floating_point_cannot_tell_apart() -> None:
     assert found[1] == [0, 1, 1]
 
 
-def test_programs_without_a_solution_or_without_end_have_none() -> None:
+def test_infeasible_and_unbounded_programs_have_no_solution() -> None:
     assert solved([1], [Row({0: 1}, None, -1)]) is None
     assert solved([1], [Row({0: -1}, None, 0)]) is None
 
 
-def test_large_programs_are_left_alone() -> None:
+def test_large_programs_are_not_solved() -> None:
     assert solved([1] * 300, [Row({column: 1}, None, 1) for column in range(300)]) is None
 
 
-def test_rows_with_two_ends_are_left_alone() -> None:
+def test_programs_with_two_sided_rows_are_not_solved() -> None:
     assert solved([1], [Row({0: 1}, 1, 2)]) is None

@@ -27,7 +27,7 @@ def times(rows: list[list[int]], solution: list[Fraction]) -> list[Fraction]:
 
 @examples(200)
 @given(systems())
-def test_solutions_solve(system: tuple[list[list[int]], list[int], list[int]]) -> None:
+def test_solutions_satisfy_the_system(system: tuple[list[list[int]], list[int], list[int]]) -> None:
     rows, right, below = system
     matrix = np.array(rows, dtype=np.int64)
     solved = solve_both_ways(matrix, right, below)

@@ -18,6 +18,7 @@ from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import SMALL, examples, networks, one_way_networks
+from oracles import distances_of
 
 
 def _best(nodes: int) -> Fraction:
@@ -126,7 +127,7 @@ def test_conjecture_1_has_counterexamples(nodes: int, offsets: str, least: Fract
     cost = step_shape(_right(bfb(topology)))
     degree = 2 * len(offsets.split("+"))
     assert cost.bandwidth_factor == least * degree / nodes > _best(nodes)
-    second = _least_time(topology, _distances(topology), 0, 2)  # HiGHS gives the same value
+    second = _least_time(topology, distances_of(topology), 0, 2)  # HiGHS gives the same value
     assert second == pytest.approx(float(cost.step_times[1] * nodes), rel=1e-9)
 
 
@@ -143,20 +144,10 @@ FEW_DIGITS = st.one_of(  # HiGHS computes in floating point
 @given(FEW_DIGITS)
 def test_linear_programming_finds_no_faster_schedule(topology: Topology) -> None:
     times = step_shape(bfb(topology)).step_times
-    distances = _distances(topology)
+    distances = distances_of(topology)
     for step, time in enumerate(times, start=1):
         slowest = max(_least_time(topology, distances, target, step) for target in topology.compute)
         assert slowest == pytest.approx(float(time * len(topology.compute)), rel=1e-6)
-
-
-def _distances(topology: Topology) -> list[list[int]]:
-    nodes = range(len(topology.nodes))
-    distances = [[0 if one == other else 99 for other in nodes] for one in nodes]
-    for _ in nodes:
-        for link in topology.links:
-            for one in nodes:
-                distances[one][link.target] = min(distances[one][link.target], distances[one][link.source] + 1)
-    return distances
 
 
 def _least_time(topology: Topology, distances: list[list[int]], target: int, step: int) -> float:

@@ -1,9 +1,7 @@
 """Trees with copies and sums on switches: correct, at least as fast as without, and with less traffic."""
 
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,15 +14,7 @@ from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import SMALL, examples, networks
-
-
-def with_abilities(topology: Topology, abilities: list[tuple[bool, bool]]) -> Topology:
-    nodes = list(topology.nodes)
-    for switch, (multicast, aggregation) in zip(topology.switches, abilities, strict=False):
-        nodes[switch] = replace(nodes[switch], multicast=multicast, aggregation=aggregation)
-    return replace(topology, nodes=tuple(nodes))
-
+from networks import SMALL, arguments_for, examples, networks, with_abilities
 
 ABILITIES = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=3, max_size=3)
 
@@ -40,11 +30,6 @@ def link_loads(schedule: TreeSchedule) -> dict[tuple[int, int], Fraction]:
     return loads
 
 
-def asked_of(topology: Topology, collective: Collective) -> dict[str, Any]:
-    root = {"root": topology.nodes[topology.compute[0]].id} if collective.has_root else {}
-    return {"collective": collective} | root
-
-
 @pytest.mark.parametrize("collective", [each for each in SCHEDULED if each is not Collective.ALLREDUCE])
 @examples(120)
 @given(networks(kinds=st.just(SMALL)), ABILITIES)
@@ -52,8 +37,8 @@ def test_no_link_carries_more_than_without(
     collective: Collective, topology: Topology, abilities: list[tuple[bool, bool]]
 ) -> None:
     able = with_abilities(topology, abilities)
-    before = generate(topology, **asked_of(topology, collective))
-    after = generate(able, **asked_of(able, collective))
+    before = generate(topology, **arguments_for(topology, collective))
+    after = generate(able, **arguments_for(able, collective))
     report = verify(after)
     assert report.fault is None
     assert report.algbw == after.algbw == before.algbw
@@ -63,7 +48,7 @@ def test_no_link_carries_more_than_without(
 
 @examples(120)
 @given(networks(kinds=st.just(SMALL)), ABILITIES)
-def test_an_allreduce_is_right_and_no_slower_than_without(
+def test_an_allreduce_is_correct_and_no_slower_than_without(
     topology: Topology, abilities: list[tuple[bool, bool]]
 ) -> None:
     able = with_abilities(topology, abilities)

@@ -40,10 +40,10 @@ NETWORKS = {
 
 class Counters(Progress):
     def __init__(self) -> None:
-        self.said: dict[str, int] = {}
+        self.noted: dict[str, int] = {}
 
     def note(self, counters: Mapping[str, int]) -> None:
-        self.said |= counters
+        self.noted |= counters
 
 
 @pytest.mark.parametrize(("spec", "order"), NETWORKS.items())
@@ -59,7 +59,7 @@ def test_a_smaller_group_is_tried_and_then_all_trees_are_grown() -> None:
     counters = Counters()
     best = optimum(build_topology("mi250:boxes=2"))
     schedule = schedule_for(best, compact=True, progress=counters)
-    assert counters.said["group_order"] < find_symmetry(best.topology).order
+    assert counters.noted["group_order"] < find_symmetry(best.topology).order
     assert schedule.symmetry is None
     assert verify(schedule).optimal
 
@@ -79,7 +79,7 @@ def test_all_trees_of_large_symmetric_networks_are_images_of_base_trees(monkeypa
     monkeypatch.setattr(forest, "_WORTH_A_SYMMETRY", 1)
     counters = Counters()
     schedule = generate(build_topology("torus:dims=4x4"), progress=counters)
-    assert counters.said["group_order"] == 16
+    assert counters.noted["group_order"] == 16
     assert schedule.symmetry is None
     assert len(schedule.phases[0]) == 32
     assert verify(schedule).optimal

@@ -16,7 +16,7 @@ State: TypeAlias = tuple[tuple[int, ...], tuple[Sum | None, ...], tuple[tuple[Su
 """The progress of each block, the content of each cell, and the messages on their way over each channel."""
 
 WRONG: State = ((), (), ())
-"""The state after a read of a cell that nobody had written."""
+"""The state after a read of a cell that was never written."""
 
 MOST_STATES = 2_000
 
@@ -26,7 +26,7 @@ class TooManyOrders(Exception):  # noqa: N818 (not an error: the example is skip
 
 
 def goes_right_in_every_order(program: Program) -> bool:
-    """Return whether every order ends with the right data."""
+    """Return whether every order ends with the correct data."""
     blocks = [(rank, block) for rank, each in enumerate(program.ranks) for block in range(len(each.blocks))]
     first: State = ((0,) * len(blocks), _inputs(program), ((),) * len(program.channels))
     seen, waiting = {first}, [first]

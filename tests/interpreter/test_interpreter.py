@@ -2,6 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from mutations import with_block, with_instruction
 from small_programs import (
     FIFO,
     MEMORY,
@@ -22,7 +23,6 @@ from small_programs import (
 from forestcoll.interpreter import check
 from forestcoll.program import (
     Barrier,
-    Block,
     Buffer,
     Channel,
     Fault,
@@ -32,21 +32,6 @@ from forestcoll.program import (
     Program,
     Task,
 )
-
-
-def with_instruction(base: Program, place: tuple[int, int, int], *instructions: Instruction) -> Program:
-    """The program with other instructions in the place of one."""
-    rank, block, number = place
-    listed = base.ranks[rank].blocks[block].instructions
-    return with_block(base, rank, block, (*listed[:number], *instructions, *listed[number + 1 :]))
-
-
-def with_block(base: Program, rank: int, block: int, instructions: tuple[Instruction, ...]) -> Program:
-    blocks = list(base.ranks[rank].blocks)
-    blocks[block] = Block(instructions)
-    ranks = list(base.ranks)
-    ranks[rank] = replace(ranks[rank], blocks=tuple(blocks))
-    return replace(base, ranks=tuple(ranks))
 
 
 def changed(base: Program, place: tuple[int, int, int], **values: Any) -> Program:
@@ -64,7 +49,7 @@ def fault(broken: Program) -> Fault:
 
 @pytest.mark.parametrize("placement", [{}, {"in_place": True}, {"in_place": True, "out_of_place": False}])
 @pytest.mark.parametrize("make", [exchange, relay, put])
-def test_right_programs_have_no_fault(make: Any, placement: dict[str, bool]) -> None:
+def test_correct_programs_have_no_fault(make: Any, placement: dict[str, bool]) -> None:
     assert check(make(**placement)).ok
 
 
@@ -82,7 +67,7 @@ def test_a_chunk_in_the_wrong_place_is_wrong_data_and_its_writer_is_named() -> N
     found = fault(with_instruction(base, (1, 0, 0), move(inp(1, 0), out(1, 0))))
     assert (found.rule, found.rank, found.block, found.step) == ("race", 1, 1, 0)
     found = fault(with_instruction(base, (1, 0, 0)))
-    assert found == Fault("wrong-data", "chunk 1 of the output buffer of rank 1 holds nothing in the end; it must hold "
+    assert found == Fault("wrong-data", "chunk 1 of the output buffer of rank 1 holds nothing at the end; it must hold "
                           "chunk 1 of rank 1", 1)  # fmt: skip
 
 
@@ -91,7 +76,7 @@ def test_a_missing_contribution_is_named() -> None:
     broken = with_instruction(base, (1, 0, 0), move(Message(0, 1), Message(1, 1)))
     found = fault(broken)
     assert found.rule == "wrong-data"
-    assert "chunk 0 summed over ranks 0, 2 in the end; it must hold chunk 0 summed over all ranks" in found.message
+    assert "chunk 0 summed over ranks 0, 2 at the end; it must hold chunk 0 summed over all ranks" in found.message
 
 
 def test_a_contribution_that_is_added_twice_is_wrong() -> None:
@@ -163,7 +148,7 @@ def test_a_deadlock_reports_who_waits_for_whom() -> None:
     assert found.message == (
         "waits for rank 0, block 1, step 0; rank 0, block 1, step 0 waits for a message from rank 1 (fifo channel 0); "
         "rank 1, block 0, step 1 waits for rank 1, block 1, step 0; rank 1, block 1, step 0 waits for a message from "
-        "rank 0 (fifo channel 0); and so on in a circle"
+        "rank 0 (fifo channel 0); the blocks wait in a cycle"
     )
 
 
@@ -223,12 +208,12 @@ def test_the_helper_of_a_port_may_read_late() -> None:
     """The source of a put may be overwritten only after a flush, or after the other rank has answered."""
     base = put(PORT)
     assert check(base).ok
-    spoil = move(scratch(0, 0), inp(0, 0))
+    overwrite = move(scratch(0, 0), inp(0, 0))
     fill = move(inp(0, 0), scratch(0, 0))
     listed = base.ranks[0].blocks[0].instructions
-    late = with_block(replace(base, in_place=True, out_of_place=False), 0, 0, (*listed, fill, spoil))
+    late = with_block(replace(base, in_place=True, out_of_place=False), 0, 0, (*listed, fill, overwrite))
     assert check(late).ok
-    early = with_block(late, 0, 0, (*listed[:4], fill, spoil, listed[4]))
+    early = with_block(late, 0, 0, (*listed[:4], fill, overwrite, listed[4]))
     found = fault(early)
     assert (found.rule, found.place) == ("race", "rank 0, block 0, step 5")
 

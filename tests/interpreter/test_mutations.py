@@ -61,7 +61,7 @@ SMALL = ("complete:nodes=2", "ring:nodes=3", "complete:nodes=3", "dgx-a100:boxes
     st.integers(0, 10**6),
     st.sampled_from([1, 2, None]),
 )
-def test_programs_that_pass_are_right_in_every_order(
+def test_accepted_programs_are_correct_in_every_order(
     spec: str, collective: Collective, mutate: Callable[[Program], Iterator[Program]], place: int, slots: int | None
 ) -> None:
     program = replace(lowered(spec, collective, placement=Placement.OUT_OF_PLACE), slots=slots)

@@ -23,8 +23,8 @@ AZURE = Limits(
 )
 
 
-def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER, **asked: Any) -> TreeSchedule:
-    return generate(build_topology(spec), collective=collective, **asked)
+def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER, **options: Any) -> TreeSchedule:
+    return generate(build_topology(spec), collective=collective, **options)
 
 
 def lowered(schedule: TreeSchedule, limits: Limits | None = None, **options: Any) -> Lowering:
@@ -178,7 +178,7 @@ STEPS = [
 
 @pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
 @pytest.mark.parametrize(("spec", "method"), STEPS)
-def test_steps_become_right_programs(spec: str, method: StepMethod, collective: Collective) -> None:
+def test_steps_are_lowered_to_correct_programs(spec: str, method: StepMethod, collective: Collective) -> None:
     steps = generate_steps(build_topology(spec), collective, method=method)
     for placement in Placement:
         lowering = lower(steps, Options(placement=placement), AZURE)
@@ -186,7 +186,7 @@ def test_steps_become_right_programs(spec: str, method: StepMethod, collective: 
         assert lowering.loss == 0
 
 
-def test_steps_of_a_double_binary_tree_become_a_right_program() -> None:
+def test_steps_of_a_double_binary_tree_are_lowered_to_a_correct_program() -> None:
     steps = generate_steps(build_topology("complete:nodes=6"), "allreduce", method="double-binary-tree", chunks=3)
     assert check(lower(steps).program).ok
 

@@ -202,10 +202,10 @@ def test_trimming_does_not_move_excess_around_a_cycle() -> None:
     )
     topology = replace(topology, links=wide)
     capacities = [int(link.bandwidth) for link in topology.links]
-    asked = []
+    calls = []
 
     def fits(fewer: Sequence[int]) -> bool:
-        asked.append(fewer)
+        calls.append(fewer)
         into_b = sum(each for link, each in zip(topology.links, fewer, strict=True) if link.target == 1)
         return into_b >= 3
 
@@ -213,7 +213,7 @@ def test_trimming_does_not_move_excess_around_a_cycle() -> None:
     assert balanced is None or not overdrawn_switches(
         topology, {(link.source, link.target): each for link, each in zip(topology.links, balanced, strict=True)}
     )
-    assert len(asked) < 50
+    assert len(calls) < 50
 
 
 @examples(40)

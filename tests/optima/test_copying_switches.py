@@ -88,12 +88,12 @@ def bound_of(topology: Topology, weight_of: dict[int, Fraction]) -> Fraction:
     )
 
 
-def solved(topology: Topology, **asked: Any) -> Any:
+def solved(topology: Topology, **options: Any) -> Any:
     """Return the optimum; reject the example if there is no solution with the number of trees."""
     try:
-        return optimum(topology, **asked)
+        return optimum(topology, **options)
     except NoSolutionError:
-        if "trees" not in asked:
+        if "trees" not in options:
             raise
         raise UnsatisfiedAssumption from None
 

@@ -1,4 +1,4 @@
-"""What is said of each kind of proof."""
+"""The explanation of each kind of proof."""
 
 from fractions import Fraction
 
@@ -14,8 +14,8 @@ from forestcoll.solver.optimum import optimum
 from forestcoll.topology.registry import build_topology
 
 
-def said(spec: str, collective: str, **asked: str) -> list[str]:
-    best = optimum(spec, collective, **asked)  # type: ignore[arg-type]
+def explanation_of(spec: str, collective: str, **options: str) -> list[str]:
+    best = optimum(spec, collective, **options)  # type: ignore[arg-type]
     return explain(best.bound, best.topology, best.demand)
 
 
@@ -28,7 +28,6 @@ SENT = (
     "these links:"
 )
 RECEIVED = "GPU b0/gpu0 must receive 15/16 of the data from the other 15 GPUs. All of it enters over these links:"
-ALLOWED = "  325 GB/s together, so algbw <= 325 / (15/16) = 1040/3 GB/s."
 SHARED = "Along trees, the reduce and the broadcast share the links, and no division of the links is faster: "
 
 
@@ -47,13 +46,15 @@ SHARED = "Along trees, the reduce and the broadcast share the links, and no divi
         ("mi250:boxes=1", "allreduce", None, SHARED, None),
     ],
 )
-def test_the_sentences(spec: str, collective: str, root: str | None, first: str, last: str | None) -> None:
-    lines = said(spec, collective, **({} if root is None else {"root": root}))
+def test_each_proof_is_explained_in_sentences(
+    spec: str, collective: str, root: str | None, first: str, last: str | None
+) -> None:
+    lines = explanation_of(spec, collective, **({} if root is None else {"root": root}))
     assert lines[0].startswith(first)
     assert last is None or lines[-1] == last
 
 
-def test_lengths_and_prices_have_words_too() -> None:
+def test_lengths_and_prices_are_explained() -> None:
     topology = build_topology("ring:nodes=4")
     demand = Demand(Collective.ALL_TO_ALL)
     for lengths in ((1,) * 8, (1, 2) * 4):
@@ -65,5 +66,5 @@ def test_lengths_and_prices_have_words_too() -> None:
     assert lines[0].startswith("Every message costs at least 1 at the prices of 1 port")
 
 
-def test_every_kind_has_words() -> None:
+def test_every_kind_of_proof_has_an_explanation() -> None:
     assert _WORDS.keys() == KINDS.keys()

@@ -42,12 +42,12 @@ def test_a_table_without_titles_or_rows() -> None:
     assert labelled([]).lines() == []
 
 
-def test_a_row_of_the_wrong_length_is_our_defect() -> None:
+def test_a_row_of_the_wrong_length_raises_an_internal_error() -> None:
     with pytest.raises(ValueError, match="zip"):
         Table((Column("a"), Column("b")), ((1,),)).lines()
 
 
-def test_a_page_is_its_title_and_its_blocks() -> None:
+def test_a_page_has_its_title_and_its_blocks() -> None:
     page = Page("title", (labelled([("a", "1")]), "a sentence"), right=True)
     assert page.lines() == ["title", "  a  1", "a sentence"]
 
@@ -62,7 +62,7 @@ def test_html_is_escaped_and_complete(value: Table | Page) -> None:
     assert not [word for word in ("http", "src=", "href=", "url(") if word in html]
 
 
-def test_html_says_right_and_wrong_in_colour() -> None:
+def test_html_shows_verdicts_in_colour() -> None:
     colours = {html_of(Page("a", right=right)) for right in (None, True, False)}
     assert len(colours) == 3
 
@@ -73,7 +73,7 @@ def test_the_html_of_a_network_counts_its_parts() -> None:
         assert part in html
 
 
-def test_the_html_of_a_network_is_short_and_safe_whatever_its_names_are() -> None:
+def test_the_html_of_a_network_is_short_and_escapes_names() -> None:
     builder = TopologyBuilder(EVIL, bandwidth_unit=EVIL)
     for number in range(60):
         builder.add_compute(f"{EVIL}{number}", box=f"{EVIL}{number % 3}")

@@ -47,7 +47,7 @@ def program(*instructions: Instruction, **more: Any) -> Program:
 COPY = Instruction(sources=(IN,), targets=(OUT,))
 
 
-def test_a_program_that_is_well_formed() -> None:
+def test_a_well_formed_program_has_no_fault() -> None:
     listed = (
         COPY,
         Instruction(sources=(IN,), targets=(Message(0, 1),)),
@@ -94,7 +94,7 @@ BROKEN: dict[str, Program] = {
 
 
 @pytest.mark.parametrize("rule", BROKEN)
-def test_each_rule_is_found_by_name(rule: str) -> None:
+def test_each_violated_rule_is_named(rule: str) -> None:
     found = first_malformed(BROKEN[rule])
     assert found is not None
     assert found.rule == rule

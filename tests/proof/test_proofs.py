@@ -1,4 +1,4 @@
-"""Every kind of proof: it is sound whatever its numbers are, adds up to what a search found, and survives JSON."""
+"""Every kind of proof is sound for all numbers, equals the result of the search, and is read back from JSON."""
 
 import json
 from dataclasses import replace
@@ -31,30 +31,29 @@ from forestcoll.request import Demand
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
-from networks import SMALL, examples, ranks_for
+from networks import examples, ranks_for
 from one_answer import drawn_networks
 from oracles import exit_bandwidth, subsets
 
-KIND = st.just(SMALL)
 PARTS = st.integers(0, 6).map(lambda number: Fraction(number, 2))
 
 
 @st.composite
 def solved(draw: st.DrawFn, collective: Collective | None = None) -> Optimum:
-    """The optimum of a collective on a small network, perhaps of a part of its compute nodes."""
+    """The optimum of a collective on a small network, possibly over some of its compute nodes."""
     topology = draw(drawn_networks(most=5))
-    asked: dict[str, Any] = {"collective": collective or draw(st.sampled_from(SCHEDULED))}
+    options: dict[str, Any] = {"collective": collective or draw(st.sampled_from(SCHEDULED))}
     members = topology.compute
     if draw(st.booleans()):
-        asked["ranks"] = draw(ranks_for(topology))
-        members = tuple(topology.compute[rank] for rank in asked["ranks"])
-    if asked["collective"].has_root:
-        asked["root"] = topology.nodes[members[-1]].id
-    return optimum(topology, **asked)
+        options["ranks"] = draw(ranks_for(topology))
+        members = tuple(topology.compute[rank] for rank in options["ranks"])
+    if options["collective"].has_root:
+        options["root"] = topology.nodes[members[-1]].id
+    return optimum(topology, **options)
 
 
 def proven(proof: Proof, best: Optimum) -> Fraction | None:
-    """Return what a proof proves of what `best` was asked, None if it says that it proves nothing."""
+    """Return the algbw that a proof proves for the request of `best`, None if the proof is invalid."""
     try:
         return proof.algbw(best.topology, best.demand)
     except ProofError:
@@ -78,7 +77,7 @@ def test_no_cut_proves_less_than_a_schedule_reaches(best: Optimum) -> None:
 
 @st.composite
 def weights(draw: st.DrawFn, topology: Topology, phases: tuple[PhaseOp, ...]) -> TreeDualProof:
-    """Any weights of any sets, and any potentials, most of switches."""
+    """Arbitrary weights of arbitrary sets, and arbitrary potentials, most of them of switches."""
     sets = st.sets(st.integers(0, len(topology.nodes) - 1), min_size=1)
     cuts = draw(st.lists(st.tuples(st.sampled_from(phases), sets, PARTS), min_size=1, max_size=6))
     nodes = st.sampled_from([*topology.switches, *topology.switches, *topology.compute])
@@ -100,7 +99,7 @@ def test_no_weights_prove_less_than_a_schedule_reaches(best: Optimum, data: st.D
 
 @examples(100)
 @given(solved(), st.data())
-def test_a_proof_that_is_changed_proves_no_less_than_a_schedule_reaches(best: Optimum, data: st.DataObject) -> None:
+def test_a_changed_proof_proves_no_less_than_a_schedule_reaches(best: Optimum, data: st.DataObject) -> None:
     proof = best.bound.proof
     if isinstance(proof, CutProof):
         moved = set(proof.inside) ^ {data.draw(st.integers(0, len(best.topology.nodes) - 1))}
@@ -116,7 +115,7 @@ def test_a_proof_that_is_changed_proves_no_less_than_a_schedule_reaches(best: Op
 
 @examples(60)
 @given(drawn_networks(most=5))
-def test_receipts_bound_an_allreduce_without_copies_only(topology: Topology) -> None:
+def test_a_receipt_proof_bounds_only_an_allreduce_without_copies(topology: Topology) -> None:
     best = optimum(topology, "allreduce")
     bound = proven(ReceiptProof(), best)
     assert (bound is None) == bool(topology.able_switches)
@@ -142,14 +141,14 @@ def through_json(proof: Proof, topology: Topology) -> Proof:
 
 @examples(100)
 @given(solved())
-def test_a_proof_is_read_back_as_it_was(best: Optimum) -> None:
+def test_a_proof_is_read_back_unchanged(best: Optimum) -> None:
     again = through_json(best.bound.proof, best.topology)
     assert again.algbw(best.topology, best.demand) == best.bound.algbw
     assert proof_document(again) == proof_document(best.bound.proof)
 
 
 @pytest.mark.parametrize("spec", ["mi250:boxes=2", "mi250:boxes=2,gpus=8", "dgx-a100:boxes=2", "mesh:dims=5"])
-def test_the_proofs_of_machines_are_read_back_as_they_were(spec: str) -> None:
+def test_the_proofs_of_machines_are_read_back_unchanged(spec: str) -> None:
     topology = build_topology(spec)
     for row in bounds_of(topology).collectives:
         assert through_json(row.bound.proof, topology).algbw(topology, row.demand()) == row.upper_algbw
@@ -180,15 +179,15 @@ SPOILED: dict[str, tuple[dict[str, object], str]] = {
 
 
 @pytest.mark.parametrize("name", SPOILED)
-def test_what_is_no_proof_is_refused_with_its_place(name: str) -> None:
+def test_an_invalid_proof_is_refused_with_its_place(name: str) -> None:
     document, message = SPOILED[name]
     with pytest.raises(InputError) as caught:
         proof_from_document(document, build_topology("ring:nodes=4"), "proof")
     assert message in str(caught.value)
 
 
-def test_a_symmetry_that_the_network_does_not_have_proves_nothing() -> None:
-    """Links to images of another bandwidth would count twice what is there once."""
+def test_a_proof_with_a_wrong_symmetry_proves_nothing() -> None:
+    """If images of links had another bandwidth, the proof would count the same bandwidth twice."""
     builder = TopologyBuilder("pairs")
     for node in range(4):
         builder.add_compute(node)
@@ -206,7 +205,7 @@ def test_a_symmetry_that_the_network_does_not_have_proves_nothing() -> None:
             proof.algbw(topology, demand)
 
 
-def test_potentials_that_differ_in_an_orbit_prove_nothing() -> None:
+def test_a_proof_with_different_potentials_in_an_orbit_proves_nothing() -> None:
     builder = TopologyBuilder("two hubs")
     for hub in "xy":
         builder.add_switch(hub)
@@ -221,7 +220,7 @@ def test_potentials_that_differ_in_an_orbit_prove_nothing() -> None:
         proof.algbw(builder.build(), Demand())
 
 
-def test_receipts_count_no_links_into_dead_ends() -> None:
+def test_a_receipt_proof_does_not_count_links_into_dead_ends() -> None:
     builder = TopologyBuilder("drain")
     builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1)
     builder.add_link("a", builder.add_switch("sink"), 9)

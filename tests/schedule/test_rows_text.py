@@ -1,4 +1,4 @@
-"""Rows of integers to text and back, many at a time, compared with the `json` module one by one."""
+"""Conversion of many rows of integers to text and back, compared with the `json` module."""
 
 import json
 from itertools import chain
@@ -29,21 +29,21 @@ def scanned(text: bytes) -> list[list[int]] | None:
 @pytest.mark.parametrize("block", [1, 3, 2**16])
 @SMALL_BLOCKS
 @given(rows=ROWS)
-def test_rows_are_written_as_json_writes_them(
+def test_rows_are_written_in_the_format_of_json(
     block: int, monkeypatch: pytest.MonkeyPatch, rows: list[list[int]]
 ) -> None:
     monkeypatch.setattr(rows_text, "BLOCK_ENTRIES", block)
     assert ",".join(row_texts(Rows.of(rows))) == json.dumps(rows, separators=(",", ":"))[1:-1]
 
 
-def test_negative_entries_are_written_too() -> None:
+def test_negative_entries_are_written() -> None:
     assert list(row_texts(Rows.of([[1, -1], [-20]]))) == ["[1,-1],[-20]"]
 
 
 @pytest.mark.parametrize("block", [1, 7, 2**18])
 @SMALL_BLOCKS
 @given(rows=st.lists(st.lists(st.integers(0, 10**9 - 1), min_size=1, max_size=5), min_size=1), separators=SEPARATORS)
-def test_rows_are_read_whatever_the_white_space(
+def test_rows_are_read_with_any_white_space(
     block: int, monkeypatch: pytest.MonkeyPatch, rows: list[list[int]], separators: tuple[str, str]
 ) -> None:
     monkeypatch.setattr(rows_text, "BLOCK_BYTES", block)
@@ -55,7 +55,7 @@ def test_rows_are_read_whatever_the_white_space(
 @pytest.mark.parametrize("block", [1, 6, 2**18])
 @settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.lists(st.sampled_from(["[", "]", ",", "],[", "0", "1", "29", " ", "\n", "-", "x"]), max_size=9))
-def test_what_is_read_is_what_json_reads(block: int, monkeypatch: pytest.MonkeyPatch, text: list[str]) -> None:
+def test_the_result_equals_that_of_json(block: int, monkeypatch: pytest.MonkeyPatch, text: list[str]) -> None:
     monkeypatch.setattr(rows_text, "BLOCK_BYTES", block)
     rows = scanned(("[1" + "".join(text) + "3]").encode())
     try:
@@ -102,12 +102,12 @@ NOT_PLAIN = [
 
 
 @pytest.mark.parametrize("text", NOT_PLAIN)
-def test_what_is_not_plain_rows_is_not_read(text: str) -> None:
+def test_text_other_than_plain_rows_is_not_read(text: str) -> None:
     assert scanned(text.encode()) is None
     assert scan(b"," + text.encode()) is None
 
 
-def test_the_longest_integers_that_are_read_fit() -> None:
+def test_the_longest_integers_fit_into_64_bits() -> None:
     assert scanned(b"[" + b"9" * MAX_DIGITS + b",0]") == [[10**MAX_DIGITS - 1, 0]]
 
 
@@ -126,13 +126,13 @@ def test_blocks_hold_every_row_once_and_few_entries(rows: list[list[int]], entri
 
 
 @given(rows=ROWS, data=st.data())
-def test_rows_are_taken_in_any_order(rows: list[list[int]], data: st.DataObject) -> None:
+def test_rows_are_selected_in_any_order(rows: list[list[int]], data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.integers(0, len(rows) - 1))) if rows else []
     taken = Rows.of(rows).take(np.array(chosen, dtype=np.int64))
     assert list(taken.lists()) == [rows[row] for row in chosen]
 
 
-def test_taking_many_rows_needs_no_copy_of_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_selecting_many_rows_does_not_copy_their_indices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.schedule.rows.BLOCK_ENTRIES", 4)
     rows = [[place] * (place % 4) for place in range(50)]
     assert list(Rows.of(rows).take(np.arange(50)[::-1]).lists()) == rows[::-1]

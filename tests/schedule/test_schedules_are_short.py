@@ -1,4 +1,4 @@
-"""Schedules and their parts print one line each, however large they are."""
+"""The repr of a schedule, or of a part of it, is one line for any size."""
 
 import pytest
 
@@ -19,11 +19,11 @@ LARGE = build_topology("dgx-a100:boxes=8")
         (generate_steps(RING), "<StepSchedule: allgather on 'ring:nodes=4', 4 compute nodes, 2 steps, 16 transfers>"),
     ],
 )
-def test_a_schedule_is_a_line(schedule: Schedule, line: str) -> None:
+def test_the_repr_of_a_schedule_is_one_line(schedule: Schedule, line: str) -> None:
     assert repr(schedule) == line
 
 
-def test_parts_are_a_line_each() -> None:
+def test_the_repr_of_each_part_is_one_line() -> None:
     trees, steps = generate(LARGE), generate_steps(RING)
     series = compare_series(RING, 0).schedule()
     for part in (trees, trees.routes, trees.phases[0], steps.phases[0], steps.phases[0].transfers, series):
@@ -33,7 +33,7 @@ def test_parts_are_a_line_each() -> None:
     assert repr(steps.phases[0].transfers) == f"<Transfers: {len(steps)} in {steps.steps} steps>"
 
 
-def test_every_kind_says_what_it_is_for() -> None:
+def test_every_kind_states_its_root_and_demand() -> None:
     tree = generate(RING, "broadcast", root=2)
     assert (tree.root, tree.demand.root, tree.members) == (2, 2, (0, 1, 2, 3))
     series = compare_series(RING, 1).schedule()

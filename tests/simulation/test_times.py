@@ -21,20 +21,19 @@ from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import SMALL, examples, networks
+from networks import SMALL, arguments_for, examples, networks
 
 GB = 10**9
 
 
 def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER) -> TreeSchedule:
     topology = build_topology(spec)
-    root = topology.nodes[topology.compute[0]].id if collective.has_root else None
-    return generate(topology, collective=collective, root=root)
+    return generate(topology, **arguments_for(topology, collective))
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2", "mi250:boxes=1", "torus:dims=3x4", "hypercube:dim=3"])
-def test_large_messages_come_near_the_exact_algbw_and_small_ones_take_the_height(
+def test_large_messages_approach_the_exact_algbw_and_small_ones_depend_on_the_height(
     spec: str, collective: Collective
 ) -> None:
     schedule = schedule_of(spec, collective)
@@ -59,7 +58,7 @@ def _height(schedule: TreeSchedule, number: int) -> int:
     return max(heights)
 
 
-def test_a_chain_takes_what_the_formula_says() -> None:
+def test_the_time_of_a_chain_equals_the_formula() -> None:
     builder = TopologyBuilder("chain")
     for node in range(3):
         builder.add_compute(node)
@@ -76,7 +75,7 @@ def test_a_chain_takes_what_the_formula_says() -> None:
     assert min(times) == times[best - 1]
 
 
-def test_stated_latencies_of_links_come_on_top() -> None:
+def test_latencies_of_links_are_added() -> None:
     def built(latency: int | None) -> TreeSchedule:
         builder = TopologyBuilder("pair")
         for node in "ab":
@@ -103,7 +102,7 @@ def test_no_schedule_is_faster_than_its_busiest_link(topology: Topology, collect
 
 @pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.BROADCAST])
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,gpus=4", "torus:dims=3x3", "ring:nodes=4"])
-def test_a_program_runs_like_its_trees(spec: str, collective: Collective) -> None:
+def test_the_time_of_a_program_is_that_of_its_trees(spec: str, collective: Collective) -> None:
     schedule = schedule_of(spec, collective)
     for size in (1_000, 4 * GB):
         trees, program = (simulate(schedule, [size], model=model)[0] for model in ("trees", "program"))
@@ -111,7 +110,7 @@ def test_a_program_runs_like_its_trees(spec: str, collective: Collective) -> Non
         assert program.seconds <= 2.5 * trees.seconds
 
 
-def test_transfers_share_a_link_fairly_and_a_run_keeps_every_byte() -> None:
+def test_transfers_share_a_link_fairly_and_all_bytes_arrive() -> None:
     model = ProgramModel(schedule_of("dgx-a100:boxes=1,gpus=4"), Costs(alpha_us=0, overhead_us=0))
     run = model.run(3 * GB, 1)
     assert run.seconds == pytest.approx(3 * GB * 0.75 / 300e9, rel=1e-6)
@@ -119,7 +118,7 @@ def test_transfers_share_a_link_fairly_and_a_run_keeps_every_byte() -> None:
     assert len({round(each, 9) for each in run.link_seconds}) == 1
 
 
-def test_an_allreduce_runs_to_its_end_one_sided_too() -> None:
+def test_a_one_sided_allreduce_completes() -> None:
     from forestcoll.lowering import Options, Placement, Style
 
     schedule = schedule_of("dgx-a100:boxes=2,gpus=2", Collective.ALLREDUCE)
@@ -150,7 +149,7 @@ def one_tree(topology: Topology, edges: list[tuple[int, int]]) -> TreeSchedule:
     return replace(schedule, algbw=algbw)
 
 
-def test_small_messages_want_low_trees_and_large_ones_want_bandwidth() -> None:
+def test_low_trees_are_faster_for_small_messages_and_bandwidth_for_large_ones() -> None:
     topology = build_topology("dgx-a100:boxes=1")
     star = one_tree(topology, [(0, node) for node in range(1, 8)])
     chain = one_tree(topology, [(node, node + 1) for node in range(7)])
@@ -161,7 +160,7 @@ def test_small_messages_want_low_trees_and_large_ones_want_bandwidth() -> None:
     assert ahead == sorted(ahead, reverse=True)
 
 
-def test_sizes_are_read_as_people_write_them() -> None:
+def test_sizes_are_read_in_the_usual_notation() -> None:
     assert sizes_of("1KB") == (1000,)
     assert sizes_of("64KiB, 1MB") == (65536, 10**6)
     assert sizes_of("1KB..5KB") == (1000, 2000, 4000)
@@ -172,33 +171,33 @@ def test_sizes_are_read_as_people_write_them() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "0", "-1KB", "2KB..1KB", "1XB", "99999999999999999999TB", "1KB.."])
-def test_other_sizes_are_refused_by_name(text: str) -> None:
+def test_the_error_for_an_invalid_size_names_it(text: str) -> None:
     with pytest.raises(InputError, match="size"):
         sizes_of(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("2KB..1KB", "the range of sizes '2KB..1KB' runs backwards; write '1KB..2KB'"),
-        (",".join(["1"] * 1001), "there are 1001 sizes; ask for at most 1000"),
-        (",".join(f"{size}..{1 << 60}" for size in range(1, 51)), "there are 1407 sizes; ask for at most 1000"),
-        ("2000P", "'2000P' is more than the greatest size, 1024PiB; ask for less"),
+        (",".join(["1"] * 1001), "there are 1001 sizes; give at most 1000"),
+        (",".join(f"{size}..{1 << 60}" for size in range(1, 51)), "there are 1407 sizes; give at most 1000"),
+        ("2000P", "'2000P' is more than the greatest size, 1024PiB; use a smaller one"),
     ],
 )
-def test_what_is_wrong_with_a_list_of_sizes_is_said_in_one_line(text: str, said: str) -> None:
+def test_errors_in_a_list_of_sizes_are_reported_in_one_line(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         sizes_of(text)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("costs", [{"alpha_us": -1}, {"overhead_us": float("nan")}, {"alpha_us": float("inf")}])
-def test_costs_are_finite_and_not_negative(costs: dict[str, float]) -> None:
+def test_costs_must_be_finite_and_not_negative(costs: dict[str, float]) -> None:
     with pytest.raises(InputError, match="microseconds"):
         Costs(**costs)
 
 
-def test_an_unknown_unit_has_no_times() -> None:
+def test_a_topology_with_an_unknown_unit_is_refused() -> None:
     builder = TopologyBuilder("odd", bandwidth_unit="furlongs")
     for node in "ab":
         builder.add_compute(node)
@@ -207,7 +206,7 @@ def test_an_unknown_unit_has_no_times() -> None:
         simulate(generate(builder.build()), [1])
 
 
-def test_tables_and_traces_hold_what_was_simulated() -> None:
+def test_tables_and_traces_contain_the_simulated_values() -> None:
     schedule = schedule_of("dgx-a100:boxes=2,gpus=2")
     point: Point = simulate(schedule, [GB])[0]
     header, line = points_csv([point], "GB/s")

@@ -1,4 +1,4 @@
-"""The optimum of every collective against its definition: every cut is tried."""
+"""Compare the optimum of every collective with its definition: the minimum over all cuts."""
 
 from fractions import Fraction
 
@@ -33,7 +33,7 @@ def equal_shards(topology: Topology) -> dict[int, Fraction]:
 
 
 def check_trees(best: Optimum) -> None:
-    """Check that as many trees fit as are stated, out of the roots or, on the transposed network, into them."""
+    """Check that the stated number of trees fits, from the roots or, for collectives that reduce, to the roots."""
     (plan,) = best.forests
     check_plan(plan)
     assert best.algbw == plan.algbw
@@ -103,9 +103,9 @@ def test_a_number_of_trees_for_shards_of_any_size(topology: Topology, data: st.D
 @examples(200)
 @given(networks())
 def test_an_allreduce_reaches_the_optimum_of_trees(topology: Topology) -> None:
-    """Where the halves reach it they are taken, and then each is as if it were alone; else a split of all links.
+    """If the two halves in sequence reach the optimum, the plan consists of them. Otherwise it divides all links.
 
-    Only where bandwidths differ in their seventh digit is the linear program not always solved in fractions.
+    The linear program may lack an exact solution only if bandwidths have seven or more digits.
     """
     best = optimum(topology, Collective.ALLREDUCE)
     to_all, from_all = best_towards(topology, equal_shards(topology)), optimum(topology)
@@ -128,7 +128,7 @@ def test_an_allreduce_reaches_the_optimum_of_trees(topology: Topology) -> None:
 
 @examples(100)
 @given(one_way_networks())
-def test_a_collective_on_a_network_is_its_dual_on_the_transposed_one(topology: Topology) -> None:
+def test_a_collective_equals_its_dual_on_the_transposed_network(topology: Topology) -> None:
     for collective in (Collective.ALLGATHER, Collective.BROADCAST):
         root = topology.compute[0] if collective.has_root else None
         best = optimum(topology, collective, root=root)
@@ -140,13 +140,13 @@ def test_a_collective_on_a_network_is_its_dual_on_the_transposed_one(topology: T
 
 @examples(150)
 @given(networks())
-def test_the_table_of_bounds_says_the_same_of_a_root(topology: Topology) -> None:
+def test_the_optimum_of_a_root_equals_its_row_in_the_table_of_bounds(topology: Topology) -> None:
     for root in topology.compute:
         assert optimum(topology, Collective.BROADCAST, root=root).algbw == broadcast_bound(topology, root).algbw
         assert optimum(topology, Collective.REDUCE, root=root).algbw == reduce_bound(topology, root).algbw
 
 
-def test_equal_shards_are_no_shards() -> None:
+def test_equal_shards_are_the_default() -> None:
     topology = build_topology("ring:nodes=4")
     shards: dict[NodeId, object] = {0: "1/4", "1": 0.25, 2: Fraction(1, 4), 3: "0.25"}
     assert optimum(topology, shards=shards) == optimum(topology)
@@ -175,8 +175,8 @@ def test_known_rates_of_allreduce(spec: str, lower: Fraction, upper: Fraction) -
     assert (best.algbw, best.bound.algbw, algbw_of_cut(best)) == (lower, lower, upper)
 
 
-def test_one_way_networks_reduce_at_another_speed_than_they_gather() -> None:
-    """Into node 0 leads a bandwidth of 1, out of it 2: it gathers slowly, and its part of a reduction is fast."""
+def test_reduce_scatter_and_allgather_differ_on_one_way_networks() -> None:
+    """Node 0 has an incoming bandwidth of 1 and an outgoing bandwidth of 2, so an allgather is slower."""
     builder = TopologyBuilder("one-way")
     for node in range(4):
         builder.add_compute(node)

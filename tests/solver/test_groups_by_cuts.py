@@ -1,4 +1,4 @@
-"""The optimum of a part of the compute nodes, against every cut of small networks."""
+"""Compare the optimum of some of the compute nodes with the minimum over all cuts of small networks."""
 
 from fractions import Fraction
 from typing import Any
@@ -17,7 +17,7 @@ from networks import ANY_KIND, duplex_networks, examples, networks, ranks_for, u
 from oracles import algbw_of_cut, best_of_group, check_bound, least_exit
 
 
-def ask(topology: Topology, ranks: tuple[int, ...], collective: Collective) -> Optimum:
+def optimum_of(topology: Topology, ranks: tuple[int, ...], collective: Collective) -> Optimum:
     root = topology.nodes[topology.compute[ranks[-1]]].id if collective.has_root else None
     return optimum(topology, collective, ranks=ranks, root=root)
 
@@ -39,7 +39,7 @@ def test_relays_of_duplex_networks_reach_the_least_cut(
     collective: Collective, topology: Topology, data: st.DataObject
 ) -> None:
     ranks = data.draw(ranks_for(topology))
-    best = ask(topology, ranks, collective)
+    best = optimum_of(topology, ranks, collective)
     check_bound(best)
     assert algbw_of_cut(best) == bound_by_cuts(topology, ranks, collective)
     if collective is not Collective.ALLREDUCE:
@@ -54,22 +54,22 @@ def test_the_bound_is_the_least_cut_of_any_network(
     collective: Collective, topology: Topology, data: st.DataObject
 ) -> None:
     ranks = data.draw(ranks_for(topology))
-    best = ask(topology, ranks, collective)
+    best = optimum_of(topology, ranks, collective)
     check_bound(best)
     assert algbw_of_cut(best) == bound_by_cuts(topology, ranks, collective)
 
 
 @examples(80)
 @given(networks(most=7), st.data())
-def test_idle_nodes_never_make_it_slower(topology: Topology, data: st.DataObject) -> None:
-    best = ask(topology, data.draw(ranks_for(topology)), Collective.ALLGATHER)
+def test_idle_nodes_never_lower_the_optimum(topology: Topology, data: st.DataObject) -> None:
+    best = optimum_of(topology, data.draw(ranks_for(topology)), Collective.ALLGATHER)
     without = optimum_without_relays(best)
     assert without is None or without.algbw <= best.algbw
 
 
 @examples(40)
 @given(networks(most=7))
-def test_all_ranks_are_as_good_as_none_named(topology: Topology) -> None:
+def test_naming_all_ranks_equals_the_default(topology: Topology) -> None:
     named = optimum(topology, ranks=range(len(topology.compute)))
     plain = optimum(topology)
     assert (named.algbw, named.cut, named.trees_per_root) == (plain.algbw, plain.cut, plain.trees_per_root)
@@ -82,8 +82,8 @@ EIGHT_AND_EIGHT = [
 
 
 @pytest.mark.parametrize(("spec", "ranks", "with_relays", "without"), EIGHT_AND_EIGHT)
-def test_half_of_each_box(spec: str, ranks: str, with_relays: Fraction, without: Fraction) -> None:
-    """The 8+8 setting of ForestColl §6.2.1, where the other half of each box is idle, and the same on DGX A100."""
+def test_the_optimum_of_half_of_each_box(spec: str, ranks: str, with_relays: Fraction, without: Fraction) -> None:
+    """The 8+8 setting of ForestColl §6.2.1, in which half of each box is idle, and the same on DGX A100."""
     for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
         best = optimum(build_topology(spec), collective, ranks=ranks)
         assert best.algbw == best.bound.algbw == with_relays
@@ -92,11 +92,11 @@ def test_half_of_each_box(spec: str, ranks: str, with_relays: Fraction, without:
         assert bare.algbw == bare.bound.algbw == without
 
 
-def test_the_machine_that_has_only_half_of_each_box_is_that_without_relays() -> None:
+def test_a_machine_of_half_boxes_equals_half_of_each_box_without_relays() -> None:
     assert optimum(build_topology("mi250:boxes=2,gpus=8")).algbw == 208
 
 
-def test_ranks_as_integers_or_as_a_text() -> None:
+def test_ranks_are_given_as_integers_or_as_a_string() -> None:
     topology = build_topology("torus:dims=4x4")
     best = optimum(topology, ranks="0-2,5")
     assert best == optimum(topology, ranks=[5, 0, 1, 2]) == optimum(topology, ranks=" 5 ,0-0, 1-2")
@@ -105,7 +105,7 @@ def test_ranks_as_integers_or_as_a_text() -> None:
 
 
 def line(*nodes: str) -> TopologyBuilder:
-    """Compute nodes in a row, full-duplex links between neighbours."""
+    """Return compute nodes in a line with full-duplex links between neighbours."""
     builder = TopologyBuilder("line")
     for place, node in enumerate(nodes):
         builder.add_compute(node)
@@ -125,14 +125,14 @@ def test_an_idle_node_that_cannot_be_reached_or_left_is_dropped() -> None:
     check_bound(best)
 
 
-def test_ranks_that_reach_each_other_over_nothing_but_relays() -> None:
+def test_ranks_can_be_connected_only_through_relays() -> None:
     best = optimum(line("a", "relay", "c").build(), ranks=[0, 2])
     assert best.algbw == 20
     assert optimum_without_relays(best) is None
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("options", "message"),
     [
         ({"ranks": "0-9"}, "there is no rank 9; line has 3 compute nodes, ranks 0 to 2"),
         ({"ranks": [-1, 0]}, "there is no rank -1; line has 3 compute nodes, ranks 0 to 2"),
@@ -142,12 +142,12 @@ def test_ranks_that_reach_each_other_over_nothing_but_relays() -> None:
         ({"ranks": []}, "0 ranks are named; a collective needs two"),
         ({"ranks": "2-0"}, "the range '2-0' runs backwards; write 0-2"),
         ({"ranks": "0-"}, "there is no rank '0-'; line has 3 compute nodes, ranks 0 to 2, or ids of these nodes"),
-        ({"ranks": [True, 1]}, "rank true is no integer and no text; give a position or an id"),
-        ({"ranks": [0.5, 1]}, "rank 0.5 is no integer and no text; give a position or an id"),
+        ({"ranks": [True, 1]}, "rank true is neither an integer nor a text; give a position or an id"),
+        ({"ranks": [0.5, 1]}, "rank 0.5 is neither an integer nor a text; give a position or an id"),
         ({"ranks": 3}, "ranks are 3; expected a text such as '0-7,16-23', or a list of ranks"),
         (
             {"ranks": "0-1", "root": "c", "collective": "broadcast"},
-            "line: root 'c' is not among the ranks; name it too",
+            "line: root 'c' is not among the ranks; add it to the ranks",
         ),
         (
             {"ranks": "0-1", "shards": {"a": "1/2", "c": "1/2"}},
@@ -155,9 +155,9 @@ def test_ranks_that_reach_each_other_over_nothing_but_relays() -> None:
         ),
     ],
 )
-def test_ranks_that_make_no_sense(asked: dict[str, Any], message: str) -> None:
+def test_invalid_ranks_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        optimum(line("a", "b", "c").build(), **asked)
+        optimum(line("a", "b", "c").build(), **options)
     assert str(caught.value) == message
 
 

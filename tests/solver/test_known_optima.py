@@ -1,4 +1,4 @@
-"""Optima that papers state, or that were found by trying all cuts; bandwidths in GB/s."""
+"""Optima that papers state, or that a search over all cuts found. Bandwidths are in GB/s."""
 
 from fractions import Fraction
 from typing import Any
@@ -28,18 +28,18 @@ from forestcoll.topology.registry import build_topology
         ("complete:nodes=9", "9"),
     ],
 )
-def test_optimum_of(spec: str, algbw: str) -> None:
+def test_published_optimum(spec: str, algbw: str) -> None:
     assert optimum(build_topology(spec)).algbw == Fraction(algbw)
 
 
-def test_the_cut_of_two_dgx_a100_misses_one_gpu() -> None:
+def test_the_cut_of_two_dgx_a100_boxes_contains_all_gpus_but_one() -> None:
     best = optimum(build_topology("dgx-a100:boxes=2"))
     assert best.compute_inside == 15
     assert best.exit_bandwidth == 325
 
 
 @pytest.mark.parametrize(
-    ("asked", "trees", "algbw"),
+    ("options", "trees", "algbw"),
     [
         ({}, 83, "5312/15"),
         ({"trees": 1}, 1, "320"),
@@ -54,8 +54,8 @@ def test_the_cut_of_two_dgx_a100_misses_one_gpu() -> None:
         ({"max_trees": 5}, 5, "8000/23"),
     ],
 )
-def test_two_boxes_of_mi250_by_number_of_trees(asked: dict[str, Any], trees: int, algbw: str) -> None:
-    best = optimum(build_topology("mi250:boxes=2"), **asked)
+def test_two_boxes_of_mi250_by_number_of_trees(options: dict[str, Any], trees: int, algbw: str) -> None:
+    best = optimum(build_topology("mi250:boxes=2"), **options)
     assert (best.trees_per_root, best.algbw) == (trees, Fraction(algbw))
     assert best.bound.algbw == Fraction(5312, 15)
 

@@ -1,4 +1,4 @@
-"""The best bandwidth for a number of trees against its definition: every scale at which a capacity changes is tried."""
+"""Compare the best bandwidth for a number of trees with its definition: the best of all scales."""
 
 from fractions import Fraction
 
@@ -19,12 +19,12 @@ SMALL_KIND = st.just(SMALL)
 
 
 def best_with_trees(topology: Topology, trees: int) -> Fraction | None:
-    """Return the best algbw of `trees` trees per root by definition, None if rounding leaves a switch overdrawn."""
+    """Return the best algbw of `trees` trees per root by definition, or None if rounding overdraws a switch."""
     scale = best_scale(topology, trees)
     algbw = len(topology.compute) * trees / scale
     if not overdrawn_switches(topology, rounded(topology, scale)):
         return algbw
-    # Surplus capacity can be trimmed, or it is refused: which of the two, no short definition tells.
+    # Surplus capacity is either trimmed or refused. No short definition says which of the two.
     try:
         best = optimum(topology, trees=trees)
     except NoSolutionError:
@@ -59,7 +59,7 @@ def test_a_given_number_of_trees(topology: Topology, trees: int) -> None:
 
 @examples(150)
 @given(one_way_networks(most=5, switches=False), FEW)
-def test_a_given_number_of_trees_with_bandwidths_of_any_kind(topology: Topology, trees: int) -> None:
+def test_a_given_number_of_trees_for_bandwidths_of_any_kind(topology: Topology, trees: int) -> None:
     check(topology, trees)
 
 
@@ -88,7 +88,7 @@ def test_multiples_of_the_least_number_of_trees_reach_the_optimum(topology: Topo
 
 @examples(150)
 @given(networks(most=5, kinds=SMALL_KIND))
-def test_no_fewer_trees_reach_the_optimum(topology: Topology) -> None:
+def test_fewer_trees_do_not_reach_the_optimum(topology: Topology) -> None:
     best = optimum(topology)
     fewer = range(1, min(best.trees_per_root, 8))
     assert all(best_with_trees(topology, trees) != best.algbw for trees in fewer)
@@ -96,12 +96,12 @@ def test_no_fewer_trees_reach_the_optimum(topology: Topology) -> None:
 
 @examples(150)
 @given(one_way_networks(most=5, switches=True), FEW)
-def test_a_given_number_of_trees_where_rounding_unbalances_switches(topology: Topology, trees: int) -> None:
+def test_a_given_number_of_trees_if_rounding_unbalances_switches(topology: Topology, trees: int) -> None:
     check(topology, trees)
 
 
-def test_surplus_that_rounding_leaves_is_trimmed() -> None:
-    """One tree per root takes 4 and 3 trees into the switch, and lets 9 out: the last link needs one fewer."""
+def test_surplus_capacity_after_rounding_is_trimmed() -> None:
+    """Rounding to one tree per root leaves more capacity from the switch than to it, so one link loses one unit."""
     builder = TopologyBuilder("trimmed")
     switch = builder.add_switch("s")
     for node, (towards, back) in enumerate(((4, 2), (1, 2), (3, 2), (1, 3))):

@@ -1,4 +1,4 @@
-"""`optimum`, `generate`, `bounds` and `verify` state one algbw and one bound, and proofs check."""
+"""`optimum`, `generate`, `bounds` and `verify` state the same algbw and bound, and every proof is valid."""
 
 from collections import Counter
 from fractions import Fraction
@@ -19,41 +19,41 @@ from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import examples
-from one_answer import asked_of, disagreement, drawn_networks
+from one_answer import disagreement, drawn_arguments, drawn_networks
 
 
 @examples(150)
 @given(drawn_networks(), st.data())
-def test_drawn_networks(topology: Topology, data: st.DataObject) -> None:
-    assert disagreement(topology, data.draw(asked_of(topology)), Counter()) is None
+def test_random_networks_give_one_answer(topology: Topology, data: st.DataObject) -> None:
+    assert disagreement(topology, data.draw(drawn_arguments(topology)), Counter()) is None
 
 
 @pytest.mark.parametrize("block", range(5))
-def test_networks_of_the_benchmark(block: int) -> None:
+def test_networks_of_the_benchmark_give_one_answer(block: int) -> None:
     for number in range(20):
-        random = Random(f"{block}/{number}")  # noqa: S311 (a network is no secret)
+        random = Random(f"{block}/{number}")  # noqa: S311 (not for security)
         topology = network(random)
         assert disagreement(topology, arguments_for(topology, random), Counter()) is None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(100, 110))
-def test_thousands_of_networks_of_the_benchmark(block: int) -> None:
+def test_thousands_of_networks_of_the_benchmark_give_one_answer(block: int) -> None:
     for number in range(500):
         random = Random(f"{block}/{number}")  # noqa: S311
         topology = network(random)
         assert disagreement(topology, arguments_for(topology, random), Counter()) is None
 
 
-def test_an_allreduce_with_few_trees_states_what_its_schedule_reaches() -> None:
-    """One tree of each root fits better than the two halves promise one after the other."""
+def test_an_allreduce_with_few_trees_states_the_algbw_of_its_schedule() -> None:
+    """The schedule of one tree per root is at least as fast as its two halves one after the other."""
     best = optimum("mi250:boxes=2,gpus=8", "allreduce", trees=1)
     schedule = generate("mi250:boxes=2,gpus=8", "allreduce", trees=1)
     assert best.algbw == schedule.algbw == verify(schedule).algbw
     assert best.algbw >= 1 / sum(1 / forest.algbw for forest in best.forests)
 
 
-def test_the_schedule_that_settled_the_algbw_is_not_made_again() -> None:
+def test_a_schedule_made_by_the_solver_is_reused() -> None:
     solution = solve("dgx-a100:boxes=2", Request("allreduce"), trees=1)
     assert solution.schedule is not None
     assert schedule_of(solution) is solution.schedule
@@ -63,14 +63,14 @@ def test_the_schedule_that_settled_the_algbw_is_not_made_again() -> None:
     assert solve("dgx-a100:boxes=2", Request("allreduce")).schedule is None
 
 
-def test_the_best_of_more_trees_is_never_worse() -> None:
+def test_a_larger_max_trees_is_never_worse() -> None:
     best = [optimum("dgx-a100:boxes=2,gpus=3", "allreduce", max_trees=most).algbw for most in range(1, 8)]
     assert best == sorted(best)
     each = optima_by_trees("dgx-a100:boxes=2,gpus=3", "allreduce", most=7)
     assert max(one.algbw for one in each) == best[-1]
 
 
-def test_a_request_stands_for_its_keywords() -> None:
+def test_a_request_equals_its_keywords() -> None:
     topology = build_topology("dgx-a100:boxes=2")
     request = Request("broadcast", ranks="0-3,8-11", root="b0/gpu0")
     keywords: dict[str, Any] = {"ranks": "0-3,8-11", "root": "b0/gpu0"}
@@ -82,7 +82,7 @@ def test_a_request_stands_for_its_keywords() -> None:
 
 
 @pytest.mark.parametrize("name", ["ranks", "root", "shards"])
-def test_a_request_with_its_keywords_is_refused(name: str) -> None:
+def test_a_request_together_with_its_keywords_is_refused(name: str) -> None:
     values: dict[str, Any] = {"ranks": "0-3", "root": 0, "shards": {0: 1}}
     with pytest.raises(InputError) as caught:
         optimum("ring:nodes=4", Request(), **{name: values[name]})

@@ -1,4 +1,4 @@
-"""The optimum against its definition: every cut is tried."""
+"""Compare the optimum with its definition: the minimum over all cuts."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -56,7 +56,7 @@ def test_one_way_with_unbalanced_compute_nodes(topology: Topology) -> None:
 
 @examples(500)
 @given(networks())
-def test_no_more_trees_than_it_takes_to_use_every_bandwidth_in_full(topology: Topology) -> None:
+def test_the_number_of_trees_is_at_most_the_number_that_uses_all_bandwidth(topology: Topology) -> None:
     best = optimum(topology)
     per_root = best.algbw / len(topology.compute)
     assert best.trees_per_root <= lcm(*((link.bandwidth / per_root).denominator for link in topology.links))
@@ -70,7 +70,7 @@ def test_no_more_trees_than_it_takes_to_use_every_bandwidth_in_full(topology: To
 
 @examples(300)
 @given(networks())
-def test_as_many_trees_as_stated_fit_and_overdraw_no_switch(topology: Topology) -> None:
+def test_the_stated_number_of_trees_fits_and_overdraws_no_switch(topology: Topology) -> None:
     best = optimum(topology)
     ends = [(link.source, link.target) for link in topology.links]
     capacities = dict(zip(ends, best.forests[0].tree_capacities(), strict=True))

@@ -12,7 +12,7 @@ from forestcoll.topology.registry import build_topology
 
 
 def star(*bandwidths: tuple[Fraction, Fraction]) -> Topology:
-    """A switch with a link to it and a link from it for each pair of bandwidths."""
+    """Return a star: for each pair, a compute node whose links to and from the switch have these bandwidths."""
     builder = TopologyBuilder("star")
     builder.add_switch("hub")
     for node, (up, down) in enumerate(bandwidths):
@@ -32,27 +32,27 @@ def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> No
     )
 
 
-def test_a_network_of_one_port_is_refused() -> None:
+def test_a_one_port_network_is_refused() -> None:
     builder = TopologyBuilder("phones", port_model="one-port")
     builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1)
     topology = builder.build()
-    for ask in (optimum, partial(optima_by_trees, most=2)):
+    for function in (optimum, partial(optima_by_trees, most=2)):
         with pytest.raises(NoSolutionError) as caught:
-            ask(topology)
+            function(topology)
         assert str(caught.value) == (
             "phones: port_model is one-port; this function needs nodes that use all their links at once "
             "(if they can, leave port_model out); 'forestcoll broadcast-series' handles one port"
         )
 
 
-def test_numbers_of_trees_of_numpy_are_taken() -> None:
+def test_numpy_integers_are_accepted_as_numbers_of_trees() -> None:
     ring = build_topology("ring:nodes=4")
     assert optimum(ring, trees=np.int64(2)).trees_per_root == 2  # type: ignore[arg-type]
     assert optimum(ring, max_trees=np.int32(2)) == optimum(ring, max_trees=2)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("options", "message"),
     [
         ({"trees": 0}, "trees is 0; it must be at least 1"),
         ({"trees": -3}, "trees is -3; it must be at least 1"),
@@ -67,7 +67,7 @@ def test_numbers_of_trees_of_numpy_are_taken() -> None:
         ({"trees": 1, "max_trees": 2}, "trees and max_trees exclude each other; give one of them"),
     ],
 )
-def test_numbers_of_trees_that_make_no_sense(asked: dict[str, Any], message: str) -> None:
+def test_invalid_numbers_of_trees_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        optimum(build_topology("ring:nodes=4"), **asked)
+        optimum(build_topology("ring:nodes=4"), **options)
     assert str(caught.value) == message

@@ -34,7 +34,7 @@ outofplace="1" minBytes="0" maxBytes="0">
   </gpu>
 </algo>
 """
-"""An allgather of two ranks, right in all dialects."""
+"""An allgather of two ranks that is correct in all dialects."""
 
 REDUCTION = """\
 <algo name="sum" proto="LL" nchannels="1" nchunksperloop="2" ngpus="2" coll="reducescatter" inplace="0" \
@@ -60,7 +60,7 @@ outofplace="1" minBytes="0" maxBytes="1048576">
   </gpu>
 </algo>
 """
-"""A reduce-scatter of two ranks with a nop, dependencies both kinds of sums, right for Azure's executor and RCCL."""
+"""A reduce-scatter of two ranks with a nop, dependencies and both kinds of sums, for Azure's executor and RCCL."""
 
 
 def local(buffer: str, index: int, size: int = 1) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Right files that were changed in one place: each fault is found, with its place, and the same each time."""
+"""Correct files with one change: each fault is found, with its place, and is the same in every run."""
 
 import re
 from collections.abc import Callable, Iterator

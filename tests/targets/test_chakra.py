@@ -36,7 +36,7 @@ def changed(rank: int, place: int, **fields: object) -> tuple[Trace, ...]:
 
 
 @pytest.mark.parametrize("trace", PING)
-def test_what_is_written_is_read_back(trace: Trace) -> None:
+def test_a_written_schedule_is_read_back(trace: Trace) -> None:
     again = chakra.parse_trace(written(trace), rank=trace.rank, where="t.et")
     assert again.nodes == trace.nodes
     assert again.attributes == {"schema": schema.SCHEMA}

@@ -41,8 +41,8 @@ CASES: dict[str, tuple[str, Collective, Target, dict[str, Any]]] = {
 
 
 def exported(name: str) -> Export:
-    spec, collective, target, asked = CASES[name]
-    return export(schedule(spec, collective), target, **asked)
+    spec, collective, target, options = CASES[name]
+    return export(schedule(spec, collective), target, **options)
 
 
 def written(name: str, folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -53,7 +53,7 @@ def written(name: str, folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_exported_files_are_as_they_were(name: str, tmp_path: Path) -> None:
+def test_exported_files_equal_the_golden_files(name: str, tmp_path: Path) -> None:
     found = dict(written(name, tmp_path))
     assert found == {path.name: path.read_bytes() for path in GOLDEN.glob(f"{name}*")}
     assert found

@@ -26,12 +26,12 @@ def changed(old: str, new: str, *, text: str = ALGORITHM) -> str:
 
 
 @pytest.mark.parametrize("text", [ALGORITHM, REDUCTION])
-def test_what_is_read_is_written_byte_for_byte(text: str) -> None:
+def test_a_file_is_written_back_byte_for_byte(text: str) -> None:
     assert "".join(msccl_xml.emit(parsed(text))) == text
 
 
 @pytest.mark.parametrize("text", [ALGORITHM, REDUCTION])
-def test_right_files_keep_all_rules_and_run(text: str) -> None:
+def test_correct_files_satisfy_all_rules_and_run(text: str) -> None:
     algorithm = parsed(text)
     assert form_fault(algorithm) is None
     assert dialect_fault(algorithm, DIALECTS["azure"]) is None
@@ -107,7 +107,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("rule", "old", "new", "place"), BROKEN)
-def test_a_broken_rule_is_named_with_its_place(
+def test_a_violated_rule_is_named_with_its_place(
     rule: str, old: str, new: str, place: tuple[int, int | None, int | None] | None
 ) -> None:
     text = changed(old, new)
@@ -129,7 +129,7 @@ def test_reductions_that_are_fused_have_one_count() -> None:
     assert (fault.rule, fault.rank, fault.block, fault.step) == ("reduction-fused", 0, 2, 2)
 
 
-def test_every_rule_is_broken_by_a_test() -> None:
+def test_every_rule_is_violated_by_a_test() -> None:
     assert {rule.id for rule in FORM} == {rule for rule, *_ in BROKEN} | {"reduction-fused"}
 
 
@@ -153,7 +153,7 @@ def test_every_rule_is_described() -> None:
         ("azure", 'coll="allgather"', 'coll="custom"', "coll is 'custom'"),
     ],
 )
-def test_what_one_runtime_does_not_load(dialect: str, old: str, new: str, complaint: str | None) -> None:
+def test_files_that_one_runtime_does_not_load(dialect: str, old: str, new: str, complaint: str | None) -> None:
     fault = dialect_fault(parsed(changed(old, new)), DIALECTS[dialect])
     assert (fault is None) if complaint is None else (fault is not None and complaint in str(fault))
 

@@ -35,7 +35,7 @@ def operations(document: dict[str, Any], rank: int = 0) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("make", SAMPLES)
-def test_right_plans_keep_all_rules_and_run(make: Callable[[], dict[str, Any]]) -> None:
+def test_correct_plans_satisfy_all_rules_and_run(make: Callable[[], dict[str, Any]]) -> None:
     found = parsed(make())
     assert mscclpp.plan_fault(found) is None
     assert list(mscclpp.remarks(found)) == []
@@ -43,7 +43,7 @@ def test_right_plans_keep_all_rules_and_run(make: Callable[[], dict[str, Any]]) 
 
 
 @pytest.mark.parametrize("make", SAMPLES)
-def test_what_is_written_is_read_back(make: Callable[[], dict[str, Any]]) -> None:
+def test_a_written_schedule_is_read_back(make: Callable[[], dict[str, Any]]) -> None:
     found = parsed(make())
     text = "".join(mscclpp.emit(found))
     assert parsed(json.loads(text)) == found
@@ -98,7 +98,7 @@ FIRST = "gpus/0/threadblocks/0"
         (_set("max_message_size", 2**70), "expected an integer of 0 or more"),
     ],
 )
-def test_what_is_no_plan_is_refused_with_its_place(change: Change, complaint: str) -> None:
+def test_an_invalid_plan_is_refused_with_its_place(change: Change, complaint: str) -> None:
     document = plan()
     change(document)
     with pytest.raises(InputError, match=complaint):
@@ -153,7 +153,7 @@ BROKEN: list[tuple[str, Callable[[], dict[str, Any]], Change, tuple[int | None, 
 
 
 @pytest.mark.parametrize(("rule", "make", "change", "place"), BROKEN)
-def test_a_broken_rule_is_named_with_its_place(
+def test_a_violated_rule_is_named_with_its_place(
     rule: str,
     make: Callable[[], dict[str, Any]],
     change: Change,
@@ -169,7 +169,7 @@ def test_a_broken_rule_is_named_with_its_place(
     assert (fault.rule, (fault.rank, fault.block, fault.step)) == (rule, place)
 
 
-def test_every_rule_is_broken_by_a_test_and_described() -> None:
+def test_every_rule_is_violated_by_a_test_and_described() -> None:
     assert {rule.id for rule in RULES} == {rule for rule, *_ in BROKEN}
     text = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
     assert [rule.id for rule in RULES if f"`{rule.id}`" not in text] == []
@@ -213,9 +213,7 @@ def test_a_get_with_two_offsets_is_a_fault_as_the_kernel_swaps_them() -> None:
         (switch_plan, _set(f"{FIRST}/ops/2", {"name": "rlxwait", "channel_ids": [0], "channel_type": "memory"})),
     ],
 )
-def test_a_plan_that_does_the_wrong_thing_is_found_by_running_it(
-    make: Callable[[], dict[str, Any]], change: Change
-) -> None:
+def test_a_plan_with_a_wrong_result_is_found_by_running_it(make: Callable[[], dict[str, Any]], change: Change) -> None:
     document = make()
     change(document)
     for operation in operations(document):

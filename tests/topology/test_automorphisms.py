@@ -1,4 +1,4 @@
-"""Finding a symmetry: each answer is applied to every link here, by means of its own."""
+"""Find symmetries of networks. The tests apply each result to every link, without the code under test."""
 
 import random
 from fractions import Fraction
@@ -100,7 +100,7 @@ def valid_order(topology: Topology) -> int:
 def renumbered(topology: Topology, seed: int) -> Topology:
     """Return the topology with its nodes in another order."""
     order = list(range(len(topology.nodes)))
-    random.Random(seed).shuffle(order)  # noqa: S311 - any order will do
+    random.Random(seed).shuffle(order)  # noqa: S311 (not for security)
     place = {node: number for number, node in enumerate(order)}
     links = [Link(place[each.source], place[each.target], each.bandwidth, each.latency_us) for each in topology.links]
     links.sort(key=lambda link: (link.source, link.target))
@@ -113,7 +113,7 @@ def without(topology: Topology, *gone: tuple[int, int]) -> Topology:
 
 
 def boxes_on_a_hub(*gpus: int) -> Topology:
-    """Return boxes of so many GPUs on a switch each, and every GPU on one hub."""
+    """Return one box per number of GPUs, with a switch in each box and a hub that connects all GPUs."""
     network = TopologyBuilder("boxes")
     network.add_switch("hub")
     for box, count in enumerate(gpus):
@@ -126,7 +126,7 @@ def boxes_on_a_hub(*gpus: int) -> Topology:
 
 
 @pytest.mark.parametrize("name", [spec.name for spec in builders()])
-def test_what_is_found_in_a_builders_default_is_a_group_of_symmetries(name: str) -> None:
+def test_the_result_for_a_builders_default_is_a_group_of_symmetries(name: str) -> None:
     assert valid_order(build_topology(name)) >= 1
 
 
@@ -137,12 +137,12 @@ def test_the_largest_group_is_found(spec: str, order: int) -> None:
 
 @pytest.mark.parametrize(("spec", "order"), KNOWN_ORDERS.items())
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_largest_group_is_found_whatever_the_numbering(spec: str, order: int, seed: int) -> None:
+def test_the_largest_group_is_found_for_any_numbering(spec: str, order: int, seed: int) -> None:
     assert valid_order(renumbered(build_topology(spec), seed)) == order
 
 
 @pytest.mark.parametrize(("spec", "order"), SMALLEST_ORDERS.items())
-def test_a_large_group_is_found_where_the_largest_is_not_known(spec: str, order: int) -> None:
+def test_a_large_group_is_found_if_the_largest_is_not_known(spec: str, order: int) -> None:
     assert valid_order(build_topology(spec)) >= order
     assert valid_order(renumbered(build_topology(spec), 1)) >= order
 
@@ -161,24 +161,24 @@ def test_a_large_group_is_found_where_the_largest_is_not_known(spec: str, order:
         ("ring:nodes=1024", 1024),
     ],
 )
-def test_the_largest_group_of_a_large_network_is_found_whatever_the_numbering(spec: str, order: int) -> None:
+def test_the_largest_group_of_a_large_network_is_found_for_any_numbering(spec: str, order: int) -> None:
     topology = build_topology(spec)
     assert find_symmetry(topology).order == order
     assert find_symmetry(renumbered(topology, 1)).order == order
 
 
-def test_two_sorts_of_boxes_are_shifted_at_once() -> None:
+def test_boxes_of_two_sizes_are_shifted_together() -> None:
     assert valid_order(boxes_on_a_hub(8, 8, 8, 8, 8, 8, 4, 4, 4, 4)) == 8
     assert valid_order(boxes_on_a_hub(3, 3, 3, 3, 2, 2)) == 2
     assert valid_order(boxes_on_a_hub(3, 2, 2, 3, 2, 3)) == 3
 
 
-def test_a_group_of_one_sort_takes_the_place_of_a_shift_of_another() -> None:
+def test_a_group_of_some_boxes_replaces_a_shift_of_the_others() -> None:
     assert valid_order(boxes_on_a_hub(6, 3, 3)) == 6
     assert valid_order(boxes_on_a_hub(3, 2)) == 1
 
 
-def test_copies_of_a_torus_are_shifted_and_turned_in_themselves() -> None:
+def test_copies_of_a_torus_are_exchanged_and_rotated() -> None:
     network = TopologyBuilder("tori")
     network.add_switch("hub")
     torus = build_topology("torus:dims=3x5")
@@ -193,7 +193,7 @@ def test_copies_of_a_torus_are_shifted_and_turned_in_themselves() -> None:
 
 
 @pytest.mark.parametrize("seed", [None, 3])
-def test_a_torus_of_routers_with_compute_nodes_has_its_translations_and_theirs(seed: int | None) -> None:
+def test_a_torus_of_routers_has_its_translations_and_those_of_its_compute_nodes(seed: int | None) -> None:
     network = TopologyBuilder("routers")
     torus = build_topology("torus:dims=4x6")
     for node in torus.compute:
@@ -208,7 +208,7 @@ def test_a_torus_of_routers_with_compute_nodes_has_its_translations_and_theirs(s
 
 
 @pytest.mark.parametrize("seed", [None, 3])
-def test_a_folded_clos_of_three_levels_is_one_orbit(seed: int | None) -> None:
+def test_a_folded_clos_network_of_three_levels_is_one_orbit(seed: int | None) -> None:
     network = TopologyBuilder("clos")
     for core in range(4):
         network.add_switch(f"core{core}")
@@ -229,14 +229,14 @@ def test_a_folded_clos_of_three_levels_is_one_orbit(seed: int | None) -> None:
 
 
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=4", "torus:dims=4x4x4", "mi250:boxes=4", "ring:nodes=16"])
-def test_a_broken_link_leaves_hardly_any_symmetry(spec: str) -> None:
+def test_a_broken_link_leaves_little_symmetry(spec: str) -> None:
     topology = build_topology(spec)
     link = topology.links[0]
     assert valid_order(without(topology, (link.source, link.target))) == 1
     assert valid_order(without(topology, (link.source, link.target), (link.target, link.source))) <= 2
 
 
-def test_a_slower_box_ends_the_shift_of_boxes() -> None:
+def test_boxes_are_not_shifted_if_one_is_slower() -> None:
     topology = build_topology("dgx-a100:boxes=4")
     slower = tuple(
         Link(each.source, each.target, each.bandwidth / 2) if min(each.source, each.target) < 8 else each
@@ -245,7 +245,7 @@ def test_a_slower_box_ends_the_shift_of_boxes() -> None:
     assert valid_order(Topology("slower", topology.nodes, slower)) == 8
 
 
-def test_latency_and_what_a_switch_can_do_must_agree() -> None:
+def test_latencies_and_switch_abilities_must_be_equal() -> None:
     network = TopologyBuilder("pair")
     for node in "abcd":
         network.add_compute(node)
@@ -284,7 +284,7 @@ def test_an_asymmetric_network_has_the_trivial_group() -> None:
 
 
 def test_a_regular_network_without_symmetry_has_the_trivial_group() -> None:
-    """The Frucht graph: every node has three neighbours, so that colours alone say nothing."""
+    """The Frucht graph: every node has three neighbours, so node colours do not distinguish nodes."""
     network = TopologyBuilder("frucht")
     for node in range(12):
         network.add_compute(node)
@@ -303,7 +303,7 @@ def test_the_same_topology_gives_the_same_shifts() -> None:
 
 @pytest.mark.parametrize("work", [0, 1, 10_000, 30_000, 100_000, 300_000, 1_000_000])
 @pytest.mark.parametrize("spec", ["mi250:boxes=3", "torus:dims=4x5", "rail-only:boxes=3,gpus=5", "dragonfly"])
-def test_a_search_that_runs_out_of_work_ends_with_what_it_has(spec: str, work: int) -> None:
+def test_a_search_that_reaches_its_limit_returns_what_it_found(spec: str, work: int) -> None:
     topology = renumbered(build_topology(spec), 4)
     found = group_of(graph_of(topology), Budget(work))
     assert_valid(topology, Symmetry(tuple(Shift(each.order, each.image.astype(np.int32)) for each in found)))
@@ -311,7 +311,7 @@ def test_a_search_that_runs_out_of_work_ends_with_what_it_has(spec: str, work: i
 
 @st.composite
 def networks(draw: st.DrawFn) -> Topology:
-    """Copies of a small random network of compute nodes and switches, joined by a hub or a ring."""
+    """Copies of a small random network of compute nodes and switches, connected by a hub or a ring."""
     network = TopologyBuilder("random")
     compute, switches = draw(st.integers(1, 4)), draw(st.integers(0, 2))
     copies = draw(st.integers(1, 4))
@@ -333,7 +333,7 @@ def networks(draw: st.DrawFn) -> Topology:
 
 @given(networks(), st.integers(0, 3))
 @settings(derandomize=True, deadline=None, max_examples=200)
-def test_whatever_is_found_in_a_random_network_is_a_group_of_symmetries(topology: Topology, seed: int) -> None:
+def test_the_result_for_a_random_network_is_a_group_of_symmetries(topology: Topology, seed: int) -> None:
     assert_valid(topology, find_symmetry(topology))
     other = renumbered(topology, seed)
     assert_valid(other, find_symmetry(other))
@@ -363,18 +363,18 @@ def test_shifts_that_do_not_commute_are_refused() -> None:
 
 
 def _cyclic(*orders: int) -> list[Generator]:
-    """Return a group that acts on itself, a generator of each order."""
+    """Return the generators, of these orders, of a group that acts on itself."""
     places = np.arange(int(np.prod(orders))).reshape(orders)
     return [Generator(order, np.roll(places, -1, axis).reshape(-1)) for axis, order in enumerate(orders)]
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_generator_is_found_after_a_power_of_it(seed: int) -> None:
+def test_a_generator_is_accepted_after_a_power_of_itself(seed: int) -> None:
     assert valid_order(renumbered(build_topology("ring:nodes=4,one_way=true"), seed)) == 4
     assert valid_order(renumbered(build_topology("circulant:nodes=12,offsets=2+3,one_way=true"), seed)) == 12
 
 
-def test_a_power_is_replaced_by_what_it_is_a_power_of() -> None:
+def test_a_power_is_replaced_by_its_base() -> None:
     group = Gathering(np.ones(24, dtype=np.bool_))
     fours, sixes = _cyclic(4, 6)
     assert group.offer(power(fours.image, 2))

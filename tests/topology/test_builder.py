@@ -63,7 +63,7 @@ def test_a_duplex_link_carries_its_bandwidth_each_way() -> None:
     assert [link.latency_us for link in topology.links] == [1, 1]
 
 
-def test_a_topology_does_not_change_with_its_builder() -> None:
+def test_later_changes_of_the_builder_do_not_change_the_topology() -> None:
     builder = joined_pair()
     first = builder.build()
     builder.add_compute("c")
@@ -74,25 +74,25 @@ def test_a_topology_does_not_change_with_its_builder() -> None:
 
 
 @pytest.mark.parametrize("node", [None, True, 1.0, (1, 2), b"a", ["a"]])
-def test_ids_that_are_not_text_or_integers_are_refused(node: object) -> None:
+def test_ids_that_are_neither_strings_nor_integers_are_refused(node: object) -> None:
     with pytest.raises(InputError, match=r"^pair: node id .* must be a string or an integer"):
         pair().add_compute(node)  # type: ignore[arg-type]
 
 
 def test_an_attribute_that_is_not_finite_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^pair: node 'c': watts holds nan, which is no JSON"):
+    with pytest.raises(InputError, match=r"^pair: node 'c': watts holds nan, which JSON cannot represent"):
         pair().add_compute("c", watts=float("nan"))
-    with pytest.raises(InputError, match=r"^x: graph: site holds inf, which is no JSON"):
+    with pytest.raises(InputError, match=r"^x: graph: site holds inf, which JSON cannot represent"):
         TopologyBuilder("x", attributes={"site": {"height": (1, float("inf"))}})
 
 
 @pytest.mark.parametrize("add", ["add_compute", "add_switch"])
-def test_an_id_is_given_once(add: str) -> None:
+def test_a_repeated_id_is_refused(add: str) -> None:
     with pytest.raises(InputError, match=r"^pair: node 'a' appears twice"):
         getattr(pair(), add)("a")
 
 
-def test_the_integer_1_and_the_text_1_are_two_ids() -> None:
+def test_the_integer_1_and_the_string_1_are_different_ids() -> None:
     builder = TopologyBuilder("two")
     builder.add_duplex(builder.add_compute(1), builder.add_compute("1"), 1)
     assert len(builder.build().nodes) == 2
@@ -126,7 +126,7 @@ def test_a_self_loop_is_refused() -> None:
         pytest.param(10**5000, "an integer of about 5001 digits has more than 60 digits", id="long"),
     ],
 )
-def test_quantities_are_checked(quantity: str, value: object, problem: str) -> None:
+def test_invalid_bandwidths_and_latencies_are_refused(quantity: str, value: object, problem: str) -> None:
     values = {"bandwidth": 1} | {quantity: value}
     with pytest.raises(InputError) as caught:
         pair().add_link("a", "b", values["bandwidth"], latency_us=values.get("latency_us"))
@@ -148,7 +148,7 @@ TONS = "the network's bandwidth_unit 'tons/day', whose size is not known"
 
 
 @pytest.mark.parametrize(
-    ("unit", "value", "said"),
+    ("unit", "value", "message"),
     [
         ("GB/s", "25Gx/s", "'25Gx/s' has the unknown unit 'Gx/s'; use one such as GB/s, GiB/s, Gb/s or Gbps"),
         ("GB/s", "25gb/s", "'25gb/s' has the unknown unit 'gb/s'; write GB/s (bytes) or Gb/s (bits)"),
@@ -157,36 +157,36 @@ TONS = "the network's bandwidth_unit 'tons/day', whose size is not known"
         ("GB/s", "fast", "'fast' is not a number; write a number such as 25 or '25/3', or one with a unit, '400Gb/s'"),
     ],
 )
-def test_a_unit_that_cannot_be_converted_is_refused(unit: str, value: str, said: str) -> None:
+def test_a_unit_that_cannot_be_converted_is_refused(unit: str, value: str, message: str) -> None:
     builder = TopologyBuilder("units", bandwidth_unit=unit)
     with pytest.raises(InputError) as caught:
         builder.add_link(builder.add_compute("a"), builder.add_compute("b"), value)
-    assert str(caught.value) == f"units: edge 'a' -> 'b': bandwidth {said}"
+    assert str(caught.value) == f"units: edge 'a' -> 'b': bandwidth {message}"
 
 
-def test_a_bandwidth_of_zero_is_refused_and_a_latency_of_zero_is_not() -> None:
+def test_a_bandwidth_of_zero_is_refused_and_a_latency_of_zero_is_accepted() -> None:
     joined_pair().add_link("a", "b", 1, latency_us=0)
     with pytest.raises(InputError, match="bandwidth 0 must be greater than 0"):
         joined_pair().add_link("a", "b", 0)
 
 
-@pytest.mark.parametrize(("count", "said"), [(0, "0 compute nodes"), (1, "1 compute node;")])
-def test_fewer_than_two_compute_nodes_are_refused(count: int, said: str) -> None:
+@pytest.mark.parametrize(("count", "message"), [(0, "0 compute nodes"), (1, "1 compute node;")])
+def test_fewer_than_two_compute_nodes_are_refused(count: int, message: str) -> None:
     builder = TopologyBuilder("few")
     builder.add_switch("s")
     for node in range(count):
         builder.add_duplex(builder.add_compute(node), "s", 1)
-    with pytest.raises(InputError, match=f"^few: has {said}"):
+    with pytest.raises(InputError, match=f"^few: has {message}"):
         builder.build()
 
 
-def test_compute_nodes_apart_are_named() -> None:
+def test_disconnected_compute_nodes_are_named() -> None:
     with pytest.raises(InputError, match=r"^pair: compute node 'a' cannot reach compute node 'b'; add links"):
         pair().build()
 
 
 @pytest.mark.parametrize(("source", "target"), [("a", "b"), ("b", "a")])
-def test_compute_nodes_joined_one_way_only_are_named(source: str, target: str) -> None:
+def test_compute_nodes_connected_only_in_one_direction_are_named(source: str, target: str) -> None:
     builder = pair()
     builder.add_link(source, target, 1)
     with pytest.raises(InputError, match=f"^pair: compute node '{target}' cannot reach compute node '{source}'"):
@@ -200,7 +200,7 @@ def with_denominators(*denominators: int) -> TopologyBuilder:
     return builder
 
 
-def test_the_common_denominator_is_bounded() -> None:
+def test_a_common_denominator_that_is_too_large_is_refused() -> None:
     primes = [10**59 + offset for offset in range(1, 100)]  # no primes, but with few common divisors
     assert len(with_denominators(*[2**190] * 1000).build().links) == 2
     assert len(with_denominators(*primes[:25]).build().links) == 2
@@ -212,7 +212,7 @@ def test_the_common_denominator_is_bounded() -> None:
     )
 
 
-def test_a_switch_may_lead_nowhere() -> None:
+def test_a_switch_can_be_a_dead_end() -> None:
     builder = joined_pair()
     builder.add_switch("unused")
     assert len(builder.build().switches) == 1
@@ -242,8 +242,8 @@ def test_an_unknown_id_is_refused_with_the_nearest_one() -> None:
     for look_up in (topology.number, topology.named):
         with pytest.raises(InputError) as caught:
             look_up("hbu")
-        said = "boxes: no node 'hbu'; did you mean 'hub'? use the id of one of its nodes"
-        assert str(caught.value) == said
+        message = "boxes: no node 'hbu'; did you mean 'hub'? use the id of one of its nodes"
+        assert str(caught.value) == message
         with pytest.raises(InputError, match=r"^boxes: no node 1; use the id of one of its nodes$"):
             look_up(1)
     builder = joined_pair()
@@ -254,7 +254,7 @@ def test_an_unknown_id_is_refused_with_the_nearest_one() -> None:
         builder.add_link("a", "nod3", 1)
 
 
-def test_a_topology_shows_itself_in_one_line() -> None:
+def test_the_repr_of_a_topology_is_one_line() -> None:
     assert repr(boxes(2)) == "Topology('boxes', 2 compute nodes, 1 switch, 4 links, GB/s)"
     assert repr(joined_pair().build()) == "Topology('pair', 2 compute nodes, 0 switches, 2 links, GB/s)"
     builder = TopologyBuilder("n" * 1000, bandwidth_unit="Gb/s", port_model="one-port")

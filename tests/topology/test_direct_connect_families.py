@@ -1,4 +1,4 @@
-"""The graphs of Tables 8 and 9 of the direct-connect paper: sizes, degrees, diameters, and what they are called by."""
+"""The graphs of Tables 8 and 9 of the direct-connect paper: sizes, degrees, diameters, and defining properties."""
 
 from collections import Counter
 from itertools import combinations
@@ -19,7 +19,7 @@ def graph(spec: str) -> nx.DiGraph:
 
 
 def distances(digraph: nx.DiGraph) -> np.ndarray:
-    """Row u, column v: the distance from u to v."""
+    """Return the distance from u to v in row u, column v."""
     lengths = dict(nx.all_pairs_shortest_path_length(digraph))
     nodes = range(len(digraph))
     return np.array([[lengths[one][other] for other in nodes] for one in nodes])
@@ -34,7 +34,7 @@ def is_reverse_symmetric(digraph: nx.DiGraph) -> bool:
 
 
 def undirected_moore_distance(nodes: int, degree: int) -> int:
-    """The least diameter that a graph of links both ways may have: 1 + d + d(d-1) + d(d-1)^2 + ... nodes within it."""
+    """Return the Moore bound on the diameter of an undirected graph: 1 + d + d(d-1) + d(d-1)^2 + ... nodes."""
     within, ring, hops = 1, degree, 0
     while within < nodes:
         within, ring, hops = within + ring, ring * (degree - 1), hops + 1
@@ -70,7 +70,7 @@ TABLE_8 = [
 
 
 @pytest.mark.parametrize(("nodes", "diameter", "one_way_bound", "both_ways_bound"), TABLE_8)
-def test_a_distance_regular_graph_is_as_the_table_says(
+def test_a_distance_regular_graph_has_the_published_properties(
     nodes: int, diameter: int, one_way_bound: int, both_ways_bound: int
 ) -> None:
     digraph = graph(f"distance-regular:nodes={nodes}")
@@ -82,10 +82,10 @@ def test_a_distance_regular_graph_is_as_the_table_says(
 
 
 @pytest.mark.parametrize("nodes", sorted(GRAPHS))
-def test_its_intersection_numbers_depend_on_the_distance_only(nodes: int) -> None:
+def test_intersection_numbers_depend_only_on_the_distance(nodes: int) -> None:
     digraph = graph(f"distance-regular:nodes={nodes}")
     apart = distances(digraph)
-    adjacent = (apart == 1).astype(np.float32)  # counts are small, so that floats hold them exactly
+    adjacent = (apart == 1).astype(np.float32)  # counts are small, so they are exact as floats
     for distance in range(apart.max() + 1):
         nearer = adjacent @ (apart == distance - 1).astype(np.float32)
         further = adjacent @ (apart == distance + 1).astype(np.float32)
@@ -104,7 +104,7 @@ def test_its_intersection_numbers_depend_on_the_distance_only(nodes: int) -> Non
         (21, nx.line_graph(nx.heawood_graph())),
     ],
 )  # fmt: skip
-def test_a_distance_regular_graph_is_the_one_it_is_called_by(nodes: int, expected: nx.Graph) -> None:
+def test_a_distance_regular_graph_is_isomorphic_to_its_namesake(nodes: int, expected: nx.Graph) -> None:
     found = graph(f"distance-regular:nodes={nodes}").to_undirected()
     if nodes == 14:
         near = nx.heawood_graph()
@@ -177,7 +177,7 @@ def test_an_unknown_modified_de_bruijn_graph_is_refused() -> None:
         build_topology("modified-de-bruijn:degree=3,length=3")
 
 
-def test_the_diamond_has_the_least_diameter_and_its_transpose_is_like_it() -> None:
+def test_the_diamond_has_the_least_diameter_and_is_isomorphic_to_its_transpose() -> None:
     found = graph("diamond")
     assert (len(found), distances(found).max(), one_way_moore_distance(8, 2)) == (8, 3, 3)
     assert regular_of(found, 2)
@@ -186,7 +186,7 @@ def test_the_diamond_has_the_least_diameter_and_its_transpose_is_like_it() -> No
 
 
 @pytest.mark.parametrize("degree", [1, 2, 4, 7])
-def test_the_directed_circulant_reaches_all_in_two_steps(degree: int) -> None:
+def test_the_directed_circulant_has_diameter_two(degree: int) -> None:
     found = graph(f"directed-circulant:degree={degree}")
     offsets = "+".join(map(str, range(1, degree + 1)))
     assert set(found.edges) == set(graph(f"circulant:nodes={degree + 2},offsets={offsets},one_way=true").edges)
@@ -219,13 +219,13 @@ def test_a_twisted_torus_has_a_smaller_diameter_than_the_torus(spec: str, diamet
         ("twisted-torus:dims=4x8,twist=8", "twist is 8; with 8 nodes along the last dimension it must be less"),
     ],
 )
-def test_a_twist_that_cannot_be_is_refused(spec: str, message: str) -> None:
+def test_an_invalid_twist_is_refused(spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         build_topology(spec)
 
 
 @pytest.mark.parametrize("dim", [3, 4, 5])
-def test_a_twisted_hypercube_has_a_diameter_less_by_one(dim: int) -> None:
+def test_the_diameter_of_a_twisted_hypercube_is_one_less_than_that_of_a_hypercube(dim: int) -> None:
     found = graph(f"twisted-hypercube:dim={dim}")
     cube = graph(f"hypercube:dim={dim}")
     assert regular_of(found, dim)
@@ -240,7 +240,7 @@ def test_parallel_links_of_a_ring_add_up(one_way: str, degree: int) -> None:
 
 
 @pytest.mark.parametrize(("outer", "inner", "ratio"), [(5, 4, 2), (8, 2, 7), (7, 3, 2), (9, 1, 1), (4, 4, 3)])
-def test_a_metacyclic_group_is_one(outer: int, inner: int, ratio: int) -> None:
+def test_a_metacyclic_group_satisfies_the_group_axioms(outer: int, inner: int, ratio: int) -> None:
     group = Metacyclic(outer, inner, ratio)
     assert group.is_group
     elements = range(group.order)
@@ -254,7 +254,7 @@ def test_a_metacyclic_group_is_one(outer: int, inner: int, ratio: int) -> None:
                 )
 
 
-def test_a_cayley_graph_looks_alike_from_every_node() -> None:
+def test_a_cayley_graph_is_vertex_transitive() -> None:
     found = graph("cayley")
     assert regular_of(found, 4)
     apart = distances(found)
@@ -275,7 +275,7 @@ def test_a_cayley_graph_looks_alike_from_every_node() -> None:
         ("cayley:outer=6,inner=1,ratio=1,generators=2+4", "compute node 0 cannot reach compute node 1"),
     ],
 )
-def test_a_cayley_graph_that_cannot_be_is_refused(spec: str, message: str) -> None:
+def test_invalid_parameters_of_a_cayley_graph_are_refused(spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         build_topology(spec)
 

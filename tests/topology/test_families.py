@@ -42,7 +42,7 @@ def undirected(topology: Topology) -> nx.Graph:
         ("fat-tree:levels=3,arity=2", nx.balanced_tree(2, 3)),
     ],
 )
-def test_a_family_is_the_graph_it_is_called_by(spec: str, expected: nx.Graph) -> None:
+def test_a_family_is_isomorphic_to_the_graph_of_its_name(spec: str, expected: nx.Graph) -> None:
     topology = build_topology(spec)
     assert nx.is_isomorphic(undirected(topology), expected)
     assert len(topology.links) == 2 * expected.number_of_edges()
@@ -73,12 +73,12 @@ def test_direct_networks_are_regular(spec: str, degree: int, bandwidth: str) -> 
 
 
 @pytest.mark.parametrize("spec", ["ring:nodes=5,one_way=true", "circulant:nodes=5,offsets=1,one_way=true"])
-def test_one_way_links_lead_forward(spec: str) -> None:
+def test_one_way_links_go_to_the_next_node(spec: str) -> None:
     topology = build_topology(spec)
     assert {(link.source, link.target) for link in topology.links} == {(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)}
 
 
-def test_the_last_dimension_runs_fastest() -> None:
+def test_the_last_dimension_varies_fastest() -> None:
     graph = to_networkx(build_topology("mesh:dims=2x3"))
     assert set(graph[0]) == {1, 3}
 
@@ -95,7 +95,7 @@ def test_the_last_dimension_runs_fastest() -> None:
         ("dragonfly:routers=4,nodes=1,global_links=2,groups=4", 16, 16),
     ],
 )
-def test_switched_networks_have_these_nodes_and_are_balanced(spec: str, compute: int, switches: int) -> None:
+def test_switched_networks_have_the_expected_nodes_and_are_balanced(spec: str, compute: int, switches: int) -> None:
     topology = build_topology(spec)
     assert (len(topology.compute), len(topology.switches)) == (compute, switches)
     assert topology.ingress == topology.egress
@@ -131,7 +131,9 @@ def test_gpu_i_of_every_box_is_on_rail_i() -> None:
     ("routers", "global_links", "groups"),
     [(4, 2, 9), (4, 2, 5), (4, 2, 4), (4, 2, 3), (4, 2, 2), (1, 3, 4), (3, 1, 2), (2, 3, 6), (5, 3, 7)],
 )
-def test_a_dragonfly_joins_all_to_all(routers: int, global_links: int, groups: int) -> None:
+def test_the_routers_and_groups_of_a_dragonfly_are_fully_connected(
+    routers: int, global_links: int, groups: int
+) -> None:
     spec = f"routers={routers},nodes=2,global_links={global_links},groups={groups}"
     topology = build_topology(f"dragonfly:{spec},local_bandwidth=100,global_bandwidth=7")
     graph = to_networkx(topology)
@@ -177,7 +179,7 @@ def test_a_dragonfly_joins_all_to_all(routers: int, global_links: int, groups: i
         ("dragonfly", {"routers": 2, "nodes": 1, "global_links": 1}),
     ],
 )
-def test_the_size_said_is_the_size_built(name: str, values: dict[str, object]) -> None:
+def test_the_stated_size_equals_the_size_built(name: str, values: dict[str, object]) -> None:
     spec = SPECS[name]
     kinds = {parameter.name: parameter.kind for parameter in spec.parameters}
     topology = build_topology(

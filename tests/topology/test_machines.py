@@ -65,11 +65,11 @@ def test_boxes(machine: BuilderSpec, count: int) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda spec: spec.name)
-def test_every_number_of_gpus_builds_and_has_the_size_it_says(machine: BuilderSpec) -> None:
+def test_every_number_of_gpus_builds_a_network_of_the_stated_size(machine: BuilderSpec) -> None:
     all_gpus = next(each.default for each in machine.parameters if each.name == "gpus")
     assert isinstance(all_gpus, int)
     for gpus in range(1, all_gpus + 1):
-        # Two boxes, so that GPUs without a link in their box are joined all the same.
+        # Two boxes, so that GPUs without a link inside their box are also connected.
         topology = build_topology(f"{machine.name}:boxes=2,gpus={gpus}")
         values = {"boxes": 2, "gpus": gpus}
         size = machine.recipe(**values).size()
@@ -90,7 +90,7 @@ def test_every_bandwidth_can_be_set(machine: BuilderSpec) -> None:
     assert all((link.bandwidth / Fraction(100, 7)).denominator == 1 for link in topology.links)
 
 
-def test_nics_of_the_dgx_a100_sit_behind_a_pcie_switch() -> None:
+def test_nics_of_the_dgx_a100_are_behind_a_pcie_switch() -> None:
     topology = build_topology("dgx-a100:nics=true")
     for gpu, switch in [(0, 0), (1, 0), (6, 3), (7, 3)]:
         assert bandwidth(topology, f"b1/gpu{gpu}", f"b1/pcie{switch}") == 32
@@ -108,7 +108,7 @@ def test_two_gpus_share_a_nic(machine: str) -> None:
     assert topology.egress[topology.number("ib")] == gpus * Fraction(25, 2)
 
 
-def test_the_hybrid_cube_mesh_has_six_nvlinks_a_gpu_and_one_ring_of_double_links() -> None:
+def test_the_hybrid_cube_mesh_has_six_nvlinks_per_gpu_and_one_ring_of_double_links() -> None:
     topology = build_topology("dgx-1:boxes=1")
     assert egress_of_gpus(topology) == {6 * 25}
     assert Counter(link.bandwidth for link in topology.links) == {25: 16, 50: 16}
@@ -126,7 +126,7 @@ def test_infinity_fabric_of_the_mi250() -> None:
     assert bandwidth(topology, "b0/gpu0", "b0/gpu2") == 0
 
 
-def test_mi250_with_half_of_each_box_keeps_the_links_among_it() -> None:
+def test_mi250_with_half_of_each_box_keeps_the_links_within_that_half() -> None:
     topology = build_topology("mi250:boxes=2,gpus=8")
     assert {node.id for node in topology.nodes} == {"ib", *(f"b{box}/gpu{gpu}" for box in (0, 1) for gpu in range(8))}
     assert len(topology.links) == 2 * (2 * 11 + 2 * 8)
@@ -134,7 +134,7 @@ def test_mi250_with_half_of_each_box_keeps_the_links_among_it() -> None:
 
 
 @pytest.mark.parametrize("machine", ["dgx-h100", "gb200-nvl72"])
-def test_nvls_is_said_of_the_nvswitches_only(machine: str) -> None:
+def test_only_nvswitches_support_nvls(machine: str) -> None:
     assert not any(node.multicast or node.aggregation for node in build_topology(f"{machine}:boxes=2").nodes)
     nodes = build_topology(f"{machine}:boxes=2,nvls=true").nodes
     able = {node.id for node in nodes if node.multicast and node.aggregation}

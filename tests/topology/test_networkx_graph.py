@@ -41,7 +41,7 @@ def test_parallel_edges_add_up(kind: type) -> None:
 
 
 @pytest.mark.parametrize("bandwidth", [np.int64(4), np.float64(4), np.float32(4), Fraction(4), "4"])
-def test_numbers_of_any_kind_are_exact(bandwidth: object) -> None:
+def test_numbers_of_any_type_are_exact(bandwidth: object) -> None:
     graph = nx.Graph()
     graph.add_edge(0, 1, bandwidth=bandwidth)
     topology = from_networkx(graph)
@@ -49,7 +49,7 @@ def test_numbers_of_any_kind_are_exact(bandwidth: object) -> None:
     json.dumps(topology_to_document(topology))
 
 
-def test_ids_may_be_integers_of_numpy() -> None:
+def test_numpy_integers_are_accepted_as_ids() -> None:
     graph = nx.Graph()
     graph.add_edge(np.int64(0), np.int32(1), bandwidth=1)
     topology = from_networkx(graph)
@@ -58,13 +58,13 @@ def test_ids_may_be_integers_of_numpy() -> None:
 
 
 @pytest.mark.parametrize("graph", ["x", None, {"nodes": []}, 3])
-def test_what_is_no_graph_is_refused(graph: object) -> None:
-    with pytest.raises(InputError, match=r" is no networkx graph; make one, or use TopologyBuilder$"):
+def test_a_value_that_is_not_a_graph_is_refused(graph: object) -> None:
+    with pytest.raises(InputError, match=r" is not a networkx graph; pass one, or use TopologyBuilder$"):
         from_networkx(graph)
 
 
 @pytest.mark.parametrize("name", [{}, {"name": ""}])
-def test_a_graph_without_a_name_is_called_graph(name: dict[str, str]) -> None:
+def test_the_default_name_of_a_graph_is_graph(name: dict[str, str]) -> None:
     graph = nx.cycle_graph(3)
     graph.graph |= name
     nx.set_edge_attributes(graph, 1, "bandwidth")
@@ -72,7 +72,7 @@ def test_a_graph_without_a_name_is_called_graph(name: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edges", "said"),
+    ("edges", "message"),
     [
         ([(0, 1, {})], 'graph: edges[0] (0 -> 1) has no "bandwidth"; give it one'),
         ([(0, 1, {3: 4})], 'graph: edges[0] (0 -> 1) has no "bandwidth"; give it one'),
@@ -87,15 +87,15 @@ def test_a_graph_without_a_name_is_called_graph(name: dict[str, str]) -> None:
         ([(0, 1, {"bandwidth": 1}), (2, 3, {"bandwidth": 1})], "graph: compute node 0 cannot reach compute node 2"),
     ],
 )
-def test_a_broken_rule_is_named(edges: list[tuple[object, object, dict[str, object]]], said: str) -> None:
+def test_a_violated_rule_is_named(edges: list[tuple[object, object, dict[str, object]]], message: str) -> None:
     graph = nx.Graph()
     graph.add_edges_from(edges)
     with pytest.raises(InputError) as caught:
         from_networkx(graph)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
 
 
-def test_keys_of_an_unmarked_graph_are_its_own_and_those_of_a_marked_one_are_checked() -> None:
+def test_keys_are_checked_only_if_the_graph_has_a_format_marker() -> None:
     graph = nx.Graph()
     graph.add_node(0, type="A100")
     graph.add_edge(0, 1, bandwidth="100Gb/s", delay=3)
@@ -109,7 +109,7 @@ def test_keys_of_an_unmarked_graph_are_its_own_and_those_of_a_marked_one_are_che
 
 
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,nics=true", "dgx-h100:nvls=true", "ring:nodes=3,bandwidth=1/3"])
-def test_node_link_data_of_networkx_is_our_format(spec: str) -> None:
+def test_node_link_data_of_networkx_is_a_topology_file(spec: str) -> None:
     topology = build_topology(spec)
     graph = to_networkx(topology)
     assert topology_from_document(nx.node_link_data(graph, edges="edges"), where="w") == topology
@@ -117,7 +117,7 @@ def test_node_link_data_of_networkx_is_our_format(spec: str) -> None:
     assert from_networkx(again) == topology
 
 
-def test_without_networkx_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_networkx_the_error_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     real_import = builtins.__import__
 
     def refuse(name: str, *rest: object) -> object:

@@ -74,7 +74,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     assert [link.latency_us for link in topology.links] == [Fraction(1, 2), None, None]
 
 
-def test_name_and_kind_and_unit_have_defaults(tmp_path: Path) -> None:
+def test_name_kind_and_unit_have_defaults(tmp_path: Path) -> None:
     topology = read(tmp_path, text(GOOD, head='"graph": {"format": "forestcoll.topology/1"}'))
     assert topology.name == "t.json"
     assert topology.bandwidth_unit == "GB/s"
@@ -82,7 +82,7 @@ def test_name_and_kind_and_unit_have_defaults(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("head", ['"graph": {"format": "forestcoll.topology/1"}', HEAD.replace('"t"', '""')])
-def test_a_topology_without_a_name_is_the_same_whatever_folder_it_is_in(tmp_path: Path, head: str) -> None:
+def test_the_default_name_does_not_depend_on_the_folder(tmp_path: Path, head: str) -> None:
     folders = [tmp_path, tmp_path / "other"]
     folders[1].mkdir()
     assert read(folders[0], text(GOOD, head=head)) == read(folders[1], text(GOOD, head=head))
@@ -95,7 +95,7 @@ def test_an_undirected_edge_is_full_duplex(tmp_path: Path) -> None:
     assert topology.links == (Link(0, 1, Fraction(25)), Link(1, 0, Fraction(25)))
 
 
-def test_without_directed_edges_are_one_way(tmp_path: Path) -> None:
+def test_without_the_key_directed_edges_are_one_way(tmp_path: Path) -> None:
     content = text(GOOD, edge(', "bandwidth": 3', '"b"', '"a"')).replace('"directed": false, ', "")
     assert [link.bandwidth for link in read(tmp_path, content).links] == [25, 3]
 
@@ -106,7 +106,7 @@ def test_parallel_edges_add_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("0", "0 must be greater than 0"),
         ("0.0", "0.0 must be greater than 0"),
@@ -126,12 +126,12 @@ def test_parallel_edges_add_up(tmp_path: Path) -> None:
         ("{}", "{} is not a number"),
     ],
 )
-def test_a_bandwidth_that_is_no_positive_number_is_refused(tmp_path: Path, value: str, said: str) -> None:
-    assert problem(tmp_path, text(edge(f', "bandwidth": {value}'))).startswith(f"edge 'a' -> 'b': bandwidth {said}")
+def test_a_bandwidth_that_is_not_a_positive_number_is_refused(tmp_path: Path, value: str, message: str) -> None:
+    assert problem(tmp_path, text(edge(f', "bandwidth": {value}'))).startswith(f"edge 'a' -> 'b': bandwidth {message}")
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (text(edge("")), "edges[0] ('a' -> 'b') has no \"bandwidth\""),
         (text(edge(', "bandwidth": 1, "latency_us": -1')), "edge 'a' -> 'b': latency_us -1 must be 0 or more"),
@@ -179,18 +179,18 @@ def test_a_bandwidth_that_is_no_positive_number_is_refused(tmp_path: Path, value
         ('{"graph": ' + "[" * 100_000, "JSON nested too deeply"),
     ],
 )
-def test_a_broken_rule_is_named(tmp_path: Path, content: str, said: str) -> None:
-    assert problem(tmp_path, content).startswith(said)
+def test_a_violated_rule_is_named(tmp_path: Path, content: str, message: str) -> None:
+    assert problem(tmp_path, content).startswith(message)
 
 
-def test_the_path_is_named_where_there_is_no_file(tmp_path: Path) -> None:
-    for path, said in [(tmp_path, "is a directory"), (tmp_path / "no.json", "no such file")]:
-        with pytest.raises(InputError, match=f"^{path}: {said}"):
+def test_the_error_for_a_missing_file_names_the_path(tmp_path: Path) -> None:
+    for path, message in [(tmp_path, "is a directory"), (tmp_path / "no.json", "no such file")]:
+        with pytest.raises(InputError, match=f"^{path}: {message}"):
             read_topology(path)
 
 
 @pytest.mark.parametrize("number", ["0.1", "0.12345678901234567890123456789", "-0.0", "1.50", "1e400", "2E-9", "7"])
-def test_numbers_in_attributes_are_written_back_digit_for_digit(tmp_path: Path, number: str) -> None:
+def test_numbers_in_attributes_keep_their_digits(tmp_path: Path, number: str) -> None:
     nodes = f'"nodes": [{{"id": "a", "temp": {number}, "float0": ["float0", {{"x": [{number}]}}]}}, {{"id": "b"}}]'
     topology = read(tmp_path, text(GOOD, nodes=nodes, head=HEAD.replace("{", f'{{"height": {number}, ')))
     write_topology(topology, tmp_path / "back.json")
@@ -203,8 +203,8 @@ def test_numbers_in_attributes_are_written_back_digit_for_digit(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
-def test_an_attribute_that_is_not_finite_is_refused_by_name(tmp_path: Path, number: str) -> None:
-    end = f"holds {number}, which is no JSON; give it a finite number"
+def test_an_attribute_that_is_not_finite_is_named(tmp_path: Path, number: str) -> None:
+    end = f"holds {number}, which JSON cannot represent; use a finite number"
     nodes = f'"nodes": [{{"id": "a", "temp": [{{"x": {number}}}]}}, {{"id": "b"}}]'
     assert problem(tmp_path, text(GOOD, nodes=nodes)) == f"node 'a': temp {end}"
     head = HEAD.replace("{", f'{{"height": {number}, ')
@@ -212,14 +212,16 @@ def test_an_attribute_that_is_not_finite_is_refused_by_name(tmp_path: Path, numb
 
 
 @pytest.mark.parametrize("ability", ["multicast", "aggregation"])
-def test_only_a_switch_has_abilities(tmp_path: Path, ability: str) -> None:
+def test_only_a_switch_can_multicast_or_aggregate(tmp_path: Path, ability: str) -> None:
     nodes = f'"nodes": [{{"id": "a", "{ability}": true}}, {{"id": "b"}}]'
-    said = f"compute node 'a': only a switch can have {ability}; make it one"
-    assert problem(tmp_path, text(GOOD, nodes=nodes)) == said
+    message = f"compute node 'a': only a switch can have {ability}; make the node a switch"
+    assert problem(tmp_path, text(GOOD, nodes=nodes)) == message
     assert len(read(tmp_path, text(GOOD, nodes=nodes.replace("true", "false"))).compute) == 2
 
 
-def test_a_topology_may_not_be_as_large_as_a_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_limit_of_a_topology_is_less_than_that_of_a_schedule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert MAX_TOPOLOGY_BYTES == 256 * 2**20
     monkeypatch.setattr(node_link, "MAX_TOPOLOGY_BYTES", 2**20)
     assert problem(tmp_path, " " * 2**20 + text(GOOD)) == "larger than the limit of 1 MiB"
@@ -262,19 +264,19 @@ def test_a_key_of_a_node_that_looks_like_a_mistake_is_refused(tmp_path: Path, ke
 
 
 @pytest.mark.parametrize("key", ["bw", "capacity", "cap", "weight", "speed", "rate", "bandwith", "Bandwidth"])
-def test_a_bandwidth_by_another_name_is_refused(tmp_path: Path, key: str) -> None:
-    said = f"edges[0] ('a' -> 'b') {rename(key, 'bandwidth', UNIT)}"
-    assert problem(tmp_path, text(edge(f', "{key}": 25'))) == said
+def test_a_bandwidth_under_another_key_is_refused(tmp_path: Path, key: str) -> None:
+    message = f"edges[0] ('a' -> 'b') {rename(key, 'bandwidth', UNIT)}"
+    assert problem(tmp_path, text(edge(f', "{key}": 25'))) == message
 
 
 @pytest.mark.parametrize("key", ["latency", "latency_ns", "delay", "latencyUs", "latency_su"])
-def test_a_latency_by_another_name_is_refused(tmp_path: Path, key: str) -> None:
-    said = f"edges[0] ('a' -> 'b') {rename(key, 'latency_us', MICROSECONDS + ', or give both')}"
-    assert problem(tmp_path, text(edge(f', "bandwidth": 25, "{key}": 3'))) == said
+def test_a_latency_under_another_key_is_refused(tmp_path: Path, key: str) -> None:
+    message = f"edges[0] ('a' -> 'b') {rename(key, 'latency_us', MICROSECONDS + ', or give both')}"
+    assert problem(tmp_path, text(edge(f', "bandwidth": 25, "{key}": 3'))) == message
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (text(GOOD, nodes='"nodes": [{"name": "a"}]'), f"nodes[0] {rename('name', 'id', '')}"),
         (text(GOOD, nodes='"nodes": [{"label": "a"}]'), f"nodes[0] {rename('label', 'id', '')}"),
@@ -292,11 +294,11 @@ def test_a_latency_by_another_name_is_refused(tmp_path: Path, key: str) -> None:
         (text(GOOD).replace('"edges"', '"arcs"'), rename("arcs", "edges")),
     ],
 )
-def test_other_keys_that_look_like_a_mistake_are_refused(tmp_path: Path, content: str, said: str) -> None:
-    assert problem(tmp_path, content) == said
+def test_other_keys_that_look_like_a_mistake_are_refused(tmp_path: Path, content: str, message: str) -> None:
+    assert problem(tmp_path, content) == message
 
 
-def test_a_key_is_an_attribute_where_the_known_key_is_there_too(tmp_path: Path) -> None:
+def test_a_similar_key_is_an_attribute_if_the_known_key_is_given_too(tmp_path: Path) -> None:
     nodes = (
         '"nodes": [{"id": "a", "kind": "compute", "type": "A100", "multicast": false, "multi_cast": 1}, '
         '{"id": "b", "name": "second", "rack": 3}, {"id": "s", "kind": "switch", "role": "leaf"}]'
@@ -315,7 +317,7 @@ def test_a_key_is_an_attribute_where_the_known_key_is_there_too(tmp_path: Path) 
     assert from_networkx(to_networkx(topology)) == topology
 
 
-def test_an_attribute_that_looks_like_a_key_left_out_is_read_back(tmp_path: Path) -> None:
+def test_an_attribute_similar_to_an_omitted_key_is_read_back(tmp_path: Path) -> None:
     builder = TopologyBuilder("t", attributes={"ports": 3})
     builder.add_duplex(builder.add_compute("a", type="A100", aggregates=1), builder.add_compute("b"), 1)
     topology = builder.build()
@@ -325,7 +327,7 @@ def test_an_attribute_that_looks_like_a_key_left_out_is_read_back(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
-def test_writing_and_reading_gives_the_same_and_always_the_same_bytes(tmp_path: Path, name: str) -> None:
+def test_a_written_topology_is_read_back_equal_and_its_bytes_are_deterministic(tmp_path: Path, name: str) -> None:
     topology = read(tmp_path, text(edge(', "bandwidth": 0.1, "latency_us": "1/3"')))
     (tmp_path / "other").mkdir()
     for path in (tmp_path / name, tmp_path / "other" / name):
@@ -334,14 +336,14 @@ def test_writing_and_reading_gives_the_same_and_always_the_same_bytes(tmp_path: 
     assert (tmp_path / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
 
 
-def test_gzip_holds_what_the_plain_file_holds(tmp_path: Path) -> None:
+def test_a_gzip_file_has_the_content_of_the_plain_file(tmp_path: Path) -> None:
     topology = read(tmp_path, text(GOOD))
     write_topology(topology, tmp_path / "plain.json")
     write_topology(topology, tmp_path / "packed.json.gz")
     assert gzip.decompress((tmp_path / "packed.json.gz").read_bytes()) == (tmp_path / "plain.json").read_bytes()
 
 
-def test_an_attribute_that_is_no_json_is_refused_and_nothing_written(tmp_path: Path) -> None:
+def test_an_attribute_that_is_not_json_is_refused_and_no_file_is_written(tmp_path: Path) -> None:
     builder = TopologyBuilder("t", attributes={"when": object()})
     builder.add_duplex(builder.add_compute(0), builder.add_compute(1), 1)
     with pytest.raises(InputError, match=r"^t: an attribute cannot be written: "):
@@ -358,7 +360,7 @@ ids = st.one_of(st.integers(), st.text())
     st.lists(exact_numbers, min_size=12, max_size=12),
     st.none() | exact_numbers,
 )
-def test_exact_numbers_survive_a_document(
+def test_exact_numbers_are_read_back_from_a_document(
     nodes: list[int | str], bandwidths: list[Fraction], latency: Fraction | None
 ) -> None:
     builder = TopologyBuilder("t")

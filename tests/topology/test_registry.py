@@ -86,11 +86,11 @@ def test_every_builder_is_listed_by_name() -> None:
 
 
 @pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
-def test_a_builder_says_all_that_a_list_needs(spec: BuilderSpec) -> None:
+def test_every_builder_has_a_complete_description(spec: BuilderSpec) -> None:
     texts = [spec.summary, spec.source, *(parameter.meaning for parameter in spec.parameters)]
     texts += [parameter.default_text for parameter in spec.parameters]
     assert all(text and "\n" not in text and "|" not in text for text in texts)
-    assert spec.name == "diamond" or any(parameter.is_size for parameter in spec.parameters)  # it has one size only
+    assert spec.name == "diamond" or any(parameter.is_size for parameter in spec.parameters)  # it has a fixed size
     assert any(parameter.name.endswith("bandwidth") for parameter in spec.parameters)
 
 
@@ -107,7 +107,7 @@ def test_a_builder_builds_with_its_defaults(spec: BuilderSpec) -> None:
 
 
 @pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
-def test_a_default_written_out_changes_nothing(spec: BuilderSpec) -> None:
+def test_a_parameter_at_its_default_value_does_not_change_the_topology(spec: BuilderSpec) -> None:
     stated = [f"{each.name}={each.default_text}" for each in spec.parameters if each.default is not None]
     assert build_topology(f"{spec.name}:{','.join(stated)}") == build_topology(spec.name)
 
@@ -126,11 +126,11 @@ def test_a_default_written_out_changes_nothing(spec: BuilderSpec) -> None:
         ("dragonfly:groups=3", "dragonfly:routers=4,nodes=2,global_links=2,groups=3"),
     ],
 )
-def test_a_topology_is_called_by_its_spec_in_normal_form(spec: str, name: str) -> None:
+def test_the_name_of_a_topology_is_its_normalized_spec(spec: str, name: str) -> None:
     assert build_topology(spec).name == name
 
 
-def test_a_bandwidth_of_a_builder_may_have_a_unit() -> None:
+def test_a_bandwidth_parameter_can_have_a_unit() -> None:
     topology = build_topology("ring:nodes=4,bandwidth=400Gb/s")
     assert topology == build_topology("ring:nodes=4,bandwidth=50")
     assert topology.name == "ring:nodes=4,bandwidth=50"
@@ -140,7 +140,7 @@ def test_a_bandwidth_of_a_builder_may_have_a_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "message"),
     [
         ("dgx-a10", "'dgx-a10': no such builder or file; did you mean 'dgx-a100'? 'forestcoll topologies' lists"),
         ("DGX-H100:boxes=2", "'DGX-H100': no such builder or file; did you mean 'dgx-h100'?"),
@@ -205,11 +205,11 @@ def test_a_bandwidth_of_a_builder_may_have_a_unit() -> None:
         ("complete:nodes=1000000", "complete:nodes=1000000: has 999999000000 one-way links; make it smaller, 4194304"),
     ],
 )
-def test_a_bad_spec_is_refused(spec: str, said: str) -> None:
-    assert problem(spec).startswith(said)
+def test_an_invalid_spec_is_refused(spec: str, message: str) -> None:
+    assert problem(spec).startswith(message)
 
 
-def test_the_largest_networks_are_refused_before_they_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_networks_are_refused_before_they_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError
 
@@ -217,7 +217,7 @@ def test_the_largest_networks_are_refused_before_they_are_built(monkeypatch: pyt
     assert "make it smaller" in problem(f"dgx-h100:boxes={MAX_COMPUTE}")
 
 
-def test_a_file_is_a_topology_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_accepted_as_a_topology(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     topology = build_topology("ring:nodes=3,bandwidth=25/3")
     for name in ("t.json", "t.json.gz", "plain", "ring:odd"):
         write_topology(topology, tmp_path / name)
@@ -227,7 +227,7 @@ def test_a_file_is_a_topology_argument(tmp_path: Path, monkeypatch: pytest.Monke
     assert load_topology("ring:nodes=3,bandwidth=25/3") == topology
 
 
-def test_what_looks_like_a_file_is_one(tmp_path: Path) -> None:
+def test_an_argument_that_looks_like_a_path_is_a_path(tmp_path: Path) -> None:
     assert problem("no.json") == "no.json: no such file; check the name"
     assert problem("no.gz").startswith("no.gz: no such file")
     assert problem("folder/ring").startswith("folder/ring: no such file")
@@ -235,7 +235,7 @@ def test_what_looks_like_a_file_is_one(tmp_path: Path) -> None:
     assert "not a file name" in problem("a\0b.json")
 
 
-def test_a_path_is_a_file_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_object_is_always_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     topology = build_topology("ring:nodes=3")
     write_topology(topology, tmp_path / "torus")
     assert load_topology(tmp_path / "torus") == topology
@@ -246,14 +246,14 @@ def test_a_path_is_a_file_whatever_its_name(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("value", [None, 3, ["ring"], b"ring"])
-def test_what_cannot_be_a_topology_is_refused(value: object) -> None:
+def test_an_argument_of_another_type_is_refused(value: object) -> None:
     with pytest.raises(InputError) as caught:
         load_topology(value)
     kinds = "a builder's spec, a file, a networkx graph or a Topology"
     assert str(caught.value) == f"topology is {shown(value)}; expected {kinds}"
 
 
-def test_a_topology_is_itself() -> None:
+def test_a_topology_is_returned_unchanged() -> None:
     topology = build_topology("ring:nodes=3")
     assert load_topology(topology) is topology
     apart = TopologyBuilder("apart")
@@ -263,19 +263,19 @@ def test_a_topology_is_itself() -> None:
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-def test_a_graph_of_networkx_is_a_topology(kind: type) -> None:
+def test_a_networkx_graph_is_accepted_as_a_topology(kind: type) -> None:
     graph = kind([("a", "b", {"bandwidth": "8Gb/s"}), ("b", "a", {"bandwidth": 1})])
     assert {link.bandwidth for link in load_topology(graph).links} == {2 if kind is nx.MultiGraph else 1}
 
 
-def test_compute_nodes_of_a_graph_must_reach_each_other_unless_a_part_is_asked_for() -> None:
+def test_compute_nodes_of_a_graph_must_reach_each_other_unless_ranks_are_given() -> None:
     graph = nx.Graph([(0, 1, {"bandwidth": 1}), (2, 3, {"bandwidth": 1})])
     assert len(load_topology(graph, connected=False).compute) == 4
     with pytest.raises(InputError, match=r"^graph: compute node 0 cannot reach compute node 2; add links on the way$"):
         load_topology(graph)
 
 
-def test_a_folder_does_not_hide_a_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_the_same_name_does_not_hide_a_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ring").mkdir()
     monkeypatch.chdir(tmp_path)
     assert load_topology("ring").name == "ring:nodes=8"
@@ -304,7 +304,7 @@ class Star(Recipe):
 
 
 @pytest.mark.usefixtures("clean_registry")
-def test_a_new_builder_needs_nothing_but_its_declaration() -> None:
+def test_a_new_builder_needs_only_its_declaration() -> None:
     topology_builder("star", summary="a star", source="a unit")(Star)
     assert "star" in [spec.name for spec in builders()]
     assert len(build_topology("star:nodes=5").links) == 10
@@ -313,7 +313,7 @@ def test_a_new_builder_needs_nothing_but_its_declaration() -> None:
 
 
 @pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
-def test_the_module_of_a_builder_has_its_name(spec: BuilderSpec) -> None:
+def test_a_builder_and_its_module_have_the_same_name(spec: BuilderSpec) -> None:
     package = {"machine": "machines", "family": "families"}[spec.group]
     assert spec.recipe.__module__ == f"forestcoll.topology.{package}.{spec.name.replace('-', '_')}"
 
@@ -327,7 +327,7 @@ def test_the_module_of_a_builder_has_its_name(spec: BuilderSpec) -> None:
         ("load_topology(load_topology('ring'))", ["_direct", "ring"]),
     ],
 )
-def test_only_the_builder_that_is_asked_for_is_imported(call: str, modules: list[str]) -> None:
+def test_only_the_requested_builder_is_imported(call: str, modules: list[str]) -> None:
     code = (
         f"import sys\nfrom forestcoll.topology.registry import load_topology\n{call}\n"
         "inside = ('.machines.', '.families.')\n"

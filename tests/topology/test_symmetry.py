@@ -1,4 +1,4 @@
-"""The value that names a group: its order and its elements."""
+"""The value type of a group of symmetries: its order and its elements."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def test_elements_are_all_products_of_powers_and_the_identity_comes_first() -> N
     assert elements[4] == [4, 5, 3, 1, 2, 0]
 
 
-def test_a_symmetry_shows_itself_in_one_line() -> None:
+def test_the_repr_of_a_symmetry_is_one_line() -> None:
     shifts = (_shift(2, [3, 4, 5, 0, 1, 2]), _shift(3, [1, 2, 0, 4, 5, 3]))
     assert repr(Symmetry(shifts)) == "Symmetry(order 6 = 2 x 3)"
     assert repr(Symmetry(shifts[:1])) == "Symmetry(order 2)"

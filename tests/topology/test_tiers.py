@@ -8,19 +8,19 @@ from forestcoll.topology.families._draws import Draws
 from forestcoll.topology.registry import build_topology
 
 
-def test_a_seed_tells_a_platform() -> None:
+def test_a_seed_determines_the_platform() -> None:
     assert build_topology("tiers:seed=4") == build_topology("tiers:seed=4")
     links = [build_topology(f"tiers:seed={seed}").links for seed in range(6)]
     assert all(one != other for one, other in pairwise(links))
 
 
-def test_draws_are_those_of_splitmix64() -> None:
+def test_draws_equal_those_of_splitmix64() -> None:
     # the first outputs of the reference implementation for the seed 1234567
     draws = Draws(1234567)
     assert [draws._next() for _ in range(3)] == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 
-def test_draws_reach_both_ends_and_nothing_beyond() -> None:
+def test_draws_include_both_ends_of_the_range() -> None:
     draws = Draws(0)
     assert {draws.integer(3, 7) for _ in range(300)} == {3, 4, 5, 6, 7}
 
@@ -42,7 +42,7 @@ def test_platforms_have_their_size_and_connect_all_nodes(seed: int) -> None:
     assert len(reached) == len(topology.nodes)
 
 
-def test_bandwidths_are_drawn_between_the_slowest_and_all() -> None:
+def test_bandwidths_are_drawn_from_the_slowest_to_the_full_bandwidth() -> None:
     topology = build_topology("tiers:seed=9,slowest=50,local_bandwidth=8")
     local = [node for node, each in enumerate(topology.nodes) if each.attributes["tier"] == "local"]
     inside = [link.bandwidth for link in topology.links if link.source in local and link.target in local]
@@ -63,6 +63,6 @@ def test_routers_are_switches() -> None:
         ("tiers:wide=1,areas=0", "there are fewer than two nodes; make the wide network larger"),
     ],
 )
-def test_platforms_of_nothing_are_refused(spec: str, complaint: str) -> None:
+def test_platforms_with_fewer_than_two_compute_nodes_are_refused(spec: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         build_topology(spec)

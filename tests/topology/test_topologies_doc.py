@@ -12,7 +12,7 @@ DOC = Path(__file__).parents[2] / "docs" / "topologies.md"
 
 
 def tables(group: str) -> str:
-    """The tables of a group of builders as they must stand in the document."""
+    """Return the tables of a group of builders as the document must show them."""
     specs = [spec for spec in builders() if spec.group == group]
     lines = ["| builder | builds | bandwidths and definition from |", "| --- | --- | --- |"]
     lines += [f"| `{spec.name}` | {spec.summary} | {spec.source} |" for spec in specs]
@@ -28,13 +28,13 @@ def parameter_rows(spec: BuilderSpec) -> list[str]:
 
 
 @pytest.mark.parametrize("group", ["machine", "family"])
-def test_the_tables_are_those_of_the_registry(group: str) -> None:
+def test_the_tables_equal_those_of_the_registry(group: str) -> None:
     text = DOC.read_text()
     begin, end = f"<!-- {group} tables: begin -->\n", f"\n<!-- {group} tables: end -->"
     assert text[text.index(begin) + len(begin) : text.index(end)] == tables(group)
 
 
-def test_every_spec_that_the_document_shows_builds() -> None:
+def test_every_spec_in_the_document_builds() -> None:
     names = "|".join(spec.name for spec in builders())
     specs = re.findall(rf"[` ]((?:{names}):[^\s`]*=[^\s`]*)", DOC.read_text())
     assert len(specs) >= 5
@@ -56,7 +56,7 @@ def test_the_networkx_example_makes_a_topology(tmp_path: Path, monkeypatch: pyte
     (block,) = blocks("python")
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {}
-    exec(compile(block, str(DOC), "exec"), namespace)  # noqa: S102 (the example is ours)
+    exec(compile(block, str(DOC), "exec"), namespace)  # noqa: S102 (our own example)
     topology = namespace["topology"]
     assert isinstance(topology, Topology)
     assert isinstance(namespace["graph"], nx.Graph)

@@ -40,14 +40,19 @@ MAX_PORTS = 64
 
 @dataclass(frozen=True)
 class Frontier:
-    """The Pareto frontier of a size and a degree.
+    """The best networks of a size and a degree: the Pareto frontier in the number of steps and in the bandwidth time.
 
     Attributes:
-        nodes: N.
-        degree: d.
+        nodes: the number of nodes N.
+        degree: the degree d, the number of links that leave each node.
         bidirectional: whether the search was for bidirectional networks only.
-        members: the networks for which no other network is at least as good in both steps and T_B. They are sorted by
-            increasing steps, which is also decreasing T_B.
+        members: the networks for which no other network is at least as good in both the steps (T_L) and the bandwidth
+            factor (T_B in units of M/B). They are sorted by increasing steps, which is also decreasing T_B.
+
+    Example:
+        >>> frontier = find_topologies(12, 2)
+        >>> [(each.name, each.cost.steps, str(each.cost.bandwidth_factor)) for each in frontier.members]
+        [('Π(2,12)', 3, '7/6'), ('Cayley(2,12)', 4, '11/12')]
     """
 
     nodes: int
@@ -57,11 +62,16 @@ class Frontier:
 
 
 class TopologyFinder:
-    """A search that stores all intermediate frontiers for later calls.
+    """A search for networks (*Efficient direct-connect topologies*, §5.4) that reuses its results in later calls.
 
     Args:
         bidirectional: use bidirectional networks only.
         published_only: use the base networks of the paper only.
+
+    Example:
+        >>> finder = TopologyFinder(bidirectional=True)
+        >>> [finder.find(nodes, 4).members[0].name for nodes in (4, 6, 8)]
+        ['BiRing(4,4)', 'DistReg(4,6)', 'K(4,4)']
     """
 
     def __init__(self, *, bidirectional: bool = False, published_only: bool = False) -> None:
@@ -73,6 +83,10 @@ class TopologyFinder:
 
     def find(self, nodes: int, degree: int) -> Frontier:
         """Return the frontier of networks with `nodes` nodes, each with `degree` outgoing and `degree` incoming links.
+
+        Args:
+            nodes: the number of nodes N.
+            degree: the degree d.
 
         Raises:
             InputError: a number is out of range.
@@ -171,11 +185,26 @@ class TopologyFinder:
 
 
 def find_topologies(nodes: int, degree: int, *, bidirectional: bool = False, published_only: bool = False) -> Frontier:
-    """Return the frontier of networks with `nodes` nodes, each with `degree` outgoing and `degree` incoming links.
+    """Find the best networks of a size and a degree for allgather and allreduce (§5.4 of the direct-connect paper).
+
+    Args:
+        nodes: the number of nodes N.
+        degree: the degree d: the number of links that leave each node, and that enter each node.
+        bidirectional: use bidirectional networks only.
+        published_only: use the base networks of the paper only.
+
+    Returns:
+        The networks, from the fewest steps to the least bandwidth time. `topology_of` and `schedule_of` make the
+        network and its schedule.
 
     Raises:
         InputError: a number is out of range.
         NoSolutionError: no such network is known. The message names the nearest size with a network.
+
+    Example:
+        >>> best = find_topologies(8, 2).members[0]
+        >>> best.name, best.cost.steps, str(best.cost.bandwidth_factor)
+        ('Cayley(2,8)', 3, '7/8')
     """
     return TopologyFinder(bidirectional=bidirectional, published_only=published_only).find(nodes, degree)
 

@@ -115,42 +115,42 @@ def _unions(
     yield from _unions(brought, port + 1, size + 1, union | brought[:, port])
 
 
-def cayley_cost(onward: IntArray, back: IntArray) -> Cost | None:
+def cayley_cost(successors: IntArray, predecessors: IntArray) -> Cost | None:
     """Return `breadth_first_cost` of a Cayley graph, counted at one node, because all nodes are equivalent.
 
     Args:
-        onward: row i holds x * g_i for every element x.
-        back: row i holds x * g_i^-1 for every element x.
+        successors: row i holds x * g_i for every element x.
+        predecessors: row i holds x * g_i^-1 for every element x.
 
     Raises:
         ValueError: the degree is more than `MAX_DEGREE`.
     """
-    degree, nodes = onward.shape
+    degree, nodes = successors.shape
     if degree > MAX_DEGREE:
         raise ValueError(f"degree {degree} is more than {MAX_DEGREE}")
-    apart = _distances_from_first(onward)
-    if apart is None:
+    distances = _distances_from_first(successors)
+    if distances is None:
         return None
-    # Shard v^-1 = y is at distance apart[y] from node 0, and at distance apart[y * g^-1] from the source of arc g.
+    # Shard v^-1 = y is distances[y] from node 0, and distances[y * g^-1] from the source of arc g.
     arcs = np.zeros(nodes, dtype=np.int64)
     for port in range(degree):
-        arcs |= (apart[back[port]] == apart - 1).astype(np.int64) << port
-    steps = int(apart.max())
-    counts = np.bincount((apart << degree) + arcs, minlength=(steps + 1) << degree).reshape(steps + 1, -1)[1:]
+        arcs |= (distances[predecessors[port]] == distances - 1).astype(np.int64) << port
+    steps = int(distances.max())
+    counts = np.bincount((distances << degree) + arcs, minlength=(steps + 1) << degree).reshape(steps + 1, -1)[1:]
     return Cost(steps, Fraction(degree, nodes) * _sum_of_loads(counts, degree))
 
 
-def _distances_from_first(onward: IntArray) -> npt.NDArray[np.int64] | None:
-    apart = np.full(onward.shape[1], -1, dtype=np.int64)
-    apart[0] = 0
+def _distances_from_first(successors: IntArray) -> npt.NDArray[np.int64] | None:
+    distances = np.full(successors.shape[1], -1, dtype=np.int64)
+    distances[0] = 0
     frontier = np.zeros(1, dtype=np.int64)
     steps = 0
     while len(frontier):
         steps += 1
-        ahead = onward[:, frontier].ravel()
-        apart[ahead[apart[ahead] < 0]] = steps
-        frontier = np.flatnonzero(apart == steps)
-    return None if (apart < 0).any() else apart
+        reached = successors[:, frontier].ravel()
+        distances[reached[distances[reached] < 0]] = steps
+        frontier = np.flatnonzero(distances == steps)
+    return None if (distances < 0).any() else distances
 
 
 def _sum_of_loads(counts: npt.NDArray[np.int64], degree: int) -> Fraction:

@@ -30,17 +30,17 @@ class PathRates:
 
 def path_rates(wiring: Wiring) -> PathRates:
     """Return the rates of an all-to-all on a strongly connected network."""
-    apart = distances_from(wiring)
-    bound = Fraction(wiring.nodes * wiring.degree, int(apart.sum(dtype=np.int64)))
-    return PathRates(bound, 1 / _greatest_load(wiring, apart))
+    distances = distances_from(wiring)
+    bound = Fraction(wiring.nodes * wiring.degree, int(distances.sum(dtype=np.int64)))
+    return PathRates(bound, 1 / _greatest_load(wiring, distances))
 
 
 def distances_from(wiring: Wiring) -> npt.NDArray[np.int16]:
     """Return the distances: row u, column v holds the distance from v to u."""
     nodes = wiring.nodes
-    apart = np.full((nodes, nodes), -1, dtype=np.int16)
+    distances = np.full((nodes, nodes), -1, dtype=np.int16)
     reached = np.eye(nodes, dtype=np.bool_)
-    apart[reached] = 0
+    distances[reached] = 0
     hops = 0
     while True:
         hops += 1
@@ -49,19 +49,19 @@ def distances_from(wiring: Wiring) -> npt.NDArray[np.int16]:
             near = near | reached[wiring.entering[:, port]]
         fresh = near & ~reached
         if not fresh.any():
-            return apart
-        apart[fresh] = hops
+            return distances
+        distances[fresh] = hops
         reached |= fresh
 
 
-def _greatest_load(wiring: Wiring, apart: npt.NDArray[np.int16]) -> float:
+def _greatest_load(wiring: Wiring, distances: npt.NDArray[np.int16]) -> float:
     """Return the load of the busiest arc if every node sends one unit to every other node."""
     nodes, degree = wiring.nodes, wiring.degree
     brought = np.ones((nodes, nodes))  # row u, column v: data of v that arrives at u, final or to forward
     loads = np.zeros(nodes * degree)
-    for hops in range(int(apart.max()), 0, -1):
-        targets, sources = np.nonzero(apart == hops)
-        nearer = apart[wiring.entering[targets], sources[:, None]] == hops - 1
+    for hops in range(int(distances.max()), 0, -1):
+        targets, sources = np.nonzero(distances == hops)
+        nearer = distances[wiring.entering[targets], sources[:, None]] == hops - 1
         part = brought[targets, sources] / nearer.sum(axis=1)
         for port in range(degree):
             fed = nearer[:, port]

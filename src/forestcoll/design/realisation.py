@@ -14,14 +14,26 @@ from forestcoll.design.measure import Cost
 from forestcoll.design.sends import step_schedule
 from forestcoll.errors import InputError, InternalError
 from forestcoll.progress import SILENT, Progress
-from forestcoll.schedule.steps.composition import carried_over, combined, is_own_transpose, reversed_steps
+from forestcoll.schedule.steps.composition import combined, is_own_transpose, mapped_to, reversed_steps
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 from forestcoll.verification import verify
 
 
 def topology_of(construction: Construction) -> Topology:
-    """Return the network with all links of bandwidth 1, under the name of the expression."""
+    """Return the network of a construction as a topology; its name is that of the construction.
+
+    Args:
+        construction: a member of a `Frontier`.
+
+    Returns:
+        The network, in which the bandwidth of each arc is 1; parallel arcs are one link.
+
+    Example:
+        >>> from forestcoll import find_topologies
+        >>> topology_of(find_topologies(8, 2).members[0])
+        Topology('Cayley(2,8)', 8 compute nodes, 0 switches, 16 links, GB/s)
+    """
     return construction.wiring.topology(construction.name)
 
 
@@ -41,13 +53,24 @@ def predicted_cost(construction: Construction, collective: Collective | str) -> 
 def schedule_of(
     construction: Construction, collective: Collective | str = Collective.ALLGATHER, *, progress: Progress = SILENT
 ) -> StepSchedule:
-    """Return a verified schedule of an allgather, a reduce-scatter or an allreduce.
+    """Return a verified schedule on the network of a construction, with the predicted cost.
 
-    Its cost equals the predicted cost.
+    Args:
+        construction: a member of a `Frontier`.
+        collective: an allgather, a reduce-scatter or an allreduce.
+        progress: receives progress reports.
+
+    Returns:
+        The schedule, on the topology that `topology_of` returns.
 
     Raises:
         InputError: the collective has a root.
-        InternalError: the schedule is wrong or has another cost, which is a defect of this package.
+        InternalError: the schedule is wrong or has another cost, which is a defect of forestcoll.
+
+    Example:
+        >>> from forestcoll import find_topologies
+        >>> schedule_of(find_topologies(8, 2).members[0], "allreduce").steps
+        6
     """
     kind = _without_root(collective)
     progress.begin("making the schedule")
@@ -95,4 +118,4 @@ def _reduce_scatter(construction: Construction, topology: Topology, allgather: S
         return backwards
     image = np.empty_like(mirror)
     image[mirror] = np.arange(len(mirror), dtype=mirror.dtype)
-    return carried_over(backwards, topology, image.tolist())
+    return mapped_to(backwards, topology, image.tolist())

@@ -167,13 +167,13 @@ class Wiring:
 
 def is_mirror(wiring: Wiring, image: IntArray) -> bool:
     """Return whether `image` maps the arcs of a network to the arcs of its transpose (Definition 6)."""
-    turned = image[wiring.targets_of_arcs].astype(np.int64) * wiring.nodes + image[wiring.sources_of_arcs]
-    return bool(np.array_equal(np.sort(turned), np.sort(wiring.pairs)))
+    reversed_arcs = image[wiring.targets_of_arcs].astype(np.int64) * wiring.nodes + image[wiring.sources_of_arcs]
+    return bool(np.array_equal(np.sort(reversed_arcs), np.sort(wiring.pairs)))
 
 
 def mirror_of_arcs(wiring: Wiring, image: IntArray) -> IntArray:
     """Return, for each arc from u to w, an arc from image[w] to image[u]. Parallel arcs get different images."""
-    turned = image[wiring.targets_of_arcs].astype(np.int64) * wiring.nodes + image[wiring.sources_of_arcs]
-    matched = np.empty(len(turned), dtype=np.int32)
-    matched[np.argsort(turned, kind="stable")] = np.argsort(wiring.pairs, kind="stable")
+    reversed_arcs = image[wiring.targets_of_arcs].astype(np.int64) * wiring.nodes + image[wiring.sources_of_arcs]
+    matched = np.empty(len(reversed_arcs), dtype=np.int32)
+    matched[np.argsort(reversed_arcs, kind="stable")] = np.argsort(wiring.pairs, kind="stable")
     return matched

@@ -16,8 +16,8 @@ class Verdict:
     Attributes:
         fault: the first fault, or None if the program is right.
         placement: `in place` or `out of place` if the fault occurs in only one of them; the other may be right.
-        instructions: how many instructions the program has.
-        messages: how many of the instructions send a message.
+        instructions: the number of instructions.
+        messages: the number of instructions that send a message.
     """
 
     fault: Fault | None

@@ -21,7 +21,7 @@ class Clocks:
     """The rows of all actors: first blocks, then helpers, then starts of ranks."""
 
     def __init__(self, program: Program, blocks: Iterable[tuple[int, int]]) -> None:
-        """Start before the first instruction: a block knows that its own rank has started."""
+        """Start before the first instruction: the start of a rank is before all blocks of the rank."""
         owners = [rank for rank, _ in blocks]
         ports = [number for number, each in enumerate(program.channels) if each.kind is ChannelKind.PORT]
         self.helpers = {number: len(owners) + place for place, number in enumerate(ports)}

@@ -52,15 +52,15 @@ def fault_of_data(run: Run) -> Fault | None:
 
 
 @dataclass
-class _Meeting:
-    """A barrier that some blocks have reached in the present turn: their joined rows, and the actors."""
+class _BarrierState:
+    """A barrier that some of its blocks have reached: their joined rows, and the actors."""
 
     row: Row
     actors: list[int] = field(default_factory=list)
 
 
 class _Execution:
-    """The state of a run: data, clocks, accesses, and messages and signals on their way."""
+    """The state of a run: data, clocks, accesses, and messages and signals in transit."""
 
     def __init__(self, run: Run) -> None:
         self.run, self.program, self.memory = run, run.program, run.memory
@@ -82,7 +82,7 @@ class _Execution:
         self.kept: dict[Place, Row] = {}
         self.released: dict[tuple[int, int], list[tuple[int, Row]]] = {}
         self.acquired: dict[tuple[int, int], int] = {}
-        self.meetings: dict[tuple[int, int], _Meeting] = {}
+        self.meetings: dict[tuple[int, int], _BarrierState] = {}
         self.place: Place = (0, 0, 0)
         self.places: dict[tuple[int, int], Place] = {}
 
@@ -97,7 +97,7 @@ class _Execution:
             self._meet(actor, rank, instruction.barrier)
         if instruction.places:
             self._move(actor, instruction)
-        self._tell(actor, rank, instruction)
+        self._signal_others(actor, rank, instruction)
 
     def _wait(self, actor: int, rank: int, instruction: Instruction) -> None:
         at_once = bool(instruction.places)
@@ -137,7 +137,7 @@ class _Execution:
         """Reach a barrier; the last actor to reach it gives all actors the joined row."""
         key = rank, barrier.number
         row = self.clocks.row_for_others(actor, done=True)
-        meeting = self.meetings.setdefault(key, _Meeting(row))
+        meeting = self.meetings.setdefault(key, _BarrierState(row))
         np.maximum(meeting.row, row, out=meeting.row)
         meeting.actors.append(actor)
         if len(meeting.actors) == barrier.blocks:
@@ -149,7 +149,7 @@ class _Execution:
     def _move(self, actor: int, instruction: Instruction) -> None:
         channel = instruction.channel
         if channel is not None and self.program.channels[channel].kind is ChannelKind.PORT:
-            actor = self._hand_over(actor, channel)
+            actor = self._helper_after(actor, channel)
         self.places[actor, self.clocks.ticks[actor]] = self.place
         values: Values | None = None
         for source in instruction.sources:
@@ -169,8 +169,8 @@ class _Execution:
             return False
         return self.memory.of_span(source) == self.memory.of_span(target)
 
-    def _hand_over(self, actor: int, channel: int) -> int:
-        """Make the helper of a PORT channel continue after what `actor` knows, and return the helper."""
+    def _helper_after(self, actor: int, channel: int) -> int:
+        """Order the helper of a PORT channel after all that is before `actor`, and return the helper."""
         helper = self.clocks.helpers[channel]
         self.clocks.begin(helper, meets=True)
         self.clocks.join(helper, self.clocks.row_for_others(actor, done=False), at_once=True)
@@ -192,7 +192,7 @@ class _Execution:
             values = self.data.at(cells)
             if values.hold_nothing():
                 cell = cells.start + int(np.argmax(values.patterns == NOTHING))
-                self._stop("unwritten-read", f"reads {self.memory.name(cell)}, which nothing was written to")
+                self._stop("unwritten-read", f"reads {self.memory.name(cell)}, which was not written before")
             yield values
 
     def _spans(self, place: Span | Multicast) -> Sequence[Span]:
@@ -243,10 +243,10 @@ class _Execution:
         row[self.clocks.start_of(self.memory.rank_of(cells.start))] = 1
         return row
 
-    def _tell(self, actor: int, rank: int, instruction: Instruction) -> None:
+    def _signal_others(self, actor: int, rank: int, instruction: Instruction) -> None:
         for channel in instruction.signals:
             if self.program.channels[channel].kind is ChannelKind.PORT:
-                helper = self._hand_over(actor, channel)
+                helper = self._helper_after(actor, channel)
                 row = self.clocks.row_for_others(helper, done=True)
             else:
                 row = self.clocks.row_for_others(actor, done=True)
@@ -267,13 +267,13 @@ class _Execution:
         name = self.memory.name(cell)
         if who >= self.clocks.first_start:
             rank = who - self.clocks.first_start
-            self._stop("before-start", f"{does} {name} without knowing that rank {rank} has started")
+            self._stop("before-start", f"{does} {name} without waiting until rank {rank} has started")
         other = instruction_name(self.program, *self.places[who, when])
         what = "reads" if read else "writes"
-        self._stop("race", f"{does} {name} while {other} {what} it: nothing says which comes first")
+        self._stop("race", f"{does} {name} while {other} {what} it; the order of the two is not defined")
 
     def end(self) -> None:
-        """Check the content of the outputs, and that all of it is present when each rank ends."""
+        """Check the content of the outputs, and that each rank has its whole output when it ends."""
         for rank in range(len(self.program.ranks)):
             wanted = symbols.expected(self.program, rank, self.patterns)
             cells = self.memory.cells(rank, Buffer.OUTPUT, 0, len(wanted.patterns))
@@ -288,7 +288,7 @@ class _Execution:
         holds = self.patterns.name(MIXED if pattern == MIXED else pattern, index)
         needs = self.patterns.name(int(wanted.patterns[place]), int(wanted.indices[place]))
         more = f" ({count - 1} more chunks of it are wrong)" if count > 1 else ""
-        message = f"{self.memory.name(cell)} holds {holds} in the end; it must hold {needs}{more}"
+        message = f"{self.memory.name(cell)} holds {holds} at the end; it must hold {needs}{more}"
         writer = int(self.accesses.writers[cell]), int(self.accesses.written[cell])
         if writer in self.places:
             raise _Stop(fault_at("wrong-data", f"wrote it last: {message}", self.program, self.places[writer]))
@@ -313,7 +313,7 @@ class _Execution:
         if len(late):
             cell = first + int(late[0])
             place = self.places[int(self.accesses.writers[cell]), int(self.accesses.written[cell])]
-            message = f"writes {self.memory.name(cell)}, and rank {rank} may have ended before that is done"
+            message = f"writes {self.memory.name(cell)}, and rank {rank} may end before this is done"
             raise _Stop(fault_at("after-end", message, self.program, place))
 
 

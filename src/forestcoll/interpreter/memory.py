@@ -20,7 +20,7 @@ class Memory:
         program: the program that owns the memory.
         in_place: whether input and output share cells.
         starts: for each rank, the first cell of its input, its output and its scratch buffer.
-        size: how many cells there are.
+        size: the number of cells.
         rank_starts: the first cell of each rank, and one past the last cell.
     """
 

@@ -1,15 +1,14 @@
-"""How far a program runs, independent of the speed of the ranks: an order in which it runs, or where it stops.
+"""An order in which a program runs to its end, or the point where it stops; it does not depend on the speed of ranks.
 
 Every instruction waits for things that stay present until the instruction takes them, and that no other block can take.
 (The program is well formed: each end of a channel belongs to one block, and one block acquires each semaphore.) So an
 instruction that can be done stays possible until it is done, and any two orders can be completed to a common one. If
-one order comes to the end, all do; if one stops, all stop at the same instructions. One order therefore decides for
-all.
+one order comes to the end, all do; if one stops, all stop at the same instructions. So it is enough to try one order.
 
 Messages move piece by piece. A piece has as many chunks as fit a slot, or the rest. A FIFO channel holds a limited
 number of pieces: a sender waits for a free slot, a receiver for a piece, and an instruction that receives and sends
-does both for each piece in turn. With chunks smaller than a slot fewer waits are needed, so a program that comes to its
-end here also comes to its end there.
+does both for each piece in turn. If chunks are smaller than a slot, fewer waits are needed. So a program that comes to
+its end here also comes to its end with smaller chunks.
 """
 
 from collections import deque
@@ -25,7 +24,7 @@ from forestcoll.program import Barrier, Instruction, Message, Multicast, Program
 Place: TypeAlias = tuple[int, int, int]
 """The numbers of a rank, a block and an instruction."""
 Need: TypeAlias = tuple[str, int, int, int]
-"""What a block waits for: a word, and up to three numbers, -1 for unused ones.
+"""The event that a block waits for: its kind, and three numbers, -1 if unused.
 
 `step`: rank, block, instruction; `signal`, `chunks` or `room`: channel; `semaphore` or `barrier`: rank, number;
 `packets`: rank.
@@ -34,7 +33,7 @@ Need: TypeAlias = tuple[str, int, int, int]
 
 @dataclass
 class Channel:
-    """What is on its way over a channel: pieces of messages, or signals."""
+    """The contents of a channel: pieces of messages, or signals, that were sent and not yet received."""
 
     pieces: int = 0
     signals: int = 0
@@ -50,8 +49,8 @@ class Run:
         blocks: for each block, its rank and its number in that rank.
         number: the inverse of `blocks`.
         lists: the instructions of each block.
-        done: for each block, how many instructions are done.
-        moved: for each block, how many pieces its next instruction has moved already.
+        done: for each block, the number of instructions that are done.
+        moved: for each block, the number of pieces that its next instruction has moved.
         order: all instructions that are done, in order.
     """
 
@@ -150,22 +149,22 @@ def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
 
 def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
     """Move as many pieces of the messages of an instruction as possible; return what is missing, None if all moved."""
-    came = next((each for each in instruction.sources if isinstance(each, Message)), None)
-    goes = next((each for each in instruction.targets if isinstance(each, Message)), None)
+    incoming = next((each for each in instruction.sources if isinstance(each, Message)), None)
+    outgoing = next((each for each in instruction.targets if isinstance(each, Message)), None)
     pieces = -(-instruction.count // run.program.slot_chunks)
     steps, need = pieces - run.moved[block], None
-    if came is not None and run.channels[came.channel].pieces < steps:
-        steps, need = run.channels[came.channel].pieces, ("chunks", came.channel, -1, -1)
+    if incoming is not None and run.channels[incoming.channel].pieces < steps:
+        steps, need = run.channels[incoming.channel].pieces, ("chunks", incoming.channel, -1, -1)
     slots = run.program.slots
-    if goes is not None and slots is not None and slots - run.channels[goes.channel].pieces < steps:
-        steps, need = slots - run.channels[goes.channel].pieces, ("room", goes.channel, -1, -1)
+    if outgoing is not None and slots is not None and slots - run.channels[outgoing.channel].pieces < steps:
+        steps, need = slots - run.channels[outgoing.channel].pieces, ("room", outgoing.channel, -1, -1)
     run.moved[block] += steps
-    if came is not None and steps:
-        run.channels[came.channel].pieces -= steps
-        _wake(run, ("room", came.channel, -1, -1))
-    if goes is not None and steps:
-        run.channels[goes.channel].pieces += steps
-        _wake(run, ("chunks", goes.channel, -1, -1))
+    if incoming is not None and steps:
+        run.channels[incoming.channel].pieces -= steps
+        _wake(run, ("room", incoming.channel, -1, -1))
+    if outgoing is not None and steps:
+        run.channels[outgoing.channel].pieces += steps
+        _wake(run, ("chunks", outgoing.channel, -1, -1))
     return need
 
 

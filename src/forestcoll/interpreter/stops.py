@@ -1,4 +1,4 @@
-"""Why a program stops: which block waits for which, as text."""
+"""The reason why a program stops, as text: which block waits for which."""
 
 from collections.abc import Iterator
 
@@ -15,22 +15,22 @@ def stop_of(run: Run) -> Fault | None:
     chain, closed = _chain(run, run.stuck[0])
     first = chain[closed] if closed is not None else chain[-1]
     shown = chain[closed:] if closed is not None else chain[-1:]
-    words = [f"{_name(run, block)} waits for {_words(run, block)}" for block in shown[1:_MOST_SHOWN]]
+    words = [f"{_name(run, block)} waits for {_awaited_text(run, block)}" for block in shown[1:_MOST_SHOWN]]
     rank, number = run.blocks[first]
     place = rank, number, run.done[first]
-    message = f"waits for {_words(run, first)}"
+    message = f"waits for {_awaited_text(run, first)}"
     if closed is None:
         return fault_at("waits-forever", f"{message}, which never comes", run.program, place)
     more = f"; {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
     others = "; ".join(words)
-    story = f"{message}; {others}{more}; and so on in a circle" if words else f"{message}, which is itself"
+    story = f"{message}; {others}{more}; the blocks wait in a cycle" if words else f"{message}, which is itself"
     return fault_at("deadlock", story, run.program, place)
 
 
 def _chain(run: Run, start: int) -> tuple[list[int], int | None]:
     """Follow who waits for whom from block `start`; return the blocks, and where the chain closes, if it does."""
     chain = [start]
-    while (after := _holder(run, chain[-1])) is not None:
+    while (after := _blocker(run, chain[-1])) is not None:
         if after in chain:
             return chain, chain.index(after)
         chain.append(after)
@@ -53,20 +53,20 @@ def _need(run: Run, block: int) -> Need:
     return "room", sends.channel, -1, -1
 
 
-def _holder(run: Run, block: int) -> int | None:
+def _blocker(run: Run, block: int) -> int | None:
     """Return the stuck block that must act before `block` can continue, or None if no block would."""
     kind, one, two, _ = _need(run, block)
     if kind == "step":
         return run.number[one, two]
     for other in run.stuck:
         rest = run.lists[other][run.done[other] :]
-        if any(_gives(run, other, each, _need(run, block)) for each in rest) and other != block:
+        if any(_provides(run, other, each, _need(run, block)) for each in rest) and other != block:
             return other
     mine = run.lists[block][run.done[block] :]
-    return block if any(_gives(run, block, each, _need(run, block)) for each in mine) else None
+    return block if any(_provides(run, block, each, _need(run, block)) for each in mine) else None
 
 
-def _gives(run: Run, block: int, instruction: Instruction, need: Need) -> bool:
+def _provides(run: Run, block: int, instruction: Instruction, need: Need) -> bool:
     kind, one, two, _ = need
     rank = run.blocks[block][0]
     if kind == "signal":
@@ -87,7 +87,7 @@ def _name(run: Run, block: int) -> str:
     return instruction_name(run.program, rank, number, run.done[block])
 
 
-def _words(run: Run, block: int) -> str:
+def _awaited_text(run: Run, block: int) -> str:
     """Return a text that says what a stuck block waits for."""
     kind, one, two, three = _need(run, block)
     if kind == "step":
@@ -156,8 +156,8 @@ def _of_signals(run: Run) -> Iterator[Fault]:
         signals, waits = given.get(number, []), taken.get(number, [])
         path = _path(run.program.channels[number])
         if len(signals) > len(waits):
-            message = f"gives signal {len(waits)} over {path}; {len(waits)} are waited for, and the next run takes it"
+            message = f"sends signal {len(waits)} over {path}; only {len(waits)} are waited for"
             yield fault_at("unmatched-signal", message, run.program, signals[len(waits)])
         elif len(waits) > len(signals):
-            message = f"waits for signal {len(signals)} over {path}; only {len(signals)} are given"
+            message = f"waits for signal {len(signals)} over {path}; only {len(signals)} are sent"
             yield fault_at("unmatched-wait", message, run.program, waits[len(signals)])

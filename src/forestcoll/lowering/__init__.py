@@ -1,4 +1,4 @@
-"""Lowering: turns schedules into programs."""
+"""Lowering: converts schedules into programs."""
 
 from forestcoll.lowering.lowering import LOWERERS, UNLIMITED, Lowerer, Lowering, lower, lowerer_for
 from forestcoll.lowering.options import Options, Placement, Style

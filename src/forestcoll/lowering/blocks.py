@@ -1,4 +1,4 @@
-"""Which thread block of a rank does what: each end of each FIFO channel belongs to one block.
+"""The thread blocks of each rank: each end of each FIFO channel belongs to one block.
 
 A block has at most one peer to receive from and one to send to, on one channel number. If a chain passes through a
 rank, both ends belong to one block. The other ends have separate blocks or, to save blocks, are combined in pairs: one
@@ -27,7 +27,7 @@ class BlockTable:
     """The blocks of all ranks.
 
     Attributes:
-        counts: for each rank, how many blocks it has.
+        counts: for each rank, its number of blocks.
         numbers: for each end, the number of its block.
         local: for each rank that copies its own data, the block that copies.
     """

@@ -27,8 +27,8 @@ class Cell:
     Attributes:
         root: the rank that is the root of the trees.
         offset: the first chunk, counted in all data.
-        count: how many chunks one round moves.
-        rounds: how many rounds there are; each moves the chunks that follow those of the previous round.
+        count: the number of chunks that one round moves.
+        rounds: the number of rounds; each moves the chunks that follow those of the previous round.
         sums: for each rank, the ranks that send it sums; empty if nothing is reduced.
         spreads: for each rank, the ranks that it sends results to; empty if nothing is broadcast.
         stores: for each rank, the ranks that it sends results to and that a switch reaches at once.

@@ -31,7 +31,7 @@ class Chain:
         flow: the flow that moves along it.
         channel: the number of the channel that all its hops use.
         path: the ranks in the order in which data moves, two or more.
-        depth: how many edges lie between the root and the end of the chain that is nearer to it.
+        depth: the number of edges between the root and the end of the chain that is nearer to it.
     """
 
     flow: Flow

@@ -1,4 +1,4 @@
-"""Whether a program stays within the limits of its target."""
+"""Checks that a program stays within the limits of its target."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Excess:
         return f"it needs {self.needed} {self.what}{place}, and {self.allowed} is the most"
 
 
-def nearer(one: Excess | None, other: Excess) -> Excess:
+def lesser(one: Excess | None, other: Excess) -> Excess:
     """Return the one of the two that exceeds its limit by less."""
     return other if one is None or other.needed * one.allowed < one.needed * other.allowed else one
 
@@ -59,7 +59,7 @@ def _more(what: str, needed: int, allowed: int | None, where: str = "") -> Itera
 
 
 def _steps(program: Program, rank: int, block: int, limits: Limits) -> int:
-    """Return how many steps a block has, including the steps that only wait for one more dependency."""
+    """Return the number of steps of a block, including the steps that only wait for one more dependency."""
     listed = program.ranks[rank].blocks[block].instructions
     waits = len(listed) if limits.waits is None else limits.waits
     return len(listed) + sum(max(0, len(each.after) - waits) for each in listed)

@@ -1,4 +1,4 @@
-"""Trees without switches: which chunks go from which rank to which.
+"""Flows: trees without switches, with the chunks that they carry.
 
 A *flow* is a tree with the chunks that it carries. Its edges lead from rank to rank. A route that begins or ends on a
 switch that multicasts or aggregates is joined with the routes that it meets there, so that each edge has a rank at both
@@ -24,7 +24,7 @@ class Flow:
         phase: the number of the phase.
         root: the rank of the root.
         offset: the number of the first chunk, counted in all data.
-        count: how many chunks.
+        count: the number of chunks.
         children: for each rank with children, the ranks one step further from the root, in the order of the schedule.
         fans: for each rank, those of its children, two or more, that one switch reaches at once: the switch multicasts
             to them, or adds up their data.
@@ -62,7 +62,7 @@ class Flow:
 
     @property
     def height(self) -> int:
-        """Return how many edges lead from the root to the rank that is furthest from it."""
+        """Return the number of edges from the root to the rank that is furthest from it."""
         return max((depth + 1 for *_, depth in self.edges()), default=0)
 
 

@@ -2,7 +2,7 @@
 
 The shares of a schedule are exact fractions of the data M; a program moves whole chunks of one size. The least number
 of chunks that makes every share whole is the common denominator of the shares. If a runtime cannot use that many, or
-the caller asks for another number, the part of each root stays exact, because the task fixes it. Its trees get whole
+the caller requests another number, the part of each root stays exact, because the task fixes it. Its trees get whole
 numbers of chunks that add up to the part, each within one chunk of its share (largest remainders first). A tree may get
 none.
 """
@@ -26,7 +26,7 @@ class Grid:
 
     Attributes:
         chunks: the number of chunks of all data.
-        parts: for each rank, how many chunks it is the root of; parts are in the order of the ranks.
+        parts: for each rank, the number of chunks of which it is the root, in the order of the ranks.
         trees: for each phase and each of its trees, in order, how many chunks the tree carries, 0 or more.
     """
 
@@ -82,7 +82,7 @@ def _chosen(exact: int, unit: int, bound: int) -> int:
 
 
 def _parts(schedule: TreeSchedule, chunks: int) -> tuple[int, ...]:
-    """Return how many chunks each rank is the root of: its shard or, if the task leaves it open, about its share."""
+    """Return the number of chunks of each root: its shard or, if the task does not fix it, its rounded share."""
     ranks = {node: rank for rank, node in enumerate(schedule.members)}
     totals = [Fraction(0)] * len(ranks)
     for tree in schedule.phases[0]:

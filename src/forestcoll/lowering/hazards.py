@@ -2,7 +2,8 @@
 
 Instructions are added in an order in which they could be done one at a time. An instruction that reads a chunk depends
 on the last one that wrote it. An instruction that writes a chunk depends on the last one that wrote it and on all that
-read it since. Within a block the order is fixed already. A block does not wait again for what it knows to be done.
+read it since. Within a block the order is fixed already. A block does not wait for an instruction twice, directly or by
+another dependency.
 """
 
 from bisect import bisect_left
@@ -66,7 +67,7 @@ class Hazards:
             needed[step[0]] = max(step[1], needed.get(step[0], -1))
 
     def _fresh(self, rank: int, block: int, needed: dict[int, int]) -> tuple[Dependency, ...]:
-        """Return the steps of `needed` that the block does not know to be done; implied steps are left out."""
+        """Return the steps of `needed` that are not implied by earlier dependencies of the block or by each other."""
         known = self._known.setdefault((rank, block), [_NOTHING])
         new = {other: step for other, step in needed.items() if other != block and step > known[-1].get(other, -1)}
         learnt = {other: self._known[rank, other][step + 1] for other, step in new.items()}

@@ -1,4 +1,4 @@
-"""Where data lies: which chunks of which buffer of a rank contain a range of the data, by the rules of the task."""
+"""The layout of the data: which chunks of which buffer contain a range of the data, by the rules of the task."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _TASKS = {
 
 
 def task_of(collective: Collective) -> Task:
-    """Return what a program for a collective has to do."""
+    """Return the task of a program for a collective."""
     return _TASKS[collective]
 
 
@@ -29,9 +29,9 @@ class Layout:
     """The data of a program.
 
     Attributes:
-        task: what the program has to do.
+        task: the task of the program.
         chunks: the number of chunks of all data.
-        parts: for each rank, how many chunks it is the root of; parts are in the order of the ranks.
+        parts: for each rank, the number of chunks of which it is the root, in the order of the ranks.
         root: the root of a broadcast or a reduce.
         options: the options of the lowering.
     """

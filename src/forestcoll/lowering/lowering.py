@@ -1,4 +1,4 @@
-"""A schedule becomes a program that stays within its target's figures."""
+"""Lowering of a schedule to a program within the limits of a runtime."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.lowering.fitting import Excess, excess_of, nearer
+from forestcoll.lowering.fitting import Excess, excess_of, lesser
 from forestcoll.lowering.flows import flows_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for
 from forestcoll.lowering.layout import Layout
@@ -31,13 +31,21 @@ UNLIMITED = Limits(name="no runtime in particular")
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """A program, and what became of the schedule on the way.
+    """The result of lowering a schedule: a program, and how it differs from the schedule.
 
     Attributes:
         program: the program.
-        algbw: what the program's shares achieve on the schedule's network, in its unit.
-        loss: the part of the schedule's algbw that is lost to rounding and to trees left out; 0 if it is exact.
-        trees_left_out: how many trees carry nothing any more, as their chunks went to others of their root.
+        algbw: the algorithmic bandwidth with the shares of the program, in the unit of the topology.
+        loss: the part of the algbw of the schedule that is lost by rounding shares and leaving out trees, as a fraction
+            from 0 to 1; 0 if the program has exactly the shares of the schedule.
+        trees_left_out: the number of trees of the schedule that carry no data in the program, because other trees of
+            the same root carry all of it.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> lowering = lower(generate("ring:nodes=3"))
+        >>> str(lowering.algbw), str(lowering.loss), lowering.trees_left_out
+        ('3', '0', 0)
     """
 
     program: Program
@@ -47,37 +55,41 @@ class Lowering:
 
 
 def lower(schedule: Schedule, options: Options | None = None, limits: Limits = UNLIMITED) -> Lowering:
-    """Return a program that does what `schedule`, of any kind that has programs, says, within `limits`.
+    """Convert a schedule into a program within the limits of a runtime.
 
-    Where the program of all trees does not fit, each root keeps only its greatest trees, as many as do; what that costs
-    is in `Lowering.loss`.
+    If the program of all trees does not fit, each root keeps only its trees with the greatest shares, as many as fit.
+    `Lowering.loss` states the bandwidth that this costs.
 
     Args:
-        schedule: a schedule that `verify` finds right.
-        options: knobs of the lowering.
-        limits: figures of the runtime.
+        schedule: a schedule of trees or of steps that `verify` accepts.
+        options: the options of the lowering; the defaults of `Options` if None.
+        limits: the limits of the runtime; by default there are none.
+
+    Returns:
+        The program, with its bandwidth.
 
     Raises:
-        InputError: schedules of this kind have no programs; step schedules are lowered two-sided only, and something
-            else is asked for; or trees pass through compute nodes that take no part.
-        NoSolutionError: nothing fits, or the shards cannot be whole numbers of chunks.
+        InputError: schedules of this kind have no programs; the options are not possible for steps; or trees use an
+            idle compute node as a relay.
+        NoSolutionError: no program fits the limits, or the shards are not whole numbers of chunks.
 
     Example:
-        >>> from forestcoll import build_topology, generate
-        >>> len(lower(generate(build_topology("ring:nodes=4"))).program.ranks)
-        4
+        >>> from forestcoll import generate
+        >>> program = lower(generate("ring:nodes=3")).program
+        >>> len(program.ranks), program.chunks, len(program.channels)
+        (3, 3, 6)
     """
     return lowerer_for(schedule).lower(schedule, options or Options(), limits)
 
 
 @dataclass(frozen=True)
 class Lowerer:
-    """How schedules of one kind become programs.
+    """The function that lowers schedules of one kind, and its abilities.
 
     Attributes:
-        lower: returns the program of a schedule, by options and limits.
-        styles: the kinds of instructions that it can use.
-        in_pieces: whether chunks can be cut into pieces that follow each other.
+        lower: returns the program of a schedule for given options and limits.
+        styles: the styles of programs that it can make.
+        in_pieces: whether the data of a tree can be cut into pieces that follow each other.
     """
 
     lower: Callable[[Any, Options, Limits], Lowering]
@@ -86,8 +98,8 @@ class Lowerer:
 
 
 def lowerer_for(schedule: Schedule) -> Lowerer:
-    """Return how schedules of this kind become programs. Raises `InputError` if they do not."""
-    return entry_for(LOWERERS, schedule, "made a program")
+    """Return the entry of `LOWERERS` for `schedule`. Raises `InputError` if there is none."""
+    return entry_for(LOWERERS, schedule, "lowered to a program")
 
 
 def _lower_steps(schedule: StepSchedule, options: Options, limits: Limits) -> Lowering:
@@ -100,18 +112,18 @@ def _lower_trees(schedule: TreeSchedule, options: Options, limits: Limits) -> Lo
     _check_relays(schedule)
     excess: Excess | None = None
     for kept in _numbers_of_trees(schedule):
-        thinner = schedule if kept is None else _thinned(schedule, kept)
-        grid = _grid(thinner, options, limits)
-        for found in _programs(thinner, grid, options, limits):
+        reduced = schedule if kept is None else _with_fewer_trees(schedule, kept)
+        grid = _grid(reduced, options, limits)
+        for found in _programs(reduced, grid, options, limits):
             if isinstance(found, Program):
-                return _lowering(schedule, thinner, grid, found)
-            excess = nearer(excess, found)
+                return _lowering(schedule, reduced, grid, found)
+            excess = lesser(excess, found)
     name = schedule.topology.name
     raise NoSolutionError(f"{name}: no program fits {limits.name}, not even with one tree per root: {excess}")
 
 
 def _check_relays(schedule: TreeSchedule) -> None:
-    """Refuse a schedule whose trees pass through compute nodes that take no part: nobody runs a program there."""
+    """Raise `InputError` if trees use idle compute nodes as relays, because idle nodes run no program."""
     idle = set(schedule.topology.compute).difference(schedule.members)
     if idle and (used := idle.intersection(schedule.routes.entries.tolist())):
         name = schedule.topology.nodes[min(used)].id
@@ -122,7 +134,7 @@ def _check_relays(schedule: TreeSchedule) -> None:
 
 
 def _numbers_of_trees(schedule: TreeSchedule) -> Iterator[int | None]:
-    """Yield how many trees of each root are tried: all (None), and half as many each time, down to one."""
+    """Yield the numbers of trees per root to try: all (None), then half as many each time, down to one."""
     yield None
     most = max(max(Counter(phase.roots).values()) for phase in schedule.phases)
     while most > 1:
@@ -130,8 +142,8 @@ def _numbers_of_trees(schedule: TreeSchedule) -> Iterator[int | None]:
         yield most
 
 
-def _lowering(schedule: TreeSchedule, thinner: TreeSchedule, grid: Grid, program: Program) -> Lowering:
-    algbw = achieved(thinner, grid)
+def _lowering(schedule: TreeSchedule, reduced: TreeSchedule, grid: Grid, program: Program) -> Lowering:
+    algbw = achieved(reduced, grid)
     carry = sum(count > 0 for counts in grid.trees for count in counts)
     return Lowering(
         program=program,
@@ -147,7 +159,7 @@ def _grid(schedule: TreeSchedule, options: Options, limits: Limits) -> Grid:
 
 
 def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limits) -> Iterator[Program | Excess]:
-    """Yield programs that fit, the preferred one first, and what does not fit of others."""
+    """Yield the programs that fit, the best one first, and for each other plan the limit that it exceeds."""
     layout = Layout.of(schedule, grid, options)
     if options.style is Style.ONE_SIDED:
         boxes = [schedule.topology.nodes[node].attributes.get("box") for node in schedule.members]
@@ -163,12 +175,12 @@ def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limi
             yield excess_of(program, limits) or program
 
 
-def _thinned(schedule: TreeSchedule, kept: int) -> TreeSchedule:
-    """Return the schedule with the `kept` greatest trees of each root in each phase, grown to what all of them had."""
-    return replace(schedule, phases=tuple(_thinned_phase(phase, kept) for phase in schedule.phases))
+def _with_fewer_trees(schedule: TreeSchedule, kept: int) -> TreeSchedule:
+    """Return the schedule with only the `kept` greatest trees of each root and phase, scaled up to the same total."""
+    return replace(schedule, phases=tuple(_phase_with_fewer_trees(phase, kept) for phase in schedule.phases))
 
 
-def _thinned_phase(phase: Phase, kept: int) -> Phase:
+def _phase_with_fewer_trees(phase: Phase, kept: int) -> Phase:
     chosen: dict[int, Fraction] = {}
     for root in dict.fromkeys(phase.roots):
         trees = _of_root(phase, root)
@@ -196,4 +208,4 @@ LOWERERS: dict[type[Schedule], Lowerer] = {
     TreeSchedule: Lowerer(_lower_trees, frozenset(Style), in_pieces=True),
     StepSchedule: Lowerer(_lower_steps, frozenset({Style.TWO_SIDED}), in_pieces=False),
 }
-"""How schedules become programs, of each kind that has programs."""
+"""The lowering of each kind of schedule that has programs."""

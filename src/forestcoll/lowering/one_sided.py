@@ -3,15 +3,16 @@
 Each cell (`cells`) has a block number. Block b of every rank does the part of that rank in the cells of number b, in
 one order, as `puts` describes. Blocks n of two ranks are joined by a channel of number n in each direction.
 
-**Why it is right.** A rank reads only data that the same block of the rank wrote, or that another rank wrote whose
-signal it waited for. Nobody uses memory before a rank writes there: space for sums has one writer, and the chunks of a
+**Why it is correct.** A rank reads only data that the same block of the rank wrote, or that another rank wrote whose
+signal it waited for. No rank uses memory before a rank writes there: space for sums has one writer, and the chunks of a
 cell in an output are written once, by one rank. (In an allreduce the root has all sums before the output is written, so
 all ranks have read their contributions, which may lie there.) A rank starts to write into the memory of another only
 after that one has signalled that it has started, at the start of each block. Before a rank ends, it has waited for all
 data that comes to it, and for the helpers of PORT channels to do the work that it gave them.
 
-**Why it ends.** Giving a signal never waits. Take the first cell, in the order, that is not done. Every block on its
-trees has done everything that comes before, so nothing stops the blocks from its leaves to the root and back.
+**Why it terminates.** Sending a signal never waits. Consider the first cell, in the order, that is not done. All blocks
+on its trees have done all earlier cells. So no block on the paths from its leaves to the root and back has to wait for
+another cell.
 """
 
 from collections import Counter
@@ -51,7 +52,7 @@ def one_sided(
     Args:
         name: the name of the program.
         layout: where the data lies; its pieces are the rounds of loops.
-        flows: what goes where; each flow has exactly the pieces of the layout.
+        flows: the flows, each with exactly the pieces of the layout.
         limits: the limits of the target; `steps` counts operations, and `nop` is one.
         boxes: the box of each rank: MEMORY channels join ranks of the same box, PORT channels the others.
 
@@ -115,7 +116,7 @@ class _Needs:
     """The resources that a cell needs from its blocks, for each rank.
 
     Attributes:
-        operations: how many operations.
+        operations: the number of operations.
         peers: the ranks that it writes to or that write to it.
         buffers: the buffers of other ranks that it writes.
     """
@@ -163,7 +164,7 @@ class _Number:
                     if self.limits.channels_of_block is not None and count > self.limits.channels_of_block:
                         name = f"{kind.value} {what} of a block"
                         return Excess(name, count, self.limits.channels_of_block, f"rank {rank}")
-            taken = self.operations.get(rank, 0) + more + _around(len(peers))
+            taken = self.operations.get(rank, 0) + more + _operations_at_ends(len(peers))
             if self.limits.steps is not None and taken > self.limits.steps:
                 return Excess("steps of a block", taken, self.limits.steps, f"rank {rank}")
         return None
@@ -177,7 +178,7 @@ class _Number:
             self.buffers[rank] = self.buffers.get(rank, frozenset()) | needs.buffers[rank]
 
 
-def _around(peers: int) -> int:
+def _operations_at_ends(peers: int) -> int:
     """Return the most operations at the start and the end of a block: signals, waits, flushes, meetings."""
     return 4 * -(-peers // 8) + 3
 
@@ -197,7 +198,7 @@ def _block(puts: Puts, rank: int, number: int, cells: Sequence[Cell], channels: 
             if cell.rounds > 1:
                 loops.append(Loop(len(listed), len(part), cell.rounds))
             for turn in range(cell.rounds):
-                listed += [_moved(each, turn) for each in part]
+                listed += [_in_round(each, turn) for each in part]
     ports = sorted(
         channel(rank, other)
         for other in {other for cell in mine for other in puts.written_by(cell, rank)}
@@ -221,14 +222,14 @@ def _greeting(
     yield Instruction()
 
 
-def _moved(instruction: Instruction, turn: int) -> Instruction:
+def _in_round(instruction: Instruction, turn: int) -> Instruction:
     """Return the instruction of round number `turn`, given the instruction of the first round."""
     return replace(
         instruction,
-        sources=tuple(_further(each, turn) for each in instruction.sources),
-        targets=tuple(_further(each, turn) for each in instruction.targets),
+        sources=tuple(_place_in_round(each, turn) for each in instruction.sources),
+        targets=tuple(_place_in_round(each, turn) for each in instruction.targets),
     )
 
 
-def _further(place: Place, turn: int) -> Place:
+def _place_in_round(place: Place, turn: int) -> Place:
     return place if isinstance(place, Message) else replace(place, offset=place.offset + turn * place.count)

@@ -9,7 +9,7 @@ from forestcoll.program import Protocol
 
 
 class Style(StrEnum):
-    """How ranks exchange data."""
+    """The style of data exchange between ranks."""
 
     TWO_SIDED = "two-sided"
     """Messages over FIFO channels, as in MSCCL XML: one block sends, another receives."""
@@ -18,7 +18,7 @@ class Style(StrEnum):
 
 
 class Placement(StrEnum):
-    """Where input and output buffers may lie."""
+    """The placement of input and output buffers: one inside the other, or separate."""
 
     IN_PLACE = "in-place"
     OUT_OF_PLACE = "out-of-place"
@@ -31,14 +31,14 @@ class Options:
 
     Attributes:
         style: how ranks exchange data.
-        placement: where buffers may lie; `BOTH` costs a copy that an in-place program would not need.
-        chunks: how many equal chunks the data M is cut into before `instances` and `pieces`; None for the least number
+        placement: the placement of buffers; `BOTH` needs a copy that an in-place program does not need.
+        chunks: the number of equal chunks of the data M before `instances` and `pieces`; None for the least number
             that makes all shares whole. With fewer chunks, shares are rounded, and the loss is reported.
-        pieces: how many pieces the part of each tree is cut into; they follow each other through the tree. MSCCL cuts
+        pieces: the number of pieces of the data of each tree; they follow each other through the tree. MSCCL cuts
             data into slices by itself.
-        channels: over how many channels the trees of a root are distributed in each phase; None for as many as fit.
-        instances: how many parallel copies of the program run, each on its part of the data.
-        blocks: how many thread blocks a rank may use; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
+        channels: the number of channels for the trees of a root in each phase; None for as many as fit.
+        instances: the number of parallel copies of the program, each on its part of the data.
+        blocks: the most thread blocks of a rank; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
             else as many as the target allows.
         protocol: how the runtime moves bytes.
     """
@@ -63,7 +63,7 @@ class Options:
 
     @property
     def scale(self) -> int:
-        """Return how many chunks of the program a chunk of the grid becomes."""
+        """Return the number of chunks of the program for one chunk of the grid."""
         return self.instances * self.pieces
 
     @property

@@ -1,4 +1,4 @@
-"""Which channels and blocks flows use: candidates, in order of preference.
+"""The channels and blocks that flows use: candidates, in order of preference.
 
 There are two methods to distribute flows over blocks:
 
@@ -28,7 +28,7 @@ from forestcoll.program import Task
 from forestcoll.program.limits import Limits
 
 MOST_CHANNELS = 32
-"""Over how many channels the trees of a phase are distributed at most, unless more are requested."""
+"""The most channels over which the trees of a phase are distributed, unless more are requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class _Spread:
     """One method to distribute flows.
 
     Attributes:
-        levels: over how many channels hops are distributed by their depth; 0 means through.
-        turns: over how many channels trees are distributed by their number among the trees of the root.
+        levels: the number of channels over which hops are distributed by their depth; 0 means through.
+        turns: the number of channels over which the trees of a root are distributed.
         together: whether blocks that need not be separate are combined.
     """
 
@@ -55,7 +55,7 @@ class _Spread:
 
 
 def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Plan | Excess]:
-    """Yield plans that fit as far as is known at this point, and for the other candidates the limit they exceed."""
+    """Yield the plans that may fit, and for each other candidate the limit that it exceeds."""
     options = layout.options
     copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
     tried = set()
@@ -142,7 +142,7 @@ def _excess_of_rank(steps: Mapping[tuple[int, int], int], table: BlockTable, mos
 
 
 def _steps(chains: Sequence[Chain], table: BlockTable) -> dict[tuple[int, int], int]:
-    """Return how many steps each block has, without steps that only copy or wait."""
+    """Return the number of steps of each block, without steps that only copy or wait."""
     steps: dict[tuple[int, int], int] = {}
     for chain in chains:
         for place, rank in enumerate(chain.path):

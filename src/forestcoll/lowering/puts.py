@@ -1,4 +1,4 @@
-"""What a rank does for a cell, if ranks write into the memory of other ranks.
+"""The instructions of a rank for a cell, if ranks write into the memory of other ranks.
 
 - Broadcasting: the rank waits for the signal of its parent, puts the chunks into the outputs of its children, and
   signals them.
@@ -8,7 +8,7 @@
 - If a switch reaches several of the children, one store writes to all of them and to the output of the rank itself. If
   the switch can add up the data of all ranks and send the result to all, the root makes it do so, and signals.
 
-With packets nobody signals: data lies in scratch next to flags, and the reader waits for the flags. A sum is then also
+With packets there are no signals: data lies in scratch next to flags, and the reader waits for the flags. A sum is also
 written to the place of the later result, because operations on packets require a target there.
 """
 
@@ -22,10 +22,10 @@ from forestcoll.lowering.layout import Layout
 from forestcoll.program import Buffer, ChannelKind, Instruction, Multicast, Span, Task
 
 MOST_SUMMANDS = 9
-"""How many spans one instruction adds up."""
+"""The most spans that one instruction adds up."""
 
 CHANNELS_OF_OPERATION = 8
-"""How many channels an operation of MSCCL++ uses."""
+"""The most channels that an operation of MSCCL++ uses."""
 
 ChannelTo: TypeAlias = Callable[[int, int], int]
 """The index of the channel from a rank to another."""
@@ -33,7 +33,7 @@ ChannelTo: TypeAlias = Callable[[int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Which ranks can access each other's memory: those of the same box."""
+    """The ranks that can access each other's memory: those of the same box."""
 
     boxes: tuple[Hashable, ...]
 
@@ -53,7 +53,7 @@ class Rooms:
     Attributes:
         spans: for a rank, the first chunk of a cell, and the rank that writes there: the space for the first round; the
             space for the other rounds follows it.
-        sizes: how much scratch each rank needs.
+        sizes: for each rank, the chunks of scratch that it needs.
     """
 
     spans: Mapping[tuple[int, int, int], Span]

@@ -17,7 +17,7 @@ from forestcoll.collective import PhaseOp
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.lowering.blocks import block_table
 from forestcoll.lowering.chains import Chain
-from forestcoll.lowering.fitting import Excess, excess_of, nearer
+from forestcoll.lowering.fitting import Excess, excess_of, lesser
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.grid import MAX_EXACT_CHUNKS, Grid
 from forestcoll.lowering.layout import Layout, task_of
@@ -36,7 +36,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
     """Return a program that does what `schedule` says, within `limits`; its shares are exact.
 
     Raises:
-        InputError: the options ask for one-sided programs, pieces or instances, which step schedules do not support.
+        InputError: the options request a one-sided program, pieces or instances, which step schedules do not support.
         NoSolutionError: nothing fits, or the parts of shards cannot be whole numbers of chunks.
     """
     if options.style is Style.ONE_SIDED or options.scale != 1:
@@ -56,7 +56,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
             found = excess_of(found, limits) or found
         if isinstance(found, Program):
             return found
-        excess = nearer(excess, found)
+        excess = lesser(excess, found)
     raise NoSolutionError(f"{schedule.topology.name}: no program of these steps fits {limits.name}: {excess}")
 
 

@@ -1,15 +1,15 @@
 """Flows as programs over FIFO channels.
 
-Each hop of a chain is a message: the first rank sends, the ranks between receive and send on in one instruction, the
-last rank receives. An instruction waits for the data that it reads from other blocks of its rank, as `hazards` finds.
+Each hop of a chain is a message: the first rank sends, the ranks between receive and forward in one instruction, and
+the last rank receives. An instruction waits for other blocks of its rank that write its data, as `hazards` finds.
 `chains` proves that there is no deadlock.
 
-A rank that sums keeps the sum so far at the place of its result if it has space there, else in scratch. It keeps no sum
-if only one message comes to it, which it passes on.
+A rank that sums stores the intermediate sum at the place of its result if it has space there, else in scratch. If it
+receives only one message, it adds its own data and forwards the sum without storing it.
 
 The second phase of an allreduce broadcasts over memory that the first phase read and wrote. At the root, instructions
-wait for the first phase. At other ranks nothing has to wait: everything that the rank did with a chunk in the first
-phase was done before it sent its sum on. The root broadcasts only complete sums, so the result arrives later.
+wait for the first phase. At other ranks no instruction has to wait: a rank sends its sum of a chunk only after all its
+other work on the chunk in the first phase. The root broadcasts only complete sums, so the result arrives later.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from forestcoll.program import Block, Buffer, Channel, ChannelKind, Instruction,
 def two_sided(
     name: str, layout: Layout, flows: Sequence[Flow], plan: Plan, *, own: Sequence[Flow] | None = None
 ) -> Program:
-    """Return the program that does the chains of `plan`, which are those of `flows`, on its blocks.
+    """Return the program that executes the chains of `plan`, which are those of `flows`, on its blocks.
 
     Roots copy their own data if buffers are separate: the data of all `flows` or, if it is given, of `own`.
     """
@@ -83,31 +83,31 @@ class _Emitter:
         hops = [self._message(chain.channel, source, target, flow.count) for source, target in pairwise(path)]
         reduces = flow.op is PhaseOp.REDUCE
         for place, rank in enumerate(path):
-            came, goes = hops[place - 1 : place] if place else [], hops[place : place + 1]
+            received, sent = hops[place - 1 : place] if place else [], hops[place : place + 1]
             block = self._block(chain, place)
             if reduces:
-                self._reduce(flow, block, rank, came, goes)
+                self._reduce(flow, block, rank, received, sent)
             else:
-                self._broadcast(flow, block, rank, came, goes)
+                self._broadcast(flow, block, rank, received, sent)
 
-    def _broadcast(self, flow: Flow, block: int, rank: int, came: list[Message], goes: list[Message]) -> None:
+    def _broadcast(self, flow: Flow, block: int, rank: int, received: list[Message], sent: list[Message]) -> None:
         result = self.layout.result(rank, flow.offset, flow.count)
-        if came:
+        if received:
             if flow.phase:
                 self.hazards.forget(self.hazards.cells(result, flow.offset))
-            self._add(flow, block, rank, came, [result, *goes])
+            self._add(flow, block, rank, received, [result, *sent])
         else:
             at_input = rank == flow.root and not flow.phase
-            self._add(flow, block, rank, [self._own(flow, rank) if at_input else result], goes)
+            self._add(flow, block, rank, [self._own(flow, rank) if at_input else result], sent)
 
-    def _reduce(self, flow: Flow, block: int, rank: int, came: list[Message], goes: list[Message]) -> None:
+    def _reduce(self, flow: Flow, block: int, rank: int, received: list[Message], sent: list[Message]) -> None:
         key = flow.phase, flow.offset, rank
         held = self.sums.get(key) or self._own(flow, rank)
-        targets: list[Place] = [*goes]
-        if not goes:
+        targets: list[Place] = [*sent]
+        if not sent:
             self.sums[key] = held if key in self.sums else self._room(flow, rank)
             targets = [self.sums[key]]
-        self._add(flow, block, rank, [*came, held], targets)
+        self._add(flow, block, rank, [*received, held], targets)
 
     def _room(self, flow: Flow, rank: int) -> Span:
         if self.layout.keeps(rank, flow.root):

@@ -15,8 +15,8 @@ class Limits:
         blocks_per_channel: for one rank and one channel number, how many blocks send, and how many receive.
         count: chunks that one instruction moves.
         chunks: chunks of a buffer.
-        waits: how many instructions of other blocks one instruction may depend on. Further dependencies take a step
-            each, which `steps` counts.
+        waits: the most instructions of other blocks that one instruction may depend on. Each further dependency takes
+            a step, which `steps` counts.
         steps_of_rank: steps and blocks of a rank together, if the reader of a file limits its elements.
         dependency_block: the highest number of a block that another block may depend on.
         channels_of_block: channels of one kind that a block uses.

@@ -1,18 +1,22 @@
-"""A program: what every rank, thread block by thread block, does with chunks of its buffers. Frozen values.
+"""A program: the instructions of each thread block of each rank, on chunks of buffers. The values are frozen.
 
-One kind of instruction represents the many kinds of the runtimes. In this order it
+One kind of instruction represents the many kinds of the runtimes. An instruction does the following, in this order:
 
-1. waits: until its dependencies (`after`) are done, for a signal of each channel in `waits`, for a count of each
-   semaphore in `acquires`, for the other blocks at its `barrier`;
-   2. reads all `sources` and adds them up, chunk by chunk; a single source is copied;
-   3. writes the sum to all `targets`;
-   4. signals each channel in `signals`, waits until the helper of each channel in `flushes` has done its work, and adds
+1. It waits until its dependencies (`after`) are done, for a signal of each channel in `waits`, for a count of each
+   semaphore in `acquires`, and for the other blocks at its `barrier`.
+2. It reads all `sources` and adds them up, chunk by chunk; a single source is copied.
+3. It writes the sum to all `targets`.
+4. It signals each channel in `signals`, waits until the helper of each channel in `flushes` has done its work, and adds
    a count to each semaphore in `releases`.
 
-Each part may be missing; an instruction with none of them does nothing. A source or a target is a *place*: a `Span` of
-this rank's own memory, a `Span` of another rank's (*one-sided*: that rank takes no part), a `Message` over a FIFO
-channel (*two-sided*: the other end has an instruction for it), or a `Multicast` span of all ranks of a group at once.
-So with memory m and messages in, out:
+Each part is optional; an instruction without any part does nothing. A source or a target is a *place*:
+
+- a `Span` of the memory of this rank,
+- a `Span` of the memory of another rank (*one-sided*: that rank has no instruction for it),
+- a `Message` over a FIFO channel (*two-sided*: the other end has an instruction for it), or
+- a `Multicast` span of all ranks of a group at once.
+
+In the following table, m is memory, and in and out are messages:
 
 | runtime's name | sources | targets | more |
 | --- | --- | --- | --- |
@@ -36,7 +40,7 @@ unrolled: a chunk of a program is as small as the data that one round of a loop 
 **Time.** Blocks run at the same time. Each does its instructions one after the other, except where `meets` is False.
 Ranks start at different times, and a rank ends when its last block does. Nothing else is ordered: an instruction of a
 block is before one of another block only if a chain of dependencies, messages, signals, semaphores, barriers or packets
-says so.
+orders them.
 """
 
 from collections.abc import Iterator
@@ -55,7 +59,7 @@ class Buffer(StrEnum):
     OUTPUT = "output"
     """The result of the rank."""
     SCRATCH = "scratch"
-    """Space for data on its way; nothing may be read from it before it was written."""
+    """Space for intermediate data; a chunk must be written before it is read."""
 
 
 class ChannelKind(StrEnum):
@@ -88,7 +92,7 @@ class Span:
         rank: the rank that owns the memory.
         buffer: which buffer.
         offset: the first chunk.
-        count: how many chunks, 1 or more.
+        count: the number of chunks, 1 or more.
         packets: each piece of data has a flag next to it. The writer sets the flag, and the reader waits for it, so the
             reader is ordered after the writer. A reader of a packet that is never written waits forever; if it is
             written twice, the reader may see either.
@@ -159,7 +163,7 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A meeting of `blocks` blocks of a rank: none continues before all have come. It can be used again afterwards."""
+    """A barrier for `blocks` blocks of a rank: none continues before all have reached it. It can be used repeatedly."""
 
     number: int
     blocks: int
@@ -167,7 +171,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """One thing that a block does; the module's docstring says in which order its parts take effect.
+    """One instruction of a block; the docstring of the module states the order in which its parts take effect.
 
     Attributes:
         sources: what is read and added up; all places have the same count.
@@ -212,7 +216,7 @@ class Instruction:
 
     @property
     def count(self) -> int:
-        """Return how many chunks the instruction moves; 0 if it moves none."""
+        """Return the number of chunks that the instruction moves; 0 if it moves none."""
         return next((place.count for place in self.places), 0)
 
 
@@ -226,9 +230,9 @@ class Loop:
 
     Attributes:
         first: the number of the first instruction.
-        length: how many instructions one round has.
-        times: how many rounds there are, 2 or more.
-        strides: for each dependency of the first round, in order, how many instructions a round of its block has.
+        length: the number of instructions of one round.
+        times: the number of rounds, 2 or more.
+        strides: for each dependency of the first round, in order, the number of instructions of a round of its block.
     """
 
     first: int
@@ -243,7 +247,7 @@ class Block:
 
     Attributes:
         instructions: what it does.
-        loops: which instructions repeat; in rising order, not nested. A note only: it does not change the program.
+        loops: which instructions repeat, in ascending order, not nested; they do not change what the program does.
         number: its id in the file that the program was read from; None means its index in `Rank.blocks`.
     """
 
@@ -254,7 +258,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """What one rank does, and how large its buffers are, in chunks.
+    """The blocks of one rank, and the sizes of its buffers in chunks.
 
     In place, a buffer that lies inside the other one may have the size 0 here, as in some files.
     """
@@ -273,18 +277,18 @@ class Program:
 
     Attributes:
         name: the name of the program in files.
-        task: what it has to do, which defines the content of buffers before and after.
-        ranks: what each rank does.
+        task: the task of the program, which defines the content of buffers before and after.
+        ranks: the blocks and buffers of each rank.
         channels: connections between ranks; instructions name them by their index here.
-        chunks: how many chunks the total data M has (see `Task`).
+        chunks: the number of chunks of the total data M (see `Task`).
         shards: for each rank, the chunks of its part of the data, if the task has parts; they add up to `chunks`. Else
             empty.
         root: of a broadcast or a reduce, the rank that all data starts from or ends on.
         groups: ranks that a switch reaches at once; multicasts name them by their index here.
-        in_place: whether it may be run with the input buffer inside the output buffer, or the output inside the input.
-        out_of_place: whether it may be run with separate buffers.
-        protocol: how bytes are moved.
-        slots: how many messages a FIFO channel holds before its sender waits for the receiver; None for no limit.
+        in_place: whether it can run with the input buffer inside the output buffer, or the output inside the input.
+        out_of_place: whether it can run with separate buffers.
+        protocol: how the runtime moves bytes.
+        slots: the number of messages that a FIFO channel holds before its sender must wait; None for no limit.
         slot_chunks: the most chunks of one message; longer ones are split into several.
     """
 

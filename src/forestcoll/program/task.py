@@ -1,4 +1,4 @@
-"""What a program has to do: the content of the buffers before and after.
+"""The task of a program: the content of the buffers before and after.
 
 The contribution of rank r to chunk i of the data is an *atom* (r, i). A chunk of a buffer holds a sum of atoms. At the
 start each chunk of an input holds one atom, and at the end the outputs must hold what the task says. Shards are in the
@@ -20,7 +20,7 @@ class Task(StrEnum):
     | reduce | all chunks | at the root, all chunks, each summed over all ranks | the same buffer |
     | alltoall | all chunks; shard s is for rank s | shard r of each rank, in the order of ranks | the same buffer |
     | sendrecv | all chunks | all chunks of rank r - 1, of rank n - 1 for rank 0 | the same buffer |
-    | custom | all chunks | nothing is said | the same buffer |
+    | custom | all chunks | not defined | the same buffer |
     """
 
     ALLGATHER = "allgather"

@@ -1,6 +1,6 @@
-"""Whether a program is well formed: every number in it names something, and every instruction can be done.
+"""Checks that a program is well formed: each number refers to an existing object, and each instruction is possible.
 
-Whether it computes the right data is checked by the interpreter, which relies on these rules.
+The interpreter relies on these rules. It checks whether the program computes the correct data.
 """
 
 from collections.abc import Iterator
@@ -124,12 +124,12 @@ def _of_rank(program: Program, number: int, rank: Rank) -> Complaints:
     for block in rank.blocks:
         for barrier in (each.barrier for each in block.instructions if each.barrier is not None):
             if len(meetings[barrier.number]) != barrier.blocks:
-                come = f"{len(meetings[barrier.number])} blocks come to barrier {barrier.number}"
+                come = f"{len(meetings[barrier.number])} blocks reach barrier {barrier.number}"
                 yield "barrier-blocks", f"{come}; it is for {barrier.blocks}"
 
 
 def data_chunks(program: Program, rank: int) -> tuple[int, int]:
-    """Return how many chunks of the input and of the output of this rank the task uses."""
+    """Return the numbers of chunks of the input and of the output of this rank that the task uses."""
     task, whole = program.task, program.chunks
     at_root = whole if rank == program.root else 0
     shard = program.shards[rank] if program.shards else 0
@@ -165,7 +165,7 @@ def _of_instruction(program: Program, rank: int, instruction: Instruction) -> Co
     if instruction.barrier is not None and instruction != Instruction(
         barrier=instruction.barrier, meets=instruction.meets, step=instruction.step
     ):
-        yield "barrier-busy", "an instruction at a barrier does something else too"
+        yield "barrier-busy", "an instruction with a barrier has other parts"
 
 
 def _of_place(program: Program, rank: int, instruction: Instruction, place: Place) -> Complaints:
@@ -239,7 +239,7 @@ def _of_port(program: Program, instruction: Instruction) -> Complaints:
     source, target = instruction.sources[:1], instruction.targets[:1]
     copies = len(instruction.sources) == len(instruction.targets) == 1
     if not copies or not all(isinstance(place, Span) for place in source + target):
-        yield "port-computes", "it does more over a PORT channel than to copy one span of chunks to another"
+        yield "port-computes", "a PORT channel can only copy one span of chunks to another"
     elif any(isinstance(place, Span) and place.rank != channel.source for place in source):
         yield "port-reads", "it reads the other rank's memory over a PORT channel, which can only write there"
 
@@ -318,7 +318,7 @@ def _of_loops(block: Block) -> Complaints:
         end = last
         for place in range(loop.first + loop.length, last):
             if block.instructions[place] != looped(block, loop, place - loop.first):
-                yield "loop-differs", f"step {place} is not what the loop from step {loop.first} makes of it"
+                yield "loop-differs", f"step {place} differs from the step of the loop from step {loop.first}"
                 return
 
 

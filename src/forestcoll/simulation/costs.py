@@ -1,4 +1,4 @@
-"""What sending costs, and what comes out of it."""
+"""The parameters of the alpha-beta model, and its result for one message size."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -11,13 +11,22 @@ from forestcoll.units import bytes_per_microsecond
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The alpha-beta model: beta is the bandwidth of each link, from the network.
+    """The parameters of the alpha-beta model. Beta is the bandwidth of each link, which the network states.
 
     Attributes:
-        alpha_us: the time from the start of a send to the arrival of its first byte, in microseconds; what a network
-            states as the latency of links comes on top.
-        overhead_us: the time that each chunk takes besides, wherever it passes: with none, chunks could be as small as
-            one likes.
+        alpha_us: the time from the start of a send to the arrival of its first byte, in microseconds. The latency of
+            links (`latency_us`), where the network states it, is added.
+        overhead_us: the additional time of each chunk at each hop, in microseconds. Without it, the best chunks would
+            be infinitely small.
+
+    Raises:
+        InputError: a value is negative, not finite, or more than 10^9.
+
+    Example:
+        >>> from forestcoll import generate, simulate
+        >>> schedule = generate("ring:nodes=3")
+        >>> [round(simulate(schedule, [1], Costs(alpha_us=alpha))[0].seconds * 1e6) for alpha in (1, 9)]
+        [2, 10]
     """
 
     alpha_us: float = 5.0
@@ -31,15 +40,21 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One size of message.
+    """The simulated time of a collective for one message size.
 
     Attributes:
-        size: M in bytes.
-        seconds: how long it takes.
-        algbw: M / time, in the network's unit.
-        busbw: what nccl-tests calls bus bandwidth, in the same unit.
-        pieces: into how many pieces each tree's part is cut, that follow each other.
-        chunk_bytes: what the greatest tree's pieces have.
+        size: the total data M, in bytes.
+        seconds: the time of the collective, in seconds.
+        algbw: the algorithmic bandwidth M / time, in the network's unit.
+        busbw: the bus bandwidth as nccl-tests defines it, in the same unit.
+        pieces: the number of pieces that the data of each tree is cut into; they follow each other through the tree.
+        chunk_bytes: the size of a piece of the tree with the greatest share, in bytes.
+
+    Example:
+        >>> from forestcoll import generate, simulate
+        >>> point = simulate(generate("ring:nodes=3"), [2**30])[0]
+        >>> point.size, point.algbw > point.busbw
+        (1073741824, True)
     """
 
     size: int
@@ -58,10 +73,17 @@ def bus_factor(collective: Collective, nodes: int) -> float:
 
 
 def point_at(schedule: Schedule, *, size: int, seconds: float, pieces: int, part: float) -> Point:
-    """Return the point of a time of `schedule`; the greatest `part` of M that goes as one goes in `pieces`.
+    """Return the point for a simulated time of `schedule`.
+
+    Args:
+        schedule: the schedule.
+        size: the total data M, in bytes.
+        seconds: the simulated time.
+        pieces: the number of pieces.
+        part: the greatest part of M that is cut into these pieces.
 
     Raises:
-        InputError: nobody knows the unit of the network's bandwidths.
+        InputError: the size in bytes of the network's bandwidth unit is not known.
     """
     topology = schedule.topology
     algbw = size / seconds / float(bytes_per_microsecond(topology.bandwidth_unit) * 10**6)

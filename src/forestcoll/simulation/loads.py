@@ -1,4 +1,4 @@
-"""How much of the data crosses each link, as floats: for times, not for proofs."""
+"""The part of the data that crosses each link, as floats: for times, not for proofs."""
 
 from dataclasses import dataclass
 
@@ -15,12 +15,12 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Loads:
-    """Loads of the links of a network, in the order of its links.
+    """The loads of the links of a network, in the order of its links.
 
     Attributes:
         topology: the network.
         parts: the part of M that crosses each link.
-        seconds: how long each link is busy for a byte of M.
+        seconds: the time that each link is busy for one byte of M, in seconds.
     """
 
     topology: Topology
@@ -32,23 +32,23 @@ class Loads:
         """Return the loads of links that carry these parts of M.
 
         Raises:
-            InputError: nobody knows the unit of the network's bandwidths.
+            InputError: the size in bytes of the network's bandwidth unit is not known.
         """
         return Loads(topology, parts, parts / bytes_per_second(topology))
 
     def utilisation(self, size: int, seconds: float) -> FloatArray:
-        """Return the part of the time that each link is busy, if M of `size` bytes takes so many `seconds`."""
+        """Return the part of the time that each link is busy if M of `size` bytes takes `seconds`."""
         return self.seconds * size / seconds
 
 
 def bytes_per_second(topology: Topology) -> FloatArray:
-    """Return what each link carries. Raises `InputError` if nobody knows the unit."""
+    """Return the bandwidth of each link in bytes per second. Raises `InputError` if the unit's size is not known."""
     unit = bytes_per_microsecond(topology.bandwidth_unit) * 10**6
     return np.array([float(link.bandwidth * unit) for link in topology.links])
 
 
 def hops_of(routes: Rows) -> tuple[IntArray, IntArray, IntArray]:
-    """Return of each hop of each route its first node, its second node, and the route."""
+    """Return three arrays with one entry for each link of each route: its source, its target, and the route."""
     inner = np.ones(len(routes.entries), dtype=np.bool_)
     inner[routes.starts[1:] - 1] = False
     places = np.flatnonzero(inner)

@@ -1,4 +1,4 @@
-"""The time of a schedule for many sizes of message, by either model."""
+"""The time of a schedule for many message sizes, by a closed form or by simulation of its program."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,35 +23,35 @@ from forestcoll.simulation.trees.loads import parts_of as parts_of_trees
 from forestcoll.simulation.trees.times import TreeModel
 
 MOST_PIECES = 16
-"""The most pieces that a program is tried with; runtimes cut finer by themselves."""
+"""The most pieces that a program is simulated with; runtimes cut chunks further by themselves."""
 MOST_INSTRUCTIONS = 40_000
-"""The most instructions of a program that is run with several pieces."""
+"""The most instructions of a program that is simulated with several pieces."""
 
 
 class Model(StrEnum):
-    """What is simulated."""
+    """The model of time."""
 
     TREES = "trees"
-    """The trees, each link shared by what they send over it, or the steps, one after the other: closed forms."""
+    """A closed form for the trees, which share links in proportion to their data, or for steps one after the other."""
     PROGRAM = "program"
-    """The program that the schedule is lowered to, event by event, links shared fairly by what is under way."""
+    """A discrete-event simulation of the program that the schedule is lowered to; transfers share links fairly."""
 
 
 class TimeModel(Protocol):
-    """The times of a schedule with some costs."""
+    """A model of the times of one schedule."""
 
     def point(self, size: int) -> Point:
-        """Return what M of `size` bytes takes."""
+        """Return the time of M of `size` bytes."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """How schedules of one kind are simulated.
+    """The functions that simulate schedules of one kind.
 
     Attributes:
-        times: returns the closed form of their times, by a schedule and costs.
+        times: returns the closed form of the times of a schedule with given costs.
         parts: returns the part of M that crosses each link.
-        paths: returns the ways between ranks, for their programs.
+        paths: returns the paths between ranks, for the simulation of the program.
     """
 
     times: Callable[[Any, Costs], TimeModel]
@@ -64,14 +64,15 @@ SIMULATIONS: dict[type[Schedule], Simulation] = {
     StepSchedule: Simulation(StepModel.of, parts_of_steps),
     SeriesSchedule: Simulation(SeriesModel.of, parts_of_series),
 }
-"""How schedules are simulated, of each kind that can be."""
+"""The functions of each kind of schedule that can be simulated."""
 
 
 def loads_of(schedule: Schedule) -> Loads:
-    """Return how much of the data `schedule` sends over each link.
+    """Return the part of the data that `schedule` sends over each link.
 
     Raises:
-        InputError: nobody knows the unit of the network's bandwidths, or schedules of this kind are not simulated.
+        InputError: the size in bytes of the network's bandwidth unit is not known, or schedules of this kind cannot be
+            simulated.
     """
     return Loads.of_parts(schedule.topology, _simulation(schedule).parts(schedule))
 
@@ -86,23 +87,28 @@ def simulate(
     costs: Costs | None = None,
     model: Model | str = Model.TREES,
 ) -> tuple[Point, ...]:
-    """Return how long `schedule` takes for each of `sizes`, in bytes of the data M, with the best number of pieces.
+    """Return the time of `schedule` for each message size, with the best number of pieces.
 
     Args:
-        schedule: a schedule of any kind that `verify` finds right; M of a series is one large message.
-        sizes: of messages, in bytes.
-        costs: what sending costs.
-        model: what is simulated.
+        schedule: a schedule of any kind that `verify` accepts. For a series, M is one large message.
+        sizes: the sizes of the total data M, in bytes.
+        costs: the latency and the overhead; the defaults of `Costs` if None.
+        model: `"trees"` for a closed form, `"program"` for a discrete-event simulation of the lowered program.
+
+    Returns:
+        One point for each size, in the order of `sizes`.
 
     Raises:
-        InputError: nobody knows the unit of the network's bandwidths, or schedules of this kind are not simulated or
-            have no programs.
-        NoSolutionError: no program of the schedule fits.
+        InputError: the size in bytes of the network's bandwidth unit is not known, or schedules of this kind cannot be
+            simulated or have no programs.
+        NoSolutionError: no program of the schedule fits the limits.
 
     Example:
-        >>> from forestcoll import build_topology, generate
-        >>> [point.size for point in simulate(generate(build_topology("ring:nodes=4")), [1000, 2000])]
-        [1000, 2000]
+        >>> from forestcoll import generate
+        >>> for point in simulate(generate("ring:nodes=4"), [2**10, 2**30]):
+        ...     print(f"{point.size:10} bytes {point.seconds * 1e6:9.1f} us {point.algbw:6.3f} GB/s")
+              1024 bytes      12.8 us  0.080 GB/s
+        1073741824 bytes  403933.3 us  2.658 GB/s
     """
     costs, entry = costs or Costs(), _simulation(schedule)
     is_program = Model(model) is Model.PROGRAM
@@ -111,10 +117,10 @@ def simulate(
 
 
 class ProgramModel:
-    """The times of the program of a schedule."""
+    """The times of the program that a schedule is lowered to."""
 
     def __init__(self, schedule: Schedule, costs: Costs, options: Options | None = None) -> None:
-        """Lower `schedule` with `options`, in one piece to begin with."""
+        """Prepare to lower `schedule` with `options`, whose number of pieces is replaced."""
         self._schedule, self._costs = schedule, costs
         self._options = options or Options()
         self._most_pieces = MOST_PIECES if lowerer_for(schedule).in_pieces else 1
@@ -122,14 +128,14 @@ class ProgramModel:
         self._programs: dict[int, Program] = {}
 
     def program(self, pieces: int) -> Program:
-        """Return the program whose trees' parts are cut into so many pieces."""
+        """Return the program in which the data of each tree is cut into this number of `pieces`."""
         if pieces not in self._programs:
             options = replace(self._options, pieces=pieces)
             self._programs[pieces] = lower(self._schedule, options).program
         return self._programs[pieces]
 
     def point(self, size: int) -> Point:
-        """Return what M of `size` bytes takes with the best number of pieces: doubled as long as that helps."""
+        """Return the time of M of `size` bytes; the number of pieces is doubled while that saves time."""
         best, pieces = self._point(size, 1), 2
         instructions = sum(1 for _ in self.program(1).instructions())
         while pieces <= self._most_pieces and pieces * instructions <= MOST_INSTRUCTIONS:
@@ -146,5 +152,5 @@ class ProgramModel:
         return point_at(self._schedule, size=size, seconds=seconds, pieces=pieces, part=part)
 
     def run(self, size: int, pieces: int) -> Timeline:
-        """Return the run of the program with so many pieces."""
+        """Simulate the program with this number of `pieces` on M of `size` bytes."""
         return run_in_time(self.program(pieces), self.paths, size, self._costs)

@@ -1,4 +1,4 @@
-"""Sizes of messages, as the command line writes them."""
+"""Message sizes as the command line accepts them."""
 
 from forestcoll.errors import InputError, shown
 from forestcoll.units import data_size, size_name
@@ -11,26 +11,27 @@ MOST_SIZES = 1_000
 
 
 def sizes_of(text: str) -> tuple[int, ...]:
-    """Return the sizes, in bytes, that `text` lists: sizes and ranges, separated by commas.
+    """Return the message sizes in bytes that `text` lists: sizes and ranges, separated by commas.
 
-    A range `A..B` is A, 2A, 4A and so on, up to B at most. A size that comes twice is taken once.
+    A range `A..B` is A, 2A, 4A and so on, up to at most B. A size that is listed twice is returned once.
 
     Example:
         >>> sizes_of("1K..5K, 1MB")
         (1024, 2048, 4096, 1000000)
 
     Raises:
-        InputError: a part is no size or one that is too large, a range runs backwards, or there are too many parts.
+        InputError: a part is not a size, a size is too large, a range is in descending order, or there are too many
+            sizes.
     """
     parts = text.split(",")
     if len(parts) > MOST_SIZES:
-        raise InputError(f"there are {len(parts)} sizes; ask for at most {MOST_SIZES}")
+        raise InputError(f"there are {len(parts)} sizes; give at most {MOST_SIZES}")
     sizes: dict[int, None] = {}
     for part in parts:
         first, dots, last = part.strip().partition("..")
         sizes |= dict.fromkeys(_range(first, last) if dots else [size_of(first)])
     if len(sizes) > MOST_SIZES:
-        raise InputError(f"there are {len(sizes)} sizes; ask for at most {MOST_SIZES}")
+        raise InputError(f"there are {len(sizes)} sizes; give at most {MOST_SIZES}")
     return tuple(sizes)
 
 
@@ -46,8 +47,8 @@ def _range(first: str, last: str) -> list[int]:
 
 
 def size_of(text: str) -> int:
-    """Return the bytes that `text` says. Raises `InputError` if that is none, or more than `MAX_SIZE`."""
+    """Return the size in bytes. Raises `InputError` if `text` is not a size or the size is more than `MAX_SIZE`."""
     size = data_size(text)
     if size > MAX_SIZE:
-        raise InputError(f"{shown(text)} is more than the greatest size, {size_name(MAX_SIZE)}; ask for less")
+        raise InputError(f"{shown(text)} is more than the greatest size, {size_name(MAX_SIZE)}; use a smaller one")
     return size

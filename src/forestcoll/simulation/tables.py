@@ -1,4 +1,4 @@
-"""Points and links as comma-separated values, and a run as a trace that Chrome shows."""
+"""Points and links as comma-separated values, and a simulated program as a trace for Chrome."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ def points_csv(points: Sequence[Point], unit: str) -> Iterator[str]:
 
 
 def links_csv(loads: Loads, point: Point) -> Iterator[str]:
-    """Yield the lines of a table of links: what part of the data crosses each, and how busy it is for that size."""
+    """Yield the lines of a table of links: the part of the data that crosses each, and its utilisation."""
     unit = loads.topology.bandwidth_unit
     yield f"source,target,bandwidth ({unit}),part_of_data,utilisation\n"
     used = loads.utilisation(point.size, point.seconds).tolist()
@@ -33,7 +33,7 @@ def _quoted(name: object) -> str:
 
 
 def chrome_trace(program: Program, timeline: Timeline) -> Iterator[str]:
-    """Yield the pieces of a trace as chrome://tracing and Perfetto read it: a process a rank, a thread a block."""
+    """Yield the pieces of a trace for chrome://tracing and Perfetto: a process per rank, a thread per block."""
     yield '{"displayTimeUnit": "ns", "traceEvents": [\n'
     for rank in range(len(program.ranks)):
         yield json.dumps({"ph": "M", "name": "process_name", "pid": rank, "args": {"name": f"rank {rank}"}}) + ",\n"
@@ -55,11 +55,11 @@ def chrome_trace(program: Program, timeline: Timeline) -> Iterator[str]:
 
 
 def name_of(program: Program, rank: int, instruction: Instruction) -> str:
-    """Return in a few words what an instruction does: "receive 4 chunks from rank 2, send to rank 5"."""
-    came = [_other(program, rank, place, receives=True) for place in instruction.sources]
-    goes = [_other(program, rank, place, receives=False) for place in instruction.targets]
-    received = ", ".join(sorted({each for each in came if each}))
-    sent = ", ".join(sorted({each for each in goes if each}))
+    """Return what an instruction does in words: "receive from rank 2, send to rank 5 (4 chunks)"."""
+    sources = [_other(program, rank, place, receives=True) for place in instruction.sources]
+    targets = [_other(program, rank, place, receives=False) for place in instruction.targets]
+    received = ", ".join(sorted({each for each in sources if each}))
+    sent = ", ".join(sorted({each for each in targets if each}))
     verb = "reduce" if len(instruction.sources) > 1 else "copy"
     parts = [f"receive from {received}"] * bool(received) + [verb] * (len(instruction.sources) > 1 or not sent)
     parts += [f"send to {sent}"] * bool(sent)

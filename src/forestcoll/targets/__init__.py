@@ -1,1 +1,1 @@
-"""The formats of programs that runtimes load: each is read, checked, turned into a program, and written."""
+"""The formats of programs that runtimes load: each is read, checked, converted to and from programs, and written."""

@@ -1,4 +1,7 @@
-"""Writes a schedule as a program for a runtime: lowered within its figures, written, read back and run before use."""
+"""Export of a schedule as a program for a runtime.
+
+The schedule is lowered within the limits of the runtime and written as text. The text is then read back and checked.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -20,30 +23,45 @@ if TYPE_CHECKING:
 _EXPORTED = Path("the exported file")
 
 DEFAULT_DIALECT = "microsoft"
-"""The runtime that MSCCL's XML is for where nothing else is said."""
+"""The default dialect of MSCCL XML."""
 
 DEFAULT_BYTES = 10**9
-"""The data M of traces where nothing else is said, in bytes."""
+"""The default of the total data M of traces, in bytes."""
 
 
 class Target(StrEnum):
-    """A format, by its name on the command line."""
+    """A format of programs, by its name on the command line.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> export(generate("ring:nodes=3"), Target.MSCCLPP_JSON).text.count("threadblocks")
+        3
+    """
 
     MSCCL_XML = "msccl-xml"
+    """The XML of MSCCL, which several runtimes load; each has a dialect."""
     MSCCLPP_JSON = "mscclpp-json"
+    """The JSON of execution plans of MSCCL++."""
     CHAKRA = "chakra"
+    """Execution traces of Chakra, one file per rank, for simulators."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A program for a runtime.
+    """A program in the format of a runtime.
 
     Attributes:
-        target: its format.
-        dialect: for MSCCL XML, the runtime that it is for; else None.
-        lowering: the program, and what became of the schedule on the way.
-        text: the file, of a format that has one.
-        traces: the trace of each rank, of Chakra.
+        target: the format.
+        dialect: for MSCCL XML, the runtime that loads the file; else None.
+        lowering: the program and its bandwidth.
+        text: the content of the file; empty for Chakra.
+        traces: for Chakra, the trace of each rank; else empty.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> exported = export(generate("ring:nodes=3"), "msccl-xml")
+        >>> exported.target.value, exported.dialect, exported.text.count("<gpu ")
+        ('msccl-xml', 'microsoft', 3)
     """
 
     target: Target
@@ -53,10 +71,13 @@ class Export:
     traces: tuple["Trace", ...] = ()
 
     def snippet(self, file: str) -> str:
-        """Return the Python code that registers the plan, which is kept beside it in `file`.
+        """Return Python code that registers the execution plan with MSCCL++.
+
+        Args:
+            file: the name of the file of the plan, in the folder of the Python code.
 
         Raises:
-            InputError: the format is not MSCCL++'s.
+            InputError: the format is not that of MSCCL++.
         """
         if self.target is not Target.MSCCLPP_JSON:
             raise InputError(f"only plans of MSCCL++ are registered by Python code, not {self.target.value}")
@@ -64,7 +85,11 @@ class Export:
         return mscclpp.snippet(plan, self.lowering.program, file)
 
     def write(self, path: Path) -> None:
-        """Write the file to `path`, or the traces to `PATH.0.et` and so on. Raises `InputError` if that cannot be."""
+        """Write the file to `path`, or the traces to `PATH.0.et`, `PATH.1.et` and so on.
+
+        Raises:
+            InputError: a file cannot be written.
+        """
         if self.target is not Target.CHAKRA:
             write_text(path, [self.text])
             return
@@ -81,27 +106,30 @@ def export(
     size: int = DEFAULT_BYTES,
     options: Options | None = None,
 ) -> Export:
-    """Return `schedule` as a program for a runtime.
+    """Convert a schedule into a program in the format of a runtime.
 
-    What is written is read back, and run on data where the format says what happens to it: what is wrong is never
-    returned.
+    The text is read back, checked by the rules of the format and, except for Chakra, whose traces do not say which data
+    they move, run on symbolic data. So a wrong program is never returned.
 
     Args:
-        schedule: what to write, of any kind that has programs; it must be right, as `verify` finds it.
-        target: the format.
-        dialect: for MSCCL XML, the runtime that loads the file.
-        size: of traces, the data M in bytes.
-        options: knobs of the lowering; its style follows from the format.
+        schedule: a schedule of trees or of steps that `verify` accepts.
+        target: the format: `"msccl-xml"`, `"mscclpp-json"` or `"chakra"`.
+        dialect: for MSCCL XML, the runtime that loads the file: `"microsoft"`, `"azure"` or `"rccl"`.
+        size: for Chakra, the total data M in bytes.
+        options: the options of the lowering; those usual for the format if None. The format determines the style.
+
+    Returns:
+        The program; `Export.write` writes it to files.
 
     Raises:
-        InputError: schedules of this kind have no programs, there is no such format or dialect, the format has no
-            words for the collective, its shards or the placement, or a library is missing.
+        InputError: schedules of this kind have no programs; there is no such format or dialect; the format cannot
+            express the collective, its shards or the placement; or a library is missing.
         NoSolutionError: no program of the schedule fits the runtime.
 
     Example:
-        >>> from forestcoll import build_topology, generate
-        >>> export(generate(build_topology("ring:nodes=4")), "msccl-xml").text[:30]
-        '<algo name="ring:nodes=4" prot'
+        >>> from forestcoll import generate
+        >>> export(generate("ring:nodes=4"), "msccl-xml").text[:26]
+        '<algo name="ring:nodes=4" '
     """
     target = target_named(target)
     if target is Target.MSCCLPP_JSON:
@@ -112,9 +140,10 @@ def export(
 
 
 def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIALECT) -> Options:
-    """Return the knobs that a format has unless others are wanted: for in place and out of place where it can be both.
+    """Return the default options of the lowering for a format.
 
-    Plans have loops of pieces of 128 KiB; traces, which nobody cuts further, have pieces too; steps have none.
+    A program is for both in place and out of place if the format allows it. Plans of MSCCL++ have loops over pieces of
+    128 KiB. Traces also have pieces, because their readers do not cut data further. Programs of steps have no pieces.
     """
     in_pieces = lowerer_for(schedule).in_pieces
     if target is Target.MSCCLPP_JSON:
@@ -134,15 +163,15 @@ def chosen_options(
     protocol: Protocol | str = Protocol.SIMPLE,
     **counts: int | None,
 ) -> Options:
-    """Return the options of the lowering: those that were chosen, and for the others what the format usually has.
+    """Return the options of the lowering: the given ones, and the defaults of the format for all others.
 
     Args:
-        schedule: what is exported.
+        schedule: the schedule to export.
         target: the format.
-        dialect: of MSCCL's XML, the runtime that loads the file.
-        placement: where input and output may lie; None for the usual one.
+        dialect: for MSCCL XML, the runtime that loads the file.
+        placement: the placement of input and output; None for the default.
         protocol: how the runtime moves bytes.
-        counts: integers of `Options` by their names, such as `chunks`; None for the usual one.
+        counts: integers of `Options` by their names, such as `chunks`; None for the default.
 
     Raises:
         InputError: there is no such format or dialect, or a count is less than 1.
@@ -210,6 +239,6 @@ def _certify_program(program: Program) -> None:
 
 
 def _certify(fault: Fault | None) -> None:
-    """Do nothing if there is no fault; else it is ours, and no file comes of it."""
+    """Raise `InternalError` if there is a fault."""
     if fault is not None:
         raise InternalError(f"the exported program is wrong: {fault} [{fault.rule}]")

@@ -1,4 +1,4 @@
-"""Checks a file for a runtime, from any source: by the rules of its format, then by running it on symbolic data."""
+"""Checks of a file for a runtime, written by any tool: the rules of its format, then a run on symbolic data."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -26,17 +26,21 @@ MAX_BYTES = 512 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of checking a file.
+    """The result of checking a file for a runtime.
 
     Attributes:
-        format: its format: `msccl-xml`, `mscclpp-json` or `chakra`.
+        format: the format: `msccl-xml`, `mscclpp-json` or `chakra`.
         collective: the collective.
         ranks: the number of ranks.
-        fault: the first fault, or None if the file is right.
-        placement: `in place` or `out of place` if the data is wrong only in this case.
-        loads: for each runtime, why it does not load the file, or None if it does.
-        remarks: where a runtime does not do what the file says.
-        instructions: how many instructions the program has.
+        fault: the first fault, or None if there is none.
+        placement: `in place` or `out of place` if the data is wrong only in this case, else None.
+        loads: for each runtime that the format has, why it does not load the file, or None if it loads it.
+        remarks: differences between what the file says and what the runtime does.
+        instructions: the number of instructions of the program.
+
+    Example:
+        >>> Judgement("msccl-xml", "allgather", 3, fault=None).fault is None
+        True
     """
 
     format: str
@@ -50,16 +54,31 @@ class Judgement:
 
 
 def judge_file(path: Path, *, dialect: str | None = None, root: int | None = None) -> Judgement:
-    """Check the MSCCL XML, MSCCL++ plan or Chakra traces at `path`, and return the judgement.
+    """Check a file for a runtime, written by any tool: MSCCL XML, an MSCCL++ plan, or Chakra traces.
+
+    The rules of the format are checked. Then, except for Chakra, the program is run on symbolic data.
 
     Args:
         path: the file; the format follows from its content. `PREFIX.0.et`, or the file of another rank, stands for the
             traces of all ranks.
-        dialect: for MSCCL XML, the runtime that must load the file; without it, at least one runtime must load it.
+        dialect: for MSCCL XML, the runtime that must load the file; if None, at least one runtime must load it.
         root: the root rank of a broadcast or a reduce, if the file does not determine it.
+
+    Returns:
+        The result, with the first fault.
 
     Raises:
         InputError: the file cannot be read, has none of these formats, or its root is unknown.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from forestcoll import export, generate
+        >>> path = Path(tempfile.mkdtemp()) / "ring.xml"
+        >>> export(generate("ring:nodes=3"), "msccl-xml").write(path)
+        >>> judged = judge_file(path)
+        >>> judged.collective, judged.ranks, judged.fault
+        ('allgather', 3, None)
     """
     if (match := _TRACE.match(path.name)) is not None:
         if dialect is not None or root is not None:

@@ -1,4 +1,4 @@
-"""Networks: the frozen model, the builder that validates, files, and builders of known machines and families."""
+"""Networks: the frozen model, its validating builder, files, and builders of known machines and families."""
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, TopologyLike

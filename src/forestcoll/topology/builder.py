@@ -1,7 +1,7 @@
-"""All the validation of a network, in one place: a mutable builder that ends in one frozen `Topology`.
+"""The mutable builder that validates a network and returns a frozen `Topology`.
 
-File readers, builders of machines and families, and callers all come through here, so that a rule is written once
-and a message names the node or the edge and the value however the network arrived.
+Readers of files, builders of machines and families, and callers all use this builder. So each rule exists once, and
+the same mistake gives the same message, with the node or the edge and the value.
 """
 
 import math
@@ -19,21 +19,26 @@ from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
 PORT_MODELS = ("one-port",)
 
 MAX_DENOMINATOR_DIGITS = 1800
-"""The most digits of the bandwidths' common denominator: sums of them, and the optimum, are that long.
+"""The most digits of the common denominator of all bandwidths. Sums of bandwidths and the optimum may be that long.
 
-An optimum of this length, for a number of trees that the solver takes, stays within the 4,000 digits of a result.
+With this limit, results have at most 4,000 digits for each number of trees that the solver accepts.
 """
 
 
 class TopologyBuilder:
-    """Collects nodes and links, refuses bad ones at once, and checks the whole in `build`.
+    """Collects nodes and links and returns a `Topology`.
+
+    Each node and link is checked when it is added; the whole network is checked in `build`.
 
     Args:
-        name: what the network is called in output.
-        bandwidth_unit: the unit of every bandwidth.
-        port_model: None, or `"one-port"`.
-        attributes: further attributes of the graph, kept as they are.
-        where: what error messages begin with: the file's name, or `name` if it is None.
+        name: the name of the network in output.
+        bandwidth_unit: the unit of all bandwidths.
+        port_model: None, or `"one-port"` if a compute node sends to one neighbour and receives from one at a time.
+        attributes: further attributes of the graph, which are kept unchanged.
+        where: the text that begins error messages, such as the name of a file; `name` if None.
+
+    Raises:
+        InputError: the port model or an attribute is not valid.
 
     Example:
         >>> builder = TopologyBuilder("pair")
@@ -53,7 +58,7 @@ class TopologyBuilder:
     ) -> None:
         self._where = name if where is None else where
         if port_model is not None and port_model not in PORT_MODELS:
-            raise self._error(f"port_model is {shown(port_model)}; leave it out or say 'one-port'")
+            raise self._error(f"port_model is {shown(port_model)}; leave it out or use 'one-port'")
         self._name = name
         self._bandwidth_unit = bandwidth_unit
         self._port_model = port_model
@@ -64,31 +69,60 @@ class TopologyBuilder:
         self._links: dict[tuple[int, int], Link] = {}
 
     def add_compute(self, node: NodeId, /, **attributes: object) -> NodeId:
-        """Add a compute node and return its id."""
+        """Add a compute node.
+
+        Args:
+            node: its id, a string or an integer.
+            attributes: further attributes, such as `box`, which are kept unchanged.
+
+        Returns:
+            `node`.
+
+        Raises:
+            InputError: the id or an attribute is not valid, or another node has the id.
+        """
         for ability in ("multicast", "aggregation"):
             if attributes.get(ability):
-                raise self._error(f"compute node {shown(node)}: only a switch can have {ability}; make it one")
+                raise self._error(
+                    f"compute node {shown(node)}: only a switch can have {ability}; make the node a switch"
+                )
         return self._add(node, NodeKind.COMPUTE, attributes, multicast=False, aggregation=False)
 
     def add_switch(
         self, node: NodeId, /, *, multicast: bool = False, aggregation: bool = False, **attributes: object
     ) -> NodeId:
-        """Add a switch and return its id."""
+        """Add a switch.
+
+        Args:
+            node: its id, a string or an integer.
+            multicast: whether it can send what it receives to several links.
+            aggregation: whether it can add up what it receives.
+            attributes: further attributes, which are kept unchanged.
+
+        Returns:
+            `node`.
+
+        Raises:
+            InputError: the id or an attribute is not valid, or another node has the id.
+        """
         return self._add(node, NodeKind.SWITCH, attributes, multicast=multicast, aggregation=aggregation)
 
     def add_link(self, source: NodeId, target: NodeId, bandwidth: object, *, latency_us: object | None = None) -> None:
-        """Add a one-way link. Its bandwidth adds to that of a link already there; the longer latency holds.
+        """Add a one-way link.
+
+        If there is already a link between these nodes in this direction, the bandwidths are added, and the greater
+        latency is used.
 
         Args:
             source: the id of the node that sends.
             target: the id of the node that receives.
-            bandwidth: a number in the network's unit, as `exact.to_fraction` takes it, or a text with a unit of its
-                own, such as `"400Gb/s"`, which is converted exactly.
-            latency_us: microseconds; None if nothing is known of it.
+            bandwidth: a number in the network's unit, as `exact.to_fraction` takes it, or a text with its own unit,
+                such as `"400Gb/s"`, which is converted exactly.
+            latency_us: the latency in microseconds; None if it is not known.
 
         Raises:
-            InputError: an unknown end, a self-loop, or a bandwidth or latency that is not a number of the right
-                size or has a unit that cannot be converted.
+            InputError: an end is not a node of the network, the link is a self-loop, the bandwidth is not a number
+                greater than 0, the latency is not a number of 0 or more, or a unit cannot be converted.
         """
         try:
             link = self._link(source, target, bandwidth, latency_us)
@@ -97,7 +131,7 @@ class TopologyBuilder:
         self._merge(link)
 
     def add_duplex(self, one: NodeId, other: NodeId, bandwidth: object, *, latency_us: object | None = None) -> None:
-        """Add a full-duplex link: `bandwidth` in each direction at once. Raises like `add_link`."""
+        """Add two links, one in each direction, each with the whole `bandwidth`. Arguments and errors: `add_link`."""
         self.add_link(one, other, bandwidth, latency_us=latency_us)
         self.add_link(other, one, bandwidth, latency_us=latency_us)
 
@@ -105,11 +139,12 @@ class TopologyBuilder:
         """Return the frozen topology.
 
         Args:
-            connected: whether compute nodes must all reach each other; a collective over a part of them asks less.
+            connected: whether all compute nodes must reach each other. For a collective over some of them, False is
+                enough. It is not checked if the port model is `"one-port"`.
 
         Raises:
-            InputError: fewer than two compute nodes, two compute nodes of which one cannot reach the other (unless it
-                is one-port), or bandwidths whose common denominator has more than `MAX_DENOMINATOR_DIGITS` digits.
+            InputError: there are fewer than two compute nodes, a compute node cannot reach another, or the common
+                denominator of all bandwidths has more than `MAX_DENOMINATOR_DIGITS` digits.
         """
         topology = Topology(
             name=self._name,
@@ -122,7 +157,7 @@ class TopologyBuilder:
         if len(topology.compute) < 2:
             count = len(topology.compute)
             raise self._error(f"has {count} compute node{'s' * (count != 1)}; a collective needs at least two")
-        # A one-port platform serves one source, which need not be reached itself.
+        # A one-port network is used for broadcasts from one source, which other nodes need not reach.
         if connected and self._port_model is None:
             self._check_connected(topology)
         self._check_denominator()
@@ -153,7 +188,9 @@ class TopologyBuilder:
     def _check_attributes(self, what: str, attributes: Mapping[str, object]) -> None:
         for name, value in attributes.items():
             if (number := _not_finite(value)) is not None:
-                raise self._error(f"{what}: {name} holds {shown(number)}, which is no JSON; give it a finite number")
+                raise self._error(
+                    f"{what}: {name} holds {shown(number)}, which JSON cannot represent; use a finite number"
+                )
 
     def _link(self, source: NodeId, target: NodeId, bandwidth: object, latency_us: object | None) -> Link:
         """Return the link, or raise a `ValueError` whose text follows the name of the edge."""
@@ -209,7 +246,7 @@ class TopologyBuilder:
 
 
 def _plain(node: NodeId) -> NodeId:
-    """Return an integer that numpy made as one of Python's, which JSON can write, and anything else as it is."""
+    """Return an integer of NumPy as a Python integer, which JSON can represent, and any other value unchanged."""
     other: object = node
     if isinstance(other, int | str):
         return node
@@ -217,14 +254,14 @@ def _plain(node: NodeId) -> NodeId:
 
 
 def _is_id(node: object) -> bool:
-    # True and 1.0 equal 1, and would pass for it in a dict.
+    # True and 1.0 are equal to 1, so that a dict does not distinguish them.
     return isinstance(node, int | str) and not isinstance(node, bool)
 
 
 def _not_finite(value: object) -> float | None:
-    """Return the first number in an attribute that JSON cannot write, or None."""
+    """Return the first number in an attribute that JSON cannot represent, or None."""
     if isinstance(value, float):
-        # a number as large as 1e999 is written as it was read
+        # a number such as 1e999 is written with the digits that were read
         finite = value.text.lstrip("-")[:1].isdigit() if isinstance(value, WrittenFloat) else math.isfinite(value)
         return None if finite else value
     if isinstance(value, Mapping):

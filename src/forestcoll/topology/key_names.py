@@ -1,8 +1,8 @@
-"""Keys of a topology file that look like a mistake: what people write for a key that the format has.
+"""Keys of a topology file that look like a mistake: other names for a key of the format, and misspelt keys.
 
-A file may hold keys of its own, which are kept. So a misspelt key would be taken for one of these, and a node with
-`"type": "switch"` for a GPU. Therefore a key that looks like a known one is refused where the known key is missing;
-where that is there too, it is an attribute like any other.
+A file may contain additional attributes, which are kept. A misspelt key would become such an attribute, and a node with
+`"type": "switch"` would become a GPU. So a key that looks like a key of the format is an error if the key of the format
+is missing. If both are present, the other key is an ordinary attribute.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,11 +36,11 @@ _KEYS = {
         "latency_us": "latency latency_ns latency_ms latency_s lat delay delay_us delay_ns delay_ms alpha alpha_us",
     },
 }
-"""Of each object of a topology file its keys, and what else is written for them; case, `-` and `_` do not count."""
+"""For each object of a topology file, its keys with other names for them. Case, `-` and `_` are ignored."""
 
 _UNITS = {"bandwidth": ", in the network's bandwidth_unit", "latency_us": ", in microseconds"}
 _LIKENESS = 0.8
-"""From 0 to 1, how much a misspelt key has in common with the right one: `knd` and `bandwith` have more."""
+"""The least similarity, from 0 to 1, of a misspelt key to the correct one; `knd` and `bandwith` exceed it."""
 
 
 class KeysOf(Enum):
@@ -52,7 +52,7 @@ class KeysOf(Enum):
     EDGE = "edge"
 
     def mistakes(self, present: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-        """Yield each key of `present` that looks like a known key which is missing there, and that known key."""
+        """Yield each key of `present` that looks like a missing key of the format, with the latter."""
         known = _KEYS[self.value]
         for key in present:
             if key not in known:
@@ -61,11 +61,11 @@ class KeysOf(Enum):
                     yield key, meant
 
     def mistake(self, present: Mapping[str, object], missing: str | None = None) -> str | None:
-        """Return in words the first key of `present` that looks like a mistake and how to fix it, or None.
+        """Return a message about the first key of `present` that looks like a mistake, or None.
 
         Args:
             present: the object.
-            missing: a key that the object must have; only what looks like that key counts then.
+            missing: a required key; then only keys that look like this one are reported.
 
         Example:
             >>> KeysOf.NODE.mistake({"id": 3, "type": "switch"})
@@ -83,7 +83,7 @@ def _meant(which: str, key: object) -> str | None:
     """Return the known key that the unknown `key` looks like, or None."""
     import difflib
 
-    if not isinstance(key, str):  # of a networkx graph
+    if not isinstance(key, str):  # possible in a networkx graph
         return None
     spelled = {_plain(name): known for known, others in _KEYS[which].items() for name in (known, *others.split())}
     plain = _plain(key[:60])

@@ -1,8 +1,8 @@
-"""The network that a collective runs on: a frozen value, made by `TopologyBuilder` and never changed after.
+"""The network that a collective runs on: a frozen value, made by `TopologyBuilder`.
 
-Nodes are numbered in the order in which they were added; everywhere else in the project a node is that number, and
-its `id` is looked up only at the boundary. Links are directed, at most one from a node to another, sorted by
-(source, target).
+Nodes are numbered from 0 in the order in which they were added. The rest of the code identifies nodes by these numbers;
+only input and output use ids. Links are directed and sorted by (source, target); there is at most one for each ordered
+pair of nodes.
 """
 
 import os
@@ -29,18 +29,24 @@ def _no_attributes() -> Mapping[str, object]:
 
 
 class NodeKind(StrEnum):
-    """What a node does with data."""
+    """The kind of a node, by its name in files.
+
+    Example:
+        >>> from forestcoll import build_topology
+        >>> build_topology("ring:nodes=3").nodes[0].kind is NodeKind("compute")
+        True
+    """
 
     COMPUTE = "compute"
-    """Sends, receives, keeps and copies: a GPU."""
+    """An accelerator: it holds data, sends, receives, copies and reduces."""
     SWITCH = "switch"
-    """Passes on what comes in, and copies or adds only where it says so."""
+    """Forwards data. It copies or adds up data only with `Node.multicast` or `Node.aggregation`."""
 
 
 def near_id(name: NodeId, ids: Iterable[NodeId]) -> str:
-    """Return a question that names the id nearest to `name`, for a message that says there is no such node.
+    """Return a question with the id that is most similar to the unknown `name`, for an error message, or "".
 
-    Nothing is returned for a number: the number nearest to it is hardly what was meant.
+    The result is empty if `name` is a number, because a similar number is rarely the one that was meant.
     """
     if not isinstance(name, str) or name.strip().lstrip("-").isdecimal():
         return ""
@@ -54,11 +60,17 @@ class Node:
     """A compute node or a switch.
 
     Attributes:
-        id: the name that files and messages use.
+        id: the string or integer that files and messages use.
         kind: compute node or switch.
-        multicast: a switch that can send what it receives to several links.
-        aggregation: a switch that can add up what it receives.
-        attributes: whatever else the file said of the node (`box`, say), kept and written back.
+        multicast: whether the node is a switch that can send what it receives to several links.
+        aggregation: whether the node is a switch that can add up what it receives.
+        attributes: the other attributes of the node in its file, such as `box`, which are kept unchanged.
+
+    Example:
+        >>> from forestcoll import build_topology
+        >>> node = build_topology("dgx-a100:boxes=2").nodes[8]
+        >>> node.id, node.kind.value, node.attributes["box"]
+        ('b1/gpu0', 'compute', 1)
     """
 
     id: NodeId
@@ -75,7 +87,20 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A directed link: `bandwidth` in the topology's unit, from node number `source` to node number `target`."""
+    """A directed link.
+
+    Attributes:
+        source: the number of the node that sends.
+        target: the number of the node that receives.
+        bandwidth: the exact bandwidth, in the unit of the topology.
+        latency_us: the latency in microseconds; None if it is not known.
+
+    Example:
+        >>> from forestcoll import build_topology
+        >>> link = build_topology("ring:nodes=3,bandwidth=25/2").links[0]
+        >>> link.source, link.target, link.bandwidth
+        (0, 1, Fraction(25, 2))
+    """
 
     source: int
     target: int
@@ -89,17 +114,21 @@ def _ends(link: Link) -> tuple[int, int]:
 
 @dataclass(frozen=True, repr=False)
 class Topology(Displayed):
-    """A network as a graph: nodes, directed links, exact bandwidths. Make one with `TopologyBuilder`.
-
-    Its `repr` is one line: the name and how many nodes and links there are.
+    """A network: nodes, directed links and exact bandwidths. Use `TopologyBuilder` or `load_topology` to make one.
 
     Attributes:
-        name: what the network is called in output.
-        nodes: compute nodes and switches; a node's number is its place here.
-        links: at most one per ordered pair of nodes, sorted by (source, target).
-        bandwidth_unit: the unit of every bandwidth, `GB/s` (10^9 bytes/s) unless the file says otherwise.
-        port_model: `"one-port"` where a node sends to one neighbour and receives from one at a time, else None.
-        attributes: whatever else the file said of the graph, kept and written back.
+        name: the name of the network in output.
+        nodes: the compute nodes and switches; the number of a node is its index.
+        links: the links, at most one for each ordered pair of nodes, sorted by (source, target).
+        bandwidth_unit: the unit of all bandwidths; by default `GB/s`, which is 10^9 bytes per second.
+        port_model: `"one-port"` if a compute node sends to one neighbour and receives from one at a time, else None.
+        attributes: the other attributes of the graph in its file, which are kept unchanged.
+
+    Example:
+        >>> from forestcoll import build_topology
+        >>> topology = build_topology("dgx-a100:boxes=2")
+        >>> len(topology.compute), len(topology.switches), topology.bandwidth_unit
+        (16, 3, 'GB/s')
     """
 
     name: str
@@ -122,17 +151,17 @@ class Topology(Displayed):
 
     @cached_property
     def compute(self) -> tuple[int, ...]:
-        """The numbers of the compute nodes, rising."""
+        """The numbers of the compute nodes, in ascending order."""
         return tuple(number for number, node in enumerate(self.nodes) if node.is_compute)
 
     @cached_property
     def switches(self) -> tuple[int, ...]:
-        """The numbers of the switches, rising."""
+        """The numbers of the switches, in ascending order."""
         return tuple(number for number, node in enumerate(self.nodes) if not node.is_compute)
 
     @cached_property
     def able_switches(self) -> tuple[int, ...]:
-        """The numbers of the switches that can multicast or aggregate, rising."""
+        """The numbers of the switches that can multicast or aggregate, in ascending order."""
         return tuple(each for each in self.switches if self.nodes[each].multicast or self.nodes[each].aggregation)
 
     @cached_property
@@ -147,7 +176,7 @@ class Topology(Displayed):
         return found
 
     def number(self, node: NodeId) -> int:
-        """Return the number of the node with id `node`; the id 3 and the id "3" are two.
+        """Return the number of the node with the id `node`. The ids 3 and "3" are different.
 
         Raises:
             InputError: no node has that id.
@@ -159,9 +188,9 @@ class Topology(Displayed):
             raise InputError(f"{self.name}: no node {shown(node)}; {hint}use the id of one of its nodes") from None
 
     def named(self, name: NodeId) -> int:
-        """Return the number of the node with id `name` or, where there is none, whose id is written so.
+        """Return the number of the node with the id `name` or, if there is none, the node whose id has this text.
 
-        Files and the command line write the id 3 as they do the id "3".
+        Use this for ids from the command line, which does not distinguish the ids 3 and "3".
 
         Example:
             >>> from forestcoll.topology.registry import build_topology
@@ -169,16 +198,16 @@ class Topology(Displayed):
             3
 
         Raises:
-            InputError: no node has that id, or both 3 and "3" have, and `name` is a text.
+            InputError: no node has that id; or `name` is a text, and an integer and a text are both such ids.
         """
         found = self.find(name)
         return self.number(name) if found is None else found
 
     def find(self, name: NodeId) -> int | None:
-        """Return what `named` returns, or None if there is no such node.
+        """Return the same number as `named`, or None if there is no such node.
 
         Raises:
-            InputError: both 3 and "3" are ids, and `name` is that text.
+            InputError: `name` is a text, and an integer and a text are both such ids.
         """
         if not isinstance(name, str):
             return self._numbers.get(name)
@@ -188,7 +217,7 @@ class Topology(Displayed):
         return numbers[0] if numbers else None
 
     def transposed(self) -> "Topology":
-        """Return the network with every link reversed; a switch that can multicast can aggregate there."""
+        """Return the network with all links reversed, in which switches exchange multicast and aggregation."""
         links = sorted((replace(link, source=link.target, target=link.source) for link in self.links), key=_ends)
         nodes = tuple(
             replace(node, multicast=node.aggregation, aggregation=node.multicast)
@@ -199,14 +228,17 @@ class Topology(Displayed):
         return replace(self, nodes=nodes, links=tuple(links))
 
     def without_abilities(self) -> "Topology":
-        """Return the network with switches that only pass data on."""
+        """Return the network with switches that only forward data."""
         nodes = (replace(node, multicast=False, aggregation=False) for node in self.nodes)
         return replace(self, nodes=tuple(nodes)) if self.able_switches else self
 
     def sharing(self, bandwidths: Sequence[Fraction], copying: Collection[int] = ()) -> "Topology":
-        """Return the network with these bandwidths on its links, those of none left out.
+        """Return the network with other bandwidths, without the links whose bandwidth is 0.
 
-        The switches `copying` are compute nodes there: data must get to them, and they copy it or add it up.
+        Args:
+            bandwidths: the bandwidth of each link, in the order of the links.
+            copying: the numbers of switches that become compute nodes: data must reach them, and they copy it or add
+                it up.
         """
         links = (
             replace(link, bandwidth=bandwidth)
@@ -227,12 +259,12 @@ class Topology(Displayed):
 
     @cached_property
     def egress(self) -> tuple[Fraction, ...]:
-        """Of each node, the sum of the bandwidths of the links that leave it."""
+        """For each node, the sum of the bandwidths of the links that leave it."""
         return self._sums(ends=[link.source for link in self.links])
 
     @cached_property
     def ingress(self) -> tuple[Fraction, ...]:
-        """Of each node, the sum of the bandwidths of the links that enter it."""
+        """For each node, the sum of the bandwidths of the links that enter it."""
         return self._sums(ends=[link.target for link in self.links])
 
     def _sums(self, ends: Sequence[int]) -> tuple[Fraction, ...]:
@@ -249,6 +281,6 @@ class Topology(Displayed):
 
 if TYPE_CHECKING:
     TopologyLike: TypeAlias = Topology | str | os.PathLike[str] | nx.Graph
-    """What `registry.load_topology` takes: a topology, a builder's spec, a file's name or path, a networkx graph."""
+    """A value that `load_topology` takes: a topology, a builder's spec, a file's name or path, or a networkx graph."""
 else:
     TopologyLike = Topology | str | os.PathLike

@@ -1,4 +1,4 @@
-"""networkx graphs in and out: the same attributes as the file format, without a file between."""
+"""Conversion from and to networkx graphs, with the same attributes as in the file format."""
 
 from typing import TYPE_CHECKING
 
@@ -17,25 +17,30 @@ if TYPE_CHECKING:
 
 
 def from_networkx(graph: "nx.Graph", *, connected: bool = True) -> Topology:
-    """Return the topology that a networkx graph describes: node and edge attributes as in the file format.
+    """Return the topology that a networkx graph describes.
 
-    A directed graph's edges are one-way, an undirected graph's are full duplex; parallel edges add up.
+    Nodes and edges have the attributes of the file format. The edges of a directed graph are one-way, those of an
+    undirected graph are full duplex. The bandwidths of parallel edges are added.
 
     Args:
-        graph: a `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`; each edge has a `bandwidth`.
-        connected: whether all compute nodes must reach each other; a collective over some of them needs less.
+        graph: a `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`, each of whose edges has a `bandwidth`.
+        connected: whether all compute nodes must reach each other. For a collective over some of them, False is enough.
 
-    Example:
-        >>> import networkx as nx
-        >>> from_networkx(nx.cycle_graph(3), connected=False)
-        Traceback (most recent call last):
-        forestcoll.errors.InputError: graph: edge 0 -> 1 has no bandwidth; ...
+    Returns:
+        The topology.
 
     Raises:
         InputError: a rule of the format is broken; the message names the node or edge and the value.
+
+    Example:
+        >>> import networkx as nx
+        >>> graph = nx.cycle_graph(3)
+        >>> nx.set_edge_attributes(graph, 25, "bandwidth")
+        >>> from_networkx(graph)
+        Topology('graph', 3 compute nodes, 0 switches, 6 links, GB/s)
     """
     if not all(hasattr(graph, part) for part in ("graph", "nodes", "edges", "is_directed")):
-        raise InputError(f"{shown(graph)} is no networkx graph; make one, or use TopologyBuilder")
+        raise InputError(f"{shown(graph)} is not a networkx graph; pass one, or use TopologyBuilder")
     attributes = {"format": FORMAT} | dict(graph.graph)
     document = {
         "directed": graph.is_directed(),
@@ -50,15 +55,21 @@ def from_networkx(graph: "nx.Graph", *, connected: bool = True) -> Topology:
 
 
 def to_networkx(topology: Topology) -> "nx.DiGraph":
-    """Return a networkx `DiGraph` that `from_networkx` reads back to the same topology.
+    """Return `topology` as a networkx `DiGraph`. `from_networkx` converts it back to an equal topology.
 
-    Example:
-        >>> from forestcoll.topology.registry import load_topology
-        >>> to_networkx(load_topology("ring:nodes=3")).number_of_edges()
-        6
+    Args:
+        topology: a network.
+
+    Returns:
+        The graph, with the attributes of the file format.
 
     Raises:
         InputError: networkx is not installed.
+
+    Example:
+        >>> from forestcoll import load_topology
+        >>> to_networkx(load_topology("ring:nodes=3")).number_of_edges()
+        6
     """
     try:
         import networkx as nx

@@ -1,6 +1,6 @@
-"""`forestcoll.topology/1`: networkx's node-link JSON, as a document and as a file.
+"""`forestcoll.topology/1`: the node-link JSON of networkx, as a document and as a file.
 
-Reading checks the document's shape here and leaves every rule about nodes and edges to `TopologyBuilder`.
+The reader checks the structure of the document; `TopologyBuilder` checks all rules about nodes and edges.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,18 +17,34 @@ from forestcoll.units import BANDWIDTH_UNIT
 FORMAT = "forestcoll.topology/1"
 
 DEFAULT_NAME = "network"
-"""What a topology is called that has no name of its own and is in no file of its own."""
+"""The name of a topology that neither states a name nor comes from a file of its own."""
 
 _GRAPH_KEYS = {"format", "name", "bandwidth_unit", "port_model"}
 _NODE_KEYS = {"id", "kind", "multicast", "aggregation"}
 
 
 def read_topology(path: PathLike, *, connected: bool = True) -> Topology:
-    """Return the topology in the file at `path`; its compute nodes must reach each other if `connected`.
+    """Return the topology in a file of the format `forestcoll.topology/1`.
+
+    Args:
+        path: the file, compressed with gzip if its name ends in `.gz`; `"-"` is standard input.
+        connected: whether all compute nodes must reach each other. For a collective over some of them, False is enough.
+
+    Returns:
+        The topology; its name is that of the file if the file states none.
 
     Raises:
-        InputError: the file cannot be read, or breaks a rule of the format; the message names the file, the node or
+        InputError: the file cannot be read or breaks a rule of the format; the message names the file, the node or
             edge, and the value.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from forestcoll import build_topology
+        >>> path = Path(tempfile.mkdtemp()) / "ring.json.gz"
+        >>> write_topology(build_topology("ring:nodes=3"), path)
+        >>> read_topology(path)
+        Topology('ring:nodes=3', 3 compute nodes, 0 switches, 6 links, GB/s)
     """
     path = as_path(path)
     name = DEFAULT_NAME if path == STANDARD_STREAM else path.name
@@ -37,17 +53,35 @@ def read_topology(path: PathLike, *, connected: bool = True) -> Topology:
 
 
 def write_topology(topology: Topology, path: PathLike) -> None:
-    """Write `topology` to `path`, whole or not at all. Raises `InputError` if that cannot be done."""
+    """Write `topology` to a file of the format `forestcoll.topology/1`. If writing fails, no partial file remains.
+
+    Args:
+        topology: a network.
+        path: the file, compressed with gzip if its name ends in `.gz`; `"-"` is standard output.
+
+    Raises:
+        InputError: the file cannot be written, or JSON cannot represent an attribute.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from forestcoll import build_topology
+        >>> path = Path(tempfile.mkdtemp()) / "ring.json"
+        >>> write_topology(build_topology("ring:nodes=3"), path)
+        >>> print(path.read_text()[:19])
+        {
+         "directed": true
+    """
     path = as_path(path)
     try:
         text = json_text(topology_to_document(topology), indent=1)
-    except TypeError as error:  # an attribute that a networkx graph brought
+    except TypeError as error:  # an attribute of a networkx graph
         raise InputError(f"{topology.name}: an attribute cannot be written: {error}; make it a plain value") from None
     write_text(path, [text, "\n"])
 
 
 def topology_to_document(topology: Topology) -> dict[str, object]:
-    """Return the JSON object that describes `topology`; links are listed one way each.
+    """Return the JSON object that describes `topology`, with one edge for each directed link.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -72,7 +106,7 @@ def topology_to_document(topology: Topology) -> dict[str, object]:
 
 
 def node_to_dict(node: Node) -> dict[str, object]:
-    """Return a node as its JSON object; a switch states what it can do."""
+    """Return the JSON object of a node; for a switch it states multicast and aggregation."""
     document: dict[str, object] = {"id": node.id, "kind": node.kind.value}
     if not node.is_compute:
         document |= {"multicast": node.multicast, "aggregation": node.aggregation}
@@ -80,15 +114,15 @@ def node_to_dict(node: Node) -> dict[str, object]:
 
 
 def _stated(keys: KeysOf, document: dict[str, object], default: object) -> dict[str, object]:
-    """Return `document` with the keys that it leaves out at their default, where an attribute looks like one of them.
+    """Return `document` with the default of each omitted key that an attribute looks like.
 
-    Else the attribute would be refused when it is read back.
+    Without the key, reading would refuse the attribute as a mistake.
     """
     return document | {missing: default for _, missing in keys.mistakes(document)}
 
 
 def link_to_dict(link: Link) -> dict[str, object]:
-    """Return a link's attributes as its JSON object holds them."""
+    """Return the attributes of a link in its JSON object."""
     document: dict[str, object] = {"bandwidth": plain_number(link.bandwidth)}
     if link.latency_us is not None:
         document["latency_us"] = plain_number(link.latency_us)
@@ -111,10 +145,10 @@ def topology_from_document(
     """Return the topology that a JSON object describes.
 
     Args:
-        document: the object; numbers are read exactly as `files.read_document` leaves them.
-        where: what error messages begin with.
-        name: what the topology is called if the object gives it no name.
-        connected: whether its compute nodes must all reach each other.
+        document: the object, with numbers as `files.read_document` returns them.
+        where: the text that begins error messages.
+        name: the name of the topology if the object has none.
+        connected: whether all compute nodes must reach each other.
         marked: whether the object itself states the format; then keys that look like a mistake are refused.
 
     Raises:

@@ -1,8 +1,8 @@
-"""What a symmetry of the network takes to each other: nodes and links that a linear program may treat alike.
+"""Orbits of a symmetry: nodes and links that the symmetry maps to each other, which a linear program can combine.
 
-Where a group moves a network onto itself, the mean of a solution's images is a solution too, and as good; so a program
-over orbits, one column for all links that the group takes to each other, has the same optimum as the program over
-links. `topology.automorphisms` finds the group and proves it.
+If a group maps a network to itself, the mean of all images of a solution is a solution with the same value. So a linear
+program with one column per orbit of links has the same optimum as the program with one column per link.
+`topology.automorphisms` finds the group and proves that it is a symmetry.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ class Orbits:
 
     Attributes:
         symmetry: the group.
-        of_node: of each node the number of its orbit.
-        of_link: of each link the number of its orbit.
+        of_node: for each node, the number of its orbit.
+        of_link: for each link, the number of its orbit.
     """
 
     symmetry: Symmetry
@@ -42,31 +42,31 @@ class Orbits:
 
     @cached_property
     def node_sizes(self) -> tuple[int, ...]:
-        """Of each orbit how many nodes it has."""
+        """For each orbit of nodes, its number of nodes."""
         return _sizes(self.of_node)
 
     @cached_property
     def link_sizes(self) -> tuple[int, ...]:
-        """Of each orbit how many links it has."""
+        """For each orbit of links, its number of links."""
         return _sizes(self.of_link)
 
     @cached_property
     def first_nodes(self) -> tuple[int, ...]:
-        """Of each orbit of nodes the first node."""
+        """For each orbit of nodes, its first node."""
         return _firsts(self.of_node)
 
     @cached_property
     def first_links(self) -> tuple[int, ...]:
-        """Of each orbit of links the first link."""
+        """For each orbit of links, its first link."""
         return _firsts(self.of_link)
 
     def first_compute(self, topology: Topology) -> tuple[int, ...]:
-        """Return the first of each orbit of compute nodes."""
+        """Return the first node of each orbit of compute nodes."""
         return tuple(node for node in self.first_nodes if topology.nodes[node].is_compute)
 
 
 class _Classes:
-    """Disjoint sets of the numbers below a bound (union by least number)."""
+    """Disjoint sets of the integers from 0 to `count` - 1; the least member represents a set."""
 
     def __init__(self, count: int) -> None:
         self._leader = list(range(count))
@@ -82,7 +82,7 @@ class _Classes:
         self._leader[high] = low
 
     def numbers(self) -> tuple[int, ...]:
-        """Return of each number that of its set, sets counted in the order of their first numbers."""
+        """Return, for each integer, the number of its set; sets are numbered in the order of their least members."""
         leaders = [self._find(number) for number in range(len(self._leader))]
         order = {leader: place for place, leader in enumerate(sorted(set(leaders)))}
         return tuple(order[leader] for leader in leaders)

@@ -1,7 +1,7 @@
 """The part of a network that a collective over some of its compute nodes can use.
 
-Node numbers stay as they are: an idle compute node becomes a switch, one that can copy and add up, or loses its links.
-Links that lead into a dead end, or away from where nothing arrives, are left out.
+Node numbers do not change. An idle compute node becomes a switch that can copy and add up data, or loses its links.
+Links from which no rank can be reached, and links that no rank can reach, are left out.
 """
 
 from collections.abc import Collection
@@ -12,12 +12,12 @@ from forestcoll.topology.reach import reached_from
 
 
 def usable_part(topology: Topology, ranks: Collection[int]) -> Topology:
-    """Return `topology` with idle nodes as switches, without links that lead nowhere; itself if that is all of it."""
+    """Return `topology` with idle nodes as switches and without unusable links; `topology` if nothing changes."""
     return _without_dead_ends(relayed(topology, ranks))
 
 
 def relayed(topology: Topology, ranks: Collection[int]) -> Topology:
-    """Return `topology` with idle nodes as switches that can copy and add up; itself if there are none."""
+    """Return `topology` with idle nodes as switches that can copy and add up; `topology` if no node is idle."""
     idle = set(topology.compute).difference(ranks)
     if not idle:
         return topology
@@ -26,7 +26,7 @@ def relayed(topology: Topology, ranks: Collection[int]) -> Topology:
 
 
 def part_without(topology: Topology, ranks: Collection[int]) -> Topology:
-    """Return the usable part of `topology` that is left when the idle nodes are taken away with their links."""
+    """Return the usable part of `topology` without the links of idle nodes."""
     return usable_part(without_links_of_idle(topology, ranks), ranks)
 
 
@@ -38,15 +38,15 @@ def without_links_of_idle(topology: Topology, ranks: Collection[int]) -> Topolog
 
 
 def as_relay(node: Node) -> Node:
-    """Return an idle compute node as the switch that it can serve as."""
+    """Return an idle compute node as a switch that can copy and add up."""
     return replace(node, kind=NodeKind.SWITCH, multicast=True, aggregation=True)
 
 
 def widened(topology: Topology, ranks: Collection[int], cut: Collection[int]) -> tuple[int, ...]:
-    """Return `cut` as a set of the whole `topology` that no more leaves than leaves it in the usable part.
+    """Return `cut`, a cut of the usable part, as a cut of `topology` with the same exit bandwidth.
 
-    Nodes that ranks reach but which reach none go inside, and nodes that no rank reaches go outside: so no link that
-    was left out leaves the set.
+    Nodes that ranks reach but that reach no rank are added, and nodes that no rank reaches are removed. So no link that
+    was left out leaves the cut.
     """
     fed = reached_from(topology, ranks)
     feeding = reached_from(topology, ranks, backwards=True)

@@ -1,4 +1,4 @@
-"""Which nodes of a network can reach which, over links one way."""
+"""Reachability between the nodes of a network over directed links."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,7 @@ from forestcoll.topology.model import Topology
 
 
 def reached_from(topology: Topology, start: Iterable[int], *, backwards: bool = False) -> set[int]:
-    """Return the nodes that can be reached from one of `start` or, `backwards`, that can reach one; `start` too."""
+    """Return `start` and all nodes reachable from it; if `backwards`, `start` and all nodes that can reach it."""
     neighbours: list[list[int]] = [[] for _ in topology.nodes]
     for link in topology.links:
         source, target = (link.target, link.source) if backwards else (link.source, link.target)
@@ -26,7 +26,7 @@ def _closure(start: Iterable[int], neighbours: Sequence[Sequence[int]]) -> set[i
 
 
 def unreachable_pair(topology: Topology, wanted: Sequence[int]) -> tuple[int, int] | None:
-    """Return two of the nodes `wanted`, the first of which cannot reach the second, or None if all reach all."""
+    """Return two of the nodes `wanted` such that the first cannot reach the second, or None if there are none."""
     first = wanted[0]
     forward = unreachable_from(topology, first, wanted)
     return forward or unreachable_from(topology, first, wanted, backwards=True)
@@ -35,9 +35,9 @@ def unreachable_pair(topology: Topology, wanted: Sequence[int]) -> tuple[int, in
 def unreachable_from(
     topology: Topology, root: int, wanted: Sequence[int], *, backwards: bool = False
 ) -> tuple[int, int] | None:
-    """Return the root and one of `wanted` that it cannot reach or, `backwards`, one that cannot reach it and the root.
+    """Return the root and a node of `wanted` that it cannot reach, or None if there is none.
 
-    None if there is no such node.
+    If `backwards`, return a node of `wanted` that cannot reach the root, and the root.
     """
     missed = _first_missed(wanted, reached_from(topology, [root], backwards=backwards))
     if missed is None:

@@ -1,7 +1,7 @@
-"""The builders of known machines and families of networks: how one is declared, found, listed and called.
+"""The builders of known machines and families of networks: their declaration, their list, and `load_topology`.
 
 A builder is one class in one file of `machines/` or `families/`: a frozen dataclass whose fields are its parameters
-(`parameters`), which says how large the network gets and fills a `TopologyBuilder`:
+(`parameters`). It computes the size of the network and adds nodes and links to a `TopologyBuilder`:
 
     @topology_builder("ring", summary="...", source="...")
     @dataclass(frozen=True)
@@ -9,9 +9,9 @@ A builder is one class in one file of `machines/` or `families/`: a frozen datac
         nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
         ...
 
-Nothing else names it, so a new machine is one new file. Its module has the builder's name, with `_` for `-`, and is
-imported when that builder is first asked for; all modules of the two packages are imported only where builders are
-listed, and where a name is unknown. A module whose name begins with an underscore holds what several builders share.
+No other file contains its name, so a new machine is one new file. The module has the name of the builder, with `_` for
+`-`, and is imported on the first use of the builder. All modules of the two packages are imported only to list the
+builders, and for an unknown name. Modules whose names begin with an underscore contain code that builders share.
 """
 
 import importlib
@@ -45,7 +45,7 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 @dataclass(frozen=True)
 class Size:
-    """How large a network gets: its compute nodes, and its one-way links (parallel ones counted apart)."""
+    """The number of compute nodes of a network, and of its one-way links; parallel links count separately."""
 
     compute: int
     links: int
@@ -55,7 +55,7 @@ class Recipe(ABC):
     """A network with all its parameters set. Subclasses are frozen dataclasses made with `topology_builder`.
 
     Attributes:
-        port_model: that of the network.
+        port_model: the port model of the network; see `Topology`.
     """
 
     port_model: ClassVar[str | None] = None
@@ -69,21 +69,21 @@ class Recipe(ABC):
         """Add the nodes and links to `network`, which is empty."""
 
     def problem(self) -> str | None:
-        """Return what is wrong between parameters that are each right, and how to fix it, or None."""
+        """Return what is wrong with the combination of parameters and how to fix it, or None."""
         return None
 
 
 @dataclass(frozen=True)
 class BuilderSpec:
-    """A builder as it is listed.
+    """A builder of topologies with its documentation.
 
     Attributes:
-        name: what a spec string begins with.
+        name: the name that begins a spec string.
         group: `"machine"` or `"family"`.
-        summary: what it builds, in one line.
-        source: where its default bandwidths, or its definition, are published.
-        parameters: in the order in which a topology's name states them.
-        recipe: the class that builds.
+        summary: one line about the network.
+        source: the publication of its default bandwidths, or of its definition.
+        parameters: the parameters, in the order in which the name of a topology states them.
+        recipe: the class that builds the network.
     """
 
     name: str
@@ -114,7 +114,17 @@ def topology_builder(name: str, *, summary: str, source: str) -> Callable[[_AnyR
 
 
 def builders() -> tuple[BuilderSpec, ...]:
-    """Return every builder, sorted by name."""
+    """Return all builders of topologies, sorted by name, as `forestcoll topologies` lists them.
+
+    Returns:
+        For each builder its name, its group (`"machine"` or `"family"`), a summary, the source of its figures, and its
+        parameters.
+
+    Example:
+        >>> ring = next(builder for builder in builders() if builder.name == "ring")
+        >>> ring.group, [parameter.name for parameter in ring.parameters][:2]
+        ('family', ['nodes', 'bandwidth'])
+    """
     _discover()
     return tuple(spec for _, spec in sorted(_registered.items()))
 
@@ -129,23 +139,26 @@ def _discover() -> None:
 
 
 def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology:
-    """Return the topology that `topology` means, whatever names it.
+    """Return a topology, given as a spec string, a file, a networkx graph or a `Topology`.
 
-    A text is what a command's TOPOLOGY argument is: a file, or a builder's spec string. It is a file if there is one of
-    that name (or a folder, and no builder), or if it looks like one: its name ends in `.json` or `.gz`, or has a folder
-    in it (before any `:`, since a bandwidth may be `25/3`). `-` is standard input.
+    A string is the argument TOPOLOGY of the command line: the name of a file, or the spec string of a builder. It is
+    the name of a file if that file exists (or a folder of that name, and no such builder), if it ends in `.json` or
+    `.gz`, or if it contains a folder before the first `:`. `"-"` is standard input.
 
     Args:
-        topology: a `Topology`, which is returned as it is, a text, a path, which is a file in any case, or a networkx
-            graph of any kind.
-        connected: whether the compute nodes of a file or a graph must all reach each other.
+        topology: a string, a path (always a file), a networkx graph of any kind, or a `Topology`, which is returned
+            unchanged.
+        connected: whether all compute nodes of a file or a graph must reach each other.
+
+    Returns:
+        The topology.
+
+    Raises:
+        InputError: as in `read_topology`, `build_topology` and `from_networkx`, or `topology` is of another type.
 
     Example:
         >>> load_topology("ring:nodes=4")
         Topology('ring:nodes=4', 4 compute nodes, 0 switches, 8 links, GB/s)
-
-    Raises:
-        InputError: as `read_topology`, `build_topology` and `from_networkx` do, or it is none of these.
     """
     if isinstance(topology, Topology):
         return topology
@@ -160,7 +173,7 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
 
 
 def _is_graph(value: object) -> bool:
-    """Return whether `value` is a graph of networkx, which is not imported for that: who has a graph has done so."""
+    """Return whether `value` is a networkx graph. If networkx is not imported yet, there can be no graph."""
     networkx = sys.modules.get("networkx")
     return networkx is not None and isinstance(value, networkx.Graph)
 
@@ -172,23 +185,28 @@ def _is_file(text: str) -> bool:
     path = Path(text)
     try:
         return path.is_file() or (text != "" and path.exists() and _found(head) is None)
-    except OSError:  # longer than a file's name can be
+    except OSError:  # too long for the name of a file
         return False
 
 
 def build_topology(spec: str) -> Topology:
-    """Return the topology that `NAME[:key=value,…]` describes.
+    """Build a topology from a spec string.
 
-    Its name is the spec in normal form: the parameters that set the size and those that differ from their default,
-    in the order in which the builder lists them.
+    Args:
+        spec: `NAME[:key=value,...]` with the name of a builder and its parameters, as `forestcoll topologies` lists
+            them.
+
+    Returns:
+        The topology. Its name is the spec in normal form: the parameters that determine the size and those that differ
+        from their default, in the order in which the builder lists them.
+
+    Raises:
+        InputError: there is no such builder or parameter, a value is out of range, or the network would be too large
+            or not connected.
 
     Example:
         >>> build_topology("ring:bandwidth=400Gb/s,nodes=04").name
         'ring:nodes=4,bandwidth=50'
-
-    Raises:
-        InputError: no such builder or parameter, a value out of range, or a network that is too large or, with these
-            parameters, falls apart.
     """
     name, recipe = recipe_of(spec)
     network = TopologyBuilder(name, port_model=recipe.port_model)
@@ -200,7 +218,7 @@ def recipe_of(spec: str) -> tuple[str, Recipe]:
     """Return the name and the recipe of the topology that `build_topology(spec)` builds.
 
     Raises:
-        InputError: as `build_topology` does, unless the network falls apart.
+        InputError: as in `build_topology`; whether the network is connected is not checked.
     """
     head, colon, rest = spec.partition(":")
     builder = _builder(head)
@@ -222,7 +240,7 @@ def _builder(name: str) -> BuilderSpec:
 
 
 def _found(name: str) -> BuilderSpec | None:
-    """Return the builder called `name`, or None; only a module of that name is imported to see."""
+    """Return the builder called `name`, or None; only the module of that name is imported."""
     if name not in _registered and _NAME.fullmatch(name):
         for package in _PACKAGES:
             module = f"{package}.{name.replace('-', '_')}"

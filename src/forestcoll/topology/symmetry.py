@@ -1,9 +1,9 @@
-"""Symmetry of a topology: commuting shifts of its nodes that no compute node stays in place under.
+"""Symmetry of a topology: commuting shifts of its nodes that move every compute node.
 
-A shift sends every node to one of the same kind so that links go to links of the same bandwidth. The products of
-powers of commuting shifts are an abelian group; it *acts freely* on the compute nodes if no element but the identity
-leaves one in place. Then all compute nodes fall into orbits as large as the group, and trees that are known for one
-root of each orbit are known for all.
+A shift maps every node to a node of the same kind, such that links are mapped to links of the same bandwidth. The
+products of powers of commuting shifts are an abelian group. The group *acts freely* on the compute nodes if no element
+except the identity maps a compute node to itself. Then each orbit of compute nodes is as large as the group, and the
+trees of one root in each orbit determine the trees of all roots.
 """
 
 import math
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-if TYPE_CHECKING:  # commands that only name a topology start without NumPy
+if TYPE_CHECKING:  # commands that only build a topology do not import NumPy
     import numpy as np
     import numpy.typing as npt
 
@@ -20,11 +20,11 @@ NodeArray: TypeAlias = "npt.NDArray[np.int32]"
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Shift:
-    """A symmetry that comes back to the identity when it is applied `order` times.
+    """A symmetry of a topology that is the identity when it is applied `order` times.
 
     Attributes:
-        order: how often it must be applied, 2 or more.
-        image: of each node number of the topology, the number of the node that it is sent to; read-only.
+        order: the order, 2 or more.
+        image: for each node of the topology, the number of the node that it is mapped to; read-only.
     """
 
     order: int
@@ -60,18 +60,18 @@ class Symmetry:
 
     @property
     def order(self) -> int:
-        """How many elements the group has; 1 if there are no shifts."""
+        """The number of elements of the group; 1 if there are no shifts."""
         return math.prod(shift.order for shift in self.shifts)
 
     def elements(self, nodes: int) -> Iterator[NodeArray]:
-        """Yield every element as an array like `Shift.image`, of a topology of `nodes` nodes, the identity first."""
+        """Yield each element as an array like `Shift.image`, for a topology with `nodes` nodes; first the identity."""
         import numpy as np
 
         yield from _products(self.shifts, np.arange(nodes, dtype=np.int32))
 
 
 def _products(shifts: tuple[Shift, ...], element: NodeArray) -> Iterator[NodeArray]:
-    """Yield `element` after every product of powers of `shifts`; the last shift moves fastest."""
+    """Yield `element` followed by each product of powers of `shifts`; the power of the last shift changes fastest."""
     if not shifts:
         yield element
         return

@@ -1,8 +1,8 @@
-"""What collectives take on a network, as training needs it: an allreduce of a size, an all-to-all of a size.
+"""The times of allreduces and all-to-alls on a network, as functions of the size.
 
-An allreduce of M bytes takes steps * alpha + M / algbw, of whatever schedule it follows: steps of a step schedule, or
-the heights of trees. An all-to-all in which every node sends M bytes in all, M/N to each, takes M/N over the rate
-between two nodes.
+An allreduce of M bytes takes s * alpha + M / algbw, where s is the number of steps of a step schedule, or the sum of
+the heights of a schedule of trees. An all-to-all in which every node sends M bytes, M/N to each node, takes M/N divided
+by the rate between two nodes.
 """
 
 from dataclasses import dataclass
@@ -30,14 +30,15 @@ from forestcoll.verification.reading import read_verified
 
 @dataclass(frozen=True)
 class Network:
-    """What collectives take on a network.
+    """The parameters of the times of collectives on a network.
 
     Attributes:
-        name: of the network.
-        nodes: N.
-        allreduce_latency_us: of an allreduce of no data.
-        allreduce_rate: M/time of large allreduces, in bytes a microsecond.
-        pair_rate: what every node can send to every other at once, in bytes a microsecond.
+        name: the name of the network.
+        nodes: the number of compute nodes N.
+        allreduce_latency_us: the time of an allreduce without data, in microseconds.
+        allreduce_rate: M / time of large allreduces, in bytes per microsecond.
+        pair_rate: the rate at which every node can send to every other node at the same time, in bytes per microsecond;
+            0 if it was not computed.
     """
 
     name: str
@@ -47,24 +48,24 @@ class Network:
     pair_rate: float
 
     def allreduce_us(self, size: int) -> float:
-        """Return how long an allreduce of `size` bytes takes."""
+        """Return the time of an allreduce of `size` bytes, in microseconds."""
         return self.allreduce_latency_us + size / self.allreduce_rate
 
     def all_to_all_us(self, size: int) -> float:
-        """Return how long an all-to-all takes in which every node sends `size` bytes in all."""
+        """Return the time of an all-to-all in which every node sends `size` bytes in total, in microseconds."""
         return size / self.nodes / self.pair_rate
 
 
 def network_of_costs(construction: Construction, *, alpha_us: Fraction, node_bandwidth: Fraction) -> Network:
-    """Return what collectives take on a network of the finder, without making schedules.
+    """Return the times of collectives on a network of the finder, without making schedules.
 
     Args:
         construction: the network.
-        alpha_us: latency of a step.
-        node_bandwidth: B, what a node sends over all its links together, in GB/s.
+        alpha_us: the latency of a step, in microseconds.
+        node_bandwidth: B, the total bandwidth of the links that leave a node, in GB/s.
     """
     cost = predicted_cost(construction, Collective.ALLREDUCE)
-    node_rate = node_bandwidth * 1000  # bytes a microsecond
+    node_rate = node_bandwidth * 1000  # in bytes per microsecond
     return Network(
         construction.name,
         construction.nodes,
@@ -75,16 +76,16 @@ def network_of_costs(construction: Construction, *, alpha_us: Fraction, node_ban
 
 
 def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, progress: Progress = SILENT) -> Network:
-    """Return what collectives take on a topology (breadth-first allreduce) or by a schedule, named as for commands.
+    """Return the times of collectives on a topology, with a breadth-first allreduce, or with an allreduce schedule.
 
     Args:
-        text: a builder's spec, or the file of a topology or of an allreduce schedule.
-        alpha_us: latency of a step.
-        exchanges: whether all-to-alls are asked for; without, their rate is left at 0.
-        progress: is told what is being done.
+        text: a builder's spec, or the name of a file with a topology or an allreduce schedule.
+        alpha_us: the latency of a step, in microseconds.
+        exchanges: whether all-to-alls are needed; if not, their rate is not computed and set to 0.
+        progress: receives progress reports.
 
     Raises:
-        InputError: there is no such topology or file, it is not right, or a schedule is of another collective.
+        InputError: there is no such topology or file, the file is not valid, or the schedule is not an allreduce.
     """
     path = Path(text)
     if path.is_file() and _holds_schedule(path):
@@ -115,10 +116,13 @@ def _of_schedule(schedule: Schedule, algbw: Fraction | None, alpha_us: Fraction,
 
 
 def _pair_rate(topology: Topology) -> float:
-    """Return the rate between every two compute nodes: over shortest paths, elsewhere what no routing can beat.
+    """Return the rate between every two compute nodes in an all-to-all, in bytes per microsecond.
+
+    If all links are equal and there are no switches, data is sent over shortest paths; otherwise the rate is the
+    optimum over all routings.
 
     Raises:
-        InputError: the network is neither of equal links nor small enough for a linear program.
+        InputError: the links are not equal, and the network is too large for a linear program.
     """
     bandwidths = {link.bandwidth for link in topology.links}
     if not topology.switches and len(bandwidths) == 1 and topology.ingress == topology.egress:

@@ -61,7 +61,7 @@ class Profile:
         """Whether a layer exchanges data in all-to-alls."""
         return any(layer.exchange_bytes for layer in self.layers)
 
-    def on(self, nodes: int) -> "Profile":  # noqa: ARG002 (a model, which stands in its place, depends on it)
+    def on(self, nodes: int) -> "Profile":  # noqa: ARG002 (the method of `SwitchTransformer` uses it)
         """Return the profile itself: a file holds the times of the number of nodes that it was made for."""
         return self
 

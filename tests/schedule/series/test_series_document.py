@@ -31,13 +31,13 @@ def document() -> dict[str, Any]:
     return found
 
 
-def test_a_schedule_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+def test_a_schedule_is_read_back_unchanged(tmp_path: Path) -> None:
     for name in ("series.json", "series.json.gz"):
         write_schedule(SCHEDULE, tmp_path / name)
         assert read_schedule(tmp_path / name) == SCHEDULE
 
 
-def test_a_document_holds_ids_and_exact_numbers() -> None:
+def test_a_document_has_ids_and_exact_numbers() -> None:
     found = document()
     assert found["format"] == "forestcoll.broadcast-series/1"
     assert found["source"] == "a"
@@ -46,7 +46,7 @@ def test_a_document_holds_ids_and_exact_numbers() -> None:
     assert sum(Fraction(each["duration"]) for each in found["rounds"]) == Fraction(found["period"])
 
 
-def test_the_place_of_an_edge_may_be_left_out_where_it_is_clear() -> None:
+def test_the_index_of_an_edge_can_be_omitted_if_it_is_unique() -> None:
     found = document()
     for each in found["rounds"]:
         for transfer in each["transfers"]:
@@ -88,7 +88,7 @@ def test_the_place_of_an_edge_may_be_left_out_where_it_is_clear() -> None:
         (["throughput"], "1/977", "x: throughput is 1/977, but "),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(path: list[Any], value: object, complaint: str) -> None:
+def test_the_error_for_an_invalid_document_names_the_place(path: list[Any], value: object, complaint: str) -> None:
     found = document()
     part: Any = found
     for key in path[:-1]:

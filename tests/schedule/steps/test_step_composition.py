@@ -1,4 +1,4 @@
-"""Step schedules made of others: reversed, carried over, one after the other."""
+"""Step schedules made from others: reversed, mapped to another numbering, or one after the other."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.generation.bfb import bfb
 from forestcoll.generation.steps import generate_steps
-from forestcoll.schedule.steps.composition import carried_over, combined, is_own_transpose, reversed_steps
+from forestcoll.schedule.steps.composition import combined, is_own_transpose, mapped_to, reversed_steps
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import Transfer, Transfers
 from forestcoll.topology import Topology
@@ -24,7 +24,7 @@ DIRECT = st.one_of(networks(most=6, switches=False), one_way_networks(most=6, sw
 
 @examples(60)
 @given(DIRECT, st.sampled_from(["allgather", "reduce-scatter", "allreduce"]))
-def test_the_reverse_is_right_on_the_transposed_network_and_costs_the_same(topology: Topology, kind: str) -> None:
+def test_the_reverse_is_correct_on_the_transposed_network_and_has_the_same_cost(topology: Topology, kind: str) -> None:
     schedule = bfb(topology, kind)
     back = reversed_steps(schedule)
     assert back.collective is schedule.collective.dual
@@ -33,11 +33,11 @@ def test_the_reverse_is_right_on_the_transposed_network_and_costs_the_same(topol
     assert reversed_steps(back) == schedule
 
 
-def test_a_reverse_symmetric_network_takes_the_reverse_back_by_isomorphism() -> None:
+def test_on_a_reverse_symmetric_network_the_reverse_is_mapped_back() -> None:
     topology = build_topology("circulant:nodes=7,offsets=1+2,one_way=true")
     assert not is_own_transpose(topology)
     image = [(-node) % 7 for node in range(7)]
-    scatter = carried_over(reversed_steps(bfb(topology)), topology, image)
+    scatter = mapped_to(reversed_steps(bfb(topology)), topology, image)
     assert scatter.collective is Collective.REDUCE_SCATTER
     assert verify(scatter).optimal
     assert verify(combined(scatter, bfb(topology))).optimal
@@ -48,16 +48,16 @@ def test_shards_move_with_their_nodes() -> None:
     schedule = generate_steps(topology, "allreduce", method="double-binary-tree")
     image = np.roll(np.arange(7), 1).tolist()
     with pytest.raises(InputError, match="does not map its links"):
-        carried_over(schedule, topology, image)
-    moved = carried_over(schedule, topology, list(range(7)))
+        mapped_to(schedule, topology, image)
+    moved = mapped_to(schedule, topology, list(range(7)))
     assert moved == schedule
 
 
 @pytest.mark.parametrize("image", [[0, 0, 1, 2], [0, 1, 2], [0, 1, 2, 4]])
-def test_an_image_that_is_no_numbering_is_refused(image: list[int]) -> None:
+def test_an_image_that_is_not_a_permutation_is_refused(image: list[int]) -> None:
     topology = build_topology("ring:nodes=4")
     with pytest.raises(InputError, match="the image does not list each node"):
-        carried_over(bfb(topology), topology, image)
+        mapped_to(bfb(topology), topology, image)
 
 
 def test_only_a_reduce_scatter_and_an_allgather_make_an_allreduce() -> None:
@@ -68,7 +68,7 @@ def test_only_a_reduce_scatter_and_an_allgather_make_an_allreduce() -> None:
         combined(reversed_steps(ring), other)
 
 
-def test_transfers_given_in_any_order_are_put_in_steps() -> None:
+def test_transfers_in_any_order_are_sorted_into_steps() -> None:
     columns = [np.array(column) for column in ([1, 0, 1], [0, 1, 2], [0, 1, 2], [1, 2, 0], [3, 1, 0], [2, 0, 2])]
     steps, shards, sources, targets, lows, highs = columns
     sent = Transfers.by_step(

@@ -1,4 +1,4 @@
-"""Files of steps: what is written is read back, and what is wrong is named with its place."""
+"""Files of steps: schedules are read back, and errors name the place."""
 
 import json
 from fractions import Fraction
@@ -33,7 +33,7 @@ def _document(**changes: object) -> dict[str, Any]:
 
 @examples(60)
 @given(DIRECT, st.sampled_from(["allgather", "reduce-scatter", "allreduce"]))
-def test_what_is_written_is_read_back(topology: Any, kind: str) -> None:
+def test_a_written_schedule_is_read_back(topology: Any, kind: str) -> None:
     schedule = generate_steps(topology, kind)
     text = "".join(schedule_text(schedule))
     assert schedule_from_document(json.loads(text), where="here") == schedule
@@ -41,7 +41,7 @@ def test_what_is_written_is_read_back(topology: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["steps.json", "steps.json.gz"])
-def test_shards_and_phases_survive_a_file(tmp_path: Path, name: str) -> None:
+def test_shards_and_phases_are_read_back(tmp_path: Path, name: str) -> None:
     schedule = generate_steps(
         build_topology("double-binary-tree:nodes=6"), "allreduce", method="double-binary-tree", chunks=2
     )
@@ -50,7 +50,7 @@ def test_shards_and_phases_survive_a_file(tmp_path: Path, name: str) -> None:
     assert read_schedule(tmp_path / name) == schedule
 
 
-def test_steps_without_transfers_stay() -> None:
+def test_steps_without_transfers_are_kept() -> None:
     schedule = from_document(_document(steps=[[], *_document()["steps"], []]), where="here")
     assert schedule.steps == 3
     assert schedule_from_document(json.loads("".join(schedule_text(schedule))), where="here") == schedule
@@ -83,8 +83,8 @@ TRANSFER = {"shard": 0, "interval": ["0", "1"], "source": 0, "target": 1}
     ("changes", "words"),
     [
         ({"format": "forestcoll.steps/2"}, "format is 'forestcoll.steps/2'; expected 'forestcoll.steps/1'"),
-        ({"collective": "alltoall"}, "collective is 'alltoall'; this version knows 'allgather'"),
-        ({"collective": 7}, "collective is 7; this version knows"),
+        ({"collective": "alltoall"}, "collective is 'alltoall'; this version supports 'allgather'"),
+        ({"collective": 7}, "collective is 7; this version supports"),
         ({"topology": []}, r"topology is \[\]; expected an object"),
         ({"steps": {}}, "steps is {}; expected a list of steps"),
         ({"steps": [3]}, r"steps\[0\] is 3; expected a list of transfers"),
@@ -102,13 +102,16 @@ TRANSFER = {"shard": 0, "interval": ["0", "1"], "source": 0, "target": 1}
         ({"steps": [[TRANSFER | {"interval": ["0", "1/0"]}]]}, "which has a zero denominator"),
         ({"phases": 3}, "phases is 3; expected"),
         ({"phases": [3]}, r"phases\[0\] is 3; expected"),
-        ({"phases": [{"op": "add", "steps": 1}]}, r"phases\[0\].op is 'add'; this version knows 'broadcast', 'reduce'"),
+        (
+            {"phases": [{"op": "add", "steps": 1}]},
+            r"phases\[0\].op is 'add'; this version supports 'broadcast', 'reduce'",
+        ),
         ({"phases": [{"op": "reduce", "steps": -1}]}, r"phases\[0\].steps is -1; expected an integer of 0 or more"),
         ({"phases": [{"op": "reduce", "steps": 2}]}, "phases have 2 steps in total, but 1 are listed"),
         ({"shards": {"0": "1/2"}}, "shards: the shards add up to 1/2; they must add up to exactly 1"),
     ],
 )
-def test_what_is_wrong_is_named(changes: dict[str, object], words: str) -> None:
+def test_the_error_for_an_invalid_document_names_the_key(changes: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words) as raised:
         from_document(_document(**changes), where="file.json")
     assert str(raised.value).startswith("file.json: ")
@@ -123,7 +126,7 @@ def test_a_missing_key_is_named(key: str) -> None:
         schedule_from_document(document, where="here")
 
 
-def test_a_file_without_a_format_names_all(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_format_lists_all_formats(tmp_path: Path) -> None:
     path = tmp_path / "odd.json"
     path.write_text("{}")
     with pytest.raises(

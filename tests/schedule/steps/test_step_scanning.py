@@ -1,4 +1,4 @@
-"""Step files are the same read fast and read in the ordinary way, and what is unusual is read in the ordinary way."""
+"""The fast reader of step files gives the same schedule as the JSON reader, or leaves the text to it."""
 
 import json
 from fractions import Fraction
@@ -22,7 +22,7 @@ DIRECT = st.one_of(networks(most=6, switches=False), one_way_networks(most=6, sw
 
 @examples(80)
 @given(DIRECT, st.sampled_from(["allgather", "reduce-scatter", "allreduce"]), st.sampled_from([1, 200, 2**22]))
-def test_both_ways_read_the_same(topology: Topology, kind: str, block: int) -> None:
+def test_both_readers_give_the_same_schedule(topology: Topology, kind: str, block: int) -> None:
     schedule = generate_steps(topology, kind)
     text = "".join(schedule_text(schedule)).encode()
     with pytest.MonkeyPatch.context() as patch:
@@ -61,14 +61,14 @@ TEXT = "".join(schedule_text(generate_steps(build_topology("ring:nodes=8"))))
         (TEXT[:200], "{"),
     ],
 )
-def test_what_is_not_as_it_would_be_written_is_left_to_the_ordinary_way(old: str, new: str) -> None:
+def test_unusual_text_is_left_to_the_json_reader(old: str, new: str) -> None:
     assert TEXT.count(old) >= 1
     changed = TEXT.replace(old, new, 1)
     assert scanned(changed.encode(), where="here") is None
     assert scanned(TEXT.encode(), where="here") is not None
 
 
-def test_numbers_of_ten_digits_are_read_in_the_ordinary_way(tmp_path: Path) -> None:
+def test_numbers_of_ten_digits_are_left_to_the_json_reader(tmp_path: Path) -> None:
     path = tmp_path / "steps.json"
     path.write_text(TEXT.replace('"1/2"', f'"1/{10**10}"'))
     assert scanned(path.read_bytes(), where="here") is None

@@ -1,4 +1,4 @@
-"""Schedules with a symmetry written out: the image of each base tree under each element of the group."""
+"""Expansion of schedules with a symmetry: the image of each base tree under each element of the group."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -23,7 +23,7 @@ def _shift(order: int, image: list[int]) -> Shift:
 
 
 def grid() -> TreeSchedule:
-    """Two rows of three nodes, all joined; two base trees, and a shift along each dimension."""
+    """Return a schedule on six fully connected nodes in two rows: two base trees and a shift in each dimension."""
     builder = TopologyBuilder("grid")
     for one, other in combinations([builder.add_compute(number) for number in range(6)], 2):
         builder.add_duplex(one, other, 1)
@@ -37,7 +37,7 @@ def listed(tree: TreeImage) -> tuple[int, Fraction, list[tuple[int, ...]]]:
     return tree.root, tree.share, list(tree.paths)
 
 
-def test_every_tree_is_an_image_element_by_element() -> None:
+def test_every_tree_is_the_image_of_a_base_tree_under_an_element() -> None:
     trees = [listed(tree) for tree in tree_images(grid(), 0)]
     assert len(trees) == 12
     assert trees[:4] == [
@@ -58,7 +58,7 @@ def test_an_expanded_schedule_lists_the_same_trees_and_every_route_once() -> Non
     assert replace(plain, routes=schedule.routes, phases=schedule.phases, symmetry=schedule.symmetry) == schedule
 
 
-def test_without_a_symmetry_a_schedule_is_expanded_already() -> None:
+def test_a_schedule_without_a_symmetry_is_its_own_expansion() -> None:
     plain = replace(grid(), symmetry=None)
     assert expanded(plain) is plain
     assert len(list(tree_images(plain, 0))) == 2
@@ -72,7 +72,7 @@ def test_no_trees_have_no_images(phases: tuple[Phase, ...]) -> None:
     assert expanded(empty) == replace(empty, symmetry=None)
 
 
-def test_the_shape_is_that_of_all_trees() -> None:
+def test_the_shape_counts_all_trees() -> None:
     schedule = grid()
     shape = shape_of(schedule)
     assert shape == TreeShape(12, 2, 1.75, 3, 2.5, group_order=6)
@@ -81,7 +81,7 @@ def test_the_shape_is_that_of_all_trees() -> None:
 
 
 @given(rows=st.lists(st.lists(st.integers(0, 3), max_size=4), max_size=12))
-def test_distinct_rows_stand_in_order_of_first_occurrence(rows: list[list[int]]) -> None:
+def test_distinct_rows_are_in_order_of_first_occurrence(rows: list[list[int]]) -> None:
     distinct, numbers = distinct_rows(Rows.of(rows))
     expected = list(dict.fromkeys(map(tuple, rows)))
     assert list(distinct) == expected

@@ -1,4 +1,4 @@
-"""The quick reading of schedules gives what the ordinary one gives, to the letter, or leaves it the work."""
+"""The fast reader of schedules gives exactly the result of the JSON reader, or leaves the text to it."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ def document() -> dict[str, Any]:
 
 
 def plain(value: object) -> object:
-    """Return a document with lists where arrays stand."""
+    """Return a document with lists instead of arrays."""
     if isinstance(value, Rows):
         return list(value.lists())
     if isinstance(value, np.ndarray):
@@ -49,14 +49,14 @@ def text_of(value: object, **form: Any) -> bytes:
 
 
 @pytest.mark.parametrize("form", [{}, {"indent": 1}, {"separators": (",", ":")}, {"sort_keys": True}])
-def test_a_document_in_any_form_is_read_with_arrays(form: dict[str, Any]) -> None:
+def test_documents_in_any_layout_are_read_into_arrays(form: dict[str, Any]) -> None:
     read = scanned_document(text_of(document(), **form))
     assert read is not None
     assert plain(read) == document()
     assert isinstance(read["routes"], Rows)
 
 
-def test_text_in_utf8_and_a_byte_order_mark_are_read() -> None:
+def test_utf8_text_and_a_byte_order_mark_are_read() -> None:
     read = scanned_document(b"\xef\xbb\xbf" + text_of(document(), ensure_ascii=False))
     assert plain(read) == document()
 
@@ -103,11 +103,11 @@ LEFT = {
 
 
 @pytest.mark.parametrize("why", LEFT)
-def test_what_is_unusual_is_left_to_the_ordinary_way(why: str) -> None:
+def test_unusual_text_is_left_to_the_json_reader(why: str) -> None:
     assert scanned_document(LEFT[why]) is None
 
 
-def test_a_key_inside_a_string_is_no_list() -> None:
+def test_a_key_inside_a_string_is_not_read_as_a_list() -> None:
     note = 'see "routes": [1, 2], or \\"routes": [3]'
     read = scanned_document(changed(comment=note))
     assert read is not None
@@ -122,7 +122,7 @@ def outcome(path: Path, *, quick: bool) -> Schedule | str:
 
 
 @pytest.mark.parametrize("why", LEFT)
-def test_what_is_unusual_ends_as_in_the_ordinary_way(why: str, tmp_path: Path) -> None:
+def test_the_result_for_unusual_text_equals_that_of_the_json_reader(why: str, tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     path.write_bytes(LEFT[why])
     assert outcome(path, quick=True) == outcome(path, quick=False)
@@ -130,7 +130,7 @@ def test_what_is_unusual_ends_as_in_the_ordinary_way(why: str, tmp_path: Path) -
 
 @settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_changed_text_ends_as_in_the_ordinary_way(tmp_path: Path, data: st.DataObject) -> None:
+def test_the_result_for_changed_text_equals_that_of_the_json_reader(tmp_path: Path, data: st.DataObject) -> None:
     text = text_of(document())
     for _ in range(data.draw(st.integers(0, 2))):
         place = data.draw(st.integers(0, len(text)))
@@ -142,7 +142,7 @@ def test_a_changed_text_ends_as_in_the_ordinary_way(tmp_path: Path, data: st.Dat
 
 
 @pytest.mark.parametrize("bytes_at_once", [1, 8, 2**18])
-def test_an_entry_out_of_range_is_named_by_its_place(
+def test_an_entry_out_of_range_is_named_with_its_place(
     bytes_at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows_text, "BLOCK_BYTES", bytes_at_once)

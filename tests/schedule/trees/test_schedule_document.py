@@ -1,4 +1,4 @@
-"""Schedules as documents and files: round trips, and an error of one line for whatever is malformed."""
+"""Schedules as documents and files: round trips, and one-line errors for malformed input."""
 
 import gzip
 import json
@@ -26,7 +26,7 @@ Document = dict[str, Any]
 
 
 def path_schedule() -> TreeSchedule:
-    """Three GPUs on a switch, bandwidth 10 each way: each root's tree is a chain round the others."""
+    """Return an allgather of three GPUs on a switch with links of bandwidth 10. Each tree is a chain."""
     builder = TopologyBuilder("path")
     names = [builder.add_compute(f"g{number}", box=0) for number in range(3)]
     builder.add_switch("sw", multicast=True)
@@ -70,12 +70,12 @@ def test_the_same_schedule_gives_the_same_bytes(tmp_path: Path, name: str) -> No
     assert (tmp_path / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
 
 
-def test_gzip_holds_the_same_text(tmp_path: Path) -> None:
+def test_a_gzip_file_has_the_same_text(tmp_path: Path) -> None:
     write_schedule(path_schedule(), tmp_path / "a.gz")
     assert gzip.decompress((tmp_path / "a.gz").read_bytes()).decode() == "".join(schedule_text(path_schedule()))
 
 
-def test_the_text_is_the_documented_json() -> None:
+def test_the_written_text_is_the_documented_json() -> None:
     written = document()
     assert written["format"] == "forestcoll.schedule/1"
     assert written["collective"] == "allgather"
@@ -100,7 +100,7 @@ def test_attributes_of_the_network_keep_their_digits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, 8193])
-def test_routes_written_in_pieces_join_without_a_seam(count: int) -> None:
+def test_routes_written_in_blocks_are_one_list(count: int) -> None:
     routes = Rows.of([[place % 3, 3, (place + 1) % 3] for place in range(count)])
     phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1),), Rows.of([list(range(count))]))
     schedule = replace(path_schedule(), routes=routes, phases=(phase,))
@@ -120,7 +120,7 @@ def test_empty_lists_are_well_formed() -> None:
     algbw=st.fractions(max_denominator=10**30),
     rows=st.lists(st.lists(st.integers(0, 3), max_size=4), max_size=6),
 )
-def test_any_well_formed_schedule_survives_the_round_trip(
+def test_any_well_formed_schedule_is_read_back_equal(
     shares: list[Fraction], algbw: Fraction, rows: list[list[int]]
 ) -> None:
     listed = Rows.of([list(range(len(rows)))] * len(shares))
@@ -129,16 +129,16 @@ def test_any_well_formed_schedule_survives_the_round_trip(
     assert schedule_from_document(json.loads("".join(schedule_text(schedule))), where="x") == schedule
 
 
-def turned() -> TreeSchedule:
-    """`path_schedule` as the tree of one root, and a turn of the GPUs round the switch."""
+def rotated() -> TreeSchedule:
+    """Return `path_schedule` as the tree of one root and a rotation of the GPUs."""
     whole = path_schedule()
     phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1, 3),), Rows.of([[0, 1]]))
     turn = Shift(3, np.array([1, 2, 0, 3], dtype=np.int32))
     return replace(whole, phases=(phase,), routes=Rows.of([[0, 3, 1], [1, 3, 2]]), symmetry=Symmetry((turn,)))
 
 
-def test_a_symmetry_stands_behind_the_shards(tmp_path: Path) -> None:
-    write_schedule(turned(), tmp_path / "s.json")
+def test_a_symmetry_is_written_after_the_shards(tmp_path: Path) -> None:
+    write_schedule(rotated(), tmp_path / "s.json")
     written = json.loads((tmp_path / "s.json").read_text())
     keys = list(written)
     assert keys[keys.index("shards") + 1] == "symmetry"
@@ -146,23 +146,23 @@ def test_a_symmetry_stands_behind_the_shards(tmp_path: Path) -> None:
     assert "symmetry" not in document()
 
 
-@pytest.mark.parametrize("symmetry", [turned().symmetry, Symmetry(()), None])
+@pytest.mark.parametrize("symmetry", [rotated().symmetry, Symmetry(()), None])
 def test_a_symmetry_is_read_back_equal(tmp_path: Path, symmetry: Symmetry | None) -> None:
-    schedule = replace(turned(), symmetry=symmetry)
+    schedule = replace(rotated(), symmetry=symmetry)
     write_schedule(schedule, tmp_path / "s.json")
     assert read_schedule(tmp_path / "s.json") == schedule
     assert schedule_from_document(json.loads((tmp_path / "s.json").read_text()), where="x") == schedule
 
 
 def test_symmetries_are_equal_by_value() -> None:
-    symmetry = turned().symmetry
-    assert symmetry == turned().symmetry
+    symmetry = rotated().symmetry
+    assert symmetry == rotated().symmetry
     assert symmetry != Symmetry((Shift(3, np.array([2, 0, 1, 3], dtype=np.int32)),))
     assert symmetry != Symmetry((Shift(6, np.array([1, 2, 0, 3], dtype=np.int32)),))
     assert Shift(2, np.array([1, 0], dtype=np.int32)) != [1, 0]
 
 
-def test_missing_claims_and_shards_may_be_left_out() -> None:
+def test_claims_and_shards_can_be_omitted() -> None:
     short = document()
     for key in ("optimal_algbw", "certificate", "trees_per_root", "shards"):
         del short[key]
@@ -218,8 +218,8 @@ MALFORMED: list[tuple[Callable[[Document], None], str]] = [
     (_set("format", value="forestcoll.schedule/2"), "format is 'forestcoll.schedule/2'; expected"),
     (_set("format", value=["x" * 999]), "...; expected 'forestcoll.schedule/1'"),
     (_delete("collective"), 'has no "collective"; a schedule needs it'),
-    (_set("collective", value="alltoall"), "collective is 'alltoall'; this version knows"),
-    (_set("collective", value=[]), "collective is []; this version knows"),
+    (_set("collective", value="alltoall"), "collective is 'alltoall'; this version supports"),
+    (_set("collective", value=[]), "collective is []; this version supports"),
     (_set("shards", value=[]), 'shards are []; expected an object, {"<node id>": "<rational>", ...}'),
     (_set("shards", value={"g0": "1/2"}), "shards: the shards add up to 1/2; they must add up to exactly 1"),
     (_set("shards", value={"g0": "a"}), "shards: the shard of node 'g0', 'a', is not a number"),
@@ -263,7 +263,7 @@ MALFORMED: list[tuple[Callable[[Document], None], str]] = [
     (_set("phases", value={}), "phases is {}; expected a list"),
     (_set("phases", 0, value=[]), "phases[0] is []; expected"),
     (_delete("phases", 0, "op"), 'phases[0] has no "op"; a schedule needs it'),
-    (_set("phases", 0, "op", value="scatter"), "phases[0].op is 'scatter'; this version knows"),
+    (_set("phases", 0, "op", value="scatter"), "phases[0].op is 'scatter'; this version supports"),
     (_delete("phases", 0, "trees"), 'phases[0] has no "trees"; a schedule needs it'),
     (_set("phases", 0, "trees", value={}), "phases[0].trees is {}; expected a list"),
     (_set(*TREE, value=[0]), f"{IN_TREE} is [0]; expected an object"),
@@ -315,12 +315,12 @@ MALFORMED: list[tuple[Callable[[Document], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "expected"), MALFORMED)
+@pytest.mark.parametrize(("mutate", "expected"), MALFORMED)
 def test_a_malformed_schedule_is_refused_in_one_line_that_names_the_place(
-    tmp_path: Path, spoil: Callable[[Document], None], expected: str
+    tmp_path: Path, mutate: Callable[[Document], None], expected: str
 ) -> None:
     changed = document()
-    spoil(changed)
+    mutate(changed)
     file = tmp_path / "bad.json"
     file.write_text(json.dumps(changed))
     with pytest.raises(InputError) as caught:
@@ -332,7 +332,7 @@ def test_a_malformed_schedule_is_refused_in_one_line_that_names_the_place(
     assert len(message) < len(str(file)) + 250
 
 
-def test_routes_of_a_tree_without_a_table_are_out_of_range() -> None:
+def test_routes_are_out_of_range_if_the_table_is_empty() -> None:
     changed = document()
     changed["routes"] = []
     with pytest.raises(InputError, match=r"phases\[0\]\.trees\[0\]\.routes\[0\] is 0; expected an integer from 0 to"):
@@ -340,7 +340,7 @@ def test_routes_of_a_tree_without_a_table_are_out_of_range() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "null", '"x"', '{"format": ', "{" * 5000, "[" * 100_000])
-def test_what_is_no_json_object_is_refused(tmp_path: Path, text: str) -> None:
+def test_text_that_is_not_a_json_object_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "bad.json"
     file.write_text(text)
     with pytest.raises(InputError) as caught:
@@ -354,7 +354,7 @@ def test_a_file_that_cannot_be_written_is_an_input_error(tmp_path: Path) -> None
         write_schedule(path_schedule(), tmp_path / "none" / "s.json")
 
 
-def test_rows_are_values() -> None:
+def test_rows_are_immutable_values() -> None:
     rows = Rows.of([[1, 2], [], [3]])
     assert (len(rows), list(rows), rows[0], rows[1]) == (3, [(1, 2), (), (3,)], (1, 2), ())
     assert rows == Rows.of([[1, 2], [], [3]])
@@ -378,7 +378,7 @@ def test_a_phase_gives_its_trees() -> None:
 
 @pytest.mark.slow
 def test_a_schedule_of_a_thousand_nodes_is_written_and_read_in_seconds(tmp_path: Path) -> None:
-    """A million routes through one switch, a chain of all nodes from every root: the limit leaves room for disks."""
+    """A million routes through one switch, a chain of all nodes from every root. The limit allows for slow disks."""
     count = 1024
     builder = TopologyBuilder("star")
     for node in range(count):

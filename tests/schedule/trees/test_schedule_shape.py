@@ -1,4 +1,4 @@
-"""Heights and hops of trees that can be drawn by hand."""
+"""Heights and hops of small trees."""
 
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ from forestcoll.topology import Topology, TopologyBuilder
 
 
 def _topology() -> Topology:
-    """Four GPUs (0 to 3) that are all joined, and on two switches (4, 5) that are joined too."""
+    """Return four fully connected GPUs (0 to 3), which are also linked to two connected switches (4, 5)."""
     builder = TopologyBuilder("four")
     for number in range(4):
         builder.add_compute(number)
@@ -35,17 +35,17 @@ def _schedule(routes: list[list[int]], trees: list[tuple[int, Fraction, list[int
     return TreeSchedule(_topology(), Collective.ALLGATHER, Rows.of(routes), (phase,), algbw=Fraction(1))
 
 
-def test_a_star_is_one_high() -> None:
+def test_a_star_has_height_one() -> None:
     schedule = _schedule([[0, 1], [0, 2], [0, 3]], [(0, Fraction(1), [0, 1, 2])])
     assert shape_of(schedule) == TreeShape(1, 1, 1.0, 1, 1.0)
 
 
-def test_a_chain_is_as_high_as_it_is_long() -> None:
+def test_the_height_of_a_chain_is_its_length() -> None:
     schedule = _schedule([[0, 1], [1, 2], [2, 3]], [(0, Fraction(1), [0, 1, 2])])
     assert shape_of(schedule) == TreeShape(1, 3, 3.0, 3, 3.0)
 
 
-def test_hops_count_switches_and_heights_do_not() -> None:
+def test_hops_include_switches_and_heights_do_not() -> None:
     schedule = _schedule([[0, 4, 1], [1, 4, 5, 2], [0, 3]], [(0, Fraction(1), [0, 1, 2])])
     assert shape_of(schedule) == TreeShape(1, 2, 2.0, 5, 5.0)
 
@@ -61,7 +61,7 @@ def test_means_weigh_trees_by_their_shares() -> None:
     assert shape_of(_schedule(routes, trees)) == TreeShape(2, 3, 1.5, 3, 1.5)
 
 
-def test_trees_of_different_lengths_stand_side_by_side() -> None:
+def test_trees_of_different_lengths_are_combined() -> None:
     trees = [(0, Fraction(1, 3), [0]), (0, Fraction(1, 3), []), (0, Fraction(1, 3), [0, 1, 2])]
     assert shape_of(_schedule([[0, 1], [1, 2], [2, 4, 3]], trees)) == TreeShape(3, 3, 4 / 3, 4, 5 / 3)
 
@@ -76,5 +76,5 @@ def test_blocks_of_any_size_give_the_same_shape(monkeypatch: pytest.MonkeyPatch)
         assert shape_of(_schedule(routes, trees)) == shape
 
 
-def test_no_trees_have_no_height() -> None:
+def test_a_schedule_without_trees_has_height_zero() -> None:
     assert shape_of(_schedule([], [])) == TreeShape(0, 0, 0.0, 0, 0.0)

@@ -1,4 +1,4 @@
-"""Every kind of proof: what the judge adds up is what the proof says, and a proof that was changed is refused."""
+"""Every kind of proof: the judge and the proof compute the same bound, and changed proofs are refused."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ from forestcoll.verification import verify
 from forestcoll.verification.network import Network
 from forestcoll.verification.proofs.checks import CHECKS, proven
 from forestcoll.verification.proofs.question import Question, UnprovenError
-from networks import ANY_KIND, examples, ranks_for, shards_for, uneven_networks
+from networks import ANY_KIND, examples, ranks_for, shards_for, uneven_networks, with_abilities
 from oneport_platforms import figure_1
 from verify_drafts import allreduce, broadcast, ring
 
@@ -64,19 +64,11 @@ def by_judge(proof: Proof, topology: Topology, demand: Demand) -> Fraction | Non
         return None
 
 
-def able(topology: Topology, flags: list[tuple[bool, bool]]) -> Topology:
-    """Let switches copy or add up, as `flags` say."""
-    nodes = list(topology.nodes)
-    for place, (multicast, aggregation) in zip(topology.switches, flags, strict=False):
-        nodes[place] = replace(nodes[place], multicast=multicast, aggregation=aggregation)
-    return replace(topology, nodes=tuple(nodes))
-
-
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[Topology, Demand]:
-    """Return a network of any sort and what is asked of it."""
+    """Return a random network and a demand."""
     flags = draw(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=3))
-    topology = able(draw(uneven_networks(most=6)), flags)
+    topology = with_abilities(draw(uneven_networks(most=6)), flags)
     collective = draw(st.sampled_from(SCHEDULED))
     places = draw(st.none() | ranks_for(topology))
     ranks = None if places is None else tuple(topology.compute[place] for place in places)
@@ -91,7 +83,7 @@ def questions(draw: st.DrawFn) -> tuple[Topology, Demand]:
 
 @st.composite
 def proofs(draw: st.DrawFn, topology: Topology) -> Proof:
-    """Return a proof along trees, right or wrong."""
+    """Return a proof of a bound along trees, which may be invalid."""
     nodes = range(len(topology.nodes))
     insides = st.sets(st.sampled_from(nodes)).map(lambda each: tuple(sorted(each)))
     weights = st.builds(Fraction, st.integers(0, 6), st.integers(1, 4))
@@ -104,7 +96,7 @@ def proofs(draw: st.DrawFn, topology: Topology) -> Proof:
 
 @examples(400)
 @given(st.data())
-def test_the_judge_and_the_proof_add_up_to_the_same(data: st.DataObject) -> None:
+def test_the_judge_and_the_proof_compute_the_same_bound(data: st.DataObject) -> None:
     topology, demand = data.draw(questions())
     proof = data.draw(proofs(topology))
     assert by_judge(proof, topology, demand) == by_proof(proof, topology, demand)
@@ -146,7 +138,7 @@ def test_every_kind_of_proof_has_a_judge() -> None:
     assert set(CHECKS) == set(KINDS.values())
 
 
-def test_the_judge_never_asks_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_judge_never_calls_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in KINDS.values():
         monkeypatch.setattr(kind, "algbw", lambda *_: Fraction(10**6))
     schedule = with_proof(allreduce().freeze(), ReceiptProof(), Fraction(10**6))
@@ -165,7 +157,10 @@ TURN = Symmetry((Shift(4, np.array([1, 2, 3, 0], dtype=np.int32)),))
 
 
 def ring_dual() -> TreeDualProof:
-    """Of the ring of four: all but a node in each phase, turned. Each link costs 1/4 in both; a root is inside 6/4."""
+    """Return the dual of the ring of four: in each phase, the images of the set without one node.
+
+    Each link costs 1/4 in both phases, and the weights of the sets with a given root add up to 6/4.
+    """
     cuts = tuple(WeightedCut(phase, (1, 2, 3), Fraction(1)) for phase in PHASES)
     return TreeDualProof(cuts, {phase: {} for phase in PHASES}, TURN)
 
@@ -183,7 +178,7 @@ def test_an_allreduce_that_reaches_a_bound_of_trees_is_optimal(proof: Proof, tmp
 
 
 def changed_duals() -> Iterator[TreeDualProof]:
-    """The dual of the ring with one number changed at a time."""
+    """Yield copies of the dual of the ring with one number changed."""
     right = ring_dual()
     first, second = right.cuts
     for weight in (Fraction(-1), Fraction(0), Fraction(2), 1 + Fraction(1, 10**30)):
@@ -209,14 +204,14 @@ def test_a_dual_with_one_number_changed_is_refused(proof: TreeDualProof) -> None
 
 
 def with_relay() -> TreeSchedule:
-    """The allreduce of the ring with a fifth GPU, which is idle."""
+    """Return the allreduce of the ring with a fifth, idle GPU."""
     schedule = allreduce().freeze()
     nodes = (*schedule.topology.nodes, replace(schedule.topology.nodes[0], id="idle"))
     return replace(schedule, topology=replace(schedule.topology, nodes=nodes), ranks=(0, 1, 2, 3))
 
 
 def with_switch() -> TreeSchedule:
-    """The allreduce of the ring with a switch that copies, which no tree uses."""
+    """Return the allreduce of the ring with a switch that copies and that no tree uses."""
     schedule = allreduce().freeze()
     nodes = (*schedule.topology.nodes, Node("nvs", NodeKind.SWITCH, multicast=True))
     return replace(schedule, topology=replace(schedule.topology, nodes=nodes))
@@ -238,7 +233,7 @@ WRONG: list[tuple[str, Callable[[], TreeSchedule], Proof, str]] = [
 
 
 @pytest.mark.parametrize(("rule", "schedule", "proof", "words"), WRONG)
-def test_a_proof_of_something_else_is_refused(
+def test_a_proof_for_another_request_is_refused(
     rule: str, schedule: Callable[[], TreeSchedule], proof: Proof, words: str
 ) -> None:
     fault = verify(with_proof(schedule(), proof, THIRD)).fault
@@ -258,7 +253,7 @@ def test_a_bound_of_another_collective_is_refused() -> None:
     )
 
 
-def test_numbers_that_take_too_long_are_refused() -> None:
+def test_too_long_numbers_are_refused() -> None:
     cuts = tuple(WeightedCut(PHASES[0], (1, 2, 3), Fraction(1, 10**1500 + 2 * place + 1)) for place in range(9))
     fault = verify(with_proof(allreduce().freeze(), TreeDualProof(cuts, {}), THIRD)).fault
     assert fault is not None
@@ -275,7 +270,7 @@ def changed_lengths(right: LengthsProof) -> Iterator[LengthsProof]:
     yield LengthsProof(right.ends, (0,) * len(right.lengths))
 
 
-def test_lengths_that_were_changed_prove_nothing_or_less() -> None:
+def test_changed_lengths_are_invalid_or_prove_a_weaker_bound() -> None:
     topology = build_topology("ring:nodes=5")
     demand = Demand(Collective.ALL_TO_ALL)
     right = LengthsProof.of(topology, (1,) * len(topology.links))
@@ -296,7 +291,7 @@ def document(certificate: object) -> dict[str, object]:
     return found
 
 
-def test_a_cut_can_be_named_as_a_proof() -> None:
+def test_a_cut_can_be_given_as_a_proof() -> None:
     schedule = ring().freeze()
     assert schedule.bound is not None
     named = document({"proof": proof_document(schedule.bound.proof)})
@@ -314,11 +309,11 @@ def test_a_cut_can_be_named_as_a_proof() -> None:
         ({"kind": "tree-dual", "cuts": []}, 'x: certificate.proof has no "potentials"'),
         (
             {"kind": "tree-dual", "cuts": [{"phase": "up"}], "potentials": {}},
-            "x: certificate.proof.cuts[0].phase is 'up'; this version knows 'broadcast', 'reduce'",
+            "x: certificate.proof.cuts[0].phase is 'up'; this version supports 'broadcast', 'reduce'",
         ),
     ],
 )
-def test_a_proof_that_is_none_is_refused_in_one_line(proof: object, words: str) -> None:
+def test_an_invalid_proof_is_refused_in_one_line(proof: object, words: str) -> None:
     with pytest.raises(InputError) as caught:
         schedule_from_document(document({"proof": proof}), where="x")
     assert str(caught.value).startswith(words)

@@ -1,4 +1,4 @@
-"""Every rule of the verifier of periodic schedules, each with a schedule that violates it."""
+"""Every rule of the verifier of periodic schedules, with a schedule that violates it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -44,7 +44,7 @@ def with_bound(throughput: int, collective: Collective = Collective.BROADCAST, p
 
 
 def half_rounds() -> Schedule:
-    """Rounds in another order, so that links stop in the middle of a message."""
+    """Return rounds in another order, so that links stop in the middle of a message."""
     first, second, third, fourth = GOOD.rounds
     return with_rounds(first, third, second, fourth)
 

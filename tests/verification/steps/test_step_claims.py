@@ -1,4 +1,4 @@
-"""What a step schedule may claim, and the bound that its judge finds by itself."""
+"""The claims of a step schedule, and the bound that the judge computes."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -23,7 +23,7 @@ DIRECT = st.one_of(networks(most=6, switches=False), one_way_networks(most=6, sw
 
 @examples(60)
 @given(DIRECT, st.sampled_from(["allgather", "reduce-scatter", "allreduce"]))
-def test_the_bound_of_the_judge_is_proven(topology: Topology, collective: str) -> None:
+def test_the_judge_proves_its_own_bound(topology: Topology, collective: str) -> None:
     schedule = generate_steps(topology, collective)
     report = verify(schedule)
     assert report.bound is not None
@@ -39,7 +39,7 @@ def claiming(algbw: Fraction | None, bound: Fraction, proof: Proof) -> StepSched
     return replace(RING, algbw=algbw, bound=Bound(RING.collective, bound, proof))
 
 
-def test_what_is_claimed_is_checked(tmp_path: Path) -> None:
+def test_claims_are_checked(tmp_path: Path) -> None:
     achieved = verify(RING).algbw
     assert achieved is not None
     right = claiming(achieved, verify(RING).bound.algbw, ReceiptProof())  # type: ignore[union-attr]
@@ -59,7 +59,7 @@ def test_what_is_claimed_is_checked(tmp_path: Path) -> None:
         ("certificate-kind", claiming(None, Fraction(2), LengthsProof((), ()))),
     ],
 )
-def test_what_is_claimed_wrongly_is_refused(rule: str, schedule: StepSchedule) -> None:
+def test_wrong_claims_are_refused(rule: str, schedule: StepSchedule) -> None:
     fault = verify(schedule).fault
     assert fault is not None
     assert fault.rule == rule

@@ -1,4 +1,4 @@
-"""The judge of step schedules against a plain simulation, on right schedules and on ones with a mistake."""
+"""Compare the judge of step schedules with a plain simulation, on correct and on changed schedules."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -34,7 +34,7 @@ Held = dict[tuple[int, int, Fraction], Counter[int]]
 
 
 def _simulates(schedule: StepSchedule) -> bool:
-    """Return whether all arrives: who has which copies, or which summands, of each piece of each shard."""
+    """Return whether all data arrives. The simulation tracks the copies or summands of each piece of each shard."""
     return all(_arrives(schedule.topology, phase) for phase in schedule.phases)
 
 
@@ -81,7 +81,7 @@ def _with(schedule: StepSchedule, phases: list[tuple[PhaseOp, Steps]]) -> StepSc
 
 
 def _mutated(data: st.DataObject, steps: Steps, nodes: int) -> None:
-    """Change one transfer: drop it, move it to another step, or change one of its fields; or add one."""
+    """Drop or add a transfer, move one to another step, or change one of its fields."""
     filled = [number for number, step in enumerate(steps) if step]
     number = data.draw(st.sampled_from(filled))
     place = data.draw(st.integers(0, len(steps[number]) - 1))
@@ -102,7 +102,7 @@ def _mutated(data: st.DataObject, steps: Steps, nodes: int) -> None:
 
 @examples(150)
 @given(DIRECT, KINDS, st.sampled_from([None, None, 1, 3]))
-def test_breadth_first_broadcast_is_right(topology: Topology, kind: Collective, chunks: int | None) -> None:
+def test_breadth_first_broadcast_is_correct(topology: Topology, kind: Collective, chunks: int | None) -> None:
     schedule = bfb(topology, kind, chunks=chunks)
     report = verify(schedule)
     assert report.fault is None
@@ -116,7 +116,7 @@ def test_breadth_first_broadcast_is_right(topology: Topology, kind: Collective, 
 
 @examples(400)
 @given(DIRECT, KINDS, st.data())
-def test_a_mistake_is_found_exactly_if_something_is_missing(
+def test_a_mutation_is_refused_exactly_if_data_is_missing(
     topology: Topology, kind: Collective, data: st.DataObject
 ) -> None:
     phases = _listed(bfb(topology, kind))
@@ -126,13 +126,13 @@ def test_a_mistake_is_found_exactly_if_something_is_missing(
     ok = verify(schedule).ok
     if kind is Collective.ALLGATHER:
         assert ok == _simulates(schedule)
-    elif ok:  # a sum that is sent where nobody uses it is refused, though it does no harm
+    elif ok:  # a sum that is sent but not used is refused, although the result is correct
         assert _simulates(schedule)
 
 
 @examples(60)
 @given(DIRECT, st.data())
-def test_what_comes_twice_is_only_wasteful_in_an_allgather(topology: Topology, data: st.DataObject) -> None:
+def test_repeated_data_is_accepted_in_an_allgather(topology: Topology, data: st.DataObject) -> None:
     (op, steps) = _listed(bfb(topology))[0]
     for _ in range(3):
         number = data.draw(st.integers(0, len(steps) - 1))
@@ -178,7 +178,7 @@ Change = Callable[[Steps], Any]
         ),
     ],
 )
-def test_each_rule_names_the_place(kind: str, change: Change, rule: str, words: str) -> None:
+def test_each_violated_rule_is_named_with_its_place(kind: str, change: Change, rule: str, words: str) -> None:
     schedule = bfb(RING, kind)
     [(op, steps)] = _listed(schedule)
     change(steps)
@@ -189,7 +189,7 @@ def test_each_rule_names_the_place(kind: str, change: Change, rule: str, words: 
     assert "\n" not in fault.message
 
 
-def test_phases_and_columns_must_fit() -> None:
+def test_inconsistent_phases_and_columns_are_refused() -> None:
     schedule = bfb(RING)
     sent = schedule.phases[0].transfers
     cases = {
@@ -205,7 +205,7 @@ def test_phases_and_columns_must_fit() -> None:
         assert fault.rule == rule
 
 
-def test_a_network_of_one_step_without_transfers_lacks_everything() -> None:
+def test_a_schedule_without_transfers_is_refused() -> None:
     nothing = StepSchedule(RING, Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, Transfers.of([[]])),))
     fault = verify(nothing).fault
     assert fault is not None
@@ -234,7 +234,7 @@ def test_loads_of_hundreds_of_digits_are_exact() -> None:
     assert report.step_times == (Fraction(1, 2),)
 
 
-def test_the_arrays_of_a_schedule_cannot_be_written() -> None:
+def test_the_arrays_of_a_schedule_are_read_only() -> None:
     with pytest.raises(ValueError, match="read-only"):
         bfb(RING).phases[0].transfers.shards[0] = 1
     assert np.array_equal(bfb(RING).phases[0].transfers.starts, [0, 8, 16])

@@ -1,4 +1,4 @@
-"""Schedules of every collective: what is right, and which rule each small change breaks."""
+"""Schedules of every collective: correct ones are accepted, and each small change violates a known rule."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.schedule.shapes import shape_of
 from forestcoll.schedule.trees.expansion import expanded
-from forestcoll.verification import Fault, rules, verify
+from forestcoll.verification import rules, verify
 from verify_drafts import (
     OTHERS,
     Draft,
@@ -17,26 +17,20 @@ from verify_drafts import (
     allreduce,
     broadcast,
     empty_handed,
+    fault_of,
     multicast,
     one_way_sum,
+    reversed_draft,
     ring,
-    turned_allreduce,
-    turned_ring,
-    turned_round,
+    rotated_allreduce,
+    rotated_ring,
     uneven,
 )
 from verify_oracle import is_right
 
 
-def fault_of(draft: Draft) -> Fault:
-    fault = verify(draft.freeze()).fault
-    assert fault is not None
-    assert "\n" not in fault.message
-    return fault
-
-
 @pytest.mark.parametrize("make", OTHERS)
-def test_right_schedules_pass_with_their_bandwidth(make: Callable[[], Draft]) -> None:
+def test_correct_schedules_are_accepted_with_their_bandwidth(make: Callable[[], Draft]) -> None:
     draft = make()
     schedule = draft.freeze()
     report = verify(schedule)
@@ -47,9 +41,9 @@ def test_right_schedules_pass_with_their_bandwidth(make: Callable[[], Draft]) ->
     assert verify(expanded(schedule)) == report
 
 
-def test_a_tree_that_reduces_is_as_high_as_backwards() -> None:
-    for make in (ring, broadcast, turned_ring):
-        assert shape_of(turned_round(make()).freeze()) == shape_of(make().freeze())
+def test_a_tree_that_reduces_has_the_height_of_its_reverse() -> None:
+    for make in (ring, broadcast, rotated_ring):
+        assert shape_of(reversed_draft(make()).freeze()) == shape_of(make().freeze())
 
 
 def _order(draft: Draft) -> None:
@@ -112,7 +106,7 @@ def _unequal_phases(draft: Draft) -> None:
 
 
 def _longer_turn(draft: Draft) -> None:
-    """Half a turn leaves the roots 0 and 1 in orbits of their own, of which one has all trees in each phase."""
+    """With a rotation by two nodes, roots 0 and 1 are in different orbits. One of them has all trees of a phase."""
     draft.shifts = [(2, [2, 3, 0, 1])]
     draft.trees = [replace(tree, share=tree.share * 2) for tree in draft.trees]
     draft.reduced = [DraftTree(1, tree.share, tree.routes) for tree in draft.trees]
@@ -155,17 +149,17 @@ CASES: list[tuple[Callable[[], Draft], Callable[[Draft], None], str, list[str]]]
     (one_way_sum, _cut_of_the_other_side, "certificate-data", ["none of the compute nodes outside"]),
     (allreduce, _unequal_phases, "root-shares", ["phase 1", "'g0' carry 1/4", "in phase 0, 5/16"]),
     (allreduce, _bound_of_allgather, "certificate-bound", ["200/3", "1 of the data", "50 / (1) = 50"]),
-    (turned_allreduce, _longer_turn, "root-shares", ["base trees that have an image with root 'g0'"]),
+    (rotated_allreduce, _longer_turn, "root-shares", ["base trees that have an image with root 'g0'"]),
 ]
 
 
-@pytest.mark.parametrize(("make", "spoil", "rule", "fragments"), CASES)
-def test_a_broken_rule_is_named_with_its_place(
-    make: Callable[[], Draft], spoil: Callable[[Draft], None], rule: str, fragments: list[str]
+@pytest.mark.parametrize(("make", "mutate", "rule", "fragments"), CASES)
+def test_a_violated_rule_is_named_with_its_place(
+    make: Callable[[], Draft], mutate: Callable[[Draft], None], rule: str, fragments: list[str]
 ) -> None:
     draft = make()
-    spoil(draft)
-    fault = fault_of(draft)
+    mutate(draft)
+    fault = fault_of(draft.freeze())
     assert fault.rule == rule, fault
     for fragment in fragments:
         assert fragment in fault.message
@@ -181,21 +175,21 @@ def test_phases_of_another_collective_are_refused() -> None:
                 assert fault.rule == "phase-ops"
 
 
-def test_switches_must_aggregate_where_a_reduce_joins_them_and_multicast_where_a_broadcast_does() -> None:
-    draft = turned_round(multicast())
+def test_a_reduce_needs_switches_that_aggregate_and_a_broadcast_switches_that_multicast() -> None:
+    draft = reversed_draft(multicast())
     assert verify(draft.freeze()).ok
     draft.topology = draft.topology.transposed()
-    fault = fault_of(draft)
+    fault = fault_of(draft.freeze())
     assert (fault.rule, "cannot aggregate" in fault.message) == ("route-ends-on-switch", True)
     both = replace(multicast(), collective=Collective.ALLREDUCE, optimal=None, cut=None)
-    back = turned_round(both)
+    back = reversed_draft(both)
     both.reduced = [replace(tree, routes=[len(both.routes) + each for each in tree.routes]) for tree in back.trees]
     both.routes = [*both.routes, *back.routes]
-    fault = fault_of(both)
+    fault = fault_of(both.freeze())
     assert (fault.rule, "cannot aggregate" in fault.message) == ("tree-switch", True)
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
-def test_rules_have_different_names_and_no_promise_twice(collective: Collective) -> None:
+def test_rules_have_distinct_names_and_statements(collective: Collective) -> None:
     listed = rules(collective)
     assert len({name for name, _ in listed}) == len(listed) == len({statement for _, statement in listed})

@@ -1,4 +1,4 @@
-"""Each rule, broken by a small change of a schedule that was right: which rule it is, and that its place is named."""
+"""Each rule is violated by a small change of a correct schedule. The fault names the rule and the place."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,20 +9,13 @@ import pytest
 
 from forestcoll.schedule import rows
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.schedule.trees.value import Phase
 from forestcoll.verification import Fault, rules, verify
 from forestcoll.verification.claims import FORM, Claim, beaten
 from forestcoll.verification.trees import routes
 from forestcoll.verification.trees.case import Case
 from forestcoll.verification.trees.judge import PROOFS
-from verify_drafts import Draft, DraftTree, boxes, complete, multicast, ring, two_gpus
-
-
-def fault_of(schedule: TreeSchedule) -> Fault:
-    fault = verify(schedule).fault
-    assert fault is not None
-    assert "\n" not in fault.message
-    return fault
+from verify_drafts import Draft, DraftTree, boxes, complete, fault_of, multicast, ring, two_gpus
 
 
 def _no_such_node(draft: Draft) -> None:
@@ -234,35 +227,35 @@ BROKEN_BOXES: list[tuple[Callable[[Draft], None], str, list[str]]] = [
 
 
 @pytest.mark.parametrize("entries", [1, 5, 2**18])
-@pytest.mark.parametrize(("spoil", "rule", "fragments"), BROKEN_BOXES)
-def test_a_broken_rule_is_named_with_its_place(
-    spoil: Callable[[Draft], None], rule: str, fragments: list[str], entries: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("mutate", "rule", "fragments"), BROKEN_BOXES)
+def test_a_violated_rule_is_named_with_its_place(
+    mutate: Callable[[Draft], None], rule: str, fragments: list[str], entries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows, "BLOCK_ENTRIES", entries)
     monkeypatch.setattr(routes, "SORTED_ENTRIES", entries)
     draft = boxes()
-    spoil(draft)
+    mutate(draft)
     fault = fault_of(draft.freeze())
     assert fault.rule == rule
     for fragment in fragments:
         assert fragment in fault.message
 
 
-def test_a_report_of_bad_delivery_claims_nothing() -> None:
+def test_a_report_of_wrong_delivery_has_no_bandwidth() -> None:
     draft = boxes()
     _dropped(draft)
     report = verify(draft.freeze())
     assert (report.ok, report.algbw, report.optimal, report.busiest) == (False, None, False, ())
 
 
-def test_a_report_of_a_bad_claim_still_shows_the_achieved_bandwidth() -> None:
+def test_a_report_of_a_wrong_claim_has_the_achieved_bandwidth() -> None:
     draft = boxes()
     _algbw_high(draft)
     report = verify(draft.freeze())
     assert (report.ok, report.algbw, report.optimal, report.busiest_count) == (False, Fraction(40), False, 8)
 
 
-def test_phases_of_another_number_are_refused() -> None:
+def test_a_wrong_number_of_phases_is_refused() -> None:
     schedule = ring().freeze()
     fault = fault_of(replace(schedule, phases=()))
     assert (fault.rule, fault.message) == ("phase-ops", "phases are []; expected [broadcast] for allgather")
@@ -271,7 +264,7 @@ def test_phases_of_another_number_are_refused() -> None:
 
 
 @pytest.mark.parametrize("starts", [[], [1, 2], [0, 2, 1, 2], [0, 1], [0, 3]])
-def test_rows_that_do_not_fit_their_entries_are_refused(starts: list[int]) -> None:
+def test_inconsistent_rows_are_refused(starts: list[int]) -> None:
     rows = Rows(np.array(starts, dtype=np.int64), np.array([0, 1], dtype=np.int32))
     schedule = two_gpus().freeze()
     assert fault_of(replace(schedule, routes=rows)).rule == "rows-malformed"
@@ -280,7 +273,7 @@ def test_rows_that_do_not_fit_their_entries_are_refused(starts: list[int]) -> No
     assert (fault.rule, "phase 0" in fault.message) == ("rows-malformed", True)
 
 
-def test_a_phase_of_unequal_columns_is_refused() -> None:
+def test_a_phase_with_columns_of_different_lengths_is_refused() -> None:
     schedule = two_gpus().freeze()
     phase = schedule.phases[0]
     shorter = Phase(phase.op, phase.roots[:1], phase.shares, phase.routes)
@@ -304,21 +297,21 @@ def test_passing_through_a_multicast_switch_does_not_reach_it() -> None:
     assert (fault.rule, "starts on 'nvs'" in fault.message) == ("tree-order", True)
 
 
-def test_a_multicast_switch_is_reached_once() -> None:
+def test_a_multicast_switch_must_be_reached_only_once() -> None:
     draft = multicast()
     draft.trees[0].routes.append(draft.routes.index([1, 3]))
     fault = fault_of(draft.freeze())
     assert (fault.rule, "ends on 'nvs'" in fault.message) == ("tree-node-repeated", True)
 
 
-def test_a_switch_that_only_aggregates_copies_nothing() -> None:
+def test_a_switch_that_only_aggregates_cannot_copy() -> None:
     draft = multicast()
     nodes = tuple(replace(node, multicast=False, aggregation=not node.is_compute) for node in draft.topology.nodes)
     fault = fault_of(replace(draft, topology=replace(draft.topology, nodes=nodes)).freeze())
     assert (fault.rule, "ends on switch 'nvs'" in fault.message) == ("route-ends-on-switch", True)
 
 
-def test_the_first_rule_wins_over_later_ones_and_the_first_tree_over_later_ones() -> None:
+def test_the_first_violated_rule_and_the_first_tree_are_reported() -> None:
     draft = boxes()
     for tree in (draft.trees[3], draft.trees[1]):
         tree.routes.pop()
@@ -332,7 +325,7 @@ def test_the_first_rule_wins_over_later_ones_and_the_first_tree_over_later_ones(
 
 
 def test_a_cut_that_nothing_leaves_is_refused() -> None:
-    """The builder refuses such a network; a program can make one, but no tree spans it: the rule is asked alone."""
+    """The builder refuses this network. No tree spans it, so the rule is tested alone."""
     draft = boxes()
     stays = tuple(link for link in draft.topology.links if link.target != 6)
     schedule = replace(draft, topology=replace(draft.topology, links=stays)).freeze()
@@ -342,15 +335,15 @@ def test_a_cut_that_nothing_leaves_is_refused() -> None:
 
 
 def test_a_bandwidth_above_the_bound_is_refused() -> None:
-    """Rules above make it impossible, which is the theorem: the rule is asked alone, of a made-up bandwidth."""
+    """No schedule that passes the other rules exceeds the bound, so the rule is tested alone."""
     schedule = boxes().freeze()
     message = beaten(Claim(schedule, Case(schedule).network, Fraction(41), PROOFS))
     assert message is not None
     assert message.startswith("the schedule achieves 41, but the cut ('g0', 'g1', 's0') contains 2 of 4")
 
 
-def test_a_lonely_compute_node_moves_nothing() -> None:
-    """The builder refuses such a network, but a program can make one: still a fault and no crash."""
+def test_a_network_with_one_compute_node_is_refused() -> None:
+    """The builder refuses this network, but a program can make one. The verifier reports a fault and does not crash."""
     draft = two_gpus()
     topology = replace(draft.topology, nodes=draft.topology.nodes[:1], links=())
     lonely = replace(draft, topology=topology, routes=[], trees=[DraftTree(0, Fraction(1), [])], cut=None, optimal=None)
@@ -377,7 +370,7 @@ def test_claims_of_any_size_are_refused_in_one_short_line() -> None:
     assert len(fault.message) < 300
 
 
-def test_every_rule_is_broken_by_a_test() -> None:
+def test_every_rule_is_violated_by_a_test() -> None:
     broken = {rule for _, rule, _ in BROKEN_BOXES}
     elsewhere = {"rows-malformed", "phase-ops", "share-too-fine", "certificate-exit", "certificate-beaten"}
     elsewhere |= {"shards-wrong", "certificate-data"}  # in test_verify_collectives

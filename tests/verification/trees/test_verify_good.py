@@ -1,4 +1,4 @@
-"""Schedules that are right, whose bandwidth is known by hand."""
+"""Correct schedules whose bandwidth was computed by hand."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ from verify_drafts import GOOD, Draft, DraftTree, boxes, complete, multicast, ri
 
 
 @pytest.mark.parametrize("make", GOOD)
-def test_right_schedules_pass_with_their_bandwidth(make: Callable[[], Draft]) -> None:
+def test_correct_schedules_are_accepted_with_their_bandwidth(make: Callable[[], Draft]) -> None:
     draft = make()
     report = verify(draft.freeze())
     assert report.fault is None
@@ -31,7 +31,7 @@ def test_right_schedules_pass_with_their_bandwidth(make: Callable[[], Draft]) ->
     assert report.optimal == (draft.algbw == draft.optimal)
 
 
-def test_a_slow_schedule_is_right_but_not_optimal() -> None:
+def test_a_slow_schedule_is_correct_but_not_optimal() -> None:
     report = verify(slow_ring().freeze())
     assert report.ok
     assert not report.optimal
@@ -68,7 +68,7 @@ def test_blocks_of_any_size_give_the_same_report(
 
 
 @pytest.mark.parametrize("cells", [1, 8, 12, 2**24])
-def test_a_fault_in_a_later_block_keeps_its_place(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_in_a_later_block_is_reported_with_its_place(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delivery, "BLOCK_CELLS", cells)
     draft = ring()
     draft.trees[5].routes.reverse()
@@ -107,8 +107,8 @@ def test_huge_bandwidths_stay_exact() -> None:
 
 
 @pytest.mark.parametrize("whole", [2**57, 2**58, 2**59, 2**63, 2**70])
-def test_sums_beside_the_limit_of_64_bits_stay_exact(whole: int) -> None:
-    """Every load of the ring is 3/8 whether a load fits 64 bits or not."""
+def test_sums_near_the_limit_of_64_bits_stay_exact(whole: int) -> None:
+    """Every load of the ring is 3/8, with and without 64-bit integers."""
     draft = ring()
     sliver = Fraction(1, 8 * whole)
     first = draft.trees[0]
@@ -119,7 +119,7 @@ def test_sums_beside_the_limit_of_64_bits_stay_exact(whole: int) -> None:
 
 
 def _chains(count: int) -> Draft:
-    """GPUs round one switch; from every root a chain through all others, each hop over the switch."""
+    """Return GPUs on one switch, with a chain from every root through all others. Each hop crosses the switch."""
     builder = TopologyBuilder("star")
     for number in range(count):
         builder.add_compute(number)
@@ -138,21 +138,21 @@ def _chains(count: int) -> Draft:
 
 @pytest.mark.slow
 def test_a_thousand_nodes_are_verified_in_seconds() -> None:
-    """About half a second on a laptop; the limit leaves room for a busy machine."""
+    """About half a second on a laptop. The limit allows for a busy machine."""
     schedule = _chains(1024).freeze()
     begin = time.perf_counter()
     assert verify(schedule).optimal
     assert time.perf_counter() - begin < 5
 
 
-def test_loads_use_64_bits_only_where_they_fit() -> None:
+def test_loads_use_64_bits_only_if_they_fit() -> None:
     assert Case(ring().freeze()).loads.dtype == "int64"
     draft = ring()
     draft.trees[0].share += Fraction(1, 2**63)
     assert Case(draft.freeze()).loads.dtype == object
 
 
-def test_a_denominator_beyond_the_limit_is_refused_and_not_computed() -> None:
+def test_a_denominator_beyond_the_limit_is_refused() -> None:
     draft = two_gpus()
     draft.trees = [DraftTree(0, Fraction(1, 10**59 + number), [0]) for number in range(1000)]
     draft.trees.append(DraftTree(1, Fraction(1, 2), [1]))
@@ -162,8 +162,8 @@ def test_a_denominator_beyond_the_limit_is_refused_and_not_computed() -> None:
     assert str(MAX_DENOMINATOR_DIGITS) in fault.message
 
 
-def test_a_tree_may_pass_through_a_switch_and_end_there_too() -> None:
-    """The shard crosses g0's link up twice: 2/3 of M there, as much as on the links down, so the pace holds."""
+def test_a_tree_can_pass_through_a_switch_and_end_there_too() -> None:
+    """The shard crosses the link from g0 to the switch twice. It carries 2/3 of M, like the links from the switch."""
     draft = multicast()
     draft.routes.append([0, 3, 1])
     draft.trees[0].routes = [len(draft.routes) - 1, draft.routes.index([0, 3]), draft.routes.index([3, 2])]
@@ -208,7 +208,7 @@ def test_links_in_any_order_are_found() -> None:
 
 
 @pytest.mark.parametrize("pairs", [0, 2**25])
-def test_links_are_found_in_a_table_and_without(pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_are_found_with_and_without_a_table(pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "MAX_TABLE", pairs)
     found = Case(boxes().freeze()).network
     ends = np.array([(source, target) for source in range(7) for target in range(7)])
@@ -217,7 +217,7 @@ def test_links_are_found_in_a_table_and_without(pairs: int, monkeypatch: pytest.
     assert found.find_links(ends[:, 0], ends[:, 1]).tolist() == expected
 
 
-def test_the_report_does_not_depend_on_the_width_of_integers() -> None:
+def test_the_report_does_not_depend_on_the_integer_width() -> None:
     schedule = ring().freeze()
     wide = Rows(schedule.routes.starts.copy(), schedule.routes.entries.astype("int64"))
     assert verify(replace(schedule, routes=wide)) == verify(schedule)

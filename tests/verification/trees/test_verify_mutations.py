@@ -1,4 +1,4 @@
-"""Random changes of schedules that are right: `verify` and a plain reading of the rules always agree."""
+"""Random changes of correct schedules: `verify` agrees with a plain implementation of the rules."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -161,7 +161,7 @@ WRITTEN_OUT = [make for make in (*GOOD, *OTHERS) if make().shifts is None]
 @pytest.mark.parametrize("cells", [1, 16, 2**24])
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_verify_agrees_with_a_plain_reading_of_the_rules(
+def test_verify_agrees_with_a_plain_implementation_of_the_rules(
     cells: int, monkeypatch: pytest.MonkeyPatch, data: st.DataObject
 ) -> None:
     monkeypatch.setattr(delivery, "BLOCK_CELLS", cells)
@@ -183,7 +183,7 @@ def test_verify_agrees_with_a_plain_reading_of_the_rules(
 @pytest.mark.parametrize("mutate", [_drop_route, _duplicate_tree, _drop_tree])
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
-def test_what_always_breaks_a_rule_is_always_refused(
+def test_changes_that_always_violate_a_rule_are_refused(
     make: Callable[[], Draft], mutate: Callable[[Draw, Draft], None], data: st.DataObject
 ) -> None:
     draft = make()

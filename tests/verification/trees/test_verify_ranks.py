@@ -1,4 +1,4 @@
-"""The rules about ranks and idle nodes, each broken by a small change of a schedule that was right."""
+"""The rules about ranks and idle nodes. Each is violated by a small change of a correct schedule."""
 
 import json
 from collections.abc import Callable
@@ -12,18 +12,12 @@ from forestcoll.errors import InputError
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.verification import Fault, verify
-from verify_drafts import Draft, DraftTree, relayed, turned_relayed, turned_round
-
-
-def fault_of(draft: Draft) -> Fault:
-    fault = verify(draft.freeze()).fault
-    assert fault is not None
-    return fault
+from verify_drafts import Draft, DraftTree, fault_of, relayed, reversed_draft, rotated_relayed
 
 
 def relayed_allreduce() -> Draft:
-    """Both directions over the idle node: 2/3 and 1/3 of M over each link, half as fast as the least cut allows."""
-    draft, back = relayed(), turned_round(relayed())
+    """An allreduce over the idle node: 2/3 and 1/3 of M over each link, half as fast as the least cut allows."""
+    draft, back = relayed(), reversed_draft(relayed())
     draft.collective, draft.algbw, draft.optimal, draft.cut = Collective.ALLREDUCE, Fraction(10), Fraction(10), [0]
     count = len(draft.routes)
     draft.routes += back.routes
@@ -101,53 +95,53 @@ BROKEN: list[tuple[Callable[[Draft], None], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "rule", "words"), BROKEN)
-def test_a_broken_rule_is_named_with_its_place(spoil: Callable[[Draft], None], rule: str, words: str) -> None:
+@pytest.mark.parametrize(("mutate", "rule", "words"), BROKEN)
+def test_a_violated_rule_is_named_with_its_place(mutate: Callable[[Draft], None], rule: str, words: str) -> None:
     draft = relayed()
-    spoil(draft)
-    fault = fault_of(draft)
+    mutate(draft)
+    fault = fault_of(draft.freeze())
     assert fault.rule == rule
     assert words in fault.message
 
 
-def test_a_broadcast_may_leave_data_on_an_idle_node() -> None:
+def test_a_broadcast_can_leave_data_on_an_idle_node() -> None:
     draft = relayed()
     draft.trees[0].routes.append(draft.routes.index([3, 4]))
     assert verify(draft.freeze()).optimal
 
 
-@pytest.mark.parametrize("make", [lambda: turned_round(relayed()), relayed_allreduce])
-def test_an_idle_node_that_was_sent_nothing_has_nothing_to_send(make: Callable[[], Draft]) -> None:
+@pytest.mark.parametrize("make", [lambda: reversed_draft(relayed()), relayed_allreduce])
+def test_an_idle_node_that_received_nothing_cannot_send(make: Callable[[], Draft]) -> None:
     draft = make()
     assert verify(draft.freeze()).ok
     tree = (draft.reduced or draft.trees)[2]
     tree.routes.insert(0, draft.routes.index([4, 3]))
-    assert fault_of(draft) == Fault(
+    assert fault_of(draft.freeze()) == Fault(
         "tree-relay-empty",
         "tree 2 (root 'g2') of phase 0: idle node 'g4' sends, but no route of the tree ends there; "
         "expected data from others",
     )
 
 
-def test_a_switch_takes_no_part() -> None:
+def test_a_switch_is_refused_as_a_rank() -> None:
     draft = relayed()
     nodes = list(draft.topology.nodes)
     draft.ranks = [0, 1, 2, 3]
     nodes[3] = type(nodes[3])("sw", kind=type(nodes[3].kind)("switch"), multicast=True)
     draft.topology = type(draft.topology)("relayed", tuple(nodes), draft.topology.links)
-    assert fault_of(draft) == Fault("ranks-wrong", "ranks: 'sw' is a switch; expected compute nodes")
+    assert fault_of(draft.freeze()) == Fault("ranks-wrong", "ranks: 'sw' is a switch; expected compute nodes")
 
 
-def test_a_shift_keeps_ranks_and_idle_nodes_apart() -> None:
-    draft = turned_relayed()
+def test_a_shift_that_maps_a_rank_to_an_idle_node_is_refused() -> None:
+    draft = rotated_relayed()
     draft.shifts = [(2, [4, 1, 2, 3, 0])]
-    fault = fault_of(draft)
+    fault = fault_of(draft.freeze())
     assert fault.rule == "symmetry-kind"
     assert "sends rank 'g0' to idle node 'g4'; expected a node of the same kind" in fault.message
 
 
-def test_idle_nodes_may_stay_in_place() -> None:
-    schedule = turned_relayed().freeze()
+def test_a_shift_can_leave_idle_nodes_in_place() -> None:
+    schedule = rotated_relayed().freeze()
     assert verify(schedule).optimal
     assert verify(expanded(schedule)).optimal
     assert expanded(schedule).ranks == (0, 1, 2)
@@ -170,7 +164,7 @@ def test_a_file_is_read_back_with_its_ranks(tmp_path: Path) -> None:
         ("0-2", "ranks is '0-2'; expected a list"),
     ],
 )
-def test_a_file_with_wrong_ranks_is_no_schedule(tmp_path: Path, ranks: object, message: str) -> None:
+def test_a_file_with_invalid_ranks_is_refused(tmp_path: Path, ranks: object, message: str) -> None:
     path = tmp_path / "s.json"
     write_schedule(relayed().freeze(), path)
     path.write_text(json.dumps(json.loads(path.read_text()) | {"ranks": ranks}))

@@ -1,4 +1,4 @@
-"""Schedules with a symmetry: judged as their expanded forms are, each rule about the shifts by its own break."""
+"""Schedules with a symmetry: the report equals that of the expanded form. Each rule about shifts is violated."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_verify_faults import fault_of
 from test_verify_mutations import MUTATIONS, Draw, _below
 
 from forestcoll.schedule.trees.expansion import expanded
@@ -18,12 +17,12 @@ from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import Report, verify
 from forestcoll.verification.permutations import power
 from forestcoll.verification.trees.case import Case
-from verify_drafts import SYMMETRIC, Draft, DraftTree, swapped_boxes, torus, turned_multicast, turned_ring
+from verify_drafts import SYMMETRIC, Draft, DraftTree, fault_of, rotated_multicast, rotated_ring, swapped_boxes, torus
 from verify_oracle import is_right, symmetry_is_right
 
 
 @pytest.mark.parametrize("make", SYMMETRIC)
-def test_a_symmetric_schedule_is_judged_as_its_expanded_form(make: Callable[[], Draft]) -> None:
+def test_the_report_of_a_symmetric_schedule_equals_that_of_its_expanded_form(make: Callable[[], Draft]) -> None:
     schedule = make().freeze()
     report = verify(schedule)
     assert report.ok
@@ -33,14 +32,14 @@ def test_a_symmetric_schedule_is_judged_as_its_expanded_form(make: Callable[[], 
 
 
 @pytest.mark.parametrize("make", SYMMETRIC)
-def test_loads_are_those_of_all_images(make: Callable[[], Draft]) -> None:
+def test_loads_are_the_sums_over_all_images(make: Callable[[], Draft]) -> None:
     schedule = make().freeze()
     case, plain = Case(schedule), Case(expanded(schedule))
     assert case.loads.tolist() == plain.loads.tolist()
 
 
 @pytest.mark.parametrize("exponent", range(9))
-def test_a_power_is_so_many_steps(exponent: int) -> None:
+def test_a_power_of_a_shift_is_its_repeated_application(exponent: int) -> None:
     image = np.array([2, 0, 1, 4, 3])
     expected = np.arange(5)
     for _ in range(exponent):
@@ -49,15 +48,15 @@ def test_a_power_is_so_many_steps(exponent: int) -> None:
 
 
 @pytest.mark.parametrize("nodes", range(2, 20))
-def test_loads_of_a_ring_of_any_order_add_up(nodes: int) -> None:
-    """From one root all the way round, turned: every link carries N - 1 of the N shards."""
+def test_the_loads_of_a_ring_of_any_size(nodes: int) -> None:
+    """A chain around the ring and its rotations: every link carries N - 1 of the N shards."""
     report = verify(chain(nodes).freeze())
     assert (report.ok, report.optimal, report.busiest_count) == (True, True, nodes)
     assert report.busiest[0].load == Fraction(nodes - 1, nodes)
 
 
 def chain(nodes: int) -> Draft:
-    """A one-way ring, the tree of one root, and a turn by one place."""
+    """Return a one-way ring with the tree of one root and a rotation by one node."""
     builder = TopologyBuilder("ring")
     names = [builder.add_compute(number) for number in range(nodes)]
     for number in range(nodes):
@@ -70,7 +69,7 @@ def chain(nodes: int) -> Draft:
     return draft
 
 
-def test_sums_over_a_group_stay_exact_beside_the_limit_of_64_bits() -> None:
+def test_sums_over_a_group_stay_exact_near_the_limit_of_64_bits() -> None:
     for whole in (2**48, 2**59, 2**63, 2**80):
         draft = chain(16)
         sliver = Fraction(1, 16 * whole)
@@ -81,9 +80,9 @@ def test_sums_over_a_group_stay_exact_beside_the_limit_of_64_bits() -> None:
         assert Case(draft.freeze()).loads.dtype == ("int64" if whole < 2**59 else object)
 
 
-def test_an_orbit_may_share_out_its_shards_in_any_way() -> None:
-    """The trees of one root may be given as those of several: each is the image of one of the other's."""
-    draft = turned_ring()
+def test_the_trees_of_an_orbit_can_have_any_of_its_roots() -> None:
+    """The base trees may have different roots of the orbit: each is the image of a tree of the first root."""
+    draft = rotated_ring()
     draft.trees[1].root = 2
     there = [draft.routes.index(path) for path in ([2, 1], [1, 0], [0, 3])]
     draft.trees[1].routes = there
@@ -165,20 +164,20 @@ BROKEN_TORUS: list[tuple[Callable[[Draft], None], str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "rule", "fragments"), BROKEN_TORUS)
-def test_a_broken_symmetry_is_named_with_its_place(
-    spoil: Callable[[Draft], None], rule: str, fragments: list[str]
+@pytest.mark.parametrize(("mutate", "rule", "fragments"), BROKEN_TORUS)
+def test_an_invalid_symmetry_is_named_with_its_place(
+    mutate: Callable[[Draft], None], rule: str, fragments: list[str]
 ) -> None:
     draft = torus()
-    spoil(draft)
+    mutate(draft)
     fault = fault_of(draft.freeze())
     assert fault.rule == rule
     for fragment in fragments:
         assert fragment in fault.message
 
 
-def test_a_compute_node_is_not_sent_to_a_switch() -> None:
-    draft = turned_multicast()
+def test_a_shift_that_maps_a_compute_node_to_a_switch_is_refused() -> None:
+    draft = rotated_multicast()
     draft.shifts = [(2, [3, 1, 2, 0])]
     fault = fault_of(draft.freeze())
     assert (fault.rule, "compute node 'g0' to switch 'nvs' that can multicast;" in fault.message) == (
@@ -188,7 +187,7 @@ def test_a_compute_node_is_not_sent_to_a_switch() -> None:
 
 
 @pytest.mark.parametrize("ability", ["multicast", "aggregation"])
-def test_a_switch_is_sent_to_one_that_can_do_the_same(ability: str) -> None:
+def test_a_shift_must_map_a_switch_to_one_with_the_same_abilities(ability: str) -> None:
     draft = swapped_boxes()
     nodes = list(draft.topology.nodes)
     nodes[5] = replace(nodes[5], **{ability: True})  # type: ignore[arg-type]
@@ -198,7 +197,7 @@ def test_a_switch_is_sent_to_one_that_can_do_the_same(ability: str) -> None:
 
 
 def test_shifts_that_do_not_commute_are_refused() -> None:
-    """A turn of a hexagon and a reflection that leaves no node in place: a group, and not an abelian one."""
+    """A rotation of a hexagon and a reflection without fixed nodes generate a group that is not abelian."""
     builder = TopologyBuilder("hexagon")
     names = [builder.add_compute(number) for number in range(6)]
     for number in range(6):
@@ -231,7 +230,7 @@ def test_shares_of_all_images_are_added_up() -> None:
     assert "the 1 base trees that have an image with root 'g0' carry 13/50" in fault.message
 
 
-def test_a_symmetry_does_not_excuse_base_trees() -> None:
+def test_faults_of_base_trees_are_found() -> None:
     draft = torus()
     draft.trees[0].routes.pop()
     assert fault_of(draft.freeze()).message.startswith("tree 0 (root '0,0') of phase 0 does not reach '1,2'")
@@ -281,7 +280,7 @@ SHIFT_MUTATIONS = (_swap_images, _change_order, _repeat_shift, _set_image, _drop
 
 @settings(max_examples=1000, deadline=None)
 @given(data=st.data())
-def test_the_verdict_is_that_of_the_expanded_schedule(data: st.DataObject) -> None:
+def test_the_report_of_a_changed_schedule_equals_that_of_its_expanded_form(data: st.DataObject) -> None:
     draft = data.draw(st.sampled_from(SYMMETRIC))()
     mutations = st.one_of(st.sampled_from(MUTATIONS), st.sampled_from(SHIFT_MUTATIONS))
     for mutate in data.draw(st.lists(mutations, max_size=3)):
@@ -319,7 +318,7 @@ def _large_torus(rows: int, columns: int) -> Topology:
 
 @pytest.mark.slow
 def test_sixteen_thousand_nodes_are_verified_in_seconds() -> None:
-    """One base tree on a torus, down the first column and along every row; the limit leaves room for a busy machine."""
+    """One base tree on a torus, down the first column and along every row. The limit allows for a busy machine."""
     side = 128
     number = np.arange(side * side).reshape(side, side)
     draft = Draft(_large_torus(side, side), Fraction(1), None, None)

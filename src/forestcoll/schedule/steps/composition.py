@@ -22,7 +22,7 @@ def reversed_steps(schedule: StepSchedule) -> StepSchedule:
     return StepSchedule(schedule.topology.transposed(), schedule.collective.dual, phases, shards=schedule.shards)
 
 
-def carried_over(schedule: StepSchedule, topology: Topology, image: Sequence[int]) -> StepSchedule:
+def mapped_to(schedule: StepSchedule, topology: Topology, image: Sequence[int]) -> StepSchedule:
     """Return `schedule` on `topology`, with node number `image[v]` instead of v (Definition 7).
 
     Raises:

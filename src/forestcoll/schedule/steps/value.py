@@ -104,10 +104,10 @@ class Transfers:
         transfer uses are dropped.
         """
         order = np.argsort(steps, kind="stable")
-        rising, places = _distinct_points(points, lows, highs)
+        ascending, places = _distinct_points(points, lows, highs)
         starts = row_starts(np.bincount(steps, minlength=count))
         nodes = [each[order].astype(np.int32, copy=False) for each in (shards, sources, targets)]
-        return Transfers(starts, nodes[0], nodes[1], nodes[2], places[lows[order]], places[highs[order]], rising)
+        return Transfers(starts, nodes[0], nodes[1], nodes[2], places[lows[order]], places[highs[order]], ascending)
 
     def __len__(self) -> int:
         """Return the number of transfers."""
@@ -189,10 +189,10 @@ def _distinct_points(
     used = np.zeros(len(points), dtype=np.bool_)
     used[lows] = True
     used[highs] = True
-    rising = tuple(sorted({points[place] for place in np.flatnonzero(used).tolist()}))
-    place_of = {point: place for place, point in enumerate(rising)}
+    ascending = tuple(sorted({points[place] for place in np.flatnonzero(used).tolist()}))
+    place_of = {point: place for place, point in enumerate(ascending)}
     places = np.fromiter((place_of.get(point, 0) for point in points), dtype=np.int32, count=len(points))
-    return rising, places
+    return ascending, places
 
 
 @dataclass(frozen=True)

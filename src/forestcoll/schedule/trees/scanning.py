@@ -141,7 +141,7 @@ def _scanned_table(text: bytes | bytearray, begin: int, end: int) -> Sequence[Ro
 
 
 def _placed(document: object) -> int:
-    """Return how many arrays are at the places of the format: the table of routes, and the routes of trees."""
+    """Return the number of arrays at the places of the format: the table of routes, and the routes of trees."""
     if not isinstance(document, Mapping):
         return 0
     phases = [phase for phase in _listed(document.get("phases")) if isinstance(phase, Mapping)]

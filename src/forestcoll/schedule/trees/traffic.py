@@ -31,7 +31,7 @@ class Traffic:
 
 
 def traffic_of(schedule: TreeSchedule) -> Traffic:
-    """Return how much data `schedule` sends, with all images of base trees.
+    """Return the amount of data that `schedule` sends, with all images of base trees.
 
     Args:
         schedule: a schedule of trees.

@@ -1,1 +1,1 @@
-"""Times of programs, event by event."""
+"""Times of programs, by discrete-event simulation."""

@@ -1,10 +1,11 @@
-"""A run of a program in time: event by event.
+"""A discrete-event simulation of a program.
 
-Each block does its instructions in turn. An instruction begins when what it waits for is there, and takes an overhead;
-what it sends to another rank then is under way, over the links that lead there, which all transfers under way share
-fairly. Its block goes on when the last byte has left (a PORT channel's helper sends in its place, one thing after the
-other), and what was sent arrives a latency later. A message takes a slot of its channel until it is received. Data that
-stays on a rank takes the overhead alone: memory is taken to be fast.
+Each block executes its instructions in order. An instruction starts when everything that it waits for has happened,
+and first takes the overhead. Then its data is transferred to the other rank over the links between them; all active
+transfers share the links fairly. The block continues when the last byte has left, and the data arrives one latency
+later. On a PORT channel, a helper sends instead of the block, one request after the other. A message occupies a slot of
+its channel until it is received. Data that stays on a rank takes only the overhead, because memory is assumed to be
+fast.
 """
 
 import heapq
@@ -26,7 +27,7 @@ _NEVER = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a block did: an instruction that moves data, from when to when, in seconds."""
+    """An executed instruction that moves data, with its begin and its end in seconds."""
 
     rank: int
     block: int
@@ -37,12 +38,12 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A run in time.
+    """The result of a simulation of a program.
 
     Attributes:
-        seconds: when the last block is done.
-        actions: what blocks did, in the order in which it ended.
-        link_seconds: of each link of the network, how long it was busy at its full bandwidth.
+        seconds: the time at which the last block is done.
+        actions: the executed instructions that move data, in the order in which they ended.
+        link_seconds: for each link of the network, the data that it carried, as seconds at its full bandwidth.
     """
 
     seconds: float
@@ -51,10 +52,17 @@ class Timeline:
 
 
 def run_in_time(program: Program, paths: Paths, size: int, costs: Costs) -> Timeline:
-    """Return the run of a program, which the interpreter has found right, on M of `size` bytes.
+    """Simulate a program on `size` bytes of data M.
+
+    Args:
+        program: a program in which the interpreter finds no fault.
+        paths: the paths between its ranks.
+        size: M in bytes.
+        costs: the latency and the overhead.
 
     Raises:
-        InputError: nobody knows the unit of the network's bandwidths, or no way leads where the program sends.
+        InputError: the size in bytes of the network's bandwidth unit is not known, or no path connects two ranks
+            between which the program sends.
     """
     run = _Run(program, paths, size, costs)
     run.until_done()
@@ -63,16 +71,16 @@ def run_in_time(program: Program, paths: Paths, size: int, costs: Costs) -> Time
 
 @dataclass(slots=True)
 class _Transfer:
-    """Bytes that are under way."""
+    """An active transfer: the number of its pair of ranks, the bytes left, and what to call when it is done."""
 
-    way: int
-    left: float
+    pair: int
+    bytes_left: float
     done: Callable[[float], None]
 
 
 @dataclass(slots=True)
 class _Block:
-    """How far a block is: what it does next, whether it is at it, and what of it is not done yet."""
+    """The state of a block: its next instruction, whether that has begun, and how many of its parts are not done."""
 
     rank: int
     number: int
@@ -85,7 +93,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Port:
-    """What is handed to the helper of a channel: things to do in turn, each of which says when it is done."""
+    """The queue of requests to the helper of a channel; each request calls its argument when it is done."""
 
     waiting: deque[Callable[[Callable[[float], None]], None]] = field(default_factory=deque)
     busy: bool = False
@@ -93,7 +101,7 @@ class _Port:
 
 
 class _Run:
-    """The state of a run."""
+    """The state of a simulation."""
 
     def __init__(self, program: Program, paths: Paths, size: int, costs: Costs) -> None:
         self.program, self.paths, self.costs = program, paths, costs
@@ -106,9 +114,9 @@ class _Run:
             for rank, each in enumerate(program.ranks)
             for number, block in enumerate(each.blocks)
         ]
-        self.at = {(block.rank, block.number): block for block in self.blocks}
+        self.block_of = {(block.rank, block.number): block for block in self.blocks}
         self.ready = deque(self.blocks)
-        self.sleepers: dict[object, list[_Block]] = {}
+        self.waiting_blocks: dict[object, list[_Block]] = {}
         self.arrived = [0] * len(program.channels)
         self.signals = [0] * len(program.channels)
         self.slots = [program.slots] * len(program.channels)
@@ -118,9 +126,9 @@ class _Run:
             for rank, each in enumerate(program.ranks)
             for number, start in enumerate(each.semaphores)
         }
-        self.met: dict[tuple[int, int], list[_Block]] = {}
+        self.at_barriers: dict[tuple[int, int], list[_Block]] = {}
         self.packets: dict[tuple[int, object, int], int] = {}
-        self.ways: dict[tuple[int, int], int] = {}
+        self.pairs: dict[tuple[int, int], int] = {}
         self.transfers: list[_Transfer] = []
         self.actions: list[Action] = []
         self._prepare()
@@ -128,14 +136,14 @@ class _Run:
     def _prepare(self) -> None:
         for rank, _, _, instruction in self.program.instructions():
             for pair in _pairs(self.program, rank, instruction):
-                self.ways.setdefault(pair, len(self.ways))
+                self.pairs.setdefault(pair, len(self.pairs))
         self.bandwidths = bytes_per_second(self.paths.topology)
-        self.listed = [self.paths.way(*pair) for pair in self.ways]
-        self.sharing = Sharing(self.listed, self.bandwidths)
-        self.sent = np.zeros(len(self.listed))
+        self.multipaths = [self.paths.between(*pair) for pair in self.pairs]
+        self.sharing = Sharing(self.multipaths, self.bandwidths)
+        self.sent = np.zeros(len(self.multipaths))
 
     def until_done(self) -> None:
-        """Go from event to event until nothing happens any more."""
+        """Process events until there are none left."""
         while True:
             while self.ready:
                 self._advance(self.ready.popleft())
@@ -147,14 +155,14 @@ class _Run:
             raise InputError(f"{self.program.name}: the program stops before its end; check-program says why")
 
     def _next(self) -> None:
-        """Go on to the next event: something that was due, or the end of a transfer."""
+        """Process the next event: a timed one, or the end of a transfer."""
         rates = self._rates()
-        ends = [transfer.left / rate for transfer, rate in zip(self.transfers, rates, strict=True)]
+        ends = [transfer.bytes_left / rate for transfer, rate in zip(self.transfers, rates, strict=True)]
         due = self.events[0][0] if self.events else _NEVER
         passed = min(due - self.now, min(ends, default=_NEVER))
         over = [end <= passed * (1 + 1e-9) for end in ends]
         for transfer, rate in zip(self.transfers, rates, strict=True):
-            transfer.left -= rate * passed
+            transfer.bytes_left -= rate * passed
         self.now = due if passed == due - self.now else self.now + passed
         finished = [transfer for transfer, is_over in zip(self.transfers, over, strict=True) if is_over]
         self.transfers = [transfer for transfer, is_over in zip(self.transfers, over, strict=True) if not is_over]
@@ -166,38 +174,38 @@ class _Run:
     def _rates(self) -> list[float]:
         counts: dict[int, int] = {}
         for transfer in self.transfers:
-            counts[transfer.way] = counts.get(transfer.way, 0) + 1
+            counts[transfer.pair] = counts.get(transfer.pair, 0) + 1
         rates = self.sharing.rates(counts) if counts else np.zeros(0)
-        return [float(rates[transfer.way]) for transfer in self.transfers]
+        return [float(rates[transfer.pair]) for transfer in self.transfers]
 
-    def _at(self, time: float, do: Callable[[], None]) -> None:
+    def _add_event(self, time: float, callback: Callable[[], None]) -> None:
         self.count += 1
-        heapq.heappush(self.events, (time, self.count, do))
+        heapq.heappush(self.events, (time, self.count, callback))
 
     def _wake(self, what: object) -> None:
-        self.ready.extend(self.sleepers.pop(what, ()))
+        self.ready.extend(self.waiting_blocks.pop(what, ()))
 
     def _advance(self, block: _Block) -> None:
-        """Let a block begin its next instruction, if it can."""
+        """Start the next instruction of a block, if everything that it waits for has happened."""
         if block.busy or block.place == len(block.instructions):
             return
         instruction = block.instructions[block.place]
-        need = self._need(block, instruction)
-        if need is not None:
-            self.sleepers.setdefault(need, []).append(block)
+        awaited = self._awaited(block, instruction)
+        if awaited is not None:
+            self.waiting_blocks.setdefault(awaited, []).append(block)
             return
-        self._take(block, instruction)
+        self._consume(block, instruction)
         block.busy, block.begin = True, self.now
         overhead = self.costs.overhead_us * 1e-6 if instruction.places else 0.0
         if overhead:
-            self._at(self.now + overhead, lambda: self._send(block, instruction))
+            self._add_event(self.now + overhead, lambda: self._send(block, instruction))
         else:
             self._send(block, instruction)
 
-    def _need(self, block: _Block, instruction: Instruction) -> object:
-        """Return what the instruction waits for, or None."""
+    def _awaited(self, block: _Block, instruction: Instruction) -> object:
+        """Return the key of an event that the instruction waits for, or None."""
         for each in instruction.after:
-            if self.at[block.rank, each.block].place <= each.instruction:
+            if self.block_of[block.rank, each.block].place <= each.instruction:
                 return "step", block.rank, each.block
         for channel in instruction.waits:
             if not self.signals[channel]:
@@ -205,9 +213,9 @@ class _Run:
         for semaphore in instruction.acquires:
             if not self.semaphores[block.rank, semaphore]:
                 return "semaphore", block.rank, semaphore
-        return self._need_of_data(instruction) or self._meet(block, instruction)
+        return self._awaited_data(instruction) or self._reach_barrier(block, instruction)
 
-    def _need_of_data(self, instruction: Instruction) -> object:
+    def _awaited_data(self, instruction: Instruction) -> object:
         for place in instruction.sources:
             if isinstance(place, Message) and not self.arrived[place.channel]:
                 return "message", place.channel
@@ -222,26 +230,26 @@ class _Run:
         chunks = range(span.offset, span.offset + span.count)
         return all((span.rank, span.buffer, chunk) in self.packets for chunk in chunks)
 
-    def _meet(self, block: _Block, instruction: Instruction) -> object:
+    def _reach_barrier(self, block: _Block, instruction: Instruction) -> object:
         barrier = instruction.barrier
         if barrier is None:
             return None
         key = block.rank, barrier.number
-        met = self.met.setdefault(key, [])
-        if block in met:
+        arrived_blocks = self.at_barriers.setdefault(key, [])
+        if block in arrived_blocks:
             return "barrier", *key
-        if len(met) + 1 < barrier.blocks:
-            met.append(block)
+        if len(arrived_blocks) + 1 < barrier.blocks:
+            arrived_blocks.append(block)
             return "barrier", *key
-        for other in met:
+        for other in arrived_blocks:
             other.place += 1
             self._wake(("step", other.rank, other.number))
-        met.clear()
+        arrived_blocks.clear()
         self._wake(("barrier", *key))
         return None
 
-    def _take(self, block: _Block, instruction: Instruction) -> None:
-        """Take what was waited for."""
+    def _consume(self, block: _Block, instruction: Instruction) -> None:
+        """Consume the signals, semaphores, messages and slots that the instruction waited for."""
         for channel in instruction.waits:
             self.signals[channel] -= 1
         for semaphore in instruction.acquires:
@@ -254,7 +262,7 @@ class _Run:
                 self.slots[place.channel] = slots - 1
 
     def _send(self, block: _Block, instruction: Instruction) -> None:
-        """Begin the transfers of an instruction; it is done when the last of them is."""
+        """Start the transfers of an instruction; it is done when the last of them is done."""
         port = self.ports.get(instruction.channel) if instruction.channel is not None else None
         if port is not None and instruction.places:
             port.waiting.append(lambda done: self._transfer(block, instruction, done))
@@ -264,16 +272,16 @@ class _Run:
             self._transfer(block, instruction, lambda _: self._finish(block, instruction))
 
     def _transfer(self, block: _Block, instruction: Instruction, done: Callable[[float], None]) -> None:
-        """Put the bytes of an instruction under way, and say when the last has left."""
+        """Start the transfers of an instruction, and call `done` when the last byte has left."""
         pairs = _pairs(self.program, block.rank, instruction)
         left = len(pairs)
 
-        def one_is_done(pair: tuple[int, int]) -> Callable[[float], None]:
+        def transfer_done(pair: tuple[int, int]) -> Callable[[float], None]:
             def is_done(now: float) -> None:
                 nonlocal left
                 left -= 1
-                latency = (self.costs.alpha_us + self.listed[self.ways[pair]].latency_us) * 1e-6
-                self._at(now + latency, lambda: self._arrive(instruction, pair))
+                latency = (self.costs.alpha_us + self.multipaths[self.pairs[pair]].latency_us) * 1e-6
+                self._add_event(now + latency, lambda: self._arrive(instruction, pair))
                 if not left:
                     done(now)
 
@@ -281,8 +289,8 @@ class _Run:
 
         size = instruction.count * self.chunk_bytes
         for pair in pairs:
-            self.sent[self.ways[pair]] += size
-            self.transfers.append(_Transfer(self.ways[pair], size, one_is_done(pair)))
+            self.sent[self.pairs[pair]] += size
+            self.transfers.append(_Transfer(self.pairs[pair], size, transfer_done(pair)))
         if not pairs:
             self._packets(instruction, block.rank)
             done(self.now)
@@ -313,13 +321,13 @@ class _Run:
         waiting = [self.ports[channel] for channel in instruction.flushes if self._has_work(channel)]
         block.parts = len(waiting) + 1
         for port in waiting:
-            port.flushing.append(lambda _: self._part_done(block, instruction))
-        self._part_done(block, instruction)
+            port.flushing.append(lambda _: self._count_down(block, instruction))
+        self._count_down(block, instruction)
 
     def _has_work(self, channel: int) -> bool:
         return self.ports[channel].busy or bool(self.ports[channel].waiting)
 
-    def _part_done(self, block: _Block, instruction: Instruction) -> None:
+    def _count_down(self, block: _Block, instruction: Instruction) -> None:
         block.parts -= 1
         if block.parts:
             return
@@ -335,11 +343,11 @@ class _Run:
 
     def _signal(self, channel: int) -> None:
         each = self.program.channels[channel]
-        way = self.paths.way(each.source, each.target)
-        latency = (self.costs.alpha_us + way.latency_us) * 1e-6
+        multipath = self.paths.between(each.source, each.target)
+        latency = (self.costs.alpha_us + multipath.latency_us) * 1e-6
 
         def send(now: float) -> None:
-            self._at(now + latency, arrive)
+            self._add_event(now + latency, arrive)
 
         def arrive() -> None:
             self.signals[channel] += 1
@@ -347,17 +355,17 @@ class _Run:
 
         if channel in self.ports:
 
-            def hand_on(done: Callable[[float], None]) -> None:
+            def request(done: Callable[[float], None]) -> None:
                 send(self.now)
                 done(self.now)
 
-            self.ports[channel].waiting.append(hand_on)
+            self.ports[channel].waiting.append(request)
             self._port(channel)
         else:
             send(self.now)
 
     def _port(self, channel: int) -> None:
-        """Let the helper of a channel begin the next thing, if it has nothing to do."""
+        """Start the next request of the helper of a channel, if the helper is idle."""
         port = self.ports[channel]
         if port.busy:
             return
@@ -367,24 +375,24 @@ class _Run:
                 done(self.now)
             return
 
-        def done_with_it(_: float) -> None:
+        def request_done(_: float) -> None:
             port.busy = False
             self._port(channel)
 
         port.busy = True
-        port.waiting.popleft()(done_with_it)
+        port.waiting.popleft()(request_done)
 
     def timeline(self) -> Timeline:
-        """Return what happened."""
+        """Return the result."""
         carried = np.zeros(len(self.bandwidths))
-        for way, sent in zip(self.listed, self.sent.tolist(), strict=True):
-            for link, weight in zip(way.links, way.weights, strict=True):
+        for multipath, sent in zip(self.multipaths, self.sent.tolist(), strict=True):
+            for link, weight in zip(multipath.links, multipath.weights, strict=True):
                 carried[link] += sent * weight
         return Timeline(self.now, tuple(self.actions), tuple((carried / self.bandwidths).tolist()))
 
 
 def _pairs(program: Program, rank: int, instruction: Instruction) -> list[tuple[int, int]]:
-    """Return from which rank to which an instruction moves its chunks, once for each time that it does."""
+    """Return the source and the target rank of each transfer of an instruction."""
     pairs = []
     for place in instruction.sources:
         if isinstance(place, Span) and place.rank != rank:

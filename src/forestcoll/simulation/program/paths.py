@@ -1,4 +1,4 @@
-"""Over which links data goes from one rank to another."""
+"""The links over which data goes from one rank to another."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """What a byte from one rank to another puts on the links.
+class Multipath:
+    """The paths that data takes from one rank to another, with the part of the data on each link.
 
     Attributes:
-        links: numbers of links.
-        weights: of each of them, the part of the byte that crosses it.
-        latency_us: what the network states of the latency of the way, in microseconds.
+        links: the numbers of the links.
+        weights: for each link, the part of the data that crosses it.
+        latency_us: the latency that the network states for the slowest of the paths, in microseconds.
     """
 
     links: tuple[int, ...]
@@ -31,28 +31,31 @@ class Way:
 
 
 class Paths:
-    """The ways between ranks: as a schedule sends there, else over as few links as can be."""
+    """The paths between ranks: those of a schedule or, for other pairs, a path with the fewest links."""
 
     def __init__(
         self, topology: Topology, members: tuple[int, ...], used: Mapping[Pair, Mapping[tuple[int, ...], float]]
     ) -> None:
-        """Know the ways of `used`: of pairs of ranks, paths of node numbers and how much goes over each.
+        """Use the paths in `used` for the pairs of ranks that are its keys.
 
-        `members` are the nodes of the ranks.
+        Args:
+            topology: the network.
+            members: for each rank, the number of its node.
+            used: for each pair of ranks, paths as node numbers, and the amount of data on each path.
         """
         self.topology, self.members = topology, members
         self._numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
-        self._ways = {pair: self._way(paths) for pair, paths in used.items()}
+        self._multipaths = {pair: self._multipath(paths) for pair, paths in used.items()}
         self._shortest: dict[int, dict[int, tuple[int, ...]]] = {}
 
     @staticmethod
     def shortest(schedule: Schedule) -> "Paths":
-        """Return the ways over as few links as can be."""
+        """Return paths with the fewest links for all pairs of ranks of `schedule`."""
         return Paths(schedule.topology, schedule.members, {})
 
     @staticmethod
     def of(schedule: TreeSchedule) -> "Paths":
-        """Return the ways that `schedule` uses: a pair with several shares what goes between them as they do."""
+        """Return the paths that `schedule` uses; a pair with several divides its data as the schedule does."""
         schedule = expanded(schedule)
         ranks = {node: rank for rank, node in enumerate(schedule.members)}
         used: dict[Pair, dict[tuple[int, ...], float]] = {}
@@ -65,13 +68,13 @@ class Paths:
                     paths[path] = paths.get(path, 0.0) + float(tree.share)
         return Paths(schedule.topology, schedule.members, used)
 
-    def way(self, source: int, target: int) -> Way:
-        """Return the way from a rank to another. Raises `InputError` if there is none."""
-        if (source, target) not in self._ways:
-            self._ways[source, target] = self._way({self._fewest_links(source, target): 1.0})
-        return self._ways[source, target]
+    def between(self, source: int, target: int) -> Multipath:
+        """Return the paths from rank `source` to rank `target`. Raises `InputError` if there is none."""
+        if (source, target) not in self._multipaths:
+            self._multipaths[source, target] = self._multipath({self._fewest_links(source, target): 1.0})
+        return self._multipaths[source, target]
 
-    def _way(self, paths: Mapping[tuple[int, ...], float]) -> Way:
+    def _multipath(self, paths: Mapping[tuple[int, ...], float]) -> Multipath:
         total = sum(paths.values())
         weights: dict[int, float] = {}
         latency = 0.0
@@ -80,7 +83,7 @@ class Paths:
             latency = max(latency, sum(float(self.topology.links[link].latency_us or 0) for link in links))
             for link in links:
                 weights[link] = weights.get(link, 0.0) + part / total
-        return Way(tuple(weights), tuple(weights.values()), latency)
+        return Multipath(tuple(weights), tuple(weights.values()), latency)
 
     def _fewest_links(self, source: int, target: int) -> tuple[int, ...]:
         if source not in self._shortest:
@@ -88,11 +91,11 @@ class Paths:
         node = self.members[target]
         if node not in self._shortest[source]:
             ids = self.topology.ids([self.members[source], node])
-            raise InputError(f"{self.topology.name}: no way leads from {ids[0]!r} to {ids[1]!r} over switches alone")
+            raise InputError(f"{self.topology.name}: no path leads from {ids[0]!r} to {ids[1]!r} over switches alone")
         return self._shortest[source][node]
 
     def _tree(self, start: int) -> dict[int, tuple[int, ...]]:
-        """Return a path with the fewest links from node `start` to each that it reaches over switches."""
+        """Return, for each node that `start` reaches over switches, a path with the fewest links."""
         after: dict[int, list[int]] = {}
         for link in self.topology.links:
             after.setdefault(link.source, []).append(link.target)
@@ -110,7 +113,7 @@ class Paths:
 
 
 def _joined(paths: list[tuple[int, ...]], op: PhaseOp, ranks: Mapping[int, int]) -> list[tuple[int, ...]]:
-    """Return the paths between ranks that routes make which meet on switches that multicast or aggregate."""
+    """Return paths from rank to rank: routes that meet on a switch that multicasts or aggregates are joined."""
     outward = paths if op is PhaseOp.BROADCAST else [path[::-1] for path in reversed(paths)]
     above: dict[int, tuple[int, ...]] = {}
     joined = []

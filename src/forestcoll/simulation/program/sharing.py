@@ -1,6 +1,6 @@
-"""How transfers that are under way at the same time share the links.
+"""How transfers that are active at the same time share the links: max-min fairness.
 
-Each gets as much as can be had without taking from one that has less: max-min fair.
+No transfer can get a higher rate without lowering the rate of a transfer that is not faster.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,23 +8,23 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from forestcoll.simulation.loads import FloatArray
-from forestcoll.simulation.program.paths import Way
+from forestcoll.simulation.program.paths import Multipath
 
 
 class Sharing:
-    """The rates of transfers over some ways; those over the same way have the same rate."""
+    """The rates of transfers; transfers between the same pair of ranks have the same rate."""
 
-    def __init__(self, ways: Sequence[Way], bandwidths: FloatArray) -> None:
-        """Take the ways that transfers may use, and the bytes per second of each link."""
+    def __init__(self, multipaths: Sequence[Multipath], bandwidths: FloatArray) -> None:
+        """Take the paths of each pair of ranks that sends, and the bandwidth of each link in bytes per second."""
         self._bandwidths = bandwidths
-        self._links = np.array([link for way in ways for link in way.links], dtype=np.int64)
-        self._weights = np.array([weight for way in ways for weight in way.weights])
-        self._of_way = np.repeat(np.arange(len(ways)), [len(way.links) for way in ways])
-        self._count = len(ways)
+        self._links = np.array([link for each in multipaths for link in each.links], dtype=np.int64)
+        self._weights = np.array([weight for each in multipaths for weight in each.weights])
+        self._multipath_of = np.repeat(np.arange(len(multipaths)), [len(each.links) for each in multipaths])
+        self._count = len(multipaths)
         self._known: dict[bytes, FloatArray] = {}
 
     def rates(self, transfers: Mapping[int, int]) -> FloatArray:
-        """Return the bytes per second that each transfer over each way gets, with so many over each."""
+        """Return the rate of one transfer of each pair in bytes per second; `transfers` counts active ones by pair."""
         counts = np.zeros(self._count)
         counts[list(transfers)] = list(transfers.values())
         key = counts.tobytes()
@@ -33,20 +33,20 @@ class Sharing:
         return self._known[key]
 
     def _filled(self, counts: FloatArray) -> FloatArray:
-        """Raise all rates together; where a link is full, those that cross it stay as they are."""
+        """Raise all rates together; when a link is full, the rates of the transfers that cross it are final."""
         rates = np.zeros(self._count)
         free = counts > 0
         left = self._bandwidths.copy()
         while free.any():
-            growing = free[self._of_way]
+            growing = free[self._multipath_of]
             links = self._links[growing]
-            loads = np.bincount(links, (self._weights * counts[self._of_way])[growing], len(left))
+            loads = np.bincount(links, (self._weights * counts[self._multipath_of])[growing], len(left))
             used = loads > 0
             step = (left[used] / loads[used]).min()
             rates[free] += step
             left -= loads * step
             full = used & (left <= self._bandwidths * 1e-9)
             stopped = np.zeros(self._count, dtype=np.bool_)
-            stopped[self._of_way[growing & full[self._links]]] = True
+            stopped[self._multipath_of[growing & full[self._links]]] = True
             free &= ~stopped
         return rates

@@ -1,1 +1,1 @@
-"""Messages through a periodic schedule."""
+"""Times of periodic schedules: a closed form, and a simulation message by message."""

@@ -1,4 +1,4 @@
-"""How much of the data the trees of a series of broadcasts send over each link."""
+"""The part of the data that the trees of a series of broadcasts send over each link."""
 
 import numpy as np
 

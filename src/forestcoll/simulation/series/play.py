@@ -1,12 +1,13 @@
-"""Messages through a periodic schedule, event by event: when does each reach every node?
+"""A simulation of messages through a periodic schedule: when each message has reached every node.
 
-The schedule is played period after period under the rule of §5.4.2: in a period a node passes on what had reached it
-when the period began, in order. Played so, nothing is ever interrupted. A period that takes in far more messages than
-there are can be played faster: each of its `cuts` equal parts goes through all rounds, each as much shorter; a link
-whose turn ends within a message goes on with it in its next turn. Who talks to whom in a round stays as it is.
+The periods are simulated one after the other by the rule of *Steady-state broadcasts*, §5.4.2: in a period, a node
+forwards the messages that had reached it when the period began, in order. Then no transfer is ever interrupted. If a
+period has far more new messages than there are, shorter cycles are faster: the period is cut into `cuts` equal cycles,
+and each cycle contains all rounds, each shorter by that factor. If a round ends in the middle of a message, the link
+continues with that message in the same round of the next cycle. The links of a round stay the same.
 
-The simulator believes nothing of the schedule: it keeps the time until which each port is taken and refuses to start a
-transfer on one that is, and it passes on what has arrived and nothing else. All times are exact.
+The simulator does not rely on the schedule: it records until when each port is busy and raises an error if a transfer
+would start on a busy port, and a node forwards only messages that have arrived. All times are exact.
 """
 
 import heapq
@@ -21,20 +22,27 @@ from forestcoll.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
 
 MOST_EVENTS = 50_000_000
-"""The most transfers and arrivals that are played: tens of seconds."""
+"""The most transfers and arrivals that are simulated, which takes tens of seconds."""
 
 _FEWEST_CYCLES, _MOST_CYCLES, _EASY = 20, 200, 1_000_000
 
 
 @dataclass(frozen=True)
 class SeriesRun:
-    """What happened to a number of messages.
+    """The result of a simulation of a series.
 
     Attributes:
-        messages: how many there were.
-        cycles: how many times the rounds were gone through, whole or in part.
-        cycle: how long each time took.
-        completed: of each message, in the order in which the source sends them out, when it had reached every node.
+        messages: the number of messages.
+        cycles: the number of cycles, including one that was not completed.
+        cycle: the length of a cycle, in units of time.
+        completed: for each message, in the order in which the source sends them, the time when it had reached every
+            node.
+
+    Example:
+        >>> from forestcoll import build_topology, compare_series
+        >>> run = play_series(compare_series(build_topology("ring:nodes=4"), 0).schedule(), 100)
+        >>> run.messages, len(run.completed), run.makespan == max(run.completed)
+        (100, 100, True)
     """
 
     messages: int
@@ -44,26 +52,36 @@ class SeriesRun:
 
     @property
     def makespan(self) -> Fraction:
-        """When the last message had reached every node."""
+        """The time when the last message had reached every node."""
         return max(self.completed)
 
     @property
     def throughput(self) -> Fraction:
-        """Messages in a unit of time, from the beginning to the end."""
+        """Messages in a unit of time, over the whole simulation."""
         return self.messages / self.makespan
 
 
 def play_series(schedule: SeriesSchedule, messages: int, *, cuts: int = 1, progress: Progress = SILENT) -> SeriesRun:
-    """Return how `messages` messages fare in `schedule`, from idle to the last arrival.
+    """Simulate `messages` messages through `schedule`, from the first transfer to the last arrival.
 
     Args:
-        schedule: a schedule that `verify` finds right.
-        messages: how many, 1 or more.
-        cuts: how many cycles a period is cut into; 1 plays it as it is. `good_cuts` has a suggestion.
-        progress: is told how far it is.
+        schedule: a schedule that `verify` accepts.
+        messages: the number of messages, 1 or more.
+        cuts: the number of cycles that a period is cut into; 1 leaves the period as it is. `good_cuts` suggests a
+            number.
+        progress: receives progress reports.
+
+    Returns:
+        The arrival times, in units of time: a message takes 1/bandwidth over a link.
 
     Raises:
-        InputError: there is less than one message or cut, or far too much to play.
+        InputError: `messages` or `cuts` is less than 1, or the simulation would have more than `MOST_EVENTS` events.
+
+    Example:
+        >>> from forestcoll import build_topology, compare_series
+        >>> schedule = compare_series(build_topology("ring:nodes=4"), 0).schedule()
+        >>> play_series(schedule, 100).throughput < schedule.throughput
+        True
     """
     if messages < 1 or cuts < 1:
         raise InputError(f"{messages} messages and {cuts} cuts; there must be 1 or more of each")
@@ -79,14 +97,18 @@ def play_series(schedule: SeriesSchedule, messages: int, *, cuts: int = 1, progr
 
 
 def good_cuts(schedule: SeriesSchedule, messages: int) -> int:
-    """Return into how many cycles a period may be cut: short cycles fill sooner, but there are more of them to play."""
+    """Return a number of cycles for a period: shorter cycles reach full work sooner, but there are more to simulate."""
     transfers = sum(len(each.transfers) for each in schedule.rounds)
     cycles = min(_MOST_CYCLES, max(_FEWEST_CYCLES, _EASY // transfers))
     return max(1, -(-cycles * schedule.messages // messages))
 
 
 class _Simulator:
-    """The state. Progress is counted in parts of a message, `unit` of them, which makes every turn a whole number."""
+    """The state of a simulation.
+
+    Data is counted in parts of a message: a message has `unit` parts, such that a link carries a whole number of parts
+    in each round.
+    """
 
     def __init__(self, schedule: SeriesSchedule, messages: int, cuts: int) -> None:
         self._schedule, self._messages = schedule, messages
@@ -101,7 +123,7 @@ class _Simulator:
         self._turns = [[int(amount * self._unit) for amount in amounts] for amounts in carried]
         durations = [each.duration / cuts for each in schedule.rounds]
         paces = [[1 / (bandwidth * self._unit) for bandwidth in bandwidths] for bandwidths in bandwidths_of]
-        # Times are whole numbers of 1/scale: what a part of a message takes, and every turn.
+        # Times are integers in units of 1/scale: the time of a part of a message, and of every round.
         self._scale = lcm(
             self._cycle.denominator,
             *(each.denominator for each in durations),
@@ -140,7 +162,7 @@ class _Simulator:
         return SeriesRun(self._messages, cycles, self._cycle, tuple(self._completed()))
 
     def _play_cycle(self, begin: int) -> None:
-        """Go through the rounds once with what has arrived before."""
+        """Simulate all rounds once; nodes forward what had arrived before."""
         ready = [
             [len(tree[before]) if before is not None else count for before in befores]
             for tree, befores, count in zip(self._arrivals, self._before, self._counts, strict=True)
@@ -162,7 +184,7 @@ class _Simulator:
             self._taken[port] = end
 
     def _send(self, transfer: Transfer, part: int, begin: int) -> None:
-        """Send a part of the messages that wait, and note those that arrive."""
+        """Send a part of the waiting messages, and record the arrivals."""
         sent = self._sent[transfer.tree]
         before = sent[transfer.edge]
         after = before + part
@@ -173,7 +195,7 @@ class _Simulator:
             arrivals.append(begin + (message * self._unit - before) * pace)
 
     def _completed(self) -> Iterator[Fraction]:
-        """Yield when each message had reached every node."""
+        """Yield, for each message, the time when it had reached every node."""
         place = [0] * len(self._counts)
         for tree in self._order:
             yield Fraction(max(edge[place[tree]] for edge in self._arrivals[tree]), self._scale)
@@ -181,7 +203,7 @@ class _Simulator:
 
 
 def _in_order(schedule: SeriesSchedule, messages: int) -> Iterator[int]:
-    """Yield the tree of each message: next is the one whose share is most behind."""
+    """Yield the tree of each message: the next tree is the one that is furthest behind its share."""
     heap = [(1 / tree.weight, number) for number, tree in enumerate(schedule.trees)]
     heapq.heapify(heap)
     for _ in range(messages):
@@ -191,9 +213,9 @@ def _in_order(schedule: SeriesSchedule, messages: int) -> Iterator[int]:
 
 
 def _edges_before(edges: tuple[tuple[int, int], ...]) -> list[int | None]:
-    """Return of each edge of a tree the place of the edge that brings what it passes on; None for the source's.
+    """Return, for each edge of a tree, the index of the edge that its data arrives by; None for edges of the source.
 
-    Behind a switch that is the edge just before; elsewhere a node is entered once.
+    On a switch, this is the previous edge. A compute node is the target of only one edge.
     """
     entered: dict[int, int] = {}
     found: list[int | None] = []

@@ -1,12 +1,13 @@
-"""How long one large message takes through a periodic schedule: a closed form.
+"""The time of one large message through a periodic schedule, as a closed form.
 
-M is cut into equal messages for p periods, m a period, so that a message has M/(p m) bytes and a period lasts P(p) =
-P M/(p m), P being the period for messages of one unit. What was taken in last is everywhere after height - 1 further
-periods. Each round of a period costs the latency and the overhead of a chunk, c for all rounds together, so that
+M is cut into equal messages: p periods with m messages per period. So a message has M/(p m) bytes, and a period takes
+P M/(p m), where P is the period for messages of one unit. The messages of the last period have reached all nodes after
+height - 1 more periods. Each round of a period costs the latency and the overhead of a chunk; let c be the sum over all
+rounds. Then
 
     T(p) = (p + height - 1) (P M/(p m) + c),
 
-which is least at p = sqrt((height - 1) P M / (m c)), or next to it. As M grows, T/M falls to P/m = 1/throughput.
+which is least for p next to sqrt((height - 1) P M / (m c)). As M grows, T/M falls to P/m = 1/throughput.
 """
 
 from dataclasses import dataclass
@@ -19,12 +20,12 @@ from forestcoll.units import bytes_per_microsecond
 
 @dataclass(frozen=True)
 class SeriesModel:
-    """The times of a periodic schedule with some costs.
+    """The times of a periodic schedule.
 
     Attributes:
         schedule: the schedule.
-        period_latency: what all rounds of a period cost besides the time that links are busy, in seconds.
-        seconds_per_byte: of M, for large messages.
+        period_latency: the latency and overhead of all rounds of a period (c), in seconds.
+        seconds_per_byte: the time for one byte of M without latency, in seconds.
     """
 
     schedule: SeriesSchedule
@@ -33,19 +34,19 @@ class SeriesModel:
 
     @staticmethod
     def of(schedule: SeriesSchedule, costs: Costs) -> "SeriesModel":
-        """Return the model of `schedule`. Raises `InputError` if nobody knows the unit of the network's bandwidths."""
+        """Return the model of `schedule`. Raises `InputError` if the size of the bandwidth unit is not known."""
         unit = bytes_per_microsecond(schedule.topology.bandwidth_unit) * 10**6
         stated = max((float(link.latency_us or 0) for link in schedule.topology.links), default=0.0)
         latency = len(schedule.rounds) * (costs.alpha_us + costs.overhead_us + stated) * 1e-6
         return SeriesModel(schedule, latency, float(1 / (schedule.throughput * unit)))
 
     def seconds(self, size: int, periods: int) -> float:
-        """Return T for M of `size` bytes in so many periods."""
+        """Return T(p) in seconds for M of `size` bytes and p = `periods`."""
         transfer = size * self.seconds_per_byte / periods
         return (periods + self.schedule.height - 1) * (transfer + self.period_latency)
 
     def best_periods(self, size: int) -> int:
-        """Return the number of periods with the least T, messages having a byte at least."""
+        """Return the number of periods with the least T such that a message has at least one byte."""
         most = max(1, size // self.schedule.messages)
         if not self.period_latency:
             return most
@@ -54,7 +55,7 @@ class SeriesModel:
         return min((max(1, min(each, most)) for each in (near, near + 1)), key=lambda each: self.seconds(size, each))
 
     def point(self, size: int) -> Point:
-        """Return what M of `size` bytes takes, in the best number of periods."""
+        """Return the time of M of `size` bytes in the best number of periods."""
         periods = self.best_periods(size)
         seconds, pieces = self.seconds(size, periods), periods * self.schedule.messages
         return point_at(self.schedule, size=size, seconds=seconds, pieces=pieces, part=1)

@@ -1,4 +1,4 @@
-"""How much of the data the steps of a schedule send over each link."""
+"""The part of the data that the steps of a schedule send over each link."""
 
 import numpy as np
 

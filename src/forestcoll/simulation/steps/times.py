@@ -1,4 +1,4 @@
-"""How long a step schedule takes: of each step a latency and what its busiest link needs, one after another (§3.2)."""
+"""The time of a step schedule (§3.2): for each step, a latency and the time of its busiest link."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,13 @@ from forestcoll.units import bytes_per_microsecond
 
 @dataclass(frozen=True)
 class StepModel:
-    """The times of a step schedule with some costs.
+    """The times of a step schedule.
 
     Attributes:
         schedule: the schedule.
-        latency: of all steps, in seconds.
-        seconds_per_byte: of M, for large messages.
-        greatest_part: of M, that one transfer sends.
+        latency: the latency of all steps together, in seconds.
+        seconds_per_byte: the time for one byte of M without latency, in seconds.
+        greatest_part: the greatest part of M that one transfer sends.
     """
 
     schedule: StepSchedule
@@ -26,7 +26,7 @@ class StepModel:
 
     @staticmethod
     def of(schedule: StepSchedule, costs: Costs) -> "StepModel":
-        """Return the model of `schedule`. Raises `InputError` if nobody knows the unit of the network's bandwidths."""
+        """Return the model of `schedule`. Raises `InputError` if the size of the bandwidth unit is not known."""
         topology = schedule.topology
         unit = bytes_per_microsecond(topology.bandwidth_unit) * 10**6
         stated = max((float(link.latency_us or 0) for link in topology.links), default=0.0)
@@ -44,7 +44,7 @@ class StepModel:
         )
 
     def point(self, size: int) -> Point:
-        """Return what M of `size` bytes takes."""
+        """Return the time of M of `size` bytes."""
         seconds = self.latency + size * self.seconds_per_byte
         return point_at(
             self.schedule,

@@ -1,4 +1,4 @@
-"""How much of the data the trees of a schedule send over each link."""
+"""The part of the data that the trees of a schedule send over each link."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from forestcoll.topology import Symmetry
 
 
 def parts_of(schedule: TreeSchedule) -> FloatArray:
-    """Return the part of M that crosses each link, in the order of the links, all images of base trees counted."""
+    """Return the part of M that crosses each link, in the order of the links, with all images of base trees."""
     topology = schedule.topology
     per_route = np.zeros(len(schedule.routes))
     for phase in schedule.phases:

@@ -1,4 +1,4 @@
-"""Turns a program over FIFO channels into traces: when and how much is sent and received, but not which data.
+"""Converts a program over FIFO channels into traces: when and how much is sent and received, but not which data.
 
 An instruction that receives and sends becomes a receive, a sum if it adds, and then a send. The receives and sums of a
 block are done in order, and so are its sends. A send does not delay the next receive of the block, because FIFO

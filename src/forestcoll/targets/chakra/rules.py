@@ -1,4 +1,4 @@
-"""Whether traces fit together: every node can be done, and each receive gets the message that was sent to it.
+"""Checks that traces fit together: every node can be done, and each receive gets the message that was sent to it.
 
 ASTRA-sim does not report a node that waits forever: the simulation ends without it, or hangs.
 """

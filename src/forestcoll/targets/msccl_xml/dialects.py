@@ -44,8 +44,8 @@ class Connection:
     """The capacity of a connection between two blocks, for a protocol.
 
     Attributes:
-        slots: how many messages fit. A connection has 8 steps; a message takes 4 with Simple, and 1 otherwise.
-        slot_bytes: how much data a message can carry with the default buffers of NCCL.
+        slots: the number of messages that fit. A connection has 8 steps; a message takes 4 with Simple, else 1.
+        slot_bytes: the size of a message in bytes with the default buffers of NCCL.
     """
 
     slots: int
@@ -79,14 +79,14 @@ class DialectName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What one runtime accepts.
+    """The names and limits of one runtime.
 
     Attributes:
         name: the runtime.
         tasks: its name for each collective.
         steps: the most steps of a block.
         blocks: the most blocks of a rank.
-        channels: how many channels there are.
+        channels: the number of channels.
         required: attributes of `<algo>` without which it ignores the file.
         exact_chunks: whether `i_chunks` and `o_chunks` must agree with `nchunksperloop`, unless they are 0.
         one_place: whether a file is either in place or out of place, never both.

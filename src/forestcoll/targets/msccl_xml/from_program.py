@@ -1,4 +1,4 @@
-"""Turns a program into MSCCL XML."""
+"""Converts a program into MSCCL XML."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
-"""What makes MSCCL XML loadable: the rules of the parsers and kernels of the runtimes, as checks of our own.
+"""The rules of the parsers and kernels of the runtimes that load MSCCL XML, as checks.
 
-There are two tables. `FORM` holds for every runtime: a file that breaks one of its rules is refused, or it runs and
+There are two tables. `FORM` applies to all runtimes: a file that breaks one of its rules is refused, or it runs and
 gives wrong data or hangs. `dialect_fault` says whether one runtime loads the file. A rule may rely on the rules before
 it. The data of a program is not checked here, but by running the program (`forestcoll.interpreter`).
 """
@@ -198,7 +198,7 @@ def _nothing_steps(algorithm: Algorithm) -> Iterator[Found]:
 
 def _idle(step: Step, following: Step | None) -> str | None:
     if step.awaited_block == NOBODY:
-        return "a nop without depid makes the runtimes count steps wrongly; take it out"
+        return "a nop without depid makes the runtimes count steps wrongly; remove it"
     if following is None:
         return "a nop is the last step; put its dependency on the step after it"
     if following.awaited_block == NOBODY:
@@ -228,7 +228,7 @@ def _fused(gpu: Gpu, block: Block) -> Iterator[Found]:
                 )
                 yield Spot(gpu.rank, block.number, step.number), what
             if length > dialects.MAX_FUSED:
-                what = f"is one of more than {dialects.MAX_FUSED} re steps in a row that the runtimes fuse; part them"
+                what = f"is one of more than {dialects.MAX_FUSED} re steps that the runtimes fuse; separate them"
                 yield Spot(gpu.rank, block.number, step.number), what
         else:
             first, length = step, 1
@@ -257,7 +257,7 @@ def _shared_connections(algorithm: Algorithm) -> Iterator[Found]:
                     yield Spot(gpu.rank, block.number), f"{what}; give one of them another chan"
 
 
-def _lonely_connections(algorithm: Algorithm) -> Iterator[Found]:
+def _unmatched_connections(algorithm: Algorithm) -> Iterator[Found]:
     sending = {(gpu.rank, block.send_peer, block.channel) for gpu, block in _blocks(algorithm)}
     receiving = {(block.receive_peer, gpu.rank, block.channel) for gpu, block in _blocks(algorithm)}
     for gpu, block in _blocks(algorithm):
@@ -295,7 +295,9 @@ FORM = (
     Rule(
         "connection-shared", "One block of a rank sends to a peer on a channel, and one receives.", _shared_connections
     ),
-    Rule("connection-lonely", "Each connection has a block that sends and a block that receives.", _lonely_connections),
+    Rule(
+        "connection-lonely", "Each connection has a block that sends and a block that receives.", _unmatched_connections
+    ),
 )
 """The rules of all runtimes, in the order in which they are checked."""
 
@@ -329,7 +331,7 @@ def _attributes(algorithm: Algorithm, dialect: Dialect) -> Iterator[Found]:
 
 def _spelling(algorithm: Algorithm, dialect: Dialect) -> Iterator[Found]:
     if algorithm.collective not in dialect.tasks:
-        yield Spot(), f"coll is {algorithm.collective!r}; the runtime knows {', '.join(sorted(dialect.tasks))}"
+        yield Spot(), f"coll is {algorithm.collective!r}; the runtime accepts {', '.join(sorted(dialect.tasks))}"
 
 
 def _limits(algorithm: Algorithm, dialect: Dialect) -> Iterator[Found]:

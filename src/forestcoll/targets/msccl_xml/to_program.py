@@ -1,4 +1,4 @@
-"""Turns an MSCCL algorithm into a program that can be run."""
+"""Converts an MSCCL algorithm into a program that can be run."""
 
 from collections.abc import Iterator
 
@@ -54,7 +54,7 @@ def to_program(algorithm: Algorithm, *, root: int | None = None) -> Program:
 
 
 def _slot_chunks(algorithm: Algorithm) -> int:
-    """Return how many chunks fit one message at the greatest size that the file is for; 0 means any number."""
+    """Return the number of chunks that fit in a message at the greatest size of the file; 0 means any number."""
     most = int(algorithm.attributes.get("maxBytes", DEFAULT_MAX_BYTES))
     if not most:
         return 1

@@ -55,7 +55,7 @@ class Chunks(NamedTuple):
 
     Attributes:
         first: `index`, the first chunk.
-        size: how many chunks.
+        size: the number of chunks.
         buffer: `type`: `i`, `o` or `s` of the rank itself.
         remote: `buffer_id`: an index in the block's list of buffers of other ranks, for the operation's type of
             channel.
@@ -151,9 +151,9 @@ class Gpu(NamedTuple):
 
     Attributes:
         rank: its number.
-        input_chunks: into how many chunks its input is cut.
-        output_chunks: into how many chunks its output is cut.
-        scratch_chunks: into how many chunks its scratch buffer is cut.
+        input_chunks: the number of chunks of its input.
+        output_chunks: the number of chunks of its output.
+        scratch_chunks: the number of chunks of its scratch buffer.
         memory_peers: the rank that each memory channel leads to, by channel number.
         port_peers: the rank that each port channel leads to, by channel number.
         switches: its switch channels, by number.

@@ -1,4 +1,4 @@
-"""Turns a program whose ranks access each other's memory into an execution plan of MSCCL++.
+"""Converts a program whose ranks access each other's memory into an execution plan of MSCCL++.
 
 Each instruction becomes an operation, with a `nop` before it if the threads of its block must meet. Consecutive
 instructions that one operation can do, such as puts of the same number of chunks, become one. A `Loop` of the program
@@ -102,10 +102,10 @@ def _check_expressible(program: Program) -> None:
 
 
 def _rounds(program: Program) -> int:
-    """Return how many rounds the loops have, which must be the same for all; 1 if there are none."""
+    """Return the number of rounds of the loops, which must be the same for all; 1 if there are none."""
     times = {loop.times for rank in program.ranks for block in rank.blocks for loop in block.loops}
     if len(times) > 1:
-        raise InputError(f"{program.name}: has loops of {sorted(times)} rounds; in a plan all have as many")
+        raise InputError(f"{program.name}: has loops of {sorted(times)} rounds; in a plan they must be equal")
     return times.pop() if times else 1
 
 

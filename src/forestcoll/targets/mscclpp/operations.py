@@ -1,4 +1,4 @@
-"""What each operation of MSCCL++ requires: a table made from its kernel (`src/core/include/execution_kernel.hpp`)."""
+"""The requirements of each operation of MSCCL++, from its kernel (`src/core/include/execution_kernel.hpp`)."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _SWITCH = (ChannelType.SWITCH,)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What an operation requires.
+    """The requirements of an operation.
 
     Attributes:
         sources: what `src_buff` may contain: a regular expression over L (the rank itself), R (another), S (a switch).

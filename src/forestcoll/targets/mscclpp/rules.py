@@ -1,4 +1,4 @@
-"""What makes an execution plan of MSCCL++ loadable: the rules of its loader and its kernel, as checks of our own.
+"""The rules of the loader and the kernel of MSCCL++ for execution plans, as checks.
 
 From the source code of microsoft/mscclpp 0.9: `src/core/executor/execution_plan.cc`, `executor.cc`, `src/core/include/`
 `execution_common.hpp`, `execution_kernel.hpp`. MSCCL++ does not check most of these rules: it writes past the ends of
@@ -60,7 +60,7 @@ TASKS = {
     "alltoall": Task.ALL_TO_ALL,
     "sendrecv": Task.SEND_RECEIVE,
 }
-"""The names of collectives in MSCCL++; other names are allowed, but nothing is known about them."""
+"""The names of collectives in MSCCL++; other names are allowed, but have no defined result."""
 
 Found: TypeAlias = Iterator[tuple[Spot, str]]
 
@@ -88,7 +88,7 @@ def limits() -> Limits:
 
 
 def remarks(plan: Plan) -> Iterator[str]:
-    """Yield where the executor of 0.9 does not do what `plan` says, although the data may be right."""
+    """Yield cases in which the executor of 0.9 does not do what `plan` says, although the data may be right."""
     if any(0 in (gpu.input_chunks, gpu.output_chunks) for gpu in plan.gpus):
         yield "input_chunks or output_chunks is 0: the loader of 0.9 divides by it, and the process ends"
     if any(operation.name is OperationName.FLUSH and not operation.targets for *_, operation in plan.operations()):
@@ -323,7 +323,7 @@ def _packets(gpu: Gpu, block: Block, operation: Operation) -> Iterator[str]:
             where = whereabouts(gpu, block, operation, chunks)
             if where is not None and where[1] != "s":
                 what = f"{operation.name.value} has packets in buffer {where[1]} ({side})"
-                yield f"{what}; they must lie in s, where there is room"
+                yield f"{what}; they must lie in s, the scratch buffer"
 
 
 def _packet_plan(plan: Plan) -> Found:
@@ -336,7 +336,10 @@ def _packet_plan(plan: Plan) -> Found:
                 packets = SHAPES[operation.name].has_packets
                 packed = packed or packets
                 if packets and plan.protocol != "LL":
-                    yield spot, f"{operation.name.value} moves packets; for their room the protocol must be LL"
+                    yield (
+                        spot,
+                        f"{operation.name.value} moves packets; then the protocol must be LL",
+                    )
                 if not packets and any(each.buffer == "s" for each in operation.sources + operation.targets):
                     plain.setdefault(0, (spot, f"{operation.name.value} uses s without packets"))
         if packed and plain:

@@ -1,4 +1,4 @@
-"""Turns an execution plan into a program that can be run.
+"""Converts an execution plan into a program that can be run.
 
 A chunk of the file is cut into smaller ones, so that each round of a pipeline and each part of a thread-block group has
 its own chunks: `_Scale`. The number of rounds of a pipeline depends on the size of the message. So the program has a
@@ -36,7 +36,7 @@ from forestcoll.targets.mscclpp.rules import TASKS, whereabouts
 from forestcoll.targets.roots import with_root
 
 ROUNDS = 2
-"""How many rounds of a pipeline are run: a round can affect only those next to it."""
+"""The least number of rounds of a pipeline that are run: a round can affect only the rounds next to it."""
 
 SCRATCH_BYTES = 2**26
 """The size in bytes of the scratch buffer of plans that reuse it (64 MiB)."""
@@ -67,12 +67,12 @@ def to_program(plan: Plan, *, root: int | None = None) -> Program:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Into how many chunks of the program a chunk of the file is cut.
+    """The number of chunks of the program for one chunk of the file.
 
     Attributes:
         rounds: the rounds of the pipeline with the smallest rounds.
-        parts: into how many parts thread-block groups divide a chunk, or the part of it that a round moves.
-        scratch_rounds: how many of these rounds have separate places in a scratch chunk.
+        parts: the number of parts into which thread-block groups divide a chunk, or the part of it that a round moves.
+        scratch_rounds: the number of these rounds that have separate places in a scratch chunk.
         shortest: the unit of the lengths of pipelines: the chunks per byte that give `rounds`.
     """
 
@@ -82,11 +82,11 @@ class _Scale:
     shortest: Fraction = Fraction(1)
 
     def turns(self, pipeline: Operation) -> int:
-        """Return how many rounds a pipeline has."""
+        """Return the number of rounds of a pipeline."""
         return int(self.rounds * Fraction(pipeline.pipeline_chunks, pipeline.unit_bytes) / self.shortest)
 
     def of(self, buffer: str) -> int:
-        """Return into how many chunks a chunk of a buffer is cut."""
+        """Return the number of chunks of the program for one chunk of a buffer."""
         return self.parts * (self.scratch_rounds if buffer == "s" else self.rounds)
 
 
@@ -114,7 +114,7 @@ def _scale(plan: Plan) -> _Scale:
 
 
 def _common_rounds(lengths: set[Fraction]) -> tuple[int, Fraction]:
-    """Return into how many rounds a chunk is cut, and the length of pipeline that has this number of rounds.
+    """Return the number of rounds of a chunk, and the length of the pipeline that has this number of rounds.
 
     `lengths` are the lengths of pipelines, in chunks per byte of a round; numbers of rounds are proportional to them.
     All numbers are integers that divide the result, and the least one is at least `ROUNDS`.
@@ -181,7 +181,7 @@ class _Reading:
                 yield Instruction(barrier=barrier, step=number)
                 together = True
                 continue
-            for instruction in _Doing(self, gpu, block, operation, turn).instructions():
+            for instruction in _OperationReader(self, gpu, block, operation, turn).instructions():
                 yield replace(instruction, meets=together, step=number)
                 together = False
 
@@ -206,14 +206,14 @@ class _Reading:
         return self._groups[tuple(sorted(ranks))]
 
 
-class _Turn(NamedTuple):
+class _Round(NamedTuple):
     """A round of a pipeline with several rounds."""
 
     number: int
     of: int
 
 
-def _unrolled(block: document.Block, scale: _Scale) -> Iterator[tuple[int, Operation, _Turn | None]]:
+def _unrolled(block: document.Block, scale: _Scale) -> Iterator[tuple[int, Operation, _Round | None]]:
     """Yield operations with their numbers in the order in which the block does them, and the round in a pipeline."""
     number = 0
     for operation in block.operations:
@@ -224,7 +224,7 @@ def _unrolled(block: document.Block, scale: _Scale) -> Iterator[tuple[int, Opera
         turns = scale.turns(operation)
         for turn in range(turns):
             for place, each in enumerate(operation.operations):
-                yield number + 1 + place, each, _Turn(turn, turns)
+                yield number + 1 + place, each, _Round(turn, turns)
         number += 1 + len(operation.operations)
 
 
@@ -232,7 +232,7 @@ def _channel_numbers(plan: Plan) -> Mapping[_Key, int]:
     """Return the index of each one-way channel; channels are numbered by type and pair of ranks.
 
     The executor joins channel number i from rank a to b with number i from b to a. If one rank has fewer, the executor
-    creates channels that nobody uses.
+    creates channels that are not used.
     """
     counts: dict[tuple[ChannelKind, int, int], int] = {}
     for gpu in plan.gpus:
@@ -265,14 +265,14 @@ def _numbers_to_peers(peers: tuple[int, ...]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _Doing:
+class _OperationReader:
     """One operation of a block, in one round of a pipeline or in none."""
 
     reading: _Reading
     gpu: Gpu
     block: document.Block
     operation: Operation
-    turn: _Turn | None
+    turn: _Round | None
 
     def instructions(self) -> Iterator[Instruction]:
         """Yield what the operation does; all instructions have its number."""
@@ -323,7 +323,7 @@ class _Doing:
             yield self._move(tuple(sources), tuple(targets), None)
 
     def _move(self, sources: tuple[Place, ...], targets: tuple[Place, ...], port: int | None) -> Instruction:
-        channel = self._way(sources + targets) if port is None else port
+        channel = self._memory_channel(sources + targets) if port is None else port
         name = self.operation.name
         signals = name in {OperationName.PUT_SIGNAL, OperationName.PUT_SIGNAL_FLUSH} and port is not None
         flushes = name is OperationName.PUT_SIGNAL_FLUSH and port is not None
@@ -335,7 +335,7 @@ class _Doing:
             flushes=(port,) if flushes and port is not None else (),
         )
 
-    def _way(self, places: tuple[Place, ...]) -> int | None:
+    def _memory_channel(self, places: tuple[Place, ...]) -> int | None:
         """Return a memory channel to the first of `places` that belongs to another rank; None if none does."""
         for place in places:
             if isinstance(place, Span) and place.rank != self.gpu.rank:

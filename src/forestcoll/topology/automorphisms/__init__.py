@@ -25,7 +25,7 @@ from forestcoll.topology.symmetry import Shift, Symmetry
 __all__ = ["find_symmetry"]
 
 _WORK = 1_000_000_000
-"""How many arcs may be visited; this takes a few seconds."""
+"""The most arcs that are visited; this takes a few seconds."""
 
 
 def find_symmetry(topology: Topology) -> Symmetry:

@@ -20,7 +20,7 @@ def aligned(graph: Graph, pieces: Indices, budget: Budget) -> list[Indices]:
 
     Args:
         graph: all pieces, without arcs between them.
-        pieces: a row for each piece: its nodes, rising.
+        pieces: a row for each piece: its nodes, in ascending order.
         budget: limits the work; a piece for which it does not suffice forms its own group.
     """
     groups = []

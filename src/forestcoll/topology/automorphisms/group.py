@@ -159,7 +159,7 @@ def is_identity(image: Indices) -> bool:
 
 
 def divisors(number: int) -> list[int]:
-    """Return the divisors of `number`, rising."""
+    """Return the divisors of `number`, in ascending order."""
     low = [each for each in range(1, int(number**0.5) + 2) if number % each == 0 and each * each <= number]
     return low + [number // each for each in reversed(low) if each * each < number]
 

@@ -20,12 +20,12 @@ from forestcoll.topology.automorphisms.splitting import Level, split
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sort:
-    """What pieces that are copies of each other have in common.
+    """The common properties of pieces that are copies of each other.
 
     Attributes:
-        nodes: how many nodes a piece has.
-        members: for a sort that can be split: the sorts of its parts, rising, with their counts, in the order of its
-            places; otherwise empty.
+        nodes: the number of nodes of a piece.
+        members: for a sort that can be split: the sorts of its parts, in ascending order, with their counts, in
+            the order of its places; otherwise empty.
         example: for a sort that cannot be split: the nodes of one piece, in the order of the places.
     """
 

@@ -1,1 +1,1 @@
-"""Builders of families of networks, one a file; `forestcoll.topology.registry` finds them."""
+"""Builders of families of networks, one per file; `forestcoll.topology.registry` finds them."""

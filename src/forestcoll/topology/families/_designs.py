@@ -47,8 +47,7 @@ def split_cayley_hexagon(field: int) -> Lines:
     """Return the lines of the split Cayley hexagon H(field), a generalized hexagon GH(field, field).
 
     Its points are the points of the quadric x0*x4 + x1*x5 + x2*x6 = x3^2 in PG(6, field); its lines are the lines of
-    the
-    quadric whose Grassmann coordinates satisfy p12 = p34, p54 = p32, p20 = p35, p65 = p30, p01 = p36, p46 = p31
+    the quadric whose Grassmann coordinates satisfy p12 = p34, p54 = p32, p20 = p35, p65 = p30, p01 = p36, p46 = p31
     (H. Van Maldeghem, Generalized Polygons, 2.4.13).
     """
     points = [point for point in projective_points(6, field) if _on_quadric(point) % field == 0]

@@ -1,4 +1,4 @@
-"""What families of direct networks share: compute nodes numbered from 0, grids of them, and lists of arcs."""
+"""Code that families of direct networks share: compute nodes numbered from 0, grids of them, and lists of arcs."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,10 +28,10 @@ class ArcRecipe(Recipe):
 
     @abstractmethod
     def degree_of_arcs(self) -> int:
-        """Return how many arcs leave and enter each node, including loops."""
+        """Return the number of arcs that leave each node, which is also the number that enter it, including loops."""
 
     def loops(self) -> int:
-        """Return how many arcs are loops."""
+        """Return the number of arcs that are loops."""
         return 0
 
     def size(self) -> Size:
@@ -76,7 +76,7 @@ def grid_pairs(sizes: Sequence[int], *, wrap: bool) -> Iterator[tuple[int, int]]
 
 
 def grid_size(sizes: Sequence[int], *, wrap: bool) -> tuple[int, int]:
-    """Return how many nodes a grid has, and how many pairs `grid_pairs` yields."""
+    """Return the number of nodes of a grid, and the number of pairs that `grid_pairs` yields."""
     total = _product(sizes)
     return total, sum(total // size * (size if wrap and size > 2 else size - 1) for size in sizes)
 

@@ -1,4 +1,4 @@
-"""What rail networks share: boxes with a scale-up switch, and GPU i of every box on rail switch i."""
+"""Code that rail networks share: boxes with a scale-up switch, and GPU i of every box on rail switch i."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction

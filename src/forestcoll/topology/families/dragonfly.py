@@ -53,7 +53,7 @@ class Dragonfly(Recipe):
 
     @property
     def _used(self) -> int:
-        """How many global ports of a group are used: the same number to each other group."""
+        """The number of global ports of a group that are used: the same number to each other group."""
         others = self._groups - 1
         return self._ports // others * others
 

@@ -2,7 +2,7 @@
 
 A switch has `arity` children. Its link upwards has the total bandwidth of its links downwards, divided by
 `oversubscription`. A folded Clos network (leaf and spine switches) with traffic spread evenly over the spines carries
-exactly what this tree does, so one switch here stands for all spines of a level.
+exactly what this tree does, so one switch here represents all spines of a level.
 """
 
 from dataclasses import dataclass, field

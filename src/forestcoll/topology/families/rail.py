@@ -1,7 +1,7 @@
 """The rail-optimised network: GPU i of every box on rail switch i, and the rails joined by a spine.
 
 The link of a rail switch to the spine has the total bandwidth of the links to its GPUs, divided by `oversubscription`.
-As in `fat-tree`, one switch stands for all switches of the spine.
+As in `fat-tree`, one switch represents all switches of the spine.
 """
 
 from dataclasses import dataclass, field

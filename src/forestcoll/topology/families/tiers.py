@@ -116,7 +116,7 @@ class Tiers(Recipe):
 
 
 def _size(nodes: int, redundancy: int) -> int:
-    """Return how many links a network of `nodes` nodes has."""
+    """Return the number of links of a network of `nodes` nodes."""
     return min(nodes - 1 + redundancy, nodes * (nodes - 1) // 2)
 
 

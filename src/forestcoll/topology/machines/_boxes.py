@@ -1,7 +1,7 @@
 """What machines share: ids, GPUs in boxes, a switch in each box, a switch that joins the boxes.
 
-All links are full duplex, so every node sends as fast as it receives. One switch called `ib` joins the boxes; it stands
-for a non-blocking fabric of any kind. A single box has no links to the outside.
+All links are full duplex, so every node sends as fast as it receives. One switch called `ib` joins the boxes. It
+represents a non-blocking fabric of any kind. A single box has no links to the outside.
 """
 
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ def join_boxes_by_pairs(
     """Join two or more boxes by a switch; every two GPUs share a NIC, which is behind a PCIe switch.
 
     The link of a GPU to its PCIe switch has `pcie_bandwidth`. The link of the PCIe switch to the switch that joins the
-    boxes stands for the NIC and has `nic_bandwidth`.
+    boxes represents the NIC and has `nic_bandwidth`.
     """
     if boxes == 1:
         return
@@ -67,12 +67,12 @@ def join_boxes_by_pairs(
 
 
 def paired_links(boxes: int, gpus: int) -> int:
-    """Return how many one-way links `join_boxes_by_pairs` adds."""
+    """Return the number of one-way links that `join_boxes_by_pairs` adds."""
     return 2 * boxes * (gpus + (gpus + 1) // 2) if boxes > 1 else 0
 
 
 def direct_links(boxes: int, gpus: int) -> int:
-    """Return how many one-way links `join_boxes` adds."""
+    """Return the number of one-way links that `join_boxes` adds."""
     return 2 * boxes * gpus if boxes > 1 else 0
 
 

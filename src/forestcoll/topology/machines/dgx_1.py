@@ -25,7 +25,7 @@ NVLINKS = {
     (5, 6): 2, (5, 7): 1,
     (6, 7): 2,
 }  # fmt: skip
-"""How many NVLinks join two GPUs of a box."""
+"""For each pair of GPUs of a box, the number of NVLinks between them."""
 
 
 @topology_builder(

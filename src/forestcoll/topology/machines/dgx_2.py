@@ -1,7 +1,7 @@
 """NVIDIA DGX-2: sixteen V100 on NVSwitches, eight 100 Gb/s NICs.
 
 A V100 has six second-generation NVLinks of 25 GB/s each way, one to each of the six NVSwitches of its baseboard: 150
-GB/s each way. The twelve NVSwitches of a box are non-blocking, so one switch stands for them here. Between boxes, GPUs
+GB/s each way. The twelve NVSwitches of a box are non-blocking, so one switch represents them here. Between boxes, GPUs
 2i and 2i+1 share NIC i (EDR InfiniBand, 12.5 GB/s each way) behind a PCIe switch. Each GPU reaches the PCIe switch by
 PCIe 3.0 x16: 16 GB/s each way before encoding. A single box has no PCIe.
 """

@@ -1,7 +1,7 @@
-"""NVIDIA GB200 NVL72: a rack of 72 GPUs in one NVLink domain, one 400 Gb/s NIC a GPU.
+"""NVIDIA GB200 NVL72: a rack of 72 GPUs in one NVLink domain, one 400 Gb/s NIC per GPU.
 
 A Blackwell GPU has eighteen fifth-generation NVLinks, 1.8 TB/s in both directions together, so 900 GB/s each way. One
-switch here stands for the nine NVLink switch trays of a rack. A compute tray has four GPUs and four ConnectX-7 NICs, so
+switch here represents the nine NVLink switch trays of a rack. A compute tray has four GPUs and four ConnectX-7 NICs, so
 each GPU has 400 Gb/s, or 50 GB/s each way, between racks. The switches can multicast and aggregate (NVLink SHARP);
 `nvls=true` uses this.
 """

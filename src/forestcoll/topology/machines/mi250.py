@@ -1,4 +1,4 @@
-"""AMD MI250: sixteen GPUs (dies) a box on direct Infinity Fabric links, InfiniBand between boxes.
+"""AMD MI250: sixteen GPUs (dies) per box on direct Infinity Fabric links, InfiniBand between boxes.
 
 An Infinity Fabric link runs at 25 GT/s on 16 lanes: 50 GB/s each way. A box has eight cards of two dies. The four links
 within a card and the links between cards are those of the testbed of the ForestColl paper (Figure 9a), whose NICs give
@@ -29,7 +29,7 @@ FABRIC_LINKS = {
     (13, 14): 1, (13, 15): 1,
     (14, 15): 4,
 }  # fmt: skip
-"""How many Infinity Fabric links join two GPUs of a box."""
+"""For each pair of GPUs of a box, the number of Infinity Fabric links between them."""
 
 
 @topology_builder(
