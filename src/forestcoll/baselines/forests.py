@@ -17,8 +17,11 @@ from forestcoll.generation.loads import achieved_algbw
 from forestcoll.schedule.rows import Rows, row_starts
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 
-Edge: TypeAlias = tuple[int, int]
-"""A send, from one compute node to another."""
+Edge: TypeAlias = tuple[int, ...]
+"""A send from one compute node to another: the two nodes, or all nodes of its route.
+
+Two nodes alone have the route that `Routes` finds.
+"""
 
 Part: TypeAlias = tuple[Rows, Phase]
 """A table of routes, and trees that broadcast along them."""
@@ -78,7 +81,7 @@ class LogicalTree:
     Attributes:
         root: the number of the root.
         share: the part of the data that it carries.
-        edges: its edges as (parent, child), each after the edge that reaches its parent.
+        edges: its edges from parent to child, each after the edge that reaches its parent.
     """
 
     root: int
@@ -99,35 +102,40 @@ def forest(problem: Problem, trees: Iterable[LogicalTree]) -> Part:
     return _routes(problem, numbers), Phase(PhaseOp.BROADCAST, roots, shares, Rows.of(rows))
 
 
-def rings(problem: Problem, orders: Sequence[Sequence[int]]) -> Part:
+def rings(problem: Problem, circles: Sequence[Sequence[Edge]]) -> Part:
     """Return the trees of an allgather around rings: every shard goes around each ring in equal parts.
 
     Args:
         problem: the problem.
-        orders: for each ring, all members in its order.
+        circles: for each ring, its sends, each from the receiver of the one before; `around` makes them of an order.
 
     Raises:
-        DoesNotApplyError: a hop of a ring has no route through switches.
+        DoesNotApplyError: a send has no route through switches.
     """
     members = len(problem.members)
-    hops = [hop for order in orders for hop in zip(order, (*order[1:], order[0]), strict=True)]
     numbers: dict[Edge, int] = {}
-    of_hop = np.array([numbers.setdefault(hop, len(numbers)) for hop in hops], dtype=np.int32).reshape(-1, members)
-    around = (np.arange(members)[:, None] + np.arange(members - 1)) % members
-    entries = of_hop[:, around].reshape(-1)
-    starts = row_starts(np.full(len(hops), members - 1, dtype=np.int64))
-    shares = (problem.share / len(orders),) * len(hops)
-    phase = Phase(PhaseOp.BROADCAST, tuple(node for order in orders for node in order), shares, Rows(starts, entries))
+    of_hop = np.array([[numbers.setdefault(edge, len(numbers)) for edge in circle] for circle in circles], np.int32)
+    starting = (np.arange(members)[:, None] + np.arange(members - 1)) % members
+    entries = of_hop[:, starting].reshape(-1)
+    trees = len(circles) * members
+    starts = row_starts(np.full(trees, members - 1, dtype=np.int64))
+    roots = tuple(edge[0] for circle in circles for edge in circle)
+    phase = Phase(PhaseOp.BROADCAST, roots, (problem.share / len(circles),) * trees, Rows(starts, entries))
     return _routes(problem, numbers), phase
+
+
+def around(order: Sequence[int]) -> list[Edge]:
+    """Return the sends of a ring: from each node of `order` to the next, and from the last to the first."""
+    return list(zip(order, (*order[1:], order[0]), strict=True))
 
 
 def _routes(problem: Problem, edges: Iterable[Edge]) -> Rows:
     """Return the route of each of `edges`."""
     found = []
-    for source, target in edges:
-        route = problem.routes.find(source, target)
+    for edge in edges:
+        route = edge if len(edge) > 2 else problem.routes.find(*edge)
         if route is None:
-            one, other = problem.topology.ids((source, target))
+            one, other = problem.topology.ids(edge)
             raise DoesNotApplyError(f"no path through switches joins {one} to {other}")
         found.append(route)
     return Rows.of(found)

@@ -1,7 +1,7 @@
 """NCCL's rings: one ring for each NIC, through all GPUs of a box, then over the NIC to the next box.
 
-A ring enters each box at the GPU of a NIC and leaves it at another GPU of the same NIC, or at the GPU of the next NIC if
-each GPU has its own: so every NIC is entered once and left once. Inside a box, a switch allows any order. On direct
+A ring enters each box at the GPU of a NIC and leaves it at another GPU of the same NIC, or at the GPU of the next NIC
+if each GPU has its own: so every NIC is entered once and left once. Inside a box, a switch allows any order. On direct
 links, orders are chosen so that rings share the links as evenly as possible. All rings carry equal parts.
 
 Source: NCCL 2.30, `src/graph/search.cc`, `connect.cc` and `rings.cc`. This is the strongest form of the algorithm: NCCL
@@ -14,7 +14,7 @@ Where it loses: a ring takes (N-1)/N of the data into every box, although (B-1)/
 from collections.abc import Mapping, Sequence
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
-from forestcoll.baselines.forests import rings, schedule_of
+from forestcoll.baselines.forests import around, rings, schedule_of
 from forestcoll.baselines.ring_orders import Order, closed_orders, open_orders
 from forestcoll.schedule.trees.value import TreeSchedule
 
@@ -30,7 +30,7 @@ def nccl_ring(problem: Problem) -> TreeSchedule:
     """
     if not problem.boxes.is_complete:
         raise DoesNotApplyError("some compute nodes are in no box; NCCL's rings need the attribute 'box'")
-    return schedule_of(problem, lambda each: rings(each, _rings(each)))
+    return schedule_of(problem, lambda each: rings(each, [around(order) for order in _rings(each)]))
 
 
 def _rings(problem: Problem) -> list[list[int]]:

@@ -51,7 +51,7 @@ def _trees(problem: Problem) -> Iterator[LogicalTree]:
 
 
 def _from_parent(parents: Parents, paths: Sequence[Sequence[int]], box: int) -> list[Edge]:
-    """Return the edge into a box: from the second GPU of the parent for its first child, from the first for the other."""
+    """Return the edge into a box: from the second GPU of the parent for its first child, else from the first."""
     parent = parents[box]
     if parent is None:
         return []

@@ -7,6 +7,7 @@ orders have used least.
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
 from forestcoll.baselines.routes import Routes
@@ -85,7 +86,7 @@ class _Hops:
                 self.cross_switches &= node == target or (route is not None and len(route) > 2)
                 if route is not None:
                     self.next[node].append(target)
-                    self._width[node, target] = min(widths[hop] for hop in zip(route, route[1:], strict=False))
+                    self._width[node, target] = min(widths[hop] for hop in pairwise(route))
         self.are_mesh = all(len(each) == len(box) - 1 for each in self.next.values())
 
     def search(self, first: int, last: int | None) -> Order | None:

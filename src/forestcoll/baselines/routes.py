@@ -6,10 +6,15 @@ its links. Among equally wide paths, the one with lower node numbers is chosen, 
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction
+from typing import TypeAlias
 
 from forestcoll.topology import Topology
 
-Path = tuple[int, ...]
+Path: TypeAlias = tuple[int, ...]
+"""The nodes of a route, with both ends."""
+
+Reached: TypeAlias = tuple[Fraction | None, Path]
+"""The width of a path and the path; None for the empty path, which has no width."""
 
 
 class Routes:
@@ -42,9 +47,9 @@ class Routes:
     def _search(self, source: int) -> Mapping[int, Path]:
         """Find routes level by level: all nodes at one distance, each by its widest path, then those after them."""
         found: dict[int, Path] = {}
-        level: dict[int, tuple[Fraction | None, Path]] = {source: (None, (source,))}
+        level: dict[int, Reached] = {source: (None, (source,))}
         while level:
-            following: dict[int, tuple[Fraction | None, Path]] = {}
+            following: dict[int, Reached] = {}
             for node, (width, path) in sorted(level.items()):
                 if node != source and self._topology.nodes[node].is_compute:
                     continue

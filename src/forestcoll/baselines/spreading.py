@@ -59,10 +59,10 @@ class Spreading:
     def _algbw(self, direct: dict[int, Weighted], inside: Sequence[int]) -> Fraction:
         """Return the algbw of an allgather in the box by direct sends."""
         routes = Routes(self._problem.topology, inside)
-        loads: dict[Edge, int] = {}
+        loads: dict[tuple[int, int], int] = {}
         for ((_, edges),) in direct.values():
             for edge in edges:
-                for hop in pairwise(routes.find(*edge) or ()):
+                for hop in pairwise(routes.find(edge[0], edge[-1]) or ()):
                     loads[hop] = loads.get(hop, 0) + 1
         links = {(link.source, link.target): link.bandwidth for link in self._problem.topology.links}
         return len(direct) / max(load / links[hop] for hop, load in loads.items())
@@ -79,7 +79,7 @@ class Spreading:
 
 
 def _box_topology(topology: Topology, kept: Sequence[int]) -> Topology:
-    """Return the nodes `kept` of a box, and the links between them, as a network of its own, with nodes in this order."""
+    """Return the nodes `kept` of a box and the links between them as a network, with the nodes in this order."""
     builder = TopologyBuilder("box")
     for number in kept:
         add = builder.add_compute if topology.nodes[number].is_compute else builder.add_switch

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from forestcoll.baselines.baseline import Baseline, Family
 from forestcoll.baselines.blink import blink, blink_switch
+from forestcoll.baselines.multitree import Rule, multitree
 from forestcoll.baselines.nccl_ring import nccl_ring
 from forestcoll.baselines.nccl_tree import nccl_tree
 from forestcoll.baselines.two_level import two_level
@@ -17,6 +18,9 @@ BASELINES: tuple[Baseline, ...] = (
     Baseline("nccl-ring", Family.TREES, _UNROOTED, nccl_ring),
     Baseline("nccl-tree", Family.TREES, _ALLREDUCE, nccl_tree),
     Baseline("two-level", Family.TREES, _UNROOTED, two_level),
+    Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),
+    Baseline("multitree-remaining", Family.TREES, _UNROOTED, multitree(Rule.REMAINING)),
+    Baseline("multitree-source", Family.TREES, _UNROOTED, multitree(Rule.SOURCE)),
     Baseline("blink", Family.TREES, _ALLREDUCE, blink),
     Baseline("blink-switch", Family.TREES, _ALLREDUCE, blink_switch),
 )

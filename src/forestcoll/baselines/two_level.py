@@ -1,8 +1,8 @@
 """The two-level forest: each shard crosses to every other box once, over its rail, and spreads inside each box.
 
 A root sends to its peer in every other box, the GPU with the same place in the box. Each peer spreads the data in its
-box, and the root spreads it in its own. Both levels work at the same time. A GPU without a NIC uses the NICs of the other
-GPUs of its box in equal parts.
+box, and the root spreads it in its own. Both levels work at the same time. A GPU without a NIC uses the NICs of the
+other GPUs of its box in equal parts.
 
 Source: the same two levels as the hierarchical algorithms of msccl-tools (`hierarchical_allreduce.py`), HiCCL
 (arXiv:2408.05962), and the symmetric kernel RailRing of NCCL 2.30 (`all_gather_gin.cuh`), without barriers.
@@ -38,11 +38,9 @@ def _trees(problem: Problem) -> Iterator[LogicalTree]:
     crossings = _Crossings(problem, {node for box in boxes.members for node in box if arrivals.door(node) is not None})
     for box in boxes.members:
         for root in box:
-            parts: list[Weighted] = [spreading.trees(root)]
-            for other in boxes.members:
-                if other is not box:
-                    parts.append(_spread(crossings.between(root, box, other), spreading))
-            for weight, edges in _together(parts):
+            others = (other for other in boxes.members if other is not box)
+            parts = [_spread(crossings.between(root, box, other), spreading) for other in others]
+            for weight, edges in _together([spreading.trees(root), *parts]):
                 yield LogicalTree(root, weight * problem.share, edges)
 
 

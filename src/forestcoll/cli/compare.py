@@ -46,8 +46,8 @@ def command(  # noqa: PLR0913 (one parameter for each option)
 ) -> None:
     """Compare the optimum with well-known algorithms.
 
-    Each algorithm, such as the rings and trees of NCCL, becomes a schedule for TOPOLOGY, which is verified and simulated.
-    The table shows its algbw and its part of the proven bound, and a sentence says what limits it.
+    Each algorithm, such as the rings and trees of NCCL, becomes a schedule for TOPOLOGY, which is verified and
+    simulated. The table shows its algbw and its part of the proven bound, and a sentence says what limits it.
     """
     from forestcoll.cli.watching import Watch
     from forestcoll.comparison import compare

@@ -16,10 +16,11 @@ from forestcoll.ranks import RanksLike
 from forestcoll.request import Demand, Request
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, simulate
 from forestcoll.solver.generate import schedule_of
 from forestcoll.solver.optimum import solve
-from forestcoll.topology import Topology, TopologyLike
+from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.verification import certified, verify
 from forestcoll.verification.reading import read_verified
 
@@ -69,8 +70,10 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
     best = solution.optimum
     demand = best.demand
     if demand.collective.has_root:
-        raise InputError(f"compare has no algorithms for {demand.collective.with_article}; use an allgather, a "
-                         "reduce-scatter or an allreduce")
+        raise InputError(
+            f"compare has no algorithms for {demand.collective.with_article}; use an allgather, a "
+            "reduce-scatter or an allreduce"
+        )
     rows = _Rows(best.topology, demand, best.bound, tuple(sizes), costs)
     rows.add("forestcoll", schedule_of(solution, progress=progress))
     problem, skipped = Problem(best.topology, demand), []
@@ -93,11 +96,20 @@ def _from_file(file: str | os.PathLike[str], topology: Topology, demand: Demand,
     schedule, _ = read_verified(file, progress=progress)
     if schedule.demand != demand:
         raise InputError(f"{os.fspath(file)}: a schedule of another collective or other ranks; compare the same ones")
-    theirs = sorted((schedule.topology.ids((link.source, link.target)), link.bandwidth) for link in schedule.topology.links)
-    ours = sorted((topology.ids((link.source, link.target)), link.bandwidth) for link in topology.links)
-    if theirs != ours:
+    if _links(schedule.topology) != _links(topology):
         raise InputError(f"{os.fspath(file)}: a schedule for another network; compare schedules of one network")
     return schedule
+
+
+def _links(topology: Topology) -> dict[tuple[NodeId, NodeId], Fraction]:
+    ids = [node.id for node in topology.nodes]
+    return {(ids[link.source], ids[link.target]): link.bandwidth for link in topology.links}
+
+
+def _height(schedule: Schedule) -> int:
+    """Return the number of sends one after another, or the number of steps."""
+    shape = shape_of(schedule)
+    return shape.phases * shape.greatest_height if isinstance(shape, TreeShape) else shape.hops
 
 
 class _Rows:
@@ -119,7 +131,7 @@ class _Rows:
                 schedule=schedule,
                 algbw=algbw,
                 share=algbw / self._bound.algbw,
-                height=shape_of(schedule).hops,
+                height=_height(schedule),
                 times=simulate(schedule, self._sizes, self._costs),
                 reason=reason_for(schedule, algbw, self._bound, self._demand),
             )

@@ -1,7 +1,7 @@
 """Why a schedule is slower than the optimum, in one sentence.
 
-If the schedule sends more data out of the cut that bounds the collective than it must, that is the reason. Otherwise its
-busiest links are elsewhere, and these are named with their use and that of the links of the cut.
+If the schedule sends more data out of the cut that bounds the collective than it must, that is the reason. Otherwise
+its busiest links are elsewhere, and these are named with their use and that of the links of the cut.
 """
 
 from fractions import Fraction
@@ -50,7 +50,7 @@ def _times(loads: Loads) -> list[Fraction]:
 
 
 def _busiest(loads: Loads) -> str:
-    """Name the class of the busiest links: the bandwidth they share, and how many of the links of the class are full."""
+    """Name the busiest links by their bandwidth."""
     times = _times(loads)
     most = max(times)
     full = [link for link, time in zip(loads.topology.links, times, strict=True) if time * Fraction(_ROUNDING) >= most]
@@ -62,5 +62,3 @@ def _busiest(loads: Loads) -> str:
 
 def _counted(links: int) -> str:
     return f"{links} link{'s' * (links != 1)}"
-
-

@@ -21,7 +21,8 @@ class Row:
         schedule: the schedule.
         algbw: what the schedule achieves for large data, in the topology's unit, as `verify` computed it.
         share: `algbw` as a part of the optimum.
-        height: the most sends one after another on the path of a piece of data, over all phases.
+        height: the most sends one after another on the path of a piece of data, over all phases; the number of steps
+            for a schedule of steps.
         times: the simulated time for each size.
         reason: one sentence that says what limits the schedule.
     """

@@ -15,7 +15,13 @@ def comparison_page(found: Comparison) -> Page:
     best = f"No schedule exceeds {bandwidth(found.bound.algbw, topology.bandwidth_unit)}."
     reasons = [f"  {printable(row.name)}: {row.reason}." for row in found.rows]
     skipped = [f"  {each.name}: {each.reason}" for each in found.skipped]
-    blocks = (best, _table(found), "What limits them:", *reasons, *(("Do not apply:", *skipped) if skipped else ()))
+    blocks: tuple[Table | str, ...] = (
+        best,
+        _table(found),
+        "What limits them:",
+        *reasons,
+        *(("Do not apply:", *skipped) if skipped else ()),
+    )
     return Page(title, blocks)
 
 
@@ -25,7 +31,7 @@ def _table(found: Comparison) -> Table:
         Column("schedule"),
         Column("algbw", right=True),
         Column("of the bound", percent, right=True),
-        Column("hops", right=True),
+        Column("sends", right=True),
         *(Column(size_name(size), "{:.4g}".format, right=True) for size in sizes),
     )
     rows = tuple((row.name, _short(row), row.share, row.height, *(p.algbw for p in row.times)) for row in found.rows)
@@ -51,7 +57,6 @@ def comparison_document(found: Comparison) -> dict[str, object]:
 
 
 def _row(row: Row) -> dict[str, object]:
-    length = {"steps": row.schedule.steps} if row.family == "steps" else {"height": row.height}
     return {
         "name": row.name,
         "family": row.family,
@@ -59,7 +64,7 @@ def _row(row: Row) -> dict[str, object]:
         "algbw_float": float(row.algbw),
         "share": float(row.share),
         "valid": True,
-        **length,
+        "steps" if row.family == "steps" else "height": row.height,
         "times": [_point(point) for point in row.times],
         "reason": row.reason,
     }
