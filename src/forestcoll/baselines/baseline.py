@@ -65,6 +65,11 @@ class Problem:
         """The boxes of the network."""
         return Boxes(self.topology, self.members)
 
+    @cached_property
+    def transposed_boxes(self) -> Boxes:
+        """The boxes of the network with every link reversed. Its exits are the reversed paths into boxes."""
+        return Boxes(self.topology.transposed(), self.members)
+
     def transposed(self) -> "Problem":
         """Return the problem on the network with every link reversed."""
         return Problem(self.topology.transposed(), self.demand)

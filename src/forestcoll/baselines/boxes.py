@@ -1,12 +1,13 @@
-"""A network seen as boxes: which compute nodes share a box, and over which links a box is left.
+"""A network seen as boxes: which compute nodes share a box, and over which paths a box is left.
 
 Compute nodes with the same attribute `box` are in one box. A switch is in a box if it has that attribute, or if all its
-neighbours are in the box. A *door* is a link that leaves the box, such as that of a NIC to the fabric.
+neighbours are in the box. An *exit* is a path out of the box, such as that over a NIC to the fabric.
 """
 
 from collections.abc import Mapping
 from functools import cached_property
 
+from forestcoll.baselines.routes import Path
 from forestcoll.topology import Topology
 
 
@@ -64,33 +65,32 @@ class Boxes:
             nodes.setdefault(box, set()).add(node)
         return {box: frozenset(each) for box, each in nodes.items()}
 
-    def door(self, node: int) -> tuple[int, int] | None:
-        """Return the link over which `node` leaves its box with the fewest hops, the widest; None if there is none."""
-        return self._doors.get(node)
+    def exits(self, node: int) -> tuple[Path, ...]:
+        """Return the paths with the fewest hops from `node` through switches to a node outside its box.
+
+        The paths over the widest links come first. There are none if only other members have links to the outside.
+        """
+        return self._exits.get(node, ())
 
     @cached_property
-    def _doors(self) -> Mapping[int, tuple[int, int]]:
-        """Search from each member through the switches of its box, one hop at a time."""
-        following: dict[int, list[tuple[int, int]]] = {}
+    def _exits(self) -> Mapping[int, tuple[Path, ...]]:
+        following: dict[int, list[int]] = {}
         for link in sorted(self._topology.links, key=lambda each: (-each.bandwidth, each.source, each.target)):
-            following.setdefault(link.source, []).append((link.source, link.target))
-        found = {}
-        for box in self.members:
-            for member in box:
-                door = self._search(member, following)
-                if door is not None:
-                    found[member] = door
-        return found
+            following.setdefault(link.source, []).append(link.target)
+        return {member: self._search(member, following) for box in self.members for member in box}
 
-    def _search(self, member: int, following: Mapping[int, list[tuple[int, int]]]) -> tuple[int, int] | None:
-        level, seen = [member], {member}
+    def _search(self, member: int, following: Mapping[int, list[int]]) -> tuple[Path, ...]:
+        """Search from `member` through the switches of its box, one hop at a time."""
+        level: list[Path] = [(member,)]
+        seen = {member}
         while level:
-            links = [link for node in level for link in following.get(node, [])]
-            for link in links:
-                if self.of.get(link[1]) != self.of[member]:
-                    return link
-            level = [
-                target for _, target in links if target not in seen and not self._topology.nodes[target].is_compute
-            ]
-            seen.update(level)
-        return None
+            paths = [(*path, target) for path in level for target in following.get(path[-1], [])]
+            outside = tuple(path for path in paths if self.of.get(path[-1]) != self.of[member])
+            if outside:
+                return outside
+            level = []
+            for path in paths:
+                if path[-1] not in seen and not self._topology.nodes[path[-1]].is_compute:
+                    seen.add(path[-1])
+                    level.append(path)
+        return ()

@@ -102,25 +102,29 @@ def forest(problem: Problem, trees: Iterable[LogicalTree]) -> Part:
     return _routes(problem, numbers), Phase(PhaseOp.BROADCAST, roots, shares, Rows.of(rows))
 
 
-def rings(problem: Problem, circles: Sequence[Sequence[Edge]]) -> Part:
-    """Return the trees of an allgather around rings: every shard goes around each ring in equal parts.
+Ring: TypeAlias = tuple[Fraction, list[Edge]]
+"""The part of the data that goes around a ring, and its sends, each from the receiver of the one before."""
+
+
+def rings(problem: Problem, all_rings: Sequence[Ring]) -> Part:
+    """Return the trees of an allgather around rings: every shard is divided among the rings.
 
     Args:
         problem: the problem.
-        circles: for each ring, its sends, each from the receiver of the one before; `around` makes them of an order.
+        all_rings: the rings; their parts add up to 1.
 
     Raises:
         DoesNotApplyError: a send has no route through switches.
     """
     members = len(problem.members)
     numbers: dict[Edge, int] = {}
-    of_hop = np.array([[numbers.setdefault(edge, len(numbers)) for edge in circle] for circle in circles], np.int32)
+    of_hop = np.array([[numbers.setdefault(edge, len(numbers)) for edge in sends] for _, sends in all_rings], np.int32)
     starting = (np.arange(members)[:, None] + np.arange(members - 1)) % members
     entries = of_hop[:, starting].reshape(-1)
-    trees = len(circles) * members
-    starts = row_starts(np.full(trees, members - 1, dtype=np.int64))
-    roots = tuple(edge[0] for circle in circles for edge in circle)
-    phase = Phase(PhaseOp.BROADCAST, roots, (problem.share / len(circles),) * trees, Rows(starts, entries))
+    starts = row_starts(np.full(len(all_rings) * members, members - 1, dtype=np.int64))
+    roots = tuple(edge[0] for _, sends in all_rings for edge in sends)
+    shares = tuple(problem.share * part for part, sends in all_rings for _ in sends)
+    phase = Phase(PhaseOp.BROADCAST, roots, shares, Rows(starts, entries))
     return _routes(problem, numbers), phase
 
 

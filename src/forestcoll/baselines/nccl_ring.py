@@ -2,7 +2,7 @@
 
 A ring enters each box at the GPU of a NIC and leaves it at another GPU of the same NIC, or at the GPU of the next NIC
 if each GPU has its own: so every NIC is entered once and left once. Inside a box, a switch allows any order. On direct
-links, orders are chosen so that rings share the links as evenly as possible. All rings carry equal parts.
+links, rings are chosen so that they share the links as well as possible. Rings over slower NICs carry less.
 
 Source: NCCL 2.30, `src/graph/search.cc`, `connect.cc` and `rings.cc`. This is the strongest form of the algorithm: NCCL
 may find fewer rings, and its protocols do not reach the full bandwidth.
@@ -11,15 +11,29 @@ Where it loses: a ring takes (N-1)/N of the data into every box, although (B-1)/
 8 GPUs, this is a factor of 15/8; for 16 boxes, 1.058.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
-from forestcoll.baselines.forests import around, rings, schedule_of
-from forestcoll.baselines.ring_orders import Order, closed_orders, open_orders
+from forestcoll.baselines.crossings import Crossings
+from forestcoll.baselines.forests import Ring, around, rings, schedule_of
+from forestcoll.baselines.ring_orders import Passage, closed_orders, passages
 from forestcoll.schedule.trees.value import TreeSchedule
 
-Ends = tuple[int, int]
-"""The node at which a ring enters a box, and the node at which it leaves the box."""
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A part of the data that goes through all boxes.
+
+    Attributes:
+        part: the part of the data.
+        passages: for each box, its passage through the box.
+    """
+
+    part: Fraction
+    passages: tuple[Passage, ...]
 
 
 def nccl_ring(problem: Problem) -> TreeSchedule:
@@ -30,38 +44,58 @@ def nccl_ring(problem: Problem) -> TreeSchedule:
     """
     if not problem.boxes.is_complete:
         raise DoesNotApplyError("some compute nodes are in no box; NCCL's rings need the attribute 'box'")
-    return schedule_of(problem, lambda each: rings(each, [around(order) for order in _rings(each)]))
+    return schedule_of(problem, lambda each: rings(each, _rings(each)))
 
 
-def _rings(problem: Problem) -> list[list[int]]:
+def _rings(problem: Problem) -> list[Ring]:
     boxes = problem.boxes.members
     if len(boxes) == 1:
-        return [list(order) for order in closed_orders(problem, boxes[0])]
-    return [[node for path in paths for node in path] for paths in channel_paths(problem)]
+        return [(part, around(order)) for part, order in closed_orders(problem, boxes[0])]
+    return [ring_of(problem, channel) for channel in channels(problem)]
 
 
-def channel_paths(problem: Problem) -> list[list[Order]]:
-    """Return the channels between boxes: for each channel, its path through each box, from the NIC where it enters.
+def ring_of(problem: Problem, channel: Channel) -> Ring:
+    """Return the ring of a channel: through each box, then over a NIC to the next."""
+    crossings, sends = Crossings(problem), []
+    for place, passage in enumerate(channel.passages):
+        following = channel.passages[(place + 1) % len(channel.passages)]
+        sends += [*pairwise(passage.order), crossings.join(passage.departure, following.arrival)]
+    return channel.part, sends
+
+
+def channels(problem: Problem) -> list[Channel]:
+    """Return the channels between boxes.
 
     Raises:
         DoesNotApplyError: as `nccl_ring`.
     """
-    ends = [_ends(problem, box) for box in problem.boxes.members]
-    channels = min(map(len, ends))
-    if not channels:
-        raise DoesNotApplyError("a box has no link to others")
-    by_box = [open_orders(problem, box, each[:channels]) for box, each in zip(problem.boxes.members, ends, strict=True)]
-    return [[paths[channel] for paths in by_box] for channel in range(channels)]
+    by_box = [passages(problem, box) for box in problem.boxes.members]
+    if len(by_box) % 2 == 0:
+        by_box = [_swapped(each) if place % 2 else each for place, each in enumerate(by_box)]
+    return list(_joined(by_box))
 
 
-def _ends(problem: Problem, box: Sequence[int]) -> list[Ends]:
-    """Return where the ring of each NIC of a box enters and leaves the box."""
-    backwards = problem.transposed().boxes
-    by_door: dict[Ends, list[int]] = {}
-    for node in box:
-        door = problem.boxes.door(node)
-        if door is not None and backwards.door(node) is not None:
-            by_door.setdefault(door, []).append(node)
-    first = [nodes[0] for nodes in by_door.values()]
-    following: Mapping[int, int] = dict(zip(first, (*first[1:], *first[:1]), strict=True))
-    return [(nodes[0], nodes[1] if len(nodes) > 1 else following[nodes[0]]) for nodes in by_door.values()]
+def _swapped(passages: list[Passage]) -> list[Passage]:
+    """Exchange passages that go in opposite directions between the same two NICs.
+
+    In every second box, a ring then enters by the NIC by which it left the box before, so it stays on one rail.
+    """
+    places = {(each.order[0], each.order[-1], each.part): place for place, each in enumerate(passages)}
+    opposite = [places.get((each.order[-1], each.order[0], each.part)) for each in passages]
+    if len(places) < len(passages) or None in opposite:
+        return passages
+    return [passages[place] for place in opposite if place is not None]
+
+
+def _joined(by_box: Sequence[Sequence[Passage]]) -> Iterator[Channel]:
+    """Join the passages of all boxes in their order, and split them where their parts differ."""
+    places = [0] * len(by_box)
+    left = [each[0].part for each in by_box]
+    while places[0] < len(by_box[0]):
+        part = min(left)
+        yield Channel(part, tuple(each[place] for each, place in zip(by_box, places, strict=True)))
+        for box, each in enumerate(by_box):
+            left[box] -= part
+            if not left[box]:
+                places[box] += 1
+                left[box] = each[places[box]].part if places[box] < len(each) else Fraction(0)

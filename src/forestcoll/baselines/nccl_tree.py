@@ -13,13 +13,13 @@ nearly all data twice.
 """
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.crossings import Crossings
 from forestcoll.baselines.forests import Edge, LogicalTree, forest, schedule_of
-from forestcoll.baselines.nccl_ring import channel_paths
+from forestcoll.baselines.nccl_ring import channels
 from forestcoll.schedule.trees.value import TreeSchedule
 
 Parents: TypeAlias = tuple[int | None, ...]
@@ -39,18 +39,18 @@ def _trees(problem: Problem) -> Iterator[LogicalTree]:
     boxes = len(problem.boxes.members)
     if boxes < 2:
         raise DoesNotApplyError("NCCL uses its tree only between boxes, and there is one box")
-    channels = channel_paths(problem)
-    share = Fraction(1, 2 * len(channels))
-    for paths in channels:
+    crossings = Crossings(problem)
+    for channel in channels(problem):
+        paths = [passage.order for passage in channel.passages]
         for parents in (binary_tree(boxes), mirrored_tree(boxes)):
             edges: list[Edge] = []
             for box in _downwards(parents):
-                edges += _from_parent(parents, paths, box)
+                edges += (crossings.edge(*each) for each in _from_parent(parents, paths, box))
                 edges += pairwise(paths[box])
-            yield LogicalTree(paths[parents.index(None)][0], share, tuple(edges))
+            yield LogicalTree(paths[parents.index(None)][0], channel.part / 2, tuple(edges))
 
 
-def _from_parent(parents: Parents, paths: Sequence[Sequence[int]], box: int) -> list[Edge]:
+def _from_parent(parents: Parents, paths: Sequence[Sequence[int]], box: int) -> list[tuple[int, int]]:
     """Return the edge into a box: from the second GPU of the parent for its first child, else from the first."""
     parent = parents[box]
     if parent is None:

@@ -1,65 +1,176 @@
-"""Orders of the members of a box for rings: closed ones for a single box, and open ones between given ends.
+"""Orders of the members of a box for rings: closed ones for a single box, and open ones between NICs.
 
-On a full mesh with an even number of members, the open orders are the rows of a row-complete Latin square, which use
-each link once. On other direct links, orders are searched with a limit, and each search prefers links that earlier
-orders have used least.
+On switches, any order loads the links of a member in the same way, so there is one ring for each NIC, in proportion to
+their bandwidths. On a full mesh with an even number of members, the open orders are the rows of a row-complete Latin
+square, which use each link once. On other direct links, rings are packed (`ring_packing`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import TypeAlias
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
-from forestcoll.baselines.routes import Routes
-
-Order = tuple[int, ...]
-
-MOST_STEPS = 100_000
-"""The most steps of the search for one order."""
+from forestcoll.baselines.ring_packing import Hops, Links, Order, packed_rings
+from forestcoll.baselines.routes import Path, Routes
 
 
-def closed_orders(problem: Problem, box: Sequence[int]) -> list[Order]:
-    """Return orders of a single box whose last member sends to the first.
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of the data on its way through a box.
 
-    A switch needs one order. On direct links, there are as many orders as a member has links, so that all can be used.
+    Attributes:
+        part: the part of the data; all passages through a box add up to 1.
+        order: the members of the box.
+        arrival: the path from outside the box to the first of them.
+        departure: the path from the last of them to outside the box.
+    """
+
+    part: Fraction
+    order: Order
+    arrival: Path
+    departure: Path
+
+
+def closed_orders(problem: Problem, box: Sequence[int]) -> list[tuple[Fraction, Order]]:
+    """Return orders of a single box whose last member sends to the first, each with its part of the data.
 
     Raises:
         DoesNotApplyError: no order was found.
     """
-    hops = _Hops(problem, box)
-    count = 1 if hops.cross_switches else max(len(hops.next[node]) for node in box)
-    found = [order for order in (hops.search(box[0], None) for _ in range(count)) if order is not None]
+    inside = _Inside(problem, box)
+    if inside.crosses_switches:
+        return [(Fraction(1), tuple(box))]
+    found = packed_rings(box, inside.hops({}, {}))
     if not found:
         raise DoesNotApplyError("no ring through all compute nodes of the box was found")
     return found
 
 
-def open_orders(problem: Problem, box: Sequence[int], ends: Sequence[tuple[int, int]]) -> list[Order]:
-    """Return an order of the box from the first to the second of each of `ends`.
+def passages(problem: Problem, box: Sequence[int]) -> list[Passage]:
+    """Return the passages of the data through a box, in the order of NICs.
 
     Raises:
-        DoesNotApplyError: no order was found for some ends.
+        DoesNotApplyError: the box has no NIC, or no order between its NICs was found.
     """
-    hops = _Hops(problem, box)
-    if len(box) == 1:
-        return [tuple(box)] * len(ends)
-    if hops.cross_switches:
-        return [_through_switch(box, *each) for each in ends]
-    if hops.are_mesh and len(box) % 2 == 0 and len(ends) == len(box):
-        return _latin_rows(box)
-    found = []
-    for entry, leaving in ends:
-        order = hops.search(entry, leaving)
-        if order is None:
-            raise DoesNotApplyError("no path through all compute nodes of a box was found between two of its NICs")
-        found.append(order)
-    return found
+    doors = _doors(problem, box)
+    if not doors:
+        raise DoesNotApplyError("a box has no link to others")
+    inside = _Inside(problem, box)
+    if len(box) == 1 or inside.crosses_switches:
+        return _one_for_each_nic(problem, box, doors)
+    own = _own_doors(box, doors)
+    if inside.is_mesh and len(box) % 2 == 0 and len(own) == len(box) and len(_bandwidths(problem, doors)) == 1:
+        part, rows = Fraction(1, len(box)), _latin_rows(box)
+        return [Passage(part, row, own[row[0]].arrival, own[row[-1]].departure) for row in rows]
+    arrivals = {member: _links(door.arrival) for member, door in own.items()}
+    departures = {member: _links(door.departure) for member, door in own.items()}
+    found = packed_rings(box, inside.hops(arrivals, departures))
+    if not found:
+        raise DoesNotApplyError("no path through all compute nodes of a box was found between two of its NICs")
+    return [Passage(part, order, own[order[0]].arrival, own[order[-1]].departure) for part, order in found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """A NIC as one member uses it: the path from outside to the member, and the path from the member to outside."""
+
+    arrival: Path
+    departure: Path
+
+
+_Nic: TypeAlias = Mapping[int, _Door]
+"""The members that can use a NIC in both directions."""
+
+
+def _doors(problem: Problem, box: Sequence[int]) -> list[_Nic]:
+    """Return the NICs of a box."""
+    found: dict[tuple[int, int], dict[int, _Door]] = {}
+    for member in box:
+        arrivals = {path[-2:]: path[::-1] for path in problem.transposed_boxes.exits(member)}
+        for path in problem.boxes.exits(member):
+            nic = path[-2], path[-1]
+            if nic in arrivals:
+                found.setdefault(nic, {})[member] = _Door(arrivals[nic], path)
+    return list(found.values())
+
+
+def _own_doors(box: Sequence[int], doors: Sequence[_Nic]) -> dict[int, _Door]:
+    """Return for each member with a NIC one that it uses; members with the same NICs use different ones."""
+    own = {}
+    for place, member in enumerate(box):
+        usable = [nic[member] for nic in doors if member in nic]
+        if usable:
+            own[member] = usable[place % len(usable)]
+    return own
+
+
+def _one_for_each_nic(problem: Problem, box: Sequence[int], doors: Sequence[_Nic]) -> list[Passage]:
+    """Return a passage for each NIC, in proportion to the bandwidths of the NICs.
+
+    A ring leaves by the NIC by which it enters if another member can use it. Otherwise NICs are taken in pairs, and two
+    rings enter and leave by a pair in opposite directions. If their number is odd, each leaves by the next NIC.
+    """
+    routes = problem.routes
+    ends = _ends(box, doors)
+    widths = [min(routes.width(entry.arrival), routes.width(leaving.departure)) for entry, leaving in ends]
+    return [
+        Passage(
+            width / sum(widths),
+            _through_switch(box, entry.arrival[-1], leaving.departure[0]),
+            entry.arrival,
+            leaving.departure,
+        )
+        for width, (entry, leaving) in zip(widths, ends, strict=True)
+    ]
+
+
+def _ends(box: Sequence[int], doors: Sequence[_Nic]) -> list[tuple[_Door, _Door]]:
+    """Return for each NIC the doors by which its ring enters and leaves the box."""
+    alone = [next(iter(nic.values())) for nic in doors if len(nic) == 1]
+    seen: Counter[frozenset[int]] = Counter()
+    ends, place = [], 0
+    for nic in doors:
+        members = list(nic)
+        number, seen[frozenset(members)] = seen[frozenset(members)], seen[frozenset(members)] + 1
+        if len(members) > 1:
+            entry, leaving = members[number % len(members)], members[(number + 1) % len(members)]
+            ends.append((nic[entry], nic[leaving]))
+        else:
+            ends.append((alone[place], alone[place] if len(box) == 1 else _partner(alone, place)))
+            place += 1
+    return ends
+
+
+def _partner(alone: Sequence[_Door], place: int) -> _Door:
+    """Return the door by which a ring leaves that enters by a NIC of one member."""
+    paired = alone[place ^ 1] if len(alone) % 2 == 0 else alone[(place + 1) % len(alone)]
+    around = (paired, *alone[place + 1 :], *alone[:place])
+    for door in around:
+        if door.departure[0] != alone[place].departure[0]:
+            return door
+    raise DoesNotApplyError("a box has NICs at one compute node only, so a ring cannot enter and leave it")
+
+
+def _bandwidths(problem: Problem, doors: Sequence[_Nic]) -> set[Fraction]:
+    paths = (path for nic in doors for door in nic.values() for path in (door.arrival, door.departure))
+    return {problem.routes.width(path) for path in paths}
+
+
+def _links(path: Path) -> Links:
+    return tuple(pairwise(path))
 
 
 def _through_switch(box: Sequence[int], entry: int, leaving: int) -> Order:
-    """Return the members in cyclic order, downwards from `entry`, with `leaving` as the last."""
+    """Return the members in cyclic order from `entry`, with `leaving` as the last.
+
+    The order is downwards, or upwards if `leaving` is just before `entry`. So the second members are distinct, too.
+    """
     place = box.index(entry)
-    around = [*box[place::-1], *box[:place:-1]]
+    is_before = leaving == box[place - 1] and len(box) > 2
+    around = [*box[place:], *box[:place]] if is_before else [*box[place::-1], *box[:place:-1]]
     return (*(node for node in around if node != leaving), leaving)
 
 
@@ -70,63 +181,27 @@ def _latin_rows(box: Sequence[int]) -> list[Order]:
     return [tuple(box[(row + step) % size] for step in zigzag) for row in range(size)]
 
 
-class _Hops:
-    """The hops between members of a box over its own links, and how much earlier orders use them."""
+class _Inside:
+    """The routes between the members of a box over its own links.
+
+    Attributes:
+        crosses_switches: whether all routes are through switches.
+        is_mesh: whether every member has a route to every other.
+    """
 
     def __init__(self, problem: Problem, box: Sequence[int]) -> None:
-        routes = Routes(problem.topology, _usable(problem, box))
-        widths = {(link.source, link.target): link.bandwidth for link in problem.topology.links}
-        self.next: dict[int, list[int]] = {node: [] for node in box}
-        self._width: dict[tuple[int, int], Fraction] = {}
-        self._used: dict[tuple[int, int], int] = {}
-        self.cross_switches = True
-        for node in box:
-            for target in box:
-                route = routes.find(node, target) if node != target else None
-                self.cross_switches &= node == target or (route is not None and len(route) > 2)
-                if route is not None:
-                    self.next[node].append(target)
-                    self._width[node, target] = min(widths[hop] for hop in pairwise(route))
-        self.are_mesh = all(len(each) == len(box) - 1 for each in self.next.values())
+        nodes = problem.topology.nodes
+        usable = {node for node in problem.boxes.inside(box[0]) if node in box or not nodes[node].is_compute}
+        found = Routes(problem.topology, usable)
+        pairs = ((one, other) for one in box for other in box if one != other)
+        routes = {pair: route for pair in pairs if (route := found.find(*pair)) is not None}
+        self.is_mesh = len(routes) == len(box) * (len(box) - 1)
+        self.crosses_switches = self.is_mesh and all(len(route) > 2 for route in routes.values())
+        self._routes = {pair: _links(route) for pair, route in routes.items()}
+        self._bandwidths = found.bandwidths
 
-    def search(self, first: int, last: int | None) -> Order | None:
-        """Return an order of all members from `first` to `last`, or back to `first` if `last` is None."""
-        order = next(self._extend([first], last, _limit(MOST_STEPS)), None)
-        if order is None:
-            return None
-        for hop in zip(order, order[1:] if last is not None else (*order[1:], first), strict=False):
-            self._used[hop] = self._used.get(hop, 0) + 1
-        return order
-
-    def _extend(self, path: list[int], last: int | None, may_go_on: Callable[[], bool]) -> Iterator[Order]:
-        if len(path) == len(self.next):
-            if last is None and path[0] not in self.next[path[-1]]:
-                return
-            yield tuple(path)
-            return
-        for node in sorted(self.next[path[-1]], key=lambda each: self._price(path[-1], each)):
-            is_early = node == last and len(path) + 1 < len(self.next)
-            if node in path or is_early or not may_go_on():
-                continue
-            path.append(node)
-            yield from self._extend(path, last, may_go_on)
-            path.pop()
-
-    def _price(self, source: int, target: int) -> tuple[Fraction, int]:
-        """Return the use of a hop after one more order, per bandwidth."""
-        return (self._used.get((source, target), 0) + 1) / self._width[source, target], target
-
-
-def _usable(problem: Problem, box: Sequence[int]) -> set[int]:
-    nodes = problem.topology.nodes
-    return {each for each in problem.boxes.inside(box[0]) if each in box or not nodes[each].is_compute}
-
-
-def _limit(most: int) -> Callable[[], bool]:
-    left = [most]
-
-    def may_go_on() -> bool:
-        left[0] -= 1
-        return left[0] >= 0
-
-    return may_go_on
+    def hops(self, arrivals: Mapping[int, Links], departures: Mapping[int, Links]) -> Hops:
+        """Return the sends for a packing of rings between these ends."""
+        paths = (*self._routes.values(), *arrivals.values(), *departures.values())
+        bandwidths = {link: self._bandwidths[link] for path in paths for link in path}
+        return Hops(self._routes, arrivals, departures, bandwidths)

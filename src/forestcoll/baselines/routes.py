@@ -6,6 +6,7 @@ its links. Among equally wide paths, the one with lower node numbers is chosen, 
 
 from collections.abc import Collection, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
 from forestcoll.topology import Topology
@@ -23,6 +24,9 @@ class Routes:
     Args:
         topology: the network.
         within: the nodes that routes may visit; None for all.
+
+    Attributes:
+        bandwidths: the bandwidth of each link, by its ends.
     """
 
     def __init__(self, topology: Topology, within: Collection[int] | None = None) -> None:
@@ -32,11 +36,16 @@ class Routes:
         for link in topology.links:
             if link.source in allowed and link.target in allowed:
                 self._next[link.source].append((link.target, link.bandwidth))
+        self.bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
         self._from: dict[int, Mapping[int, Path]] = {}
 
     def find(self, source: int, target: int) -> Path | None:
         """Return the nodes of the route, with both ends; None if only paths through compute nodes exist."""
         return self.from_node(source).get(target)
+
+    def width(self, path: Path) -> Fraction:
+        """Return the least bandwidth of the links of a path."""
+        return min(self.bandwidths[hop] for hop in pairwise(path))
 
     def from_node(self, source: int) -> Mapping[int, Path]:
         """Return the route from `source` to each node that can be reached through switches."""

@@ -7,6 +7,7 @@ from forestcoll.baselines.blink import blink, blink_switch
 from forestcoll.baselines.multitree import Rule, multitree
 from forestcoll.baselines.nccl_ring import nccl_ring
 from forestcoll.baselines.nccl_tree import nccl_tree
+from forestcoll.baselines.rccl_ring import rccl_ring
 from forestcoll.baselines.two_level import two_level
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, did_you_mean, shown
@@ -16,6 +17,7 @@ _UNROOTED = frozenset({Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collecti
 
 BASELINES: tuple[Baseline, ...] = (
     Baseline("nccl-ring", Family.TREES, _UNROOTED, nccl_ring),
+    Baseline("rccl-ring", Family.TREES, _UNROOTED, rccl_ring),
     Baseline("nccl-tree", Family.TREES, _ALLREDUCE, nccl_tree),
     Baseline("two-level", Family.TREES, _UNROOTED, two_level),
     Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.crossings import Crossings
 from forestcoll.baselines.forests import Edge, LogicalTree, forest, schedule_of
 from forestcoll.baselines.spreading import Spreading, Weighted
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -34,8 +35,7 @@ def _trees(problem: Problem) -> Iterator[LogicalTree]:
     if not boxes.is_complete:
         raise DoesNotApplyError("some compute nodes are in no box; two levels need the attribute 'box'")
     spreading = Spreading(problem)
-    arrivals = problem.transposed().boxes
-    crossings = _Crossings(problem, {node for box in boxes.members for node in box if arrivals.door(node) is not None})
+    crossings = _Crossings(problem)
     for box in boxes.members:
         for root in box:
             others = (other for other in boxes.members if other is not box)
@@ -47,28 +47,30 @@ def _trees(problem: Problem) -> Iterator[LogicalTree]:
 def _spread(crossings: Sequence[Edge], spreading: Spreading) -> Weighted:
     """Return the trees that cross to a box by `crossings`, in equal parts, and spread in it."""
     return tuple(
-        (weight / len(crossings), ((sender, entry), *edges))
-        for sender, entry in crossings
-        for weight, edges in spreading.trees(entry)
+        (weight / len(crossings), (crossing, *edges))
+        for crossing in crossings
+        for weight, edges in spreading.trees(crossing[-1])
     )
 
 
 class _Crossings:
-    """The pairs of compute nodes over which data crosses from box to box."""
+    """The sends with which data crosses from box to box."""
 
-    def __init__(self, problem: Problem, entries: set[int]) -> None:
-        self._boxes, self._entries = problem.boxes, entries
+    def __init__(self, problem: Problem) -> None:
+        self._crossings = Crossings(problem)
 
     def between(self, root: int, box: Sequence[int], other: Sequence[int]) -> list[Edge]:
-        """Return the pairs over which the data of `root` crosses to `other`, in equal parts."""
-        exits = [root] if self._boxes.door(root) else [node for node in box if self._boxes.door(node)]
-        entries = [node for node in other if node in self._entries]
+        """Return the sends over which the data of `root` crosses to `other`, in equal parts."""
+        departures, arrivals = self._crossings.departures, self._crossings.arrivals
+        exits = [root] if root in departures else [node for node in box if node in departures]
+        entries = [node for node in other if node in arrivals]
         if not exits or not entries:
             raise DoesNotApplyError("a box has no link to others")
-        return [pair for leaving in exits for pair in self._rail(leaving, box.index(leaving), other, entries)]
+        pairs = [pair for leaving in exits for pair in self._rail(leaving, box.index(leaving), other, entries)]
+        return [self._crossings.edge(*pair) for pair in pairs]
 
     @staticmethod
-    def _rail(leaving: int, place: int, other: Sequence[int], entries: Sequence[int]) -> list[Edge]:
+    def _rail(leaving: int, place: int, other: Sequence[int], entries: Sequence[int]) -> list[tuple[int, int]]:
         """Return the pair with the peer of `leaving`; if the peer has no NIC, the pairs with all entries."""
         if place < len(other) and other[place] in entries:
             return [(leaving, other[place])]
