@@ -11,7 +11,7 @@ from forestcoll.baselines.routes import Routes
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.request import Demand
-from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology
 
 
@@ -76,6 +76,19 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Overhead:
+    """Data that an algorithm sends in addition to the sends of its schedule.
+
+    Attributes:
+        algbw: returns the algbw with this data, for a problem and the schedule.
+        note: what the data is, as a sentence without a period.
+    """
+
+    algbw: Callable[[Problem, TreeSchedule], Fraction]
+    note: str
+
+
+@dataclass(frozen=True)
 class Baseline:
     """An algorithm that other libraries use.
 
@@ -85,9 +98,11 @@ class Baseline:
         collectives: the collectives that it is used for.
         make: returns its schedule for a problem. The schedule is not verified yet. Raises `DoesNotApplyError` where
             the algorithm has no meaning.
+        overhead: data that the algorithm sends and the schedule does not; None if the schedule has all sends.
     """
 
     name: str
     family: Family
     collectives: frozenset[Collective]
-    make: Callable[[Problem], Schedule]
+    make: Callable[[Problem], TreeSchedule]
+    overhead: Overhead | None = None

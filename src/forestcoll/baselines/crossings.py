@@ -20,9 +20,12 @@ class Crossings:
         self._problem = problem
 
     def edge(self, source: int, target: int) -> Edge:
-        """Return the send from a member to a member of another box, over the own NICs of both if they have some."""
+        """Return the send from a member to another, over the own NICs of both if they are in different boxes."""
+        boxes = self._problem.boxes
         departure, arrival = self.departures.get(source), self.arrivals.get(target)
-        return (source, target) if departure is None or arrival is None else self.join(departure, arrival)
+        if departure is None or arrival is None or boxes.of[source] == boxes.of[target]:
+            return source, target
+        return self.join(departure, arrival)
 
     def join(self, departure: Path, arrival: Path) -> Edge:
         """Return the send along `departure` out of a box and along `arrival` into another box."""

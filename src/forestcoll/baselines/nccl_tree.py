@@ -44,7 +44,7 @@ def _trees(problem: Problem) -> Iterator[LogicalTree]:
         paths = [passage.order for passage in channel.passages]
         for parents in (binary_tree(boxes), mirrored_tree(boxes)):
             edges: list[Edge] = []
-            for box in _downwards(parents):
+            for box in numbers_downwards(parents):
                 edges += (crossings.edge(*each) for each in _from_parent(parents, paths, box))
                 edges += pairwise(paths[box])
             yield LogicalTree(paths[parents.index(None)][0], channel.part / 2, tuple(edges))
@@ -84,7 +84,7 @@ def mirrored_tree(size: int) -> Parents:
     return tuple(parents)
 
 
-def _downwards(parents: Parents) -> list[int]:
+def numbers_downwards(parents: Parents) -> list[int]:
     """Return the numbers of a tree, each after its parent."""
     order = [parents.index(None)]
     for number in order:

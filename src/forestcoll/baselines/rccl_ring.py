@@ -49,6 +49,10 @@ _MI300X_BOXES = """
 """
 """Model 81."""
 
+_MI250_LINKS = {pair: Fraction(count) for pair, count in FABRIC_LINKS.items()}
+
+_MI300X_LINKS = dict.fromkeys(combinations(range(8), 2), Fraction(1))
+
 
 def rccl_ring(problem: Problem) -> TreeSchedule:
     """Return the rings of RCCL for a problem.
@@ -77,9 +81,9 @@ def _rings(problem: Problem) -> list[Ring]:
 def _orders(problem: Problem, box: Sequence[int], *, alone: bool) -> list[tuple[int, ...]]:
     """Return the orders of the model that a box is like."""
     counts = _counts(problem, box)
-    if len(box) == 16 and counts == FABRIC_LINKS:
+    if len(box) == 16 and counts == _MI250_LINKS:
         text, mask = (_MI250_ONE_BOX if alone else _MI250_BOXES), 4
-    elif len(box) == 8 and counts == dict.fromkeys(combinations(range(8), 2), 1):
+    elif len(box) == 8 and counts == _MI300X_LINKS:
         text, mask = (_MI300X_ONE_BOX if alone else _MI300X_BOXES), 0
     else:
         raise DoesNotApplyError(

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 
-from forestcoll.baselines.baseline import Baseline, Family
+from forestcoll.baselines.baseline import Baseline, Family, Overhead
 from forestcoll.baselines.blink import blink, blink_switch
+from forestcoll.baselines.direct import direct
 from forestcoll.baselines.multitree import Rule, multitree
 from forestcoll.baselines.nccl_ring import nccl_ring
 from forestcoll.baselines.nccl_tree import nccl_tree
+from forestcoll.baselines.nvls import algbw_with_own_data, nvls, nvls_tree
 from forestcoll.baselines.rccl_ring import rccl_ring
 from forestcoll.baselines.two_level import two_level
 from forestcoll.collective import Collective
@@ -15,11 +17,16 @@ from forestcoll.errors import InputError, did_you_mean, shown
 _ALLREDUCE = frozenset({Collective.ALLREDUCE})
 _UNROOTED = frozenset({Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE})
 
+_OWN_DATA = Overhead(algbw_with_own_data, "the algbw counts that each GPU's own data passes the switch, too")
+
 BASELINES: tuple[Baseline, ...] = (
     Baseline("nccl-ring", Family.TREES, _UNROOTED, nccl_ring),
     Baseline("rccl-ring", Family.TREES, _UNROOTED, rccl_ring),
     Baseline("nccl-tree", Family.TREES, _ALLREDUCE, nccl_tree),
+    Baseline("nvls", Family.TREES, _UNROOTED, nvls, _OWN_DATA),
+    Baseline("nvls-tree", Family.TREES, _ALLREDUCE, nvls_tree, _OWN_DATA),
     Baseline("two-level", Family.TREES, _UNROOTED, two_level),
+    Baseline("direct", Family.TREES, _UNROOTED, direct),
     Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),
     Baseline("multitree-remaining", Family.TREES, _UNROOTED, multitree(Rule.REMAINING)),
     Baseline("multitree-source", Family.TREES, _UNROOTED, multitree(Rule.SOURCE)),

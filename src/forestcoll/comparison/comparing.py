@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
@@ -17,7 +18,7 @@ from forestcoll.request import Demand, Request
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shapes import shape_of
 from forestcoll.schedule.trees.shape import TreeShape
-from forestcoll.simulation import Costs, simulate
+from forestcoll.simulation import Costs, Point, simulate
 from forestcoll.solver.generate import schedule_of
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import NodeId, Topology, TopologyLike
@@ -83,7 +84,12 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
             skipped.append(Skipped(baseline.name, f"not an algorithm for {demand.collective.with_article}"))
             continue
         try:
-            rows.add(baseline.name, baseline.make(problem))
+            schedule = baseline.make(problem)
+            overhead = baseline.overhead
+            if overhead is None:
+                rows.add(baseline.name, schedule)
+            else:
+                rows.add(baseline.name, schedule, overhead.algbw(problem, schedule), overhead.note)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
     for file in against:
@@ -121,9 +127,14 @@ class _Rows:
         self._topology, self._demand, self._bound, self._sizes, self._costs = topology, demand, bound, sizes, costs
         self._rows: list[Row] = []
 
-    def add(self, name: str, schedule: Schedule) -> None:
-        """Verify a schedule, and add its row."""
-        algbw = certified(verify(schedule)).algbw or Fraction(0)
+    def add(self, name: str, schedule: Schedule, algbw: Fraction | None = None, note: str = "") -> None:
+        """Verify a schedule, and add its row.
+
+        If the algorithm sends more data than the schedule has, `algbw` counts it, and `note` says what it is.
+        """
+        achieved = certified(verify(schedule)).algbw or Fraction(0)
+        algbw = algbw or achieved
+        reason = reason_for(schedule, algbw, self._bound, self._demand)
         self._rows.append(
             Row(
                 name=name,
@@ -132,9 +143,17 @@ class _Rows:
                 algbw=algbw,
                 share=algbw / self._bound.algbw,
                 height=_height(schedule),
-                times=simulate(schedule, self._sizes, self._costs),
-                reason=reason_for(schedule, algbw, self._bound, self._demand),
+                times=self._times(schedule, achieved / algbw),
+                reason=f"{reason}; {note}" if note else reason,
             )
+        )
+
+    def _times(self, schedule: Schedule, factor: Fraction) -> tuple[Point, ...]:
+        """Simulate a schedule with `factor` times the data of each size."""
+        points = simulate(schedule, [round(size * factor) for size in self._sizes], self._costs)
+        return tuple(
+            replace(point, size=size, algbw=point.algbw / float(factor), busbw=point.busbw / float(factor))
+            for size, point in zip(self._sizes, points, strict=True)
         )
 
     def comparison(self, skipped: Sequence[Skipped]) -> Comparison:
