@@ -12,7 +12,7 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.request import Demand
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.topology import Topology
+from forestcoll.topology import NodeId, Topology
 
 
 class DoesNotApplyError(InputError):
@@ -49,6 +49,11 @@ class Problem:
     def members(self) -> tuple[int, ...]:
         """The numbers of the compute nodes that take part, in ascending order."""
         return self.demand.members(self.topology)
+
+    @cached_property
+    def ranks_by_id(self) -> list[NodeId] | None:
+        """The ids of the compute nodes that take part; None if all do."""
+        return None if self.demand.ranks is None else self.topology.ids(self.demand.ranks)
 
     @cached_property
     def share(self) -> Fraction:

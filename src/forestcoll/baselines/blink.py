@@ -12,9 +12,12 @@ reduce and broadcast would be up to twice as fast, with one root too.
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
 from forestcoll.baselines.forests import joined_schedule
+from forestcoll.collective import Collective
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
+from forestcoll.topology.orbits import Orbits
+from forestcoll.topology.part import usable_part
 
 
 def blink(problem: Problem) -> TreeSchedule:
@@ -30,9 +33,26 @@ def blink(problem: Problem) -> TreeSchedule:
 
 def blink_switch(problem: Problem) -> TreeSchedule:
     """Return the schedule of Blink with its extension to switches."""
-    topology, ranks = problem.topology, problem.demand.ranks
-    names = [topology.nodes[member].id for member in problem.members]
-    algbws = [optimum(topology, "broadcast", root=name, ranks=ranks).algbw for name in names]
-    root = names[algbws.index(max(algbws))]
-    packings = [generate(topology, collective, root=root, ranks=ranks) for collective in ("reduce", "broadcast")]
+    root = problem.topology.nodes[fastest_root(problem)].id
+    packings = [
+        generate(problem.topology, collective, root=root, ranks=problem.ranks_by_id)
+        for collective in (Collective.REDUCE, Collective.BROADCAST)
+    ]
     return joined_schedule(problem, [(each.routes, each.phases[0]) for each in packings])
+
+
+def fastest_root(problem: Problem) -> int:
+    """Return the member with the fastest broadcast, the first of equal ones.
+
+    Members that a symmetry of the network maps to each other have the same broadcast, so one of each orbit is tried.
+    """
+    topology = problem.topology
+    part = usable_part(topology, problem.members)
+    roots = Orbits.of(part).first_compute(part)
+    if len(roots) == 1:
+        return roots[0]
+    algbws = [
+        optimum(topology, Collective.BROADCAST, root=topology.nodes[root].id, ranks=problem.ranks_by_id).algbw
+        for root in roots
+    ]
+    return roots[algbws.index(max(algbws))]

@@ -10,6 +10,7 @@ from forestcoll.baselines.nccl_ring import nccl_ring
 from forestcoll.baselines.nccl_tree import nccl_tree
 from forestcoll.baselines.nvls import algbw_with_own_data, nvls, nvls_tree
 from forestcoll.baselines.rccl_ring import rccl_ring
+from forestcoll.baselines.single_root import single_root
 from forestcoll.baselines.two_level import two_level
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, did_you_mean, shown
@@ -32,6 +33,7 @@ BASELINES: tuple[Baseline, ...] = (
     Baseline("multitree-source", Family.TREES, _UNROOTED, multitree(Rule.SOURCE)),
     Baseline("blink", Family.TREES, _ALLREDUCE, blink),
     Baseline("blink-switch", Family.TREES, _ALLREDUCE, blink_switch),
+    Baseline("single-root", Family.TREES, _ALLREDUCE, single_root),
 )
 """All baselines. A new one is a file in this folder and a line here."""
 
