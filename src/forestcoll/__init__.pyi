@@ -10,8 +10,14 @@ from .bounds.values import Bounds as Bounds
 from .bounds.values import CollectiveBound as CollectiveBound
 from .collective import Collective as Collective
 from .collective import PhaseOp as PhaseOp
+from .comparison import Comparison as Comparison
+from .comparison import compare as compare
 from .design.finder import Frontier as Frontier
+from .comparison import Comparison as Comparison
+from .comparison import compare as compare
 from .design.finder import TopologyFinder as TopologyFinder
+from .comparison import Comparison as Comparison
+from .comparison import compare as compare
 from .design.finder import find_topologies as find_topologies
 from .design.realisation import schedule_of as schedule_of
 from .design.realisation import topology_of as topology_of

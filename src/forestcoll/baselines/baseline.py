@@ -70,6 +70,11 @@ class Problem:
         """The boxes of the network."""
         return Boxes(self.topology, self.members)
 
+    def require_boxes(self) -> None:
+        """Raise `DoesNotApplyError` if a compute node that takes part is in no box."""
+        if not self.boxes.is_complete:
+            raise DoesNotApplyError("some compute nodes are in no box; the algorithm needs the node attribute 'box'")
+
     @cached_property
     def transposed_boxes(self) -> Boxes:
         """The boxes of the network with every link reversed. Its exits are the reversed paths into boxes."""

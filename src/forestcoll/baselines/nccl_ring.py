@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.baseline import Problem
 from forestcoll.baselines.crossings import Crossings
 from forestcoll.baselines.forests import Ring, around, rings, schedule_of
 from forestcoll.baselines.ring_orders import Passage, closed_orders, passages
@@ -42,8 +42,7 @@ def nccl_ring(problem: Problem) -> TreeSchedule:
     Raises:
         DoesNotApplyError: compute nodes have no boxes, a box has no link to others, or no ring through a box exists.
     """
-    if not problem.boxes.is_complete:
-        raise DoesNotApplyError("some compute nodes are in no box; NCCL's rings need the attribute 'box'")
+    problem.require_boxes()
     return schedule_of(problem, lambda each: rings(each, _rings(each)))
 
 

@@ -36,6 +36,7 @@ def nccl_tree(problem: Problem) -> TreeSchedule:
 
 
 def _trees(problem: Problem) -> Iterator[LogicalTree]:
+    problem.require_boxes()
     boxes = len(problem.boxes.members)
     if boxes < 2:
         raise DoesNotApplyError("NCCL uses its tree only between boxes, and there is one box")

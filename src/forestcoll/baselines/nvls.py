@@ -31,6 +31,7 @@ def nvls(problem: Problem) -> TreeSchedule:
     Raises:
         DoesNotApplyError: there are several boxes, or no switch of the box multicasts and aggregates.
     """
+    problem.require_boxes()
     if len(problem.boxes.members) > 1:
         raise DoesNotApplyError("NVLS works in one box; nvls-tree is its form for several boxes")
     return _schedule(problem, [(None,)])
@@ -42,6 +43,7 @@ def nvls_tree(problem: Problem) -> TreeSchedule:
     Raises:
         DoesNotApplyError: there is one box, a box has no switch that multicasts and aggregates, or the boxes differ.
     """
+    problem.require_boxes()
     boxes = problem.boxes.members
     if len(boxes) == 1:
         raise DoesNotApplyError("NVLSTree works between boxes, and there is one box")
@@ -58,8 +60,6 @@ def algbw_with_own_data(problem: Problem, schedule: TreeSchedule) -> Fraction:
 
 
 def _schedule(problem: Problem, shapes: Sequence[Parents]) -> TreeSchedule:
-    if not problem.boxes.is_complete:
-        raise DoesNotApplyError("some compute nodes are in no box; NVLS needs the attribute 'box'")
     return schedule_of(problem, lambda each: forest(each, _trees(each, shapes)))
 
 

@@ -60,8 +60,7 @@ def rccl_ring(problem: Problem) -> TreeSchedule:
     Raises:
         DoesNotApplyError: a box is not like those for which RCCL has fixed rings.
     """
-    if not problem.boxes.is_complete:
-        raise DoesNotApplyError("some compute nodes are in no box; RCCL's rings need the attribute 'box'")
+    problem.require_boxes()
     return schedule_of(problem, lambda each: rings(each, _rings(each)))
 
 

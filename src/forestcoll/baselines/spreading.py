@@ -28,6 +28,10 @@ class Spreading:
         self._by_shape: dict[object, TreeSchedule] = {}
         self._of_box: dict[int, dict[int, Weighted]] = {}
 
+    def is_direct(self, box: Sequence[int]) -> bool:
+        """Return whether each member of a box sends directly to all others."""
+        return all(edge[0] == root for root in box for _, edges in self.trees(root) for edge in edges)
+
     def trees(self, root: int) -> Weighted:
         """Return the trees from `root`."""
         box = self._problem.boxes.of[root]

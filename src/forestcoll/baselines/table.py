@@ -51,6 +51,6 @@ def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known)
-            raise InputError(f"there is no baseline {shown(name)}; {hint}there are {', '.join(known)}")
+            raise InputError(f"{shown(name)} is not the name of an algorithm; {hint}there are {', '.join(known)}")
         chosen.append(known[name])
     return tuple(chosen)

@@ -32,9 +32,10 @@ def two_level(problem: Problem) -> TreeSchedule:
 
 def _trees(problem: Problem) -> Iterator[LogicalTree]:
     boxes = problem.boxes
-    if not boxes.is_complete:
-        raise DoesNotApplyError("some compute nodes are in no box; two levels need the attribute 'box'")
+    problem.require_boxes()
     spreading = Spreading(problem)
+    if len(boxes.members) == 1 and not spreading.is_direct(boxes.members[0]):
+        raise DoesNotApplyError("there is one box, and direct sends are not the best way to spread data in it")
     crossings = _Crossings(problem)
     for box in boxes.members:
         for root in box:

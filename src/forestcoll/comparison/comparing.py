@@ -8,7 +8,7 @@ from fractions import Fraction
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
 from forestcoll.baselines.table import baselines_named
 from forestcoll.collective import Collective
-from forestcoll.comparison.reasons import reason_for
+from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.errors import InputError
 from forestcoll.progress import SILENT, Progress
@@ -22,8 +22,12 @@ from forestcoll.simulation import Costs, Point, simulate
 from forestcoll.solver.generate import schedule_of
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.units import has_known_size
 from forestcoll.verification import certified, verify
 from forestcoll.verification.reading import read_verified
+
+OWN = "forestcoll"
+"""The name of the row with the schedule of `generate`. This row is always there."""
 
 SIZES = (2**20, 2**24, 2**27, 2**30)
 """The sizes of M in bytes for which times are simulated by default."""
@@ -48,8 +52,9 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
         topology: as for `optimum`.
         collective: an allgather, a reduce-scatter or an allreduce.
         ranks: as for `optimum`.
-        sizes: the sizes of M for which times are simulated, in bytes.
-        baselines: the names of the algorithms; all that apply if None.
+        sizes: the sizes of M for which times are simulated, in bytes; none are if the size in bytes of the network's
+            bandwidth unit is not known.
+        baselines: the names of the algorithms; all that apply if None. The optimum is always compared.
         against: files with schedules of the same collective on the same network.
         costs: the costs of a send for the simulation.
         progress: receives the stages of the work.
@@ -66,7 +71,7 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
         >>> [(row.name, str(row.algbw)) for row in found.rows]
         [('forestcoll', '1040/3'), ('two-level', '2400/7'), ('nccl-ring', '640/3')]
     """
-    chosen = baselines_named(baselines)
+    chosen = baselines_named(None if baselines is None else [name for name in baselines if name != OWN])
     solution = solve(topology, Request.of(collective, ranks), progress=progress)
     best = solution.optimum
     demand = best.demand
@@ -76,7 +81,7 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
             "reduce-scatter or an allreduce"
         )
     rows = _Rows(best.topology, demand, best.bound, tuple(sizes), costs)
-    rows.add("forestcoll", schedule_of(solution, progress=progress))
+    rows.add(OWN, schedule_of(solution, progress=progress))
     problem, skipped = Problem(best.topology, demand), []
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
@@ -124,7 +129,8 @@ class _Rows:
     def __init__(
         self, topology: Topology, demand: Demand, bound: Bound, sizes: tuple[int, ...], costs: Costs | None
     ) -> None:
-        self._topology, self._demand, self._bound, self._sizes, self._costs = topology, demand, bound, sizes, costs
+        self._topology, self._demand, self._bound, self._costs = topology, demand, bound, costs
+        self._sizes = sizes if has_known_size(topology.bandwidth_unit) else ()
         self._rows: list[Row] = []
 
     def add(self, name: str, schedule: Schedule, algbw: Fraction | None = None, note: str = "") -> None:
@@ -135,6 +141,8 @@ class _Rows:
         achieved = certified(verify(schedule)).algbw or Fraction(0)
         algbw = algbw or achieved
         reason = reason_for(schedule, algbw, self._bound, self._demand)
+        if name == OWN and reason == TIE:
+            reason = "it reaches the bound, so no schedule is faster"
         self._rows.append(
             Row(
                 name=name,
@@ -150,6 +158,8 @@ class _Rows:
 
     def _times(self, schedule: Schedule, factor: Fraction) -> tuple[Point, ...]:
         """Simulate a schedule with `factor` times the data of each size."""
+        if not self._sizes:
+            return ()
         points = simulate(schedule, [round(size * factor) for size in self._sizes], self._costs)
         return tuple(
             replace(point, size=size, algbw=point.algbw / float(factor), busbw=point.busbw / float(factor))
@@ -159,5 +169,4 @@ class _Rows:
     def comparison(self, skipped: Sequence[Skipped]) -> Comparison:
         """Return the comparison, with the fastest row first."""
         rows = tuple(sorted(self._rows, key=lambda row: -row.algbw))
-        best = max(row.algbw for row in rows)
-        return Comparison(self._topology, self._demand, best, self._bound, rows, tuple(skipped))
+        return Comparison(self._topology, self._demand, self._bound, rows, tuple(skipped))

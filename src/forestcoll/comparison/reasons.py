@@ -1,25 +1,32 @@
 """Why a schedule is slower than the optimum, in one sentence.
 
-If the schedule sends more data out of the cut that bounds the collective than it must, that is the reason. Otherwise
-its busiest links are elsewhere, and these are named with their use and that of the links of the cut.
+If more data enters a box than must, or leaves the cut that bounds the collective, that is the reason. After it, the
+sentence says which links are always busy, and how busy the others are.
 """
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-import numpy as np
-
+from forestcoll.baselines.boxes import Boxes
+from forestcoll.collective import Collective
+from forestcoll.comparison.link_loads import link_classes, link_loads
 from forestcoll.proof import Bound, CutProof
 from forestcoll.request import Demand
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.simulation.loads import Loads
-from forestcoll.simulation.simulate import loads_of
+from forestcoll.topology import Link, Topology
 
-_ROUNDING = 1 + 1e-9
-"""Loads are floats here; two loads with a smaller ratio are equal."""
+_MOST_CLASSES = 4
+"""The most classes of links that a sentence names."""
+
+TIE = "a tie: it reaches the bound, so no schedule is faster"
+"""The sentence for a schedule that reaches the bound."""
+
+_LARGEST = 10_000
+"""The greatest denominator of a fraction that is printed exactly."""
 
 
 def reason_for(schedule: Schedule, algbw: Fraction, bound: Bound, demand: Demand) -> str:
-    """Return the sentence for a schedule that `verify` accepts.
+    """Return the sentence for a schedule that `verify` accepts, without a period.
 
     Args:
         schedule: the schedule.
@@ -28,37 +35,71 @@ def reason_for(schedule: Schedule, algbw: Fraction, bound: Bound, demand: Demand
         demand: the collective and its parameters.
     """
     if algbw == bound.algbw:
-        return "a tie with the optimum: no schedule is faster"
-    loads = loads_of(schedule)
-    busiest = _busiest(loads)
+        return TIE
+    topology, loads = schedule.topology, link_loads(schedule)
+    boxes = Boxes(topology, demand.members(topology))
+    excess = _into_boxes(topology, boxes, loads, demand) or _over_cut(topology, loads, bound, demand)
+    return "; ".join((*excess, _busy(topology, boxes, loads)))
+
+
+def _into_boxes(topology: Topology, boxes: Boxes, loads: Sequence[Fraction], demand: Demand) -> list[str]:
+    """Say how much data enters the box with the greatest excess, if it is more than must enter."""
+    if len(boxes.members) < 2 or not boxes.is_complete:
+        return []
+    parts = dict(zip(demand.members(topology), demand.parts(topology), strict=True))
+    entering = dict.fromkeys(range(len(boxes.members)), Fraction(0))
+    places = {boxes.of[box[0]]: place for place, box in enumerate(boxes.members)}
+    for link, load in zip(topology.links, loads, strict=True):
+        place = places.get(boxes.of.get(_inner(link, demand), -1))
+        if place is not None and boxes.of.get(link.source) != boxes.of.get(link.target):
+            entering[place] += load
+    whole = Fraction(1)
+    needed = [
+        whole if demand.collective is Collective.ALLREDUCE else whole - sum(parts[node] for node in box)
+        for box in boxes.members
+    ]
+    worst = max(entering, key=lambda place: entering[place] / needed[place])
+    if entering[worst] <= needed[worst]:
+        return []
+    each = "each box" if len({*entering.values()}) == len({*needed}) == 1 else "a box"
+    verb = "leaves" if demand.collective is Collective.REDUCE_SCATTER else "enters"
+    times = f"{float(entering[worst] / needed[worst]):.3g}"
+    return [f"data {verb} {each} {times} times: {_amount(entering[worst])} where {_amount(needed[worst])} would do"]
+
+
+def _inner(link: Link, demand: Demand) -> int:
+    """Return the end of a link that is inside the box that data enters over it or, in a reduce-scatter, leaves."""
+    return link.source if demand.collective is Collective.REDUCE_SCATTER else link.target
+
+
+def _over_cut(topology: Topology, loads: Sequence[Fraction], bound: Bound, demand: Demand) -> list[str]:
+    """Say how much data leaves the bottleneck cut, if it is more than must leave."""
     if not isinstance(bound.proof, CutProof):
-        return busiest
-    topology, inside = schedule.topology, set(bound.proof.inside)
-    leaving = np.array([link.source in inside and link.target not in inside for link in topology.links])
-    sent, needed = float(loads.parts[leaving].sum()), bound.proof.must_leave(topology, demand)
-    if sent > float(needed) * _ROUNDING:
-        excess = f"{sent:.4g} M leaves the bottleneck cut, where {float(needed):.4g} M would do"
-        return f"{excess}; {busiest}"
-    used = sent / float(bound.proof.exit_bandwidth(topology) * max(_times(loads)))
-    return f"the links of the bottleneck cut are busy {used:.0%} of the time; {busiest}"
+        return []
+    inside = set(bound.proof.inside)
+    pairs = zip(topology.links, loads, strict=True)
+    leaving = sum((load for link, load in pairs if link.source in inside and link.target not in inside), Fraction(0))
+    needed = bound.proof.must_leave(topology, demand)
+    if leaving <= needed:
+        return []
+    return [f"{_amount(leaving)} leaves the bottleneck cut, where {_amount(needed)} would do"]
 
 
-def _times(loads: Loads) -> list[Fraction]:
-    """Return the time of each link for one unit of M."""
-    pairs = zip(loads.parts.tolist(), loads.topology.links, strict=True)
-    return [Fraction(part) / link.bandwidth for part, link in pairs]
+def _busy(topology: Topology, boxes: Boxes, loads: Sequence[Fraction]) -> str:
+    """Say how busy the busiest link of each class is."""
+    times = [load / link.bandwidth for load, link in zip(loads, topology.links, strict=True)]
+    classes = link_classes(topology, boxes).items()
+    busiest = sorted(((max(times[link] for link in links), name) for name, links in classes), key=lambda each: -each[0])
+    most = busiest[0][0]
+    named = list(_words(busiest, most))
+    rest = len(named) - _MOST_CLASSES
+    return ", ".join(named[:_MOST_CLASSES]) + (f", {rest} other classes less" if rest > 0 else "")
 
 
-def _busiest(loads: Loads) -> str:
-    """Name the busiest links by their bandwidth."""
-    times = _times(loads)
-    most = max(times)
-    full = [link for link, time in zip(loads.topology.links, times, strict=True) if time * Fraction(_ROUNDING) >= most]
-    bandwidths = sorted({link.bandwidth for link in full})
-    unit = loads.topology.bandwidth_unit
-    named = " and ".join(f"{float(each):g} {unit}" for each in bandwidths[:2])
-    return f"{_counted(len(full))} of {named} {'is' if len(full) == 1 else 'are'} always busy"
+def _words(busiest: Sequence[tuple[Fraction, str]], most: Fraction) -> Iterator[str]:
+    for place, (time, name) in enumerate(busiest):
+        yield f"{name} {int(100 * time / most)}%{' busy' if place == 0 else ''}"
 
 
-def _counted(links: int) -> str:
-    return f"{links} link{'s' * (links != 1)}"
+def _amount(part: Fraction) -> str:
+    return f"{part} M" if part.denominator < _LARGEST else f"{float(part):.4g} M"

@@ -20,7 +20,7 @@ class Row:
         family: `trees` or `steps`.
         schedule: the schedule.
         algbw: what the schedule achieves for large data, in the topology's unit, as `verify` computed it.
-        share: `algbw` as a part of the optimum.
+        share: `algbw` as a part of the bound.
         height: the most sends one after another on the path of a piece of data, over all phases; the number of steps
             for a schedule of steps.
         times: the simulated time for each size.
@@ -57,15 +57,13 @@ class Comparison(Displayed):
     Attributes:
         topology: the network.
         demand: the collective and its parameters.
-        optimal_algbw: the best algbw that is known, in the topology's unit; `bound` says what no schedule can exceed.
-        bound: the bound with its proof.
+        bound: the algbw that no schedule exceeds, with its proof.
         rows: the schedules, the fastest first; `forestcoll` is one of them.
         skipped: the algorithms that do not apply.
     """
 
     topology: Topology
     demand: Demand
-    optimal_algbw: Fraction
     bound: Bound
     rows: tuple[Row, ...]
     skipped: tuple[Skipped, ...]
@@ -73,6 +71,11 @@ class Comparison(Displayed):
     def __repr__(self) -> str:
         names = ", ".join(row.name for row in self.rows)
         return f"<Comparison: {self.demand.collective.value} on {self.topology.name!r}: {names}>"
+
+    @property
+    def optimal_algbw(self) -> Fraction:
+        """The algbw of the bound, in the topology's unit."""
+        return self.bound.algbw
 
     def row(self, name: str) -> Row:
         """Return the row of an algorithm or file.

@@ -49,7 +49,7 @@ def comparison_document(found: Comparison) -> dict[str, object]:
     return {
         "topology": found.topology.name,
         "collective": found.demand.collective.value,
-        "optimal_algbw": str(found.bound.algbw),
+        "optimal_algbw": str(found.optimal_algbw),
         "unit": found.topology.bandwidth_unit,
         "rows": [_row(row) for row in found.rows],
         "skipped": [{"name": each.name, "reason": each.reason} for each in found.skipped],
