@@ -38,10 +38,13 @@ def without_a_nic() -> Topology:
     dead = {whole.number("b0/gpu0"), whole.number("ib")}
     builder = TopologyBuilder("dead NIC")
     for node in whole.nodes:
-        (builder.add_compute if node.is_compute else builder.add_switch)(node.id, **node.attributes)
+        if node.is_compute:
+            builder.add_compute(node.id, box=node.attributes["box"])
+        else:
+            builder.add_switch(node.id)
     for link in whole.links:
         if {link.source, link.target} != dead:
-            builder.add_link(*whole.ids((link.source, link.target)), link.bandwidth)
+            builder.add_link(whole.nodes[link.source].id, whole.nodes[link.target].id, link.bandwidth)
     return builder.build()
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.baseline import Baseline, DoesNotApplyError, Problem
 from forestcoll.baselines.table import baselines_named
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, collective_named
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.errors import InputError
@@ -71,35 +71,42 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
         >>> [(row.name, str(row.algbw)) for row in found.rows]
         [('forestcoll', '1040/3'), ('two-level', '2400/7'), ('nccl-ring', '640/3')]
     """
+    wanted = _wanted(collective)
     chosen = baselines_named(None if baselines is None else [name for name in baselines if name != OWN])
-    solution = solve(topology, Request.of(collective, ranks), progress=progress)
+    solution = solve(topology, Request.of(wanted, ranks), progress=progress)
     best = solution.optimum
-    demand = best.demand
-    if demand.collective.has_root:
-        raise InputError(
-            f"compare has no algorithms for {demand.collective.with_article}; use an allgather, a "
-            "reduce-scatter or an allreduce"
-        )
-    rows = _Rows(best.topology, demand, best.bound, tuple(sizes), costs)
+    rows = _Rows(best.topology, best.demand, best.bound, tuple(sizes), costs)
     rows.add(OWN, schedule_of(solution, progress=progress))
-    problem, skipped = Problem(best.topology, demand), []
+    problem, skipped = Problem(best.topology, best.demand), []
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
-        if demand.collective not in baseline.collectives:
-            skipped.append(Skipped(baseline.name, f"not an algorithm for {demand.collective.with_article}"))
-            continue
         try:
-            schedule = baseline.make(problem)
-            overhead = baseline.overhead
-            if overhead is None:
-                rows.add(baseline.name, schedule)
-            else:
-                rows.add(baseline.name, schedule, overhead.algbw(problem, schedule), overhead.note)
+            _add_baseline(rows, baseline, problem)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
     for file in against:
-        rows.add(os.fspath(file), _from_file(file, best.topology, demand, progress))
+        rows.add(os.fspath(file), _from_file(file, best.topology, best.demand, progress))
     return rows.comparison(skipped)
+
+
+def _wanted(collective: Collective | str) -> Collective:
+    wanted = collective_named(collective)
+    if wanted.has_root:
+        raise InputError(
+            f"compare has no algorithms for {wanted.with_article}; use an allgather, a reduce-scatter or an allreduce"
+        )
+    return wanted
+
+
+def _add_baseline(rows: "_Rows", baseline: Baseline, problem: Problem) -> None:
+    """Add the row of an algorithm. Raises `DoesNotApplyError` if there is none."""
+    if problem.collective not in baseline.collectives:
+        raise DoesNotApplyError(f"not an algorithm for {problem.collective.with_article}")
+    schedule, overhead = baseline.make(problem), baseline.overhead
+    if overhead is None:
+        rows.add(baseline.name, schedule)
+    else:
+        rows.add(baseline.name, schedule, overhead.algbw(problem, schedule), overhead.note)
 
 
 def _from_file(file: str | os.PathLike[str], topology: Topology, demand: Demand, progress: Progress) -> Schedule:
