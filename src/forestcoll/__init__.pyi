@@ -13,11 +13,7 @@ from .collective import PhaseOp as PhaseOp
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
 from .design.finder import Frontier as Frontier
-from .comparison import Comparison as Comparison
-from .comparison import compare as compare
 from .design.finder import TopologyFinder as TopologyFinder
-from .comparison import Comparison as Comparison
-from .comparison import compare as compare
 from .design.finder import find_topologies as find_topologies
 from .design.realisation import schedule_of as schedule_of
 from .design.realisation import topology_of as topology_of

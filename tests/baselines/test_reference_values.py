@@ -104,7 +104,6 @@ def test_a_reduce_scatter_is_the_reversed_allgather(name: str, topology: str) ->
     assert algbw_of(name, topology, "allreduce") == gathered / 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "algbw"), [("nccl-ring", "8192/31"), ("multitree", "800/3")])
 def test_rings_that_are_packed_on_two_boxes_of_mi250(name: str, algbw: str) -> None:
     assert algbw_of(name, "mi250:boxes=2") == Fraction(algbw)

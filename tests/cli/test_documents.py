@@ -23,6 +23,7 @@ from forestcoll.verification.steps.rules import step_rules
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 GROUPS = ROOT / "docs" / "groups.md"
+COMPARE = ROOT / "docs" / "compare.md"
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -36,7 +37,7 @@ def shown_runs(path: Path) -> list[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize(("words", "expected"), [*shown_runs(README), *shown_runs(GROUPS)])
+@pytest.mark.parametrize(("words", "expected"), [*shown_runs(README), *shown_runs(GROUPS), *shown_runs(COMPARE)])
 def test_documents_show_the_actual_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, expected: str
 ) -> None:
@@ -50,7 +51,7 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in (README, GROUPS)] == [4, 2]
+    assert [len(shown_runs(path)) for path in (README, GROUPS, COMPARE)] == [5, 2, 2]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:

@@ -60,6 +60,14 @@ class Comparison(Displayed):
         bound: the algbw that no schedule exceeds, with its proof.
         rows: the schedules, the fastest first; `forestcoll` is one of them.
         skipped: the algorithms that do not apply.
+
+    Example:
+        >>> from forestcoll import compare
+        >>> found = compare("dgx-a100:boxes=2", baselines=["nccl-ring", "nccl-tree"])
+        >>> found.row("nccl-ring").reason
+        'data enters each box 1.88 times: 15/16 M where 1/2 M would do; NIC links 100% busy, nvswitch links 58%'
+        >>> found.skipped[0].name, found.skipped[0].reason
+        ('nccl-tree', 'not an algorithm for an allgather')
     """
 
     topology: Topology
