@@ -51,6 +51,13 @@ def test_an_allreduce_enters_a_box_at_least_once() -> None:
     assert reason.startswith("data enters each box 1.88 times: 15/8 M where 1 M would do; NIC links 100% busy")
 
 
+def test_an_allreduce_enters_each_of_four_boxes_one_and_a_half_times() -> None:
+    found = compared("dgx-a100:boxes=4", ["nccl-ring", "nccl-tree", "two-level"], "allreduce")
+    assert found.row("nccl-ring").reason.startswith("data enters each box 1.29 times: 31/16 M where 3/2 M would do; ")
+    assert found.row("nccl-tree").reason.startswith("data enters a box 1.33 times: 2 M where 3/2 M would do; NIC")
+    assert found.row("two-level").reason.startswith("a tie")
+
+
 def test_links_inside_a_box_are_the_limit_of_two_levels() -> None:
     reason = compared("dgx-a100:boxes=2", ["two-level"]).row("two-level").reason
     assert reason == "nvswitch links 100% busy, NIC links 85%"

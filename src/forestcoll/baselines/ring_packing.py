@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -54,7 +55,43 @@ class Hops:
 
 
 def packed_rings(members: Sequence[int], hops: Hops) -> list[tuple[Fraction, Order]]:
-    """Return rings and their parts of the data, which add up to 1; none if no ring was found."""
+    """Return rings and their parts of the data, which add up to 1; none if no ring was found.
+
+    Boxes that are alike have the same rings, which are computed once.
+    """
+    numbers: dict[int, int] = {}
+
+    def place(node: int) -> int:
+        return numbers.setdefault(node, len(numbers))
+
+    def places(links: Links) -> Links:
+        return tuple((place(source), place(target)) for source, target in links)
+
+    for member in members:
+        place(member)
+    alike = _packed(
+        len(members),
+        tuple(((place(one), place(other)), places(links)) for (one, other), links in hops.routes.items()),
+        tuple((place(member), places(links)) for member, links in hops.arrivals.items()),
+        tuple((place(member), places(links)) for member, links in hops.departures.items()),
+        tuple(((place(one), place(other)), bandwidth) for (one, other), bandwidth in hops.bandwidths.items()),
+    )
+    return [(part, tuple(members[number] for number in order)) for part, order in alike]
+
+
+@lru_cache(maxsize=16)
+def _packed(
+    size: int,
+    routes: tuple[tuple[tuple[int, int], Links], ...],
+    arrivals: tuple[tuple[int, Links], ...],
+    departures: tuple[tuple[int, Links], ...],
+    bandwidths: tuple[tuple[tuple[int, int], Fraction], ...],
+) -> list[tuple[Fraction, Order]]:
+    """Return the rings of a box whose members have the numbers from 0 to `size` - 1."""
+    return _packing(range(size), Hops(dict(routes), dict(arrivals), dict(departures), dict(bandwidths)))
+
+
+def _packing(members: Sequence[int], hops: Hops) -> list[tuple[Fraction, Order]]:
     columns: dict[Order, dict[tuple[int, int], Fraction]] = {}
     places: dict[tuple[int, int], int] = {}
     prices, rates = dict.fromkeys(hops.bandwidths, 0.0), [Fraction(0)]

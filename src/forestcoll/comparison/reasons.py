@@ -44,27 +44,41 @@ def reason_for(schedule: Schedule, algbw: Fraction, bound: Bound, demand: Demand
 
 def _into_boxes(topology: Topology, boxes: Boxes, loads: Sequence[Fraction], demand: Demand) -> list[str]:
     """Say how much data enters the box with the greatest excess, if it is more than must enter."""
-    if len(boxes.members) < 2 or not boxes.is_complete:
+    needed = _needed(topology, boxes, demand)
+    if not needed:
         return []
-    parts = dict(zip(demand.members(topology), demand.parts(topology), strict=True))
-    entering = dict.fromkeys(range(len(boxes.members)), Fraction(0))
+    entering = [Fraction(0)] * len(needed)
     places = {boxes.of[box[0]]: place for place, box in enumerate(boxes.members)}
     for link, load in zip(topology.links, loads, strict=True):
         place = places.get(boxes.of.get(_inner(link, demand), -1))
         if place is not None and boxes.of.get(link.source) != boxes.of.get(link.target):
             entering[place] += load
-    whole = Fraction(1)
-    needed = [
-        whole if demand.collective is Collective.ALLREDUCE else whole - sum(parts[node] for node in box)
-        for box in boxes.members
-    ]
-    worst = max(entering, key=lambda place: entering[place] / needed[place])
-    if entering[worst] <= needed[worst]:
+    excess, worst = max(
+        (amount / enough, place) for place, (amount, enough) in enumerate(zip(entering, needed, strict=True))
+    )
+    if excess <= 1:
         return []
-    each = "each box" if len({*entering.values()}) == len({*needed}) == 1 else "a box"
+    each = "each box" if len(set(entering)) == len(set(needed)) == 1 else "a box"
     verb = "leaves" if demand.collective is Collective.REDUCE_SCATTER else "enters"
-    times = f"{float(entering[worst] / needed[worst]):.3g}"
-    return [f"data {verb} {each} {times} times: {_amount(entering[worst])} where {_amount(needed[worst])} would do"]
+    amounts = f"{_amount(entering[worst])} where {_amount(needed[worst])} would do"
+    return [f"data {verb} {each} {float(excess):.3g} times: {amounts}"]
+
+
+def _needed(topology: Topology, boxes: Boxes, demand: Demand) -> list[Fraction]:
+    """Return the data that must enter each box or, in a reduce-scatter, leave it; none if this is not known.
+
+    In an allreduce, the sums of the other boxes enter a box, and they enter all boxes 2(B - 1) times in total, unless
+    a switch between the boxes copies data or adds it up.
+    """
+    count = len(boxes.members)
+    if count < 2 or not boxes.is_complete:
+        return []
+    if demand.collective is Collective.ALLREDUCE:
+        are_equal = len({len(box) for box in boxes.members}) == 1
+        is_able = any(switch not in boxes.of for switch in topology.able_switches)
+        return [Fraction(2 * (count - 1), count)] * count if are_equal and not is_able else []
+    parts = dict(zip(demand.members(topology), demand.parts(topology), strict=True))
+    return [1 - sum((parts[node] for node in box), Fraction(0)) for box in boxes.members]
 
 
 def _inner(link: Link, demand: Demand) -> int:
