@@ -29,9 +29,18 @@ _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
     metavar="SIZES",
     help="The sizes of the data M for which times are simulated: a list, or a range A..B in which sizes double.",
 )
-@click.option("--baselines", metavar="NAMES", help="The algorithms, separated by commas.  [default: all that apply]")
 @click.option(
-    "--against", type=FileName(), multiple=True, metavar="FILE", help="Also a schedule from a file; may be repeated."
+    "--baselines",
+    metavar="NAMES",
+    help="The algorithms, separated by commas, such as nccl-ring,two-level; the table of all that apply has their "
+    "names.  [default: all that apply]",
+)
+@click.option(
+    "--against",
+    type=FileName(),
+    multiple=True,
+    metavar="FILE",
+    help="Also compare a schedule file of the same collective and network; may be repeated.",
 )
 @json_option
 def command(  # noqa: PLR0913 (one parameter for each option)
