@@ -2,14 +2,16 @@
 
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from made import made, problem_of
 
-from forestcoll import TopologyBuilder, load_topology
+from forestcoll import TopologyBuilder, TreeSchedule, load_topology, lower, read_schedule, verify, write_schedule
 from forestcoll.baselines.nccl_tree import binary_tree, mirrored_tree
 from forestcoll.baselines.ring_orders import closed_orders, passages
 from forestcoll.baselines.routes import Routes
+from forestcoll.baselines.table import BASELINES
 
 
 @pytest.mark.parametrize("gpus", [2, 4, 6, 8])
@@ -78,3 +80,19 @@ def test_trees_of_two_levels_are_low() -> None:
     names = [topology.ids(schedule.routes[route]) for route in schedule.phases[0][0].routes]
     assert names[0][0] == "b0/gpu0"
     assert sum("ib" in name for name in names) == 1
+
+
+@pytest.mark.parametrize("name", [each.name for each in BASELINES])
+def test_a_schedule_can_be_written_read_and_lowered(name: str, tmp_path: Path) -> None:
+    topology = {
+        "rccl-ring": "mi300x:boxes=2",
+        "nvls": "dgx-h100:boxes=1,nvls=true",
+        "nvls-tree": "dgx-h100:boxes=2,nvls=true",
+        "blink": "dgx-1",
+    }.get(name, "dgx-a100:boxes=2,gpus=4")
+    schedule = made(name, problem_of(topology, "allreduce"))
+    write_schedule(schedule, tmp_path / "schedule.json")
+    found = read_schedule(tmp_path / "schedule.json")
+    assert isinstance(found, TreeSchedule)
+    assert verify(found).algbw == schedule.algbw
+    assert len(lower(found).program.ranks) == len(schedule.topology.compute)

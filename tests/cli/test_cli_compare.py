@@ -60,3 +60,21 @@ def test_an_unknown_algorithm_is_one_line() -> None:
 def test_a_collective_with_a_root_is_one_line() -> None:
     message = run_command("compare", "dgx-a100:boxes=2", "--collective", "broadcast").complaint(2)
     assert "allgather, reduce-scatter, allreduce" in message
+
+
+def test_schedules_from_files_are_rows_or_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "schedule.json"
+    assert run_command("generate", "ring:nodes=4", "-o", file).status == 0
+    rows = run_command("compare", "ring:nodes=4", "--baselines", "direct", "--against", file, "--json").document()[
+        "rows"
+    ]
+    assert isinstance(rows, list)
+    assert [(row["name"], row["algbw"]) for row in rows] == [("forestcoll", "8/3"), (str(file), "8/3")]
+    other = run_command("compare", "ring:nodes=5", "--baselines", "direct", "--against", file).complaint()
+    assert "a schedule for another network" in other
+    text = file.read_text()
+    file.write_text(text.replace('"algbw": "8/3"', '"algbw": "3"'))
+    wrong = run_command("compare", "ring:nodes=4", "--baselines", "direct", "--against", file).complaint()
+    assert "algbw is 3" in wrong
+    file.write_text("<algo/>")
+    assert str(file) in run_command("compare", "ring:nodes=4", "--against", file).complaint()

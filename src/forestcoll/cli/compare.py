@@ -1,4 +1,4 @@
-"""`forestcoll compare`: the optimum beside what other libraries and simple schedules reach."""
+"""`forestcoll compare`: the optimum compared with the algorithms of other libraries and papers."""
 
 from pathlib import Path
 
