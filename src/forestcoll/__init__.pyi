@@ -10,6 +10,8 @@ from .bounds.values import Bounds as Bounds
 from .bounds.values import CollectiveBound as CollectiveBound
 from .collective import Collective as Collective
 from .collective import PhaseOp as PhaseOp
+from .comparison import Comparison as Comparison
+from .comparison import compare as compare
 from .design.finder import Frontier as Frontier
 from .design.finder import TopologyFinder as TopologyFinder
 from .design.finder import find_topologies as find_topologies

@@ -23,9 +23,12 @@ from forestcoll.verification.steps.rules import step_rules
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 GROUPS = ROOT / "docs" / "groups.md"
+COMPARE = ROOT / "docs" / "compare.md"
 TRAINING = ROOT / "docs" / "training.md"
 WHAT_IF = ROOT / "docs" / "what-if.md"
 MEASURED = ROOT / "docs" / "measured.md"
+PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING)
+"""The pages that show commands with all of their output."""
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -39,9 +42,7 @@ def shown_runs(path: Path) -> list[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"), [run for page in (README, GROUPS, WHAT_IF, MEASURED, TRAINING) for run in shown_runs(page)]
-)
+@pytest.mark.parametrize(("words", "expected"), [run for page in PAGES for run in shown_runs(page)])
 def test_documents_show_the_actual_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, expected: str
 ) -> None:
@@ -56,8 +57,7 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    pages = (README, GROUPS, WHAT_IF, MEASURED, TRAINING)
-    assert [len(shown_runs(path)) for path in pages] == [4, 2, 4, 1, 1]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 2, 4, 1, 1]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:

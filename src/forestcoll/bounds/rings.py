@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
-from forestcoll.optima.rooted import cut_set_bound
+from forestcoll.forest_optimum.broadcast import cut_set_bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.request import Demand
 from forestcoll.topology import Topology

@@ -23,6 +23,10 @@ EXAMPLES = {
         "forestcoll export schedule.json --to msccl-xml -o program.xml",
         "forestcoll check-program program.xml --dialect microsoft",
     ),
+    "compare": (
+        "forestcoll compare dgx-a100:boxes=2",
+        "forestcoll compare dgx-a100:boxes=2 --collective allreduce --baselines nccl-ring,nccl-tree --json",
+    ),
     "emulate": (
         "forestcoll emulate ring:nodes=3 --scale 100Mbit=1 -- sh -c 'echo rank $RANK of $WORLD_SIZE'",
         "forestcoll emulate dgx-a100:boxes=1 --scale 100Mbit=300GB/s -- sh -c 'ip -brief address show main'",

@@ -26,6 +26,7 @@ _COMMANDS = {
     "broadcast-series": "Compute the best schedule of a series of broadcasts.",
     "bounds": "Show the upper bounds of all collectives.",
     "check-program": "Check a program for a runtime.",
+    "compare": "Compare the optimum with well-known algorithms.",
     "emulate": "Run COMMAND once for each rank on an emulated network.",
     "explain": "Compare measured bandwidth with the bound of the network.",
     "export": "Write a schedule as a program for a runtime.",

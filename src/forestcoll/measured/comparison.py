@@ -13,15 +13,15 @@ from forestcoll.bounds.values import busbw_factor
 from forestcoll.collective import Collective, collective_named
 from forestcoll.errors import InputError, shown
 from forestcoll.files import PathLike, as_path
+from forestcoll.forest_optimum.scaling import require_all_ports
 from forestcoll.measured.nccl_log import COLLECTIVES, Log, LogRow, LogTest, collectives_of, read_log
-from forestcoll.optima.scaling import require_all_ports
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.proof.lengths import LengthsProof
 from forestcoll.ranks import RanksLike, ranks_of, require_reach
 from forestcoll.request import Demand
-from forestcoll.solver.search import Problem
+from forestcoll.solver.problem import Problem
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.link_classes import LinkClass, link_classes
 from forestcoll.topology.orbits import Orbits
@@ -175,8 +175,8 @@ def explain_log(
     members = ranks_of(network, ranks)
     require_reach(network, members)
     read = read_log(as_path(log))
-    asked = None if collective is None else collective_named(collective)
-    comparer = _Comparer(network, members, read, asked, progress)
+    request = None if collective is None else collective_named(collective)
+    comparer = _Comparer(network, members, read, request, progress)
     return LogComparison(network, read, tuple(comparer.compared(test) for test in read.tests))
 
 
@@ -188,10 +188,10 @@ class _Comparer:
         network: Topology,
         ranks: tuple[int, ...] | None,
         log: Log,
-        asked: Collective | None,
+        request: Collective | None,
         progress: Progress,
     ) -> None:
-        self._network, self._ranks, self._log, self._asked = network, ranks, log, asked
+        self._network, self._ranks, self._log, self._requested = network, ranks, log, request
         self._progress = progress
         self._members = Demand(ranks=ranks).members(network)
         self._gbps = bytes_per_microsecond(network.bandwidth_unit) / 1000
@@ -222,11 +222,13 @@ class _Comparer:
         if test.program is not None:
             return COLLECTIVES[test.program]
         possible = collectives_of(test)
-        if self._asked is not None:
-            if self._asked not in possible:
+        if self._requested is not None:
+            if self._requested not in possible:
                 names = " or ".join(each.value for each in possible)
-                raise InputError(f"{self._place(test)} cannot be {self._asked.with_article}; its columns say {names}")
-            return self._asked
+                raise InputError(
+                    f"{self._place(test)} cannot be {self._requested.with_article}; its columns say {names}"
+                )
+            return self._requested
         if len(possible) > 1:
             names = " or ".join(f"--collective {each.value}" for each in possible)
             raise InputError(f"{self._place(test)} does not say which collective it is; give {names}")

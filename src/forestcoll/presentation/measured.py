@@ -7,7 +7,7 @@ from forestcoll.bounds.values import busbw_factor
 from forestcoll.collective import Collective
 from forestcoll.measured.comparison import LogComparison, TestComparison, Verdict
 from forestcoll.measured.nccl_log import LogRow, Measured
-from forestcoll.presentation import proofs
+from forestcoll.presentation import explanations
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import bandwidth, duration, percent, plural, printable
 from forestcoll.topology.link_classes import LinkClass
@@ -63,7 +63,7 @@ def _test_document(found: LogComparison, test: TestComparison) -> dict[str, obje
         "verdict": None if test.verdict is None else test.verdict.value,
         "limiting_links": _classes(test.limiting),
         "ring_limiting_links": _classes(test.limiting_rings),
-        "proof": proofs.document(test.bound, found.topology),
+        "proof": explanations.document(test.bound, found.topology),
         "remarks": list(test.remarks),
     }
 
@@ -110,7 +110,7 @@ def _test_blocks(found: LogComparison, test: TestComparison) -> Iterator[Table |
     yield f"{name} over {plural(count, 'rank')} (line {test.test.line}):"
     yield labelled(_figures(found, test, count))
     yield _results(test)
-    first, *more = proofs.explain(test.bound, found.topology, test.demand)
+    first, *more = explanations.explain(test.bound, found.topology, test.demand)
     yield f"Bottleneck: {first}"
     yield from more
     yield from (f"Note: {remark}." for remark in test.remarks)

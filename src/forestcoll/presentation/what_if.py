@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.presentation import proofs
+from forestcoll.presentation import explanations
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import bandwidth, percent, plural, printable
@@ -194,12 +194,14 @@ def _first_reason(study: Study) -> Sequence[str]:
     row = study.rows[0] if study.rows else None
     if row is None or not row.value.algbw or not _is_cut(row.value):
         return ()
-    network, asked = row.change.network(study.topology), row.change.demand(study.topology, study.demand)
-    if asked is None:
+    network, changed_demand = row.change.network(study.topology), row.change.demand(study.topology, study.demand)
+    if changed_demand is None:
         return ()
     place = {number: place for place, number in enumerate(row.change.kept(study.topology))}
     proof = CutProof(tuple(place[node] for node in row.value.cut))
-    first, *more = proofs.explain(Bound(asked.collective, row.value.algbw, proof), network, asked)
+    first, *more = explanations.explain(
+        Bound(changed_demand.collective, row.value.algbw, proof), network, changed_demand
+    )
     return (f"Bottleneck after {printable(row.change.name)}: {first}", *more)
 
 

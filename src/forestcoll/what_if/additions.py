@@ -20,7 +20,7 @@ from forestcoll.units import bandwidth_in
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.classes import SetClass, Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.limiting_cuts import LimitingCuts
-from forestcoll.what_if.study import Row, Study, asked_of
+from forestcoll.what_if.study import Row, Study, network_and_demand
 from forestcoll.what_if.sweep import Sweep
 from forestcoll.what_if.value import Value, value_of
 
@@ -31,7 +31,7 @@ _MOST_PAIRS = 20_000
 """The most pairs of nodes of a larger network."""
 
 
-def additions(  # noqa: PLR0913 (what is asked, and how it is done)
+def additions(  # noqa: PLR0913 (the request and its execution)
     topology: TopologyLike,
     collective: RequestLike = Collective.ALLGATHER,
     *,
@@ -71,7 +71,7 @@ def additions(  # noqa: PLR0913 (what is asked, and how it is done)
         >>> best.change.name, str(best.value.algbw)
         ('0--3=1', '8/3')
     """
-    network, demand = asked_of(topology, collective, ranks, root)
+    network, demand = network_and_demand(topology, collective, ranks, root)
     given = None if bandwidth is None else _bandwidth(network, bandwidth)
     base = value_of(network, demand, Change(""))
     progress.begin("looking for a symmetry")

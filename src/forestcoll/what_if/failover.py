@@ -2,7 +2,7 @@
 
 The folder holds `healthy.json.gz`, a file for each failure after which the nodes that take part still reach each other,
 and `manifest.json`, which says which file is for which failure. A file that is there already is kept, so an interrupted
-run goes on where it stopped: its name holds a hash of the changed network and of what is asked.
+run goes on where it stopped: its name holds a hash of the changed network and of the request.
 """
 
 import hashlib
@@ -24,12 +24,12 @@ from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
 from forestcoll.request import Demand, RequestLike
 from forestcoll.schedule.files import write_schedule
-from forestcoll.solver.search import Problem
+from forestcoll.solver.problem import Problem
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.verification import certified, verify
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.failures import Part, parts_of
-from forestcoll.what_if.study import asked_of
+from forestcoll.what_if.study import network_and_demand
 from forestcoll.what_if.sweep import Question
 from forestcoll.what_if.value import value_of
 
@@ -75,7 +75,7 @@ class FailoverSet:
     failures: tuple[Failover, ...]
 
 
-def write_failover(  # noqa: PLR0913 (what is asked, where to, and how it is done)
+def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
     topology: TopologyLike,
     folder: PathLike,
     part: Part | str = Part.LINKS,
@@ -116,12 +116,12 @@ def write_failover(  # noqa: PLR0913 (what is asked, where to, and how it is don
         >>> [(each.name, str(each.algbw)) for each in made.failures[:2]]
         [('0--1', '4/3'), ('0--3', '4/3')]
     """
-    network, demand = asked_of(topology, collective, ranks, root)
+    network, demand = network_and_demand(topology, collective, ranks, root)
     changes = [Change(""), *_sets(network, parts_of(network, part), at_once)]
     path = _folder(folder)
     question = Question.of(network, demand)
     progress.begin("generating schedules")
-    jobs = [(question.network, question.asked, change.document(), str(path)) for change in changes]
+    jobs = [(question.network, question.request, change.document(), str(path)) for change in changes]
     if executor is None:
         found = (write_one(*job) for job in jobs)
     else:
@@ -175,11 +175,11 @@ def _folder(folder: PathLike) -> Path:
     return path
 
 
-def write_one(network: str, asked: str, change: dict[str, object], folder: str) -> tuple[str | None, str]:
+def write_one(network: str, request: str, change: dict[str, object], folder: str) -> tuple[str | None, str]:
     """Write the schedule after one failure, and return the name of its file and its algbw. A worker calls this."""
     failure = Change.from_document(change)
-    digest = hashlib.sha256("\n".join([network, asked, json.dumps(change)]).encode()).hexdigest()[:12]
-    topology, demand = Question(network, asked).parsed()
+    digest = hashlib.sha256("\n".join([network, request, json.dumps(change)]).encode()).hexdigest()[:12]
+    topology, demand = Question(network, request).parsed()
     value = value_of(topology, demand, failure)
     if not value.algbw:
         return None, "0"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, shown
 from forestcoll.files import PathLike
-from forestcoll.optima.scaling import require_all_ports
+from forestcoll.forest_optimum.scaling import require_all_ports
 from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
 from forestcoll.request import Demand, Request, RequestLike
@@ -56,7 +56,7 @@ class Study:
     rows: tuple[Row, ...]
 
 
-def failures(  # noqa: PLR0913 (what is asked, and how it is done)
+def failures(  # noqa: PLR0913 (the request and its execution)
     topology: TopologyLike,
     part: Part | str = Part.LINKS,
     collective: RequestLike = Collective.ALLGATHER,
@@ -98,7 +98,7 @@ def failures(  # noqa: PLR0913 (what is asked, and how it is done)
         >>> [(row.change.name, str(row.value.algbw), row.count) for row in study.rows]
         [('b0/gpu0--b0/nvswitch', '80/3', 16), ('b0/gpu0--ib', '320', 16)]
     """
-    network, demand = _asked(topology, collective, ranks, root)
+    network, demand = _network_and_demand(topology, collective, ranks, root)
     parts = parts_of(network, part)
     if isinstance(at_once, bool) or not isinstance(at_once, int) or not 1 <= at_once <= len(parts):
         raise InputError(
@@ -112,7 +112,7 @@ def failures(  # noqa: PLR0913 (what is asked, and how it is done)
     return _study(network, demand, changes, [each.count for each in classes], Sweep(executor, checkpoint, progress))
 
 
-def changes_of(  # noqa: PLR0913 (what is asked, and the changes)
+def changes_of(  # noqa: PLR0913 (the request and the changes)
     topology: TopologyLike,
     collective: RequestLike = Collective.ALLGATHER,
     *,
@@ -142,7 +142,7 @@ def changes_of(  # noqa: PLR0913 (what is asked, and the changes)
         >>> str(changes_of("dgx-a100:boxes=2", degrade=["b0/gpu0--ib=12.5"]).rows[0].value.algbw)
         '1000/3'
     """
-    network, demand = _asked(topology, collective, ranks, root)
+    network, demand = _network_and_demand(topology, collective, ranks, root)
     changed = changed_network(network, without, degrade)
     return _study(network, demand, [_difference(network, changed, [*without, *degrade])], [1], Sweep())
 
@@ -156,7 +156,7 @@ def _difference(network: Topology, changed: Topology, names: Sequence[str]) -> C
     return Change(" + ".join(names), links=tuple(sorted(gone)), bandwidths=other)
 
 
-def asked_of(
+def network_and_demand(
     topology: TopologyLike, collective: RequestLike, ranks: RanksLike | None, root: NodeId | None
 ) -> tuple[Topology, Demand]:
     """Return the network and the demand of a study.
@@ -165,10 +165,10 @@ def asked_of(
         InputError: an argument is not valid, or shards differ.
         NoSolutionError: the topology is one-port.
     """
-    return _asked(topology, collective, ranks, root)
+    return _network_and_demand(topology, collective, ranks, root)
 
 
-def _asked(
+def _network_and_demand(
     topology: TopologyLike, collective: RequestLike, ranks: RanksLike | None, root: NodeId | None
 ) -> tuple[Topology, Demand]:
     request = Request.of(collective, ranks, root)

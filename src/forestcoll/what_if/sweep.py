@@ -69,13 +69,13 @@ class Sweep:
         if self.executor is None:
             yield from (question.answers(batch) for batch in documents)
             return
-        futures = [self.executor.submit(answers, question.network, question.asked, batch) for batch in documents]
+        futures = [self.executor.submit(answers, question.network, question.request, batch) for batch in documents]
         yield from (future.result() for future in futures)
 
 
-def answers(network: str, asked: str, batch: Sequence[dict[str, object]]) -> list[dict[str, object]]:
+def answers(network: str, request: str, batch: Sequence[dict[str, object]]) -> list[dict[str, object]]:
     """Return the values of a batch as JSON. A worker process calls this function."""
-    return Question(network, asked).answers(batch)
+    return Question(network, request).answers(batch)
 
 
 @dataclass(frozen=True)
@@ -84,33 +84,33 @@ class Question:
 
     Attributes:
         network: the JSON of the network.
-        asked: the JSON of the demand, in node numbers.
+        request: the JSON of the demand, in node numbers.
     """
 
     network: str
-    asked: str
+    request: str
 
     @staticmethod
     def of(topology: Topology, demand: Demand) -> "Question":
         """Return the texts of a network and a demand with equal shards."""
-        asked = {
+        request = {
             "collective": demand.collective.value,
             "root": demand.root,
             "ranks": None if demand.ranks is None else list(demand.ranks),
         }
-        return Question(json_text(topology_to_document(topology)), json.dumps(asked))
+        return Question(json_text(topology_to_document(topology)), json.dumps(request))
 
     @property
     def digest(self) -> str:
         """A hash of both."""
-        return hashlib.sha256(f"{self.network}\n{self.asked}".encode()).hexdigest()
+        return hashlib.sha256(f"{self.network}\n{self.request}".encode()).hexdigest()
 
     def parsed(self) -> tuple[Topology, Demand]:
         """Return the network and the demand."""
         topology = topology_from_document(json.loads(self.network), where="network", connected=False)
-        asked = json.loads(self.asked)
-        ranks = None if asked["ranks"] is None else tuple(asked["ranks"])
-        return topology, Demand(Collective(asked["collective"]), root=asked["root"], ranks=ranks)
+        request = json.loads(self.request)
+        ranks = None if request["ranks"] is None else tuple(request["ranks"])
+        return topology, Demand(Collective(request["collective"]), root=request["root"], ranks=ranks)
 
     def answers(self, batch: Iterable[dict[str, object]]) -> list[dict[str, object]]:
         """Return the values of a batch as JSON."""

@@ -18,7 +18,7 @@ from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_it
 from forestcoll.what_if.curve import Curve, curve_of
 from forestcoll.what_if.failures import duplex_links
 from forestcoll.what_if.limiting_cuts import LimitingCuts
-from forestcoll.what_if.study import asked_of
+from forestcoll.what_if.study import network_and_demand
 from forestcoll.what_if.sweep import Question
 from forestcoll.what_if.value import Solved, Value, solved, value_of
 
@@ -106,7 +106,7 @@ def upgrades(  # noqa: PLR0913 (what is candidate, and how it is done)
         >>> best.name, str(best.breakpoint), str(best.algbw)
         ('16 links of 300 GB/s between GPUs and box switches', '350', '400')
     """
-    network, demand = asked_of(topology, collective, ranks, root)
+    network, demand = network_and_demand(topology, collective, ranks, root)
     base = value_of(network, demand, Change(""))
     progress.begin("looking for a symmetry")
     symmetries = Symmetries.of(network, demand)
@@ -153,7 +153,7 @@ def _curves(
         found = (_Upgrading(network, demand, links).found() for links in candidate)
     else:
         question = Question.of(network, demand)
-        futures = [executor.submit(upgrade, question.network, question.candidate, list(links)) for links in candidate]
+        futures = [executor.submit(upgrade, question.network, question.request, list(links)) for links in candidate]
         found = (_of_document(future.result()) for future in futures)
     for done, each in enumerate(found, start=1):
         progress.advance(done, len(candidate))

@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from forestcoll.collective import Collective
 from forestcoll.core import core_for
-from forestcoll.optima.forest_search import exit_bound
-from forestcoll.optima.scaling import ScaledTopology
+from forestcoll.forest_optimum.forest_search import exit_bound
+from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.request import Demand
-from forestcoll.solver.search import Problem, on_whole
+from forestcoll.solver.problem import Problem, on_whole
 from forestcoll.topology import Topology
 from forestcoll.topology.part import usable_part
 from forestcoll.topology.reach import reached_from, unreachable_from, unreachable_pair
@@ -92,18 +92,18 @@ def solved(network: Topology, demand: Demand) -> Solved | None:
 def value_of(topology: Topology, demand: Demand, change: Change) -> Value:
     """Return the optimum after a change, as if it were a new network."""
     network, kept = change.network(topology), change.kept(topology)
-    asked = change.demand(topology, demand)
-    if asked is None:
+    changed_demand = change.demand(topology, demand)
+    if changed_demand is None:
         return Value(Fraction(0), ())
-    found = solved(network, asked)
+    found = solved(network, changed_demand)
     if found is None:
-        return Value(Fraction(0), tuple(kept[node] for node in _apart(network, asked) or ()))
+        return Value(Fraction(0), tuple(kept[node] for node in _apart(network, changed_demand) or ()))
     cut = tuple(kept[node] for node in found.cut)
     return Value(found.algbw, cut, found.bound.proof.kind, found.algbw == found.bound.algbw)
 
 
 def _apart(network: Topology, demand: Demand) -> tuple[int, ...] | None:
-    """Return a set that no link leaves and that data must leave, or None if all that is asked can be reached."""
+    """Return a set that no link leaves and that data must leave, or None if all required data can arrive."""
     members = demand.members(network)
     if demand.root is None:
         pair = unreachable_pair(network, members)
@@ -160,7 +160,7 @@ class _Forest:
         return _Forest(topology, demand, part)
 
     def value(self, change: Change) -> Value | None:
-        """Return the optimum after the change; None if the solver must be asked."""
+        """Return the optimum after the change; None if a search is needed."""
         if change.bandwidths:
             return None
         capacities = self._left(change)

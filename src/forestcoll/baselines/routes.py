@@ -1,0 +1,75 @@
+"""The route of a send between two compute nodes, for algorithms that name only the pair.
+
+It is the widest of the shortest paths whose interior nodes are switches. The width of a path is the least bandwidth of
+its links. Among equally wide paths, the one with lower node numbers is chosen, so that results are the same each time.
+"""
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+from forestcoll.topology import Topology
+
+Path: TypeAlias = tuple[int, ...]
+"""The nodes of a route, with both ends."""
+
+Reached: TypeAlias = tuple[Fraction | None, Path]
+"""The width of a path and the path; None for the empty path, which has no width."""
+
+
+class Routes:
+    """The routes of a network, found when they are needed.
+
+    Args:
+        topology: the network.
+        within: the nodes that routes may visit; None for all.
+
+    Attributes:
+        bandwidths: the bandwidth of each link, by its ends.
+    """
+
+    def __init__(self, topology: Topology, within: Collection[int] | None = None) -> None:
+        self._topology = topology
+        self._next: list[list[tuple[int, Fraction]]] = [[] for _ in topology.nodes]
+        allowed = set(range(len(topology.nodes)) if within is None else within)
+        for link in topology.links:
+            if link.source in allowed and link.target in allowed:
+                self._next[link.source].append((link.target, link.bandwidth))
+        self.bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
+        self._from: dict[int, Mapping[int, Path]] = {}
+
+    def find(self, source: int, target: int) -> Path | None:
+        """Return the nodes of the route, with both ends; None if only paths through compute nodes exist."""
+        return self.from_node(source).get(target)
+
+    def width(self, path: Path) -> Fraction:
+        """Return the least bandwidth of the links of a path."""
+        return min(self.bandwidths[hop] for hop in pairwise(path))
+
+    def from_node(self, source: int) -> Mapping[int, Path]:
+        """Return the route from `source` to each node that can be reached through switches."""
+        if source not in self._from:
+            self._from[source] = self._search(source)
+        return self._from[source]
+
+    def _search(self, source: int) -> Mapping[int, Path]:
+        """Find routes level by level: all nodes at one distance, each by its widest path, then those after them."""
+        found: dict[int, Path] = {}
+        level: dict[int, Reached] = {source: (None, (source,))}
+        while level:
+            following: dict[int, Reached] = {}
+            for node, (width, path) in sorted(level.items()):
+                if node != source and self._topology.nodes[node].is_compute:
+                    continue
+                for target, bandwidth in self._next[node]:
+                    if target in found or target in level:
+                        continue
+                    reached = bandwidth if width is None else min(width, bandwidth)
+                    known = following.get(target)
+                    if known is None or known[0] is None or reached > known[0]:
+                        following[target] = reached, (*path, target)
+            found.update((node, path) for node, (_, path) in following.items())
+            level = following
+        found.pop(source, None)
+        return found

@@ -1,0 +1,56 @@
+"""The table of all baselines, in the order in which they are listed."""
+
+from collections.abc import Iterable
+
+from forestcoll.baselines.baseline import Baseline, Family, Overhead
+from forestcoll.baselines.blink import blink, blink_switch
+from forestcoll.baselines.direct import direct
+from forestcoll.baselines.multitree import Rule, multitree
+from forestcoll.baselines.nccl_ring import nccl_ring
+from forestcoll.baselines.nccl_tree import nccl_tree
+from forestcoll.baselines.nvls import algbw_with_own_data, nvls, nvls_tree
+from forestcoll.baselines.rccl_ring import rccl_ring
+from forestcoll.baselines.single_root import single_root
+from forestcoll.baselines.two_level import two_level
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError, did_you_mean, shown
+
+_ALLREDUCE = frozenset({Collective.ALLREDUCE})
+_UNROOTED = frozenset({Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE})
+
+_OWN_DATA = Overhead(algbw_with_own_data, "the algbw counts that each GPU's own data passes the switch, too")
+
+BASELINES: tuple[Baseline, ...] = (
+    Baseline("nccl-ring", Family.TREES, _UNROOTED, nccl_ring),
+    Baseline("rccl-ring", Family.TREES, _UNROOTED, rccl_ring),
+    Baseline("nccl-tree", Family.TREES, _ALLREDUCE, nccl_tree),
+    Baseline("nvls", Family.TREES, _UNROOTED, nvls, _OWN_DATA),
+    Baseline("nvls-tree", Family.TREES, _ALLREDUCE, nvls_tree, _OWN_DATA),
+    Baseline("two-level", Family.TREES, _UNROOTED, two_level),
+    Baseline("direct", Family.TREES, _UNROOTED, direct),
+    Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),
+    Baseline("multitree-remaining", Family.TREES, _UNROOTED, multitree(Rule.REMAINING)),
+    Baseline("multitree-source", Family.TREES, _UNROOTED, multitree(Rule.SOURCE)),
+    Baseline("blink", Family.TREES, _ALLREDUCE, blink),
+    Baseline("blink-switch", Family.TREES, _ALLREDUCE, blink_switch),
+    Baseline("single-root", Family.TREES, _ALLREDUCE, single_root),
+)
+"""All baselines. A new one is a file in this folder and a line here."""
+
+
+def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
+    """Return the baselines with these names, in this order; all baselines if `names` is None.
+
+    Raises:
+        InputError: a name is unknown.
+    """
+    known = {each.name: each for each in BASELINES}
+    if names is None:
+        return BASELINES
+    chosen = []
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise InputError(f"{shown(name)} is not the name of an algorithm; {hint}there are {', '.join(known)}")
+        chosen.append(known[name])
+    return tuple(chosen)

@@ -1,0 +1,74 @@
+"""`forestcoll compare`: the optimum compared with the algorithms of other libraries and papers."""
+
+from pathlib import Path
+
+import click
+
+from forestcoll.cli.options import json_option, ranks_option, topology_argument
+from forestcoll.cli.types import CollectiveName, FileName, MessageSizes
+
+_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
+
+
+@click.command("compare")
+@topology_argument
+@click.option(
+    "--collective",
+    type=CollectiveName(_COLLECTIVES),
+    metavar="NAME",
+    default=_COLLECTIVES[0],
+    show_default=True,
+    help=f"The operation: {', '.join(_COLLECTIVES)}.",
+)
+@ranks_option
+@click.option(
+    "--sizes",
+    type=MessageSizes(),
+    default="1M,16M,128M,1G",
+    show_default=True,
+    metavar="SIZES",
+    help="The sizes of the data M for which times are simulated: a list, or a range A..B in which sizes double.",
+)
+@click.option(
+    "--baselines",
+    metavar="NAMES",
+    help="The algorithms, separated by commas, such as nccl-ring,two-level; the table of all that apply has their "
+    "names.  [default: all that apply]",
+)
+@click.option(
+    "--against",
+    type=FileName(),
+    multiple=True,
+    metavar="FILE",
+    help="Also compare a schedule file of the same collective and network; may be repeated.",
+)
+@json_option
+def command(  # noqa: PLR0913 (one parameter for each option)
+    *,
+    topology: str,
+    collective: str,
+    ranks: str | None,
+    sizes: tuple[int, ...],
+    baselines: str | None,
+    against: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Compare the optimum with well-known algorithms.
+
+    Each algorithm, such as the rings and trees of NCCL, becomes a schedule for TOPOLOGY, which is verified and
+    simulated. The table shows its algbw and its part of the proven bound, and a sentence says what limits it.
+    """
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.comparison import compare
+    from forestcoll.presentation.comparison import comparison_document, comparison_page
+    from forestcoll.presentation.printing import print_json, print_page
+
+    names = None if baselines is None else [name.strip() for name in baselines.split(",")]
+    with TerminalProgress() as progress:
+        found = compare(
+            topology, collective, ranks=ranks, sizes=sizes, baselines=names, against=against, progress=progress
+        )
+    if as_json:
+        print_json(comparison_document(found))
+    else:
+        print_page(comparison_page(found))

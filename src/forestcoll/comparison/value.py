@@ -1,0 +1,112 @@
+"""The value of a comparison: a row for each schedule, and the algorithms that do not apply with the reason."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.display import Displayed
+from forestcoll.proof import Bound
+from forestcoll.request import Demand
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.simulation import Point
+from forestcoll.topology import Topology
+
+
+@dataclass(frozen=True)
+class Row:
+    """One schedule of a comparison.
+
+    Attributes:
+        name: the algorithm, or the file.
+        family: `trees` or `steps`.
+        schedule: the schedule.
+        algbw: what the schedule achieves for large data, in the topology's unit, as `verify` computed it.
+        share: `algbw` as a part of the bound.
+        height: the most sends one after another on the path of a piece of data, over all phases; the number of steps
+            for a schedule of steps.
+        times: the simulated time for each size.
+        reason: one sentence that says what limits the schedule.
+    """
+
+    name: str
+    family: str
+    schedule: Schedule
+    algbw: Fraction
+    share: Fraction
+    height: int
+    times: tuple[Point, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """An algorithm that does not apply.
+
+    Attributes:
+        name: the algorithm.
+        reason: why it does not apply, in one sentence.
+    """
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Displayed):
+    """Schedules of one collective on one network, compared with the optimum.
+
+    Attributes:
+        topology: the network.
+        demand: the collective and its parameters.
+        bound: the algbw that no schedule exceeds, with its proof.
+        rows: the schedules, the fastest first; `forestcoll` is one of them.
+        skipped: the algorithms that do not apply.
+
+    Example:
+        >>> from forestcoll import compare
+        >>> found = compare("dgx-a100:boxes=2", baselines=["nccl-ring", "nccl-tree"])
+        >>> found.row("nccl-ring").reason
+        'data enters each box 1.88 times: 15/16 M where 1/2 M would do; NIC links 100% busy, nvswitch links 58%'
+        >>> found.skipped[0].name, found.skipped[0].reason
+        ('nccl-tree', 'not an algorithm for an allgather')
+    """
+
+    topology: Topology
+    demand: Demand
+    bound: Bound
+    rows: tuple[Row, ...]
+    skipped: tuple[Skipped, ...]
+
+    def __repr__(self) -> str:
+        names = ", ".join(row.name for row in self.rows)
+        return f"<Comparison: {self.demand.collective.value} on {self.topology.name!r}: {names}>"
+
+    @property
+    def optimal_algbw(self) -> Fraction:
+        """The algbw of the bound, in the topology's unit."""
+        return self.bound.algbw
+
+    def row(self, name: str) -> Row:
+        """Return the row of an algorithm or file.
+
+        Raises:
+            KeyError: there is no such row.
+        """
+        for each in self.rows:
+            if each.name == name:
+                return each
+        raise KeyError(name)
+
+    def records(self) -> list[dict[str, object]]:
+        """Return one flat dictionary for each row, as `pandas.DataFrame` takes them."""
+        return [
+            {
+                "name": row.name,
+                "family": row.family,
+                "algbw": float(row.algbw),
+                "share": float(row.share),
+                "height": row.height,
+                **{f"time_us_{point.size}": point.seconds * 1e6 for point in row.times},
+                "reason": row.reason,
+            }
+            for row in self.rows
+        ]

@@ -1,0 +1,80 @@
+"""`forestcoll compare` as a user runs it."""
+
+from pathlib import Path
+
+from cli_run import run_command
+
+ROW_KEYS = {"name", "family", "algbw", "algbw_float", "share", "valid", "height", "times", "reason"}
+
+
+def test_the_document_has_the_documented_keys() -> None:
+    document = run_command("compare", "dgx-a100:boxes=2", "--json", "--sizes", "1M,1G").document()
+    assert set(document) == {"topology", "collective", "optimal_algbw", "unit", "rows", "skipped"}
+    assert (document["collective"], document["optimal_algbw"], document["unit"]) == ("allgather", "1040/3", "GB/s")
+    rows, skipped = document["rows"], document["skipped"]
+    assert isinstance(rows, list)
+    assert isinstance(skipped, list)
+    assert all(set(row) == ROW_KEYS for row in rows)
+    assert all(row["valid"] is True and row["family"] == "trees" for row in rows)
+    assert {row["name"]: row["algbw"] for row in rows} == {
+        "forestcoll": "1040/3",
+        "two-level": "2400/7",
+        "multitree": "2400/7",
+        "multitree-remaining": "2400/7",
+        "nccl-ring": "640/3",
+        "multitree-source": "200",
+        "direct": "50",
+    }
+    assert [set(point) for point in rows[0]["times"]] == [{"size", "time_us", "algbw", "busbw"}] * 2
+    assert all(set(each) == {"name", "reason"} for each in skipped)
+    assert "nccl-tree" in {each["name"] for each in skipped}
+
+
+def test_a_schedule_of_steps_has_steps_instead_of_a_height(tmp_path: Path) -> None:
+    file = tmp_path / "steps.json"
+    assert run_command("generate", "ring:nodes=4", "--method", "bfb", "-o", file).status == 0
+    document = run_command("compare", "ring:nodes=4", "--baselines", "direct", "--against", file, "--json").document()
+    assert isinstance(document["rows"], list)
+    (row,) = [row for row in document["rows"] if row["name"] == str(file)]
+    assert (row["family"], row["steps"], "height" in row) == ("steps", 2, False)
+
+
+def test_the_table_and_the_sentences() -> None:
+    run = run_command("compare", "dgx-a100:boxes=2", "--baselines", "forestcoll,nccl-ring,nvls", "--sizes", "1G")
+    assert (run.status, run.err) == (0, "")
+    lines = run.out.splitlines()
+    assert lines[0] == "dgx-a100:boxes=2: allgather, 16 compute nodes"
+    assert lines[1] == "No schedule exceeds 1040/3 GB/s (346.667)."
+    assert lines[2].split() == ["schedule", "algbw", "of", "the", "bound", "sends", "1GiB"]
+    assert lines[4].split()[:4] == ["nccl-ring", "213.333", "61.53%", "15"]
+    assert "  nccl-ring: data enters each box 1.88 times: 15/16 M where 1/2 M would do;" in run.out
+    assert lines[-2:] == ["Do not apply:", "  nvls: NVLS works in one box; nvls-tree is its form for several boxes"]
+
+
+def test_an_unknown_algorithm_is_one_line() -> None:
+    message = run_command("compare", "dgx-a100:boxes=2", "--baselines", "nccl-ring,bruck").complaint()
+    assert "'bruck' is not the name of an algorithm" in message
+    assert "two-level" in message
+
+
+def test_a_collective_with_a_root_is_one_line() -> None:
+    message = run_command("compare", "dgx-a100:boxes=2", "--collective", "broadcast").complaint(2)
+    assert "allgather, reduce-scatter, allreduce" in message
+
+
+def test_schedules_from_files_are_rows_or_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "schedule.json"
+    assert run_command("generate", "ring:nodes=4", "-o", file).status == 0
+    rows = run_command("compare", "ring:nodes=4", "--baselines", "direct", "--against", file, "--json").document()[
+        "rows"
+    ]
+    assert isinstance(rows, list)
+    assert [(row["name"], row["algbw"]) for row in rows] == [("forestcoll", "8/3"), (str(file), "8/3")]
+    other = run_command("compare", "ring:nodes=5", "--baselines", "direct", "--against", file).complaint()
+    assert "a schedule for another network" in other
+    text = file.read_text()
+    file.write_text(text.replace('"algbw": "8/3"', '"algbw": "3"'))
+    wrong = run_command("compare", "ring:nodes=4", "--baselines", "direct", "--against", file).complaint()
+    assert "algbw is 3" in wrong
+    file.write_text("<algo/>")
+    assert str(file) in run_command("compare", "ring:nodes=4", "--against", file).complaint()

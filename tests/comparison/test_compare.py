@@ -1,0 +1,181 @@
+"""The comparison as a value: its rows, sentences, files and refusals."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from forestcoll import (
+    Comparison,
+    InputError,
+    Topology,
+    TopologyBuilder,
+    build_topology,
+    compare,
+    generate,
+    generate_steps,
+    write_schedule,
+)
+from forestcoll.baselines.boxes import Boxes
+from forestcoll.comparison.link_loads import link_classes, link_loads
+from forestcoll.simulation.simulate import loads_of
+
+
+def compared(topology: str | Topology, baselines: Iterable[str], collective: str = "allgather") -> Comparison:
+    return compare(topology, collective, baselines=baselines, sizes=[2**20])
+
+
+def test_rows_are_in_the_order_of_their_algbw_and_the_optimum_is_always_there() -> None:
+    found = compared("dgx-a100:boxes=2", ["direct", "nccl-ring", "two-level"])
+    assert [row.name for row in found.rows] == ["forestcoll", "two-level", "nccl-ring", "direct"]
+    assert found.optimal_algbw == found.row("forestcoll").algbw == Fraction(1040, 3)
+    assert [row.share for row in found.rows] == [row.algbw / Fraction(1040, 3) for row in found.rows]
+    assert [row.height for row in found.rows] == [2, 2, 15, 1]
+
+
+def test_a_ring_enters_each_box_nearly_twice() -> None:
+    reason = compared("dgx-a100:boxes=2", ["nccl-ring"]).row("nccl-ring").reason
+    assert reason == (
+        "data enters each box 1.88 times: 15/16 M where 1/2 M would do; NIC links 100% busy, nvswitch links 58%"
+    )
+
+
+def test_a_reduce_scatter_leaves_each_box_nearly_twice() -> None:
+    reason = compared("dgx-a100:boxes=2", ["nccl-ring"], "reduce-scatter").row("nccl-ring").reason
+    assert reason.startswith("data leaves each box 1.88 times: 15/16 M where 1/2 M would do; NIC links 100% busy")
+
+
+def test_an_allreduce_enters_a_box_at_least_once() -> None:
+    reason = compared("dgx-a100:boxes=2", ["nccl-ring"], "allreduce").row("nccl-ring").reason
+    assert reason.startswith("data enters each box 1.88 times: 15/8 M where 1 M would do; NIC links 100% busy")
+
+
+def test_an_allreduce_enters_each_of_four_boxes_one_and_a_half_times() -> None:
+    found = compared("dgx-a100:boxes=4", ["nccl-ring", "nccl-tree", "two-level"], "allreduce")
+    assert found.row("nccl-ring").reason.startswith("data enters each box 1.29 times: 31/16 M where 3/2 M would do; ")
+    assert found.row("nccl-tree").reason.startswith("data enters a box 1.33 times: 2 M where 3/2 M would do; NIC")
+    assert found.row("two-level").reason.startswith("a tie")
+
+
+def test_links_inside_a_box_are_the_limit_of_two_levels() -> None:
+    reason = compared("dgx-a100:boxes=2", ["two-level"]).row("two-level").reason
+    assert reason == "nvswitch links 100% busy, NIC links 85%"
+
+
+def test_an_equal_schedule_is_a_tie() -> None:
+    found = compared("dgx-a100:boxes=4", ["two-level"])
+    assert found.row("two-level").reason == "a tie: it reaches the bound, so no schedule is faster"
+    assert found.row("forestcoll").reason == "it reaches the bound, so no schedule is faster"
+
+
+def test_the_bottleneck_cut_is_the_reason_in_one_box() -> None:
+    reason = compared("mi250:boxes=1", ["rccl-ring"]).row("rccl-ring").reason
+    assert reason == "15/16 M leaves the bottleneck cut, where 7/8 M would do; direct links 100% busy"
+
+
+def test_without_boxes_links_are_named_by_their_bandwidth() -> None:
+    reason = compared("hypercube:dim=3", ["multitree"]).row("multitree").reason
+    assert reason.endswith("links of 1 GB/s 100% busy")
+
+
+def test_nvls_counts_the_data_of_the_heads() -> None:
+    row = compared("dgx-h100:boxes=1,nvls=true", ["nvls"], "allreduce").row("nvls")
+    assert (row.algbw, row.share) == (Fraction(400), Fraction(8, 9))
+    assert row.reason.endswith("the algbw counts that each GPU's own data passes the switch, too")
+    assert row.times[0].size == 2**20
+    assert row.times[0].algbw == pytest.approx(2**20 / row.times[0].seconds / 1e9)
+    assert row.times[0].algbw < 400
+
+
+def test_what_does_not_apply_has_a_reason_and_no_row() -> None:
+    found = compared("dgx-a100:boxes=2", ["blink", "nvls", "nccl-ring"])
+    assert [each.name for each in found.skipped] == ["blink", "nvls"]
+    assert found.skipped[0].reason == "not an algorithm for an allgather"
+    with pytest.raises(KeyError):
+        found.row("blink")
+
+
+def test_times_are_left_out_if_the_size_of_the_unit_is_not_known() -> None:
+    builder = TopologyBuilder("apples", bandwidth_unit="apples")
+    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1)
+    found = compared(builder.build(), ["direct"])
+    assert [(row.name, row.times) for row in found.rows] == [("forestcoll", ()), ("direct", ())]
+
+
+def test_records_are_flat_rows() -> None:
+    (first, second) = compared("dgx-a100:boxes=2", ["nccl-ring"]).records()
+    assert list(first) == list(second)
+    assert (first["name"], second["height"], second["algbw"]) == ("forestcoll", 15, pytest.approx(640 / 3))
+    assert "time_us_1048576" in first
+
+
+def test_loads_are_exact_and_equal_those_of_the_simulation() -> None:
+    for collective in ("allgather", "allreduce"):
+        schedule = generate("dgx-a100:boxes=2", collective)
+        assert [float(load) for load in link_loads(schedule)] == pytest.approx(loads_of(schedule).parts.tolist())
+    assert [float(load) for load in link_loads(generate_steps(build_topology("ring:nodes=4")))] == [0.375] * 8
+
+
+def test_classes_of_links() -> None:
+    topology = generate("dgx-a100:boxes=2,nics=true").topology
+    names = link_classes(topology, Boxes(topology, topology.compute))
+    assert set(names) == {"nvswitch links", "pcie links", "pcie to nic links", "NIC links"}
+    assert len(names["NIC links"]) == 32
+
+
+def saved(folder: Path, topology: str, collective: str = "allgather") -> Path:
+    file = folder / "schedule.json"
+    write_schedule(generate(topology, collective), file)
+    return file
+
+
+def test_a_schedule_from_a_file_is_a_row(tmp_path: Path) -> None:
+    file = saved(tmp_path, "dgx-a100:boxes=2")
+    found = compare("dgx-a100:boxes=2", baselines=[], against=[file])
+    assert found.row(str(file)).algbw == Fraction(1040, 3)
+    assert found.row(str(file)).reason.startswith("a tie")
+
+
+def test_a_schedule_of_steps_from_a_file_is_a_row(tmp_path: Path) -> None:
+    file = tmp_path / "steps.json"
+    write_schedule(generate_steps(build_topology("ring:nodes=4")), file)
+    row = compare("ring:nodes=4", baselines=[], against=[file]).row(str(file))
+    assert (row.family, row.height) == ("steps", 2)
+
+
+@pytest.mark.parametrize(
+    ("topology", "collective", "message"),
+    [
+        ("dgx-a100:boxes=2", "allreduce", "another collective"),
+        ("dgx-a100:boxes=2,ib_bandwidth=50", "allgather", "another network"),
+        ("dgx-a100:boxes=4", "allgather", "another network"),
+    ],
+)
+def test_a_schedule_for_another_question_is_refused(
+    tmp_path: Path, topology: str, collective: str, message: str
+) -> None:
+    file = saved(tmp_path, topology, collective)
+    with pytest.raises(InputError, match=message):
+        compare("dgx-a100:boxes=2", baselines=[], against=[file])
+
+
+def test_a_wrong_schedule_is_refused(tmp_path: Path) -> None:
+    file = saved(tmp_path, "ring:nodes=4")
+    text = file.read_text()
+    changed = text.replace('"algbw": "8/3"', '"algbw": "3"')
+    assert changed != text
+    file.write_text(changed)
+    with pytest.raises(InputError, match="algbw"):
+        compare("ring:nodes=4", baselines=[], against=[file])
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+def test_a_collective_with_a_root_is_refused(collective: str) -> None:
+    with pytest.raises(InputError, match="use an allgather, a reduce-scatter or an allreduce"):
+        compare("ring:nodes=4", collective)
+
+
+def test_an_unknown_algorithm_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(InputError, match=r"'bruck' is not the name of an algorithm; .*there are nccl-ring, rccl-ring"):
+        compare("ring:nodes=4", baselines=["bruck"])
