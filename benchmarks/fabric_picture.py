@@ -35,10 +35,14 @@ def draw(results: Sequence[Result], path: Path) -> None:
             ideal, share = each.size / (each.bound or 1), each.share or 0.0
             spread = [[share - ideal / max(each.seconds)], [ideal / min(each.seconds) - share]]
             axes.bar(left, share, width * 0.92, color=_COLOURS[each.method], label=label, yerr=spread, capsize=2)
-            axes.text(left, 0.02, f"{share:.0%}", ha="center", va="bottom", rotation=90, color="white", fontsize=8)
+            inside = share > 0.12
+            at, colour = (0.02, "white") if inside else (share + 0.02, "black")
+            axes.text(left, at, f"{share:.0%}", ha="center", va="bottom", rotation=90, color=colour, fontsize=8)
     axes.axhline(1, color="black", linewidth=1, linestyle="--")
     axes.text(len(keys) - 0.5, 1.01, "proven bound", ha="right", va="bottom", fontsize=8)
-    axes.set_xticks(range(len(keys)), [f"{name}\n{what}\n{size // 2**20} MiB" for name, what, size in keys], fontsize=8)
+    axes.set_xticks(
+        range(len(keys)), [f"{name}\n{what}\n{round(size / 2**20)} MiB" for name, what, size in keys], fontsize=8
+    )
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
     axes.set_ylabel("share of the bound, median")
     axes.set_ylim(0, 1.15)

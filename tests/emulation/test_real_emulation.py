@@ -75,7 +75,8 @@ def test_every_rank_runs_the_command_once() -> None:
 
 def test_ranks_have_host_names() -> None:
     hosts = Path("/etc/hosts").read_text()
-    done = run(*ring(2), "--", sys.executable, "-c", "import socket; print(socket.gethostbyname('rank1'))")
+    script = "import socket, sys; sys.stdout.write(socket.gethostbyname('rank1') + '\\n')"  # in one piece
+    done = run(*ring(2), "--", sys.executable, "-c", script)
     assert done.stdout.split() == ["10.64.0.2"] * 2, done.stderr
     assert Path("/etc/hosts").read_text() == hosts
 
