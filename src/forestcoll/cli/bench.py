@@ -136,7 +136,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     timeout: float,
     as_json: bool,
 ) -> None:
-    """Measure a collective between processes, next to its bound.
+    """Measure a collective next to its bound.
 
     Each process of a launcher runs this: torchrun, mpirun or forestcoll emulate. Options and table are those of
     nccl-tests; further columns have the bound of algbw, the share of it that was reached, the time of the library's

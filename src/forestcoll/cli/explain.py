@@ -27,7 +27,7 @@ from forestcoll.collective import Collective
 @ranks_option
 @json_option
 def command(topology: str, measured: Path, collective: str | None, ranks: str | None, *, as_json: bool) -> None:
-    """Say whether measured bandwidth is normal.
+    """Compare measured bandwidth with its bound.
 
     Each test of an nccl-tests log is printed next to the bound of TOPOLOGY: the share of the bound that each size
     reaches, the links that limit, and the most that rings, which NCCL uses, could reach.

@@ -22,13 +22,13 @@ _TRACEBACK = "FORESTCOLL_TRACEBACK"
 """The environment variable that enables tracebacks of defects."""
 
 _COMMANDS = {
-    "bench": "Measure a collective between processes, next to its bound.",
+    "bench": "Measure a collective next to its bound.",
     "broadcast-series": "Compute the best schedule of a series of broadcasts.",
     "bounds": "Show the upper bounds of all collectives.",
     "check-program": "Check a program for a runtime.",
     "compare": "Compare the optimum with well-known algorithms.",
     "emulate": "Run COMMAND once for each rank on an emulated network.",
-    "explain": "Compare measured bandwidth with the bound of the network.",
+    "explain": "Compare measured bandwidth with its bound.",
     "export": "Write a schedule as a program for a runtime.",
     "find-topology": "Find networks that are designed for collectives.",
     "generate": "Generate a verified schedule that reaches the optimum.",

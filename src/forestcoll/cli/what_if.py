@@ -57,7 +57,7 @@ _PARTS = ("links", "nics", "switches", "boxes")
 )
 @json_option
 def command(*, as_json: bool, **options: Any) -> None:
-    """Say what failures cost and what upgrades gain.
+    """Compute the effect of failures, upgrades and new links.
 
     Each row is the exact optimum of a collective on TOPOLOGY after a change. Changes that are known to be symmetric are
     one row. A NIC is a link between a node of a box and a switch outside. Without --fail, --upgrade or --add-link, the

@@ -25,7 +25,7 @@ def link_name(topology: Topology, ends: Ends) -> str:
     Example:
         >>> from forestcoll.topology.registry import build_topology
         >>> link_name(build_topology("dgx-a100:boxes=2"), (0, 18))
-        'b0/gpu0--b1/nvswitch'
+        'b0/gpu0--ib'
     """
     one, other = topology.ids(ends)
     return f"{one}{SEPARATOR}{other}"

@@ -66,6 +66,14 @@ class FailoverSet:
         folder: where the files are.
         healthy: the schedule of the network as it is.
         failures: the schedules for the failures, in the order of node numbers.
+
+    Example:
+        >>> import tempfile
+        >>> from forestcoll import write_failover
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     made = write_failover("ring:nodes=3", folder)
+        >>> str(made.healthy.algbw), len(made.failures)
+        ('3', 3)
     """
 
     topology: Topology

@@ -48,6 +48,12 @@ class Study:
         demand: the collective and who takes part.
         base: the optimum before the changes.
         rows: the changes: failures worst first, gains best first.
+
+    Example:
+        >>> from forestcoll import failures
+        >>> study = failures("ring:nodes=4")
+        >>> str(study.base.algbw), str(study.rows[0].value.algbw)
+        ('8/3', '4/3')
     """
 
     topology: Topology

@@ -40,6 +40,12 @@ class Upgrade:
         ratio: `algbw` divided by the algbw now.
         curve: (bandwidth, algbw) now and at each bandwidth where the gain per bandwidth changes; empty if not known.
         gain_beyond: the gain in algbw for each 1 of bandwidth after the last point of the curve; None if not known.
+
+    Example:
+        >>> from forestcoll import upgrades
+        >>> upgrade = upgrades("dgx-a100:boxes=2").rows[0]
+        >>> [(str(bandwidth), str(algbw)) for bandwidth, algbw in upgrade.curve]
+        [('300', '1040/3'), ('350', '400')]
     """
 
     name: str
@@ -63,6 +69,12 @@ class UpgradeStudy:
         demand: the collective and who takes part.
         base: the optimum now.
         rows: the upgrades.
+
+    Example:
+        >>> from forestcoll import upgrades
+        >>> study = upgrades("dgx-a100:boxes=2")
+        >>> str(study.base.algbw), [str(row.ratio) for row in study.rows[:2]]
+        ('1040/3', ['15/13', '14/13'])
     """
 
     topology: Topology
@@ -71,7 +83,7 @@ class UpgradeStudy:
     rows: tuple[Upgrade, ...]
 
 
-def upgrades(  # noqa: PLR0913 (what is candidate, and how it is done)
+def upgrades(  # noqa: PLR0913 (the request and its execution)
     topology: TopologyLike,
     collective: RequestLike = Collective.ALLGATHER,
     *,
