@@ -4,10 +4,17 @@ from typing import Any
 
 import click
 
-from forestcoll.cli.options import Asked, change_options, collective_options, json_option, topology_argument
+from forestcoll.cli.options import (
+    Asked,
+    LinksCommand,
+    change_options,
+    collective_options,
+    json_option,
+    topology_argument,
+)
 
 
-@click.command("optimum")
+@click.command("optimum", cls=LinksCommand)
 @topology_argument
 @collective_options
 @change_options
