@@ -87,6 +87,30 @@ def test_generate_without_a_link_writes_the_schedule_of_the_changed_network(tmp_
     assert optimum["algbw"] == "320"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["dgx-a100:boxes=2", "--without", "b0/gpu0--ib", "b0/gpu1--ib", "--degrade", "b0/gpu2--ib=5", "b0/gpu3--ib=5"],
+        ["--degrade", "b0/gpu2--ib=5", "b0/gpu3--ib=5", "--without", "b0/gpu0--ib", "b0/gpu1--ib", "dgx-a100:boxes=2"],
+        ["--without=b0/gpu0--ib,b0/gpu1--ib", "dgx-a100:boxes=2", "--degrade=b0/gpu2--ib=5,b0/gpu3--ib=5"],
+        [
+            *("--without", "b0/gpu0--ib", "--without", "b0/gpu1--ib", "dgx-a100:boxes=2"),
+            *("--degrade", "b0/gpu2--ib=5", "--degrade", "b0/gpu3--ib=5"),
+        ],
+    ],
+)
+def test_several_links_after_one_option(words: list[str]) -> None:
+    document = run_command("optimum", *words, "--json").document()
+    changes = "without b0/gpu0--ib, b0/gpu1--ib, with b0/gpu2--ib=5, b0/gpu3--ib=5"
+    assert document["topology"] == f"dgx-a100:boxes=2 {changes}"
+
+
+def test_words_that_are_no_links_end_a_list_of_links() -> None:
+    said = run_command("optimum", "ring:nodes=4", "--without", "0--1", "x", "1--2").complaint(2)
+    assert "unexpected extra argument" in said
+    assert "--without" in run_command("optimum", "ring:nodes=4", "--without").complaint(2)
+
+
 def test_a_failover_set_is_written(tmp_path: Path) -> None:
     folder = tmp_path / "set"
     run = run_command("what-if", "ring:nodes=4", "--fail", "links", "-o", str(folder))

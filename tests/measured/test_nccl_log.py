@@ -122,7 +122,7 @@ def test_a_text_without_rows_is_refused(text: str, said: str) -> None:
 
 def test_a_binary_file_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"\x7fELF\0\0\0")
-    with pytest.raises(InputError, match="is no text"):
+    with pytest.raises(InputError, match="is not text"):
         read_log(tmp_path / "x")
     with pytest.raises(InputError, match="no such file"):
         read_log(tmp_path / "y")

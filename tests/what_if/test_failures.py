@@ -243,7 +243,7 @@ def test_an_interrupted_study_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{}", "is no file of a sweep"),
+        ("{}", "is not the file of a sweep"),
         ('{"format": "forestcoll.what-if/1", "question": "x", "values": {}}', "is of another network or collective"),
         ("[", "line 1"),
     ],

@@ -47,7 +47,7 @@ EXAMPLES = {
     ),
     "generate": (
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
-        "forestcoll generate dgx-a100:boxes=2 --without b0/gpu0--ib --degrade b0/gpu1--ib=12.5",
+        "forestcoll generate dgx-a100:boxes=2 --without b0/gpu0--ib b0/gpu1--ib",
         "forestcoll generate torus:dims=4x4 --method bfb -o steps.json.gz",
     ),
     "import": (

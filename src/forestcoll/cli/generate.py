@@ -8,6 +8,7 @@ import click
 
 from forestcoll.cli.options import (
     CollectiveOptions,
+    LinksCommand,
     change_options,
     collective_options,
     json_option,
@@ -20,7 +21,7 @@ from forestcoll.files import is_standard_stream
 from forestcoll.method import Method, StepMethod
 
 
-@click.command("generate")
+@click.command("generate", cls=LinksCommand)
 @topology_argument
 @collective_options
 @change_options

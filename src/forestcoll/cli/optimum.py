@@ -6,6 +6,7 @@ import click
 
 from forestcoll.cli.options import (
     CollectiveOptions,
+    LinksCommand,
     change_options,
     collective_options,
     json_option,
@@ -13,7 +14,7 @@ from forestcoll.cli.options import (
 )
 
 
-@click.command("optimum")
+@click.command("optimum", cls=LinksCommand)
 @topology_argument
 @collective_options
 @change_options

@@ -1,6 +1,6 @@
 """The arguments and options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from forestcoll.topology import Topology
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+SEPARATOR = "--"
+"""What stands between the ids of the two ends of a link."""
+
+_LINK_OPTIONS = ("--without", "--degrade")
 
 
 topology_argument = click.argument("topology", metavar="TOPOLOGY", type=TopologySpec())
@@ -48,19 +53,44 @@ ranks_option = click.option(
 )
 
 
+class LinksCommand(click.Command):
+    """A command whose `change_options` take several links after one option, as in `--without A--B C--D`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each further link."""
+        return super().parse_args(ctx, list(_one_by_one(args)))
+
+
+def _one_by_one(args: Iterable[str]) -> Iterator[str]:
+    """Yield the arguments, with the option repeated: a further link is a word with `--` inside, as no option is."""
+    option, given = None, False
+    for word in args:
+        is_link = SEPARATOR in word[1:] and not word.startswith("-")
+        if option is not None and given and is_link:
+            yield option
+        elif word in _LINK_OPTIONS:
+            option, given = word, False
+            yield word
+            continue
+        elif option is not None and given:
+            option = None
+        given = option is not None
+        yield word
+
+
 def change_options(command: Command) -> Command:
-    """Add the options that change links of the network."""
+    """Add the options that change links of the network; the command must be a `LinksCommand`."""
     degrade = click.option(
         "--degrade",
-        metavar="A--B=BANDWIDTH",
+        metavar="A--B=BANDWIDTH…",
         multiple=True,
-        help="A link has another bandwidth, in both directions; may be given several times.",
+        help="Links that have another bandwidth, in both directions.",
     )
     without = click.option(
         "--without",
-        metavar="A--B",
+        metavar="A--B…",
         multiple=True,
-        help="A link has failed, in both directions: the ids of its ends; may be given several times.",
+        help="Links that have failed, in both directions, each by the ids of its ends.",
     )
     return without(degrade(command))
 

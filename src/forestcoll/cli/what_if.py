@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forestcoll.cli.options import (
+    LinksCommand,
     change_options,
     jobs_option,
     json_option,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _PARTS = ("links", "nics", "switches", "boxes")
 
 
-@click.command("what-if")
+@click.command("what-if", cls=LinksCommand)
 @topology_argument
 @click.option("--fail", type=click.Choice(_PARTS), help="Each failure of one part of this kind, worst first.")
 @click.option("--at-once", type=click.IntRange(min=1), metavar="K", help="With --fail: K parts fail at the same time.")

@@ -134,11 +134,11 @@ def read_log(path: Path) -> Log:
     """Return the tests in the file at `path`.
 
     Raises:
-        InputError: the file cannot be read, is no text, or has no row of nccl-tests.
+        InputError: the file cannot be read, is not text, or has no row of nccl-tests.
     """
     data = bytes(read_bytes(path, limit=MAX_LOG_BYTES))
     if b"\0" in data[:4096]:
-        raise InputError(f"{path}: is no text; give the output of nccl-tests or rccl-tests")
+        raise InputError(f"{path}: is not text; give the output of nccl-tests or rccl-tests")
     return parse_log(data.decode("utf-8", errors="replace"), str(path))
 
 

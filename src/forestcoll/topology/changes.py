@@ -155,7 +155,8 @@ def changed_network(topology: Topology, without: Sequence[str] = (), degrade: Se
 
 def _parts(topology: Topology, text: str) -> list[str]:
     """Return the links that a text names: it is one link if its ends have commas in their ids."""
-    return [text] if _readings(topology, text.partition("=")[0]) else [part.strip() for part in text.split(",")]
+    is_one = _readings(topology, text) or _readings(topology, text.rpartition("=")[0])
+    return [text] if is_one else [part.strip() for part in text.split(",")]
 
 
 def _has(topology: Topology, way: Ends) -> bool:

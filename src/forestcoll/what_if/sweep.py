@@ -1,4 +1,4 @@
-"""Many changes of one network, with any executor of `concurrent.futures`, and with a file that lets a sweep go on.
+"""Many changes of one network, with any executor of `concurrent.futures`, and a file to go on from after a stop.
 
 A process pool, a thread pool, MPI's `MPIPoolExecutor` and a Dask client's `get_executor()` all have `submit`. The
 changes are sent in batches as JSON. Each worker keeps the network and the cuts of the batches that it had before.
@@ -134,7 +134,7 @@ class _Checkpoint:
             return {}
         document = read_document(self.path)
         if document.get("format") != FORMAT or not isinstance(document.get("values"), dict):
-            raise InputError(f"{self.path}: is no file of a sweep; name another file")
+            raise InputError(f"{self.path}: is not the file of a sweep; name another file")
         if document.get("question") != self.digest:
             raise InputError(f"{self.path}: is of another network or collective; name another file, or remove it")
         values = cast("dict[str, dict[str, object]]", document["values"])

@@ -160,7 +160,7 @@ class _Forest:
         return _Forest(topology, demand, part)
 
     def value(self, change: Change) -> Value | None:
-        """Return the optimum after the change; None if a search is needed."""
+        """Return the optimum after the change; None if only the solver can compute it."""
         if change.bandwidths:
             return None
         capacities = self._left(change)
