@@ -1,6 +1,7 @@
 """Networks with broken or unequal parts, random networks, and the reasons why an algorithm does not apply."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -32,28 +33,46 @@ def with_nics(*boxes: tuple[int, ...], gpus: int = 4) -> Topology:
     return builder.build()
 
 
-def without_a_nic() -> Topology:
-    """Two boxes of DGX A100, in which the NIC of the first GPU is dead."""
-    whole = load_topology("dgx-a100:boxes=2")
-    dead = {whole.number("b0/gpu0"), whole.number("ib")}
-    builder = TopologyBuilder("dead NIC")
+def without_links_to_fabric(name: str, *ends: str) -> Topology:
+    """Return a machine without the links between `ends` and the fabric: dead NICs."""
+    whole = load_topology(name)
+    dead = [{whole.number(end), whole.number("ib")} for end in ends]
+    builder = TopologyBuilder("dead NICs")
     for node in whole.nodes:
         if node.is_compute:
             builder.add_compute(node.id, box=node.attributes["box"])
         else:
-            builder.add_switch(node.id)
+            attributes: dict[str, Any] = dict(node.attributes)
+            builder.add_switch(node.id, **attributes)
     for link in whole.links:
-        if {link.source, link.target} != dead:
+        if {link.source, link.target} not in dead:
             builder.add_link(whole.nodes[link.source].id, whole.nodes[link.target].id, link.bandwidth)
     return builder.build()
 
 
 def test_with_a_dead_nic_seven_rings_are_left_and_two_levels_tie_with_the_optimum() -> None:
-    network = without_a_nic()
+    network = without_links_to_fabric("dgx-a100:boxes=2", "b0/gpu0")
     assert optimum(network).algbw == 320
     assert algbw_of("nccl-ring", network) == Fraction(560, 3)
     assert algbw_of("two-level", network) == 320
     assert algbw_of("nccl-tree", network, "allreduce") <= optimum(network, "allreduce").bound.algbw
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "rings", "two_levels"),
+    [
+        ("dgx-a100:boxes=2", ("b0/gpu0", "b1/gpu5"), "560/3", "320"),
+        ("dgx-a100:boxes=4", ("b0/gpu0",), "5600/31", "700/3"),
+        ("dgx-a100:boxes=2,nics=true", ("b0/nic0",), "560/3", "320"),
+        ("mi300x:boxes=2", ("b0/gpu0",), "1120/3", "7168/15"),
+        ("dgx-1:boxes=2", ("b0/pcie0",), "40", "75"),
+    ],
+)
+def test_dead_nics(name: str, ends: tuple[str, ...], rings: str, two_levels: str) -> None:
+    network = without_links_to_fabric(name, *ends)
+    assert algbw_of("nccl-ring", network) == Fraction(rings)
+    assert algbw_of("two-level", network) == Fraction(two_levels)
+    assert optimum(network).algbw >= Fraction(two_levels)
 
 
 def test_rings_carry_parts_in_proportion_to_their_nics() -> None:

@@ -63,6 +63,18 @@ def test_links_inside_a_box_are_the_limit_of_two_levels() -> None:
     assert reason == "nvswitch links 100% busy, NIC links 85%"
 
 
+def test_data_that_enters_a_box_over_idle_nics_is_not_the_reason() -> None:
+    builder = TopologyBuilder("slow switches")
+    fabric = builder.add_switch("fabric")
+    for box in range(2):
+        switch = builder.add_switch(f"b{box}/switch", box=box)
+        for gpu in range(4):
+            builder.add_duplex(builder.add_compute(f"b{box}/gpu{gpu}", box=box), switch, 10)
+            builder.add_duplex(f"b{box}/gpu{gpu}", fabric, 9)
+    reason = compared(builder.build(), ["nccl-ring"]).row("nccl-ring").reason
+    assert reason == "switch links 100% busy, NIC links 37%"
+
+
 def test_an_equal_schedule_is_a_tie() -> None:
     found = compared("dgx-a100:boxes=4", ["two-level"])
     assert found.row("two-level").reason == "a tie: it reaches the bound, so no schedule is faster"

@@ -1,7 +1,7 @@
 """Why a schedule is slower than the optimum, in one sentence.
 
-If more data enters a box than must, or leaves the cut that bounds the collective, that is the reason. After it, the
-sentence says which links are always busy, and how busy the others are.
+If more data enters a box than must, or leaves the cut that bounds the collective, and if the links there are among the
+busiest, that is the reason. After it, the sentence says which links are always busy, and how busy the others are.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +20,9 @@ _MOST_CLASSES = 4
 
 TIE = "a tie: it reaches the bound, so no schedule is faster"
 """The sentence for a schedule that reaches the bound."""
+
+_NEARLY = Fraction(99, 100)
+"""From this part of the time of the busiest link on, a link limits the schedule, too."""
 
 _LARGEST = 10_000
 """The greatest denominator of a fraction that is printed exactly."""
@@ -47,16 +50,17 @@ def _into_boxes(topology: Topology, boxes: Boxes, loads: Sequence[Fraction], dem
     needed = _needed(topology, boxes, demand)
     if not needed:
         return []
-    entering = [Fraction(0)] * len(needed)
+    entering, crossing = [Fraction(0)] * len(needed), []
     places = {boxes.of[box[0]]: place for place, box in enumerate(boxes.members)}
     for link, load in zip(topology.links, loads, strict=True):
         place = places.get(boxes.of.get(_inner(link, demand), -1))
         if place is not None and boxes.of.get(link.source) != boxes.of.get(link.target):
             entering[place] += load
+            crossing.append(load / link.bandwidth)
     excess, worst = max(
         (amount / enough, place) for place, (amount, enough) in enumerate(zip(entering, needed, strict=True))
     )
-    if excess <= 1:
+    if excess <= 1 or not _are_limit(crossing, topology, loads):
         return []
     each = "each box" if len(set(entering)) == len(set(needed)) == 1 else "a box"
     verb = "leaves" if demand.collective is Collective.REDUCE_SCATTER else "enters"
@@ -92,11 +96,18 @@ def _over_cut(topology: Topology, loads: Sequence[Fraction], bound: Bound, deman
         return []
     inside = set(bound.proof.inside)
     pairs = zip(topology.links, loads, strict=True)
-    leaving = sum((load for link, load in pairs if link.source in inside and link.target not in inside), Fraction(0))
+    cut = [(link, load) for link, load in pairs if link.source in inside and link.target not in inside]
+    leaving = sum((load for _, load in cut), Fraction(0))
     needed = bound.proof.must_leave(topology, demand)
-    if leaving <= needed:
+    if leaving <= needed or not _are_limit([load / link.bandwidth for link, load in cut], topology, loads):
         return []
     return [f"{_amount(leaving)} leaves the bottleneck cut, where {_amount(needed)} would do"]
+
+
+def _are_limit(times: Sequence[Fraction], topology: Topology, loads: Sequence[Fraction]) -> bool:
+    """Return whether one of these times of links is nearly the greatest of all links."""
+    most = max(load / link.bandwidth for load, link in zip(loads, topology.links, strict=True))
+    return max(times) >= _NEARLY * most
 
 
 def _busy(topology: Topology, boxes: Boxes, loads: Sequence[Fraction]) -> str:
