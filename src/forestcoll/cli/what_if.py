@@ -120,7 +120,7 @@ class _WhatIfOptions:
         return {"collective": self.collective, "ranks": self.ranks, "root": self.root}
 
     def answer(self, progress: "TerminalProgress") -> "tuple[dict[str, object], Page]":
-        """Return the JSON and the page of what was options."""
+        """Return the JSON and the page of the study that the options select."""
         from forestcoll.presentation import what_if as words
         from forestcoll.what_if.additions import additions
         from forestcoll.what_if.study import changes_of

@@ -1,13 +1,13 @@
 """Networks: the frozen model, its validating builder, files, and builders of known machines and families."""
 
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, TopologyLike
-from forestcoll.topology.node_link import (
+from forestcoll.topology.files import (
     read_topology,
     topology_from_document,
     topology_to_document,
     write_topology,
 )
+from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, TopologyLike
 from forestcoll.topology.symmetry import NodeArray, Shift, Symmetry
 
 __all__ = [

@@ -3,8 +3,8 @@
 import hashlib
 
 from forestcoll.exact import json_text
+from forestcoll.topology.files import topology_to_document
 from forestcoll.topology.model import Topology
-from forestcoll.topology.node_link import topology_to_document
 
 
 def topology_hash(topology: Topology) -> str:

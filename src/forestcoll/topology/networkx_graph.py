@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING
 
 from forestcoll.errors import InputError, shown
-from forestcoll.topology.model import Topology
-from forestcoll.topology.node_link import (
+from forestcoll.topology.files import (
     FORMAT,
     link_to_dict,
     node_to_dict,
     topology_from_document,
     topology_to_document,
 )
+from forestcoll.topology.model import Topology
 
 if TYPE_CHECKING:
     import networkx as nx

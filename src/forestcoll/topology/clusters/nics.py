@@ -22,14 +22,14 @@ class Nics:
 
     Attributes:
         box: the box.
-        asked: the number of NICs that the user gave; None for those of the box.
+        requested: the number of NICs that the user gave; None for those of the box.
         bandwidth: GB/s each way of a NIC that the user gave; None for that of the box.
         pcie_bandwidth: GB/s each way between a GPU or a NIC and the PCIe switch; None if PCIe is no limit.
         planes: the number of planes that share the bandwidth of each NIC.
     """
 
     box: Box
-    asked: int | None
+    requested: int | None
     bandwidth: Fraction | None
     pcie_bandwidth: Fraction | None
     planes: int
@@ -37,7 +37,7 @@ class Nics:
     @cached_property
     def count(self) -> int:
         """The number of NICs of a box."""
-        return len(self.box.ports) if self.asked is None else self.asked
+        return len(self.box.ports) if self.requested is None else self.requested
 
     @property
     def problem(self) -> str | None:

@@ -52,7 +52,7 @@ class ImportOptions:
                 raise InputError(f"{name} is {value}; expected a bandwidth above 0")
 
 
-def asked(where: str, missing: str, option: str, example: str = "") -> InputError:
+def missing_speed(where: str, missing: str, option: str, example: str = "") -> InputError:
     """Return the error that asks for a speed: what the file does not say, and the option that says it.
 
     Args:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from forestcoll.errors import InputError
 from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, parse_document, read_bytes
+from forestcoll.topology.files import DEFAULT_NAME, topology_from_document
 from forestcoll.topology.importers.formats import format_of, import_sources
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.model import Topology
-from forestcoll.topology.node_link import DEFAULT_NAME, topology_from_document
 
 
 def read_any_topology(path: Path, *, connected: bool = True) -> tuple[Topology, tuple[str, ...]]:

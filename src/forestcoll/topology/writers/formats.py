@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from forestcoll.files import PathLike, as_path, write_text
+from forestcoll.topology.files import write_topology
 from forestcoll.topology.model import Topology
-from forestcoll.topology.node_link import write_topology
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
+from forestcoll.topology.files import link_to_dict, node_to_dict, topology_to_document
 from forestcoll.topology.model import Topology
-from forestcoll.topology.node_link import link_to_dict, node_to_dict, topology_to_document
 
 ID_KEY = "id_as_json"
 """The attribute of a node whose id is no text that XML can hold."""

@@ -14,7 +14,7 @@ from fractions import Fraction
 from forestcoll.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes, counted, listed
-from forestcoll.topology.importers.options import ImportOptions, asked
+from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 
 LANE_GBITS = {
@@ -122,7 +122,7 @@ def _check_rates(source: Source, fabric: _Fabric, used: Mapping[str, None], opti
     missing = [ends for ends, rate in fabric.links.items() if rate is None and all(end[0] in used for end in ends)]
     if missing and options.link_bandwidth is None:
         count, line = counted(len(missing), "link"), fabric.lines[missing[0]]
-        raise asked(f"{source.where}: line {line}", f"the rate of {count}, such as 4xNDR", "--link-bandwidth")
+        raise missing_speed(f"{source.where}: line {line}", f"the rate of {count}, such as 4xNDR", "--link-bandwidth")
 
 
 def _host_and_device(name: str) -> tuple[str, str] | None:

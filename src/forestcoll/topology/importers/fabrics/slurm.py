@@ -12,7 +12,7 @@ from forestcoll.errors import InputError, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.fabrics.hostlist import expanded
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, asked
+from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.yaml_values import objects, read_yaml
 
@@ -49,7 +49,9 @@ def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> Top
     source = sources[0]
     switches = _lines(source) if _NAME.search(source.text) else _documents(source, notes)
     if options.link_bandwidth is None:
-        raise asked(source.where, "what a link carries: it has the shape of the network only", "--link-bandwidth")
+        raise missing_speed(
+            source.where, "what a link carries: it has the shape of the network only", "--link-bandwidth"
+        )
     notes.assume("every host and every switch has one link to the switch above, all of the bandwidth that is given")
     if re.search(r"LinkSpeed[ \t]*=", source.text, re.IGNORECASE):
         notes.ignore("LinkSpeed, whose unit Slurm does not define")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from forestcoll.files import parse_document
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.files import FORMAT, add_document
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
-from forestcoll.topology.node_link import FORMAT, add_document
 
 _LOOKED_AT = 2**16
 

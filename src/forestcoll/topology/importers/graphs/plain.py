@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 from forestcoll.errors import InputError, shown
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.files import FORMAT, add_document
 from forestcoll.topology.importers.notes import Notes, counted
-from forestcoll.topology.importers.options import ImportOptions, asked
+from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.model import NodeId
-from forestcoll.topology.node_link import FORMAT, add_document
 from forestcoll.units import BANDWIDTH_UNIT
 
 _BANDWIDTHS = ("bandwidth", "capacity", "LinkSpeedRaw", "LinkSpeed", "weight")
@@ -134,7 +134,7 @@ def _bandwidth_key(source: Source, graph: PlainGraph, options: ImportOptions, no
     if missing and options.link_bandwidth is None:
         edge = next(edge for edge in graph.edges if not key or not _stated(edge.attributes.get(key)))
         what = f"the bandwidth of {counted(missing, 'edge')}, such as {shown(edge.source)} -> {shown(edge.target)}"
-        raise asked(source.where, what, "--link-bandwidth")
+        raise missing_speed(source.where, what, "--link-bandwidth")
     if missing:
         notes.assume(f"{counted(missing, 'edge')} without a bandwidth: {options.link_bandwidth} GB/s, as given")
     if key and key != "bandwidth":

@@ -15,7 +15,7 @@ from forestcoll.topology.importers.hosts.amd_tables import AmdTables, json_table
 from forestcoll.topology.importers.hosts.cpus import cpu_tree, pcie_speeds
 from forestcoll.topology.importers.hosts.host import Device, HostFile, groups, hosts_network
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, asked
+from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 
 _MODELS = (
@@ -92,7 +92,7 @@ def _speed(source: Source, options: ImportOptions, notes: Notes) -> Fraction:
     found = next(((name, speed) for name, speed in _MODELS if name in text), None)
     if found is None:
         what = "what one xGMI link carries; its table of bandwidths is that of the driver"
-        raise asked(source.where, what, "--xgmi", "64 on MI300X, 50 on MI250, 46 on MI100 and MI50")
+        raise missing_speed(source.where, what, "--xgmi", "64 on MI300X, 50 on MI250, 46 on MI100 and MI50")
     notes.assume(
         f"one xGMI link carries {found[1]} GB/s each way, as the file names {found[0]}; --xgmi gives another speed"
     )

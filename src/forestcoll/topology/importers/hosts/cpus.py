@@ -6,7 +6,7 @@ from itertools import combinations
 
 from forestcoll.topology.importers.hosts.host import Device, duplex
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, asked
+from forestcoll.topology.importers.options import ImportOptions, missing_speed
 
 Links = list[tuple[str, str, Fraction]]
 
@@ -18,7 +18,7 @@ def pcie_speeds(where: str, why: str, options: ImportOptions, notes: Notes) -> t
         InputError: the user has not given the speed of PCIe.
     """
     if options.pcie is None:
-        raise asked(where, f"what PCIe carries, and {why}", "--pcie", "32 for PCIe 4.0 x16")
+        raise missing_speed(where, f"what PCIe carries, and {why}", "--pcie", "32 for PCIe 4.0 x16")
     if options.link_bandwidth is not None:
         return options.pcie, options.link_bandwidth
     said = f"a link between two CPUs carries {options.pcie} GB/s, as PCIe does; --link-bandwidth gives another speed"

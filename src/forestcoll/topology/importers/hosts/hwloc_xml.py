@@ -13,7 +13,7 @@ from forestcoll.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, groups, hosts_network
 from forestcoll.topology.importers.notes import Notes, counted
-from forestcoll.topology.importers.options import ImportOptions, asked
+from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 
@@ -76,7 +76,7 @@ def _between_cpus(
     if len(groups(gpus, links)) < 2 or len(cpus) < 2:
         return []
     if options.link_bandwidth is None:
-        raise asked(source.where, "what the link between two CPUs carries", "--link-bandwidth")
+        raise missing_speed(source.where, "what the link between two CPUs carries", "--link-bandwidth")
     return [link for pair in combinations(cpus, 2) for link in duplex(*pair, options.link_bandwidth)]
 
 

@@ -16,7 +16,7 @@ from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_s
 from forestcoll.topology.importers.hosts.nccl_elements import GpuElement, GpuLinks, Slot, System, read_systems
 from forestcoll.topology.importers.hosts.pcie_tree import Links, PcieTree
 from forestcoll.topology.importers.notes import Notes, counted
-from forestcoll.topology.importers.options import ImportOptions, asked
+from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 
 NVSWITCH = "NVSwitch"
@@ -175,14 +175,14 @@ def _speed(host: _Host, gpu: _Gpu, entry: GpuLinks) -> Fraction:
         speed = nvlink_speed(gpu.element.sm, options.speeds)
         kind = f"sm={gpu.element.sm}"
         if speed is None:
-            raise asked(where, f"what one NVLink of a GPU with {kind} carries", "--nvlink")
+            raise missing_speed(where, f"what one NVLink of a GPU with {kind} carries", "--nvlink")
     else:
         if options.xgmi is not None:
             return options.xgmi
         speed = xgmi_speed(gpu.element.gcn, options.speeds)
         kind = f"gcn={gpu.element.gcn or '?'}"
         if speed is None:
-            raise asked(where, f"what one xGMI link of a GPU with {kind} carries", "--xgmi")
+            raise missing_speed(where, f"what one xGMI link of a GPU with {kind} carries", "--xgmi")
     source = "NCCL's figure" if options.speeds == "nccl" else "the nominal speed"
     host.notes.assume(f"one {_NAMES[entry.kind]} of a GPU with {kind} carries {speed} GB/s each way, {source}")
     return speed

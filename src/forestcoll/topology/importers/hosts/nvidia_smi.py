@@ -14,7 +14,7 @@ from forestcoll.topology.importers.hosts.device_table import DeviceTable, has_ta
 from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, duplex, groups, hosts_network, shared_out
 from forestcoll.topology.importers.hosts.nvlink_status import stated_speed
 from forestcoll.topology.importers.notes import Notes, counted, listed
-from forestcoll.topology.importers.options import ImportOptions, asked
+from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 
 NVSWITCH = "NVSwitch"
@@ -108,7 +108,7 @@ def _nvlink(source: Source, rows: list[list[int]], options: ImportOptions, notes
     for counts, (machines, speeds) in _ALIKE.items():
         if list(counts) in rows:
             what = f"what one NVLink carries, and {' '.join(f'NV{count}' for count in counts)} is {machines}"
-            raise asked(source.where, what, "--nvlink", speeds)
+            raise missing_speed(source.where, what, "--nvlink", speeds)
     notes.assume("one NVLink carries 25 GB/s each way, as on V100 and A100; --nvlink gives another speed")
     return Fraction(25)
 
@@ -143,7 +143,7 @@ def _nics(source: Source, table: DeviceTable, options: ImportOptions, notes: Not
     else:
         raise source.error("lists no NIC near a GPU that could join hosts; nvidia-smi topo -m lists NICs as columns")
     if options.nic is None:
-        raise asked(source.where, "what a NIC carries", "--nic", "50 for 400 Gb/s")
+        raise missing_speed(source.where, "what a NIC carries", "--nic", "50 for 400 Gb/s")
     far = [table.names.get(nic, nic) for nic in table.nics if nic not in near]
     if far:
         notes.ignore(f"{source.where}: {counted(len(far), 'NIC')} further away from GPUs than others: {listed(far)}")

@@ -15,7 +15,7 @@ from itertools import islice, product
 from forestcoll.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, asked
+from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import MAX_LINKS, MAX_NODES, Source, whole_number
 from forestcoll.topology.importers.yaml_values import objects, read_yaml
 
@@ -279,7 +279,7 @@ class _Reader:
         given = getattr(self.options, option) or self.options.link_bandwidth
         if given is None:
             flag = f"--{option.replace('_', '-')}"
-            raise asked(self.source.where, f"the bandwidth of link {json.dumps(link)}", flag)
+            raise missing_speed(self.source.where, f"the bandwidth of link {json.dumps(link)}", flag)
         self.notes.assume(f"link {json.dumps(link)} carries {given} GB/s, as given")
         return given
 
