@@ -223,7 +223,7 @@ def test_the_size_limit_of_a_topology_is_less_than_that_of_a_schedule(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert MAX_TOPOLOGY_BYTES == 256 * 2**20
-    monkeypatch.setattr(node_link, "MAX_TOPOLOGY_BYTES", 2**20)
+    monkeypatch.setattr(files, "MAX_TOPOLOGY_BYTES", 2**20)
     assert problem(tmp_path, " " * 2**20 + text(GOOD)) == "larger than the limit of 1 MiB"
 
 
