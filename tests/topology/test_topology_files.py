@@ -14,7 +14,7 @@ from forestcoll.topology import (
     Link,
     Topology,
     TopologyBuilder,
-    node_link,
+    files,
     read_topology,
     topology_from_document,
     topology_to_document,
