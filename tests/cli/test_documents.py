@@ -27,7 +27,8 @@ COMPARE = ROOT / "docs" / "compare.md"
 TRAINING = ROOT / "docs" / "training.md"
 WHAT_IF = ROOT / "docs" / "what-if.md"
 MEASURED = ROOT / "docs" / "measured.md"
-PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING)
+CLUSTER = ROOT / "docs" / "your-cluster.md"
+PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER)
 """The pages that show commands with all of their output."""
 
 
@@ -50,6 +51,9 @@ def test_documents_show_the_actual_output(
     Path("hosts.json").write_text(blocks(README, "json")[0])
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
     Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
+    Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])
+    if "host.json," in words:
+        assert run_command("import", "topo.txt", "--nvlink", "25", "-o", "host.json").status == 0
     if "schedule.json" in words:
         assert run_command("generate", "dgx-a100:boxes=2", "-o", "schedule.json").status == 0
     run = run_command(*shlex.split(words))
@@ -57,7 +61,7 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 2, 4, 1, 1]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 2, 4, 1, 1, 2]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:

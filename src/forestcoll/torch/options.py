@@ -1,21 +1,21 @@
-"""What a user can say about the network and the schedules: options in Python, or environment variables."""
+"""The options of the backend: given in Python, or by environment variables."""
 
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from forestcoll.environment import INTERFACE, LINKS, PACING, TOPOLOGY, links_here, pacing_here
 from forestcoll.errors import InputError, shown
 from forestcoll.topology import NodeId, TopologyLike
 
 VARIABLES = {
-    "topology": "FORESTCOLL_TOPOLOGY",
+    "topology": TOPOLOGY,
     "nodes": "FORESTCOLL_NODES",
     "tuning": "FORESTCOLL_TUNING",
-    "interface": "FORESTCOLL_INTERFACE",
-    "links": "FORESTCOLL_LINKS",
-    "pacing": "FORESTCOLL_PACING",
+    "interface": INTERFACE,
+    "links": LINKS,
+    "pacing": PACING,
     "cache": "FORESTCOLL_CACHE",
 }
 """The environment variable of each option."""
@@ -67,7 +67,12 @@ def completed(options: Options | None, environment: Mapping[str, str] = os.envir
     if options is not None and not isinstance(options, Options):
         raise InputError(f"pg_options is of type {type(options).__name__}; pass forestcoll.torch.Options(…)")
     options = options or Options()
-    readers = {"nodes": _nodes, "tuning": _tuning, "links": _links, "pacing": _pacing}
+    readers: Mapping[str, Callable[[str], object]] = {
+        "nodes": _nodes,
+        "tuning": _tuning,
+        "links": lambda _: links_here(environment),
+        "pacing": lambda _: pacing_here(environment),
+    }
     found: dict[str, object] = {}
     for each in fields(Options):
         text = environment.get(VARIABLES[each.name], "")
@@ -93,17 +98,3 @@ def _nodes(text: str) -> tuple[str, ...]:
 
 def _tuning(text: str) -> tuple[str, ...]:
     return tuple(part for part in text.split(os.pathsep) if part)
-
-
-def _links(text: str) -> dict[NodeId, str]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or not all(isinstance(address, str) for address in found.values()):
-        raise InputError(f'FORESTCOLL_LINKS is {shown(text)}; expected a JSON object such as {{"switch0": "10.0.0.1"}}')
-    return found
-
-
-def _pacing(text: str) -> bool:
-    return text != "0"
