@@ -123,7 +123,14 @@ def _lower_trees(schedule: TreeSchedule, options: Options, limits: Limits) -> Lo
 
 
 def _check_relays(schedule: TreeSchedule) -> None:
-    """Raise `InputError` if trees use idle compute nodes as relays, because idle nodes run no program."""
+    """Raise `InputError` if trees need a program on nodes that take no part: as relays, or as roots."""
+    members = set(schedule.members)
+    if elsewhere := {root for phase in schedule.phases for root in phase.roots if root not in members}:
+        name = schedule.topology.nodes[min(elsewhere)].id
+        raise InputError(
+            f"{schedule.topology.name}: a tree is rooted at {name!r}, which runs no program; "
+            "use a schedule whose roots take part"
+        )
     idle = set(schedule.topology.compute).difference(schedule.members)
     if idle and (used := idle.intersection(schedule.routes.entries.tolist())):
         name = schedule.topology.nodes[min(used)].id

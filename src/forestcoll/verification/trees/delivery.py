@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.collective import PhaseOp
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.trees.value import Phase
 from forestcoll.verification.search import first_outside, first_true, place_in_rows
@@ -28,16 +28,26 @@ NEVER = np.iinfo(np.int32).max
 
 
 def root_wrong(case: Case) -> str | None:
-    """Find a tree whose root does not take part."""
-    compute = set(case.compute)
+    """Find a tree whose root does not take part; in an allreduce, one that cannot add up or copy the data."""
+    members = set(case.compute)
     for place, phase in enumerate(case.schedule.phases):
         for tree, root in enumerate(phase.roots):
             if not 0 <= root < case.network.size:
                 return f"tree {tree} of phase {place} has root number {root}; expected 0 to {case.network.size - 1}"
-            if root not in compute:
+            if root not in members and not _may_be_root(case, phase, root):
                 where = "an idle node" if case.network.is_compute[root] else "a switch"
                 return f"{wording.tree(case, place, tree)} is rooted at {where}; expected {wording.a_member(case)}"
     return None
+
+
+def _may_be_root(case: Case, phase: Phase, node: int) -> bool:
+    """Return whether a node that takes no part may be the root of a tree of `phase`.
+
+    In an allreduce, the root is a place on the way: an idle node, or a switch with the ability that the phase needs.
+    """
+    if case.schedule.collective is not Collective.ALLREDUCE or case.schedule.symmetry is not None:
+        return False
+    return bool(case.network.is_compute[node] or case.network.can_join(phase.op)[node])
 
 
 def route_unknown(case: Case) -> str | None:

@@ -100,7 +100,12 @@ def _ends(where: str) -> TreeRule:
 
 _TREES = (
     Rule("phase-empty", "A phase has at least one tree.", shares.no_trees),
-    Rule("tree-root", "The root of a tree is a compute node that takes part.", delivery.root_wrong),
+    Rule(
+        "tree-root",
+        "The root of a tree is a compute node that takes part. In an allreduce without a symmetry, it may also be an "
+        "idle node, or a switch that can aggregate (reduce) or multicast (broadcast).",
+        delivery.root_wrong,
+    ),
     Rule("tree-route-unknown", "The routes of a tree are numbers of routes in the table.", delivery.route_unknown),
 )
 _OUTWARD = (
