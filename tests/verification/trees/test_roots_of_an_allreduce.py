@@ -45,12 +45,14 @@ def through_the_hub(topology: Topology, ranks: tuple[int, ...] | None = None) ->
 
 def test_a_switch_that_adds_and_copies_may_be_the_root() -> None:
     report = verify(through_the_hub(star()))
-    assert (report.fault, report.algbw) == (None, 4)
+    assert report.fault is None
+    assert report.algbw == 4
 
 
 def test_an_idle_node_may_be_the_root() -> None:
     report = verify(through_the_hub(star(idle=True), ranks=(0, 1, 2)))
-    assert (report.fault, report.algbw) == (None, 4)
+    assert report.fault is None
+    assert report.algbw == 4
 
 
 @pytest.mark.parametrize("missing", ["multicast", "aggregation"])
