@@ -1,8 +1,14 @@
 """Fixtures for all tests. pytest puts this folder on the import path, so tests can import `networks` and `oracles`."""
 
+import signal
+
 import pytest
 
 from forestcoll.core import Core, cores
+
+# A shell that starts the tests in the background, or `nohup`, ignores Ctrl-C, and processes inherit this. Tests send
+# themselves and their processes Ctrl-C, so it must have its usual effect.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=list(cores()))
