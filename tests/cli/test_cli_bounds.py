@@ -158,3 +158,9 @@ def test_invalid_input_is_reported_in_one_line(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b")], graph=graph)
     assert "one-port" in run_command("bounds", path, "--json").complaint()
     run_command("bounds").complaint(2)
+
+
+def test_bandwidths_of_more_than_128_bits_have_bounds() -> None:
+    bounds: Any = run_command("bounds", "ring:nodes=3,bandwidth=1e38", "--json").document()["collectives"]
+    assert bounds["allgather"]["upper_algbw"] == str(3 * 10**38)
+    assert bounds["allreduce"]["achieved_algbw"] == str(15 * 10**37)

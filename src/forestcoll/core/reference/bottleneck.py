@@ -10,7 +10,9 @@ def bottleneck(problem: Problem, progress: ReportProgress = None) -> tuple[int, 
     """See `Core.bottleneck`."""
     capacities = problem.arc_capacities()
     everything = set(range(problem.nodes))
-    cut = max((everything - {terminal} for terminal in problem.terminals), key=lambda s: _ratio(problem, capacities, s))
+    without_one = (everything - {terminal} for terminal in problem.terminals)
+    cuts = [each for each in without_one if _weight_inside(problem, each)]  # others bound nothing
+    cut = max(cuts, key=lambda each: _ratio(problem, capacities, each))
     for place, terminal in enumerate(problem.terminals):
         while (worse := _overwhelmed(problem, capacities, terminal, _ratio(problem, capacities, cut))) is not None:
             cut = worse
