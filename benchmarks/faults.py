@@ -157,7 +157,7 @@ def drawn(seed: int, faults: Sequence[str], most: int) -> Run:
 
 @cache
 def schedules_of(network: str) -> tuple[Schedule, ...]:
-    """Return a schedule for every collective, broadcasts with two roots."""
+    """Return a schedule for each collective, broadcasts with two roots."""
     name, _, ranks = network.partition(" ")
     topology = build_topology(f"complete:nodes={ranks}" if name == "steps" else network)
     last = len(topology.compute) - 1

@@ -1,4 +1,4 @@
-"""The same topology gives the same file, byte for byte, for every hash seed of Python."""
+"""The same topology gives the same file, byte for byte, for each hash seed of Python."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Schedules of steps for every collective on every builder of direct networks pass the verifier."""
+"""Schedules of steps for each collective on every builder of direct networks pass the verifier."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Breadth-first broadcasts of all cores: complete, in time, and as fast as possible for every node."""
+"""Breadth-first broadcasts of all cores: complete, in time, and as fast as possible for each node."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -126,7 +126,7 @@ class Processes:
 
 
 def schedules_of(topology: Topology, **asked: Any) -> list[Schedule]:
-    """Return a schedule of trees for every collective, the rooted ones with two roots."""
+    """Return a schedule of trees for each collective, the rooted ones with two roots."""
     members = asked.get("ranks") or range(len(topology.compute))
     shared = [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE]
     without_shards = {key: value for key, value in asked.items() if key != "shards"}
@@ -142,7 +142,7 @@ def schedules_of(topology: Topology, **asked: Any) -> list[Schedule]:
 
 
 def steps_of(topology: Topology) -> list[Schedule]:
-    """Return a schedule of steps for every collective that has one."""
+    """Return a schedule of steps for each collective that has one."""
     return [generate_steps(topology, each) for each in ("allgather", "reduce-scatter", "allreduce")]
 
 

@@ -1,4 +1,4 @@
-"""Plans say the same as the schedules that they come from, for every kind of schedule and network."""
+"""Plans say the same as the schedules that they come from, for each kind of schedule and network."""
 
 from collections import defaultdict
 from dataclasses import replace

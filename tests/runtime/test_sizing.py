@@ -1,4 +1,4 @@
-"""Layouts cover all elements once, near to the schedule's shares, and the same for every rank."""
+"""Layouts cover all elements once, near to the schedule's shares, and the same for each rank."""
 
 import pytest
 from hypothesis import given

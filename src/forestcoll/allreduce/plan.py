@@ -5,7 +5,7 @@ without linear programming.
 
 The program (ForestColl, appendix G). A plan states x_v, the part of the vector that each node is the root of, and how
 the bandwidth b of each link is shared by the reduce and the broadcast: c_RE + c_BC <= b. Spanning out-trees that carry
-x_v from each root fit into c_BC if and only if for every set S that misses a compute node
+x_v from each root fit into c_BC if and only if for each set S that misses a compute node
 
     c_BC(links that leave S) >= sum of x_v over v in S                                                           (1)
 

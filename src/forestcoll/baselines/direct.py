@@ -3,7 +3,7 @@
 Source: the one-shot algorithms of many libraries, such as those of NCCL's symmetric kernels. The latency is the lowest
 that is possible: one send.
 
-Where it loses: a shard enters each box once for every GPU of the box, although once would do.
+Where it loses: a shard enters each box once for each GPU of the box, although once would do.
 """
 
 from collections.abc import Iterator

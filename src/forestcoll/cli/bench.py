@@ -161,8 +161,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
         warmup_iters,
         check,
         in_place=in_place,
-        library_iterations=library_iters,
-        library=library,
+        peer_iterations=library_iters,
+        peer=library,
     )
     launch = join(timeout, interface, uses_mpi=library in {"auto", "mpi"})
 

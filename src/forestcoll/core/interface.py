@@ -116,7 +116,7 @@ class Core(Protocol):
     def pack_trees(
         self, problem: AnyProblem, logical: LogicalNetwork, supply: int, progress: ReportProgress = None
     ) -> tuple[TreeBatches, Mapping[str, int]]:
-        """Return, for every terminal, `supply` times its weight spanning trees (Algorithm 4), and counters."""
+        """Return, for each terminal, `supply` times its weight spanning trees (Algorithm 4), and counters."""
 
     def route_trees(
         self, problem: AnyProblem, logical: LogicalNetwork, batches: TreeBatches, progress: ReportProgress = None
@@ -126,7 +126,7 @@ class Core(Protocol):
     def grow_trees(
         self, problem: AnyProblem, supply: int, progress: ReportProgress = None, *, prove: bool = True
     ) -> tuple[RoutedTrees, Mapping[str, int]]:
-        """Return, for every terminal, `supply` times its weight spanning trees, grown optimistically, and counters.
+        """Return, for each terminal, `supply` times its weight spanning trees, grown optimistically, and counters.
 
         Trees that cannot be grown are packed as `pack_trees` does. Where `prove` is false they are left out instead,
         and `counters["missing"]` counts them.
@@ -170,7 +170,7 @@ class Core(Protocol):
         """Return a nearly optimal flow that sends the same number of units between all pairs of terminals (A.5).
 
         Returns the number of units for each pair, the load of each arc, and lengths of the arcs, 0 or more, that prove
-        an upper bound for every flow. Stops after `rounds` rounds, or when the bound is at most 1 + `gap` times the
+        an upper bound for each flow. Stops after `rounds` rounds, or when the bound is at most 1 + `gap` times the
         result.
         """
 

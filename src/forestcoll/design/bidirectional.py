@@ -13,7 +13,7 @@ from forestcoll.schedule.rows import IntArray
 
 
 def bidirectional(base: Wiring) -> Wiring:
-    """Return the base with a twin for every arc. The ports of the arcs come first, then the ports of the twins."""
+    """Return the base with a twin for each arc. The ports of the arcs come first, then the ports of the twins."""
     return Wiring(np.concatenate([base.targets, base.entering], axis=1).astype(np.int32))
 
 

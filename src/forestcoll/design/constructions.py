@@ -324,7 +324,7 @@ class CartesianProduct(Construction):
 
 @dataclass(frozen=True)
 class Bidirectional(Construction):
-    """A one-way network to which a twin for every link was added (A.6)."""
+    """A one-way network to which a twin for each link was added (A.6)."""
 
     base: Construction
 

@@ -119,8 +119,8 @@ def cayley_cost(successors: IntArray, predecessors: IntArray) -> Cost | None:
     """Return `breadth_first_cost` of a Cayley graph, counted at one node, because all nodes are equivalent.
 
     Args:
-        successors: row i holds x * g_i for every element x.
-        predecessors: row i holds x * g_i^-1 for every element x.
+        successors: row i holds x * g_i for each element x.
+        predecessors: row i holds x * g_i^-1 for each element x.
 
     Raises:
         ValueError: the degree is more than `MAX_DEGREE`.

@@ -5,7 +5,7 @@ of the network: a bandwidth u <= b for each link such that every switch receives
 are balanced, trees reach the least ratio of a cut (ForestColl §4). So what trees reach on the whole network is the
 greatest rate x for which a balanced use u exists with
 
-    u(links that leave S) >= x * w(S)   for every set S of nodes that misses a terminal,                             (1)
+    u(links that leave S) >= x * w(S)   for each set S of nodes that misses a terminal,                             (1)
 
 where w are the weights of `request`. The link loads of a schedule are a balanced use with (1). Conversely, a balanced
 use with (1) is a network of balanced switches, on which trees reach x. Of all uses with the greatest rate, the one with

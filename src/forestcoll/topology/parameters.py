@@ -1,7 +1,7 @@
 """The parameters of a topology builder: the kinds of values, and how a dataclass field declares a parameter.
 
 A kind reads a value from the text of a spec string, writes a value back in one normal form, and describes in words what
-it accepts. `registry` does the rest in the same way for every builder. The text of a value never contains `,`,
+it accepts. `registry` does the rest in the same way for each builder. The text of a value never contains `,`,
 which separates parameters: dimensions are joined by `x`, lists by `+`.
 """
 

@@ -59,7 +59,7 @@ def traffic_of(schedule: TreeSchedule) -> Traffic:
 def carried_by_routes(routes: Rows, phases: Sequence[Phase], copies: int) -> tuple[IntArray, int]:
     """Return the data that each route carries in all phases, as a number of parts of M, and the number of parts of M.
 
-    The integers are wide enough for sums that count the share of each tree `copies` times for every edge.
+    The integers are wide enough for sums that count the share of each tree `copies` times for each edge.
     """
     whole = lcm(*{share.denominator for phase in phases for share in phase.shares})
     longest = int(np.diff(routes.starts).max(initial=1))

@@ -1,6 +1,6 @@
 """Finite geometries whose incidence graphs are distance-regular: pairs (point, line), both numbered from 0.
 
-Each function returns, for every line, the points on it. A point of a projective space is the vector of its line
+Each function returns, for each line, the points on it. A point of a projective space is the vector of its line
 through the origin whose first entry other than 0 is 1.
 """
 
@@ -55,7 +55,7 @@ def split_cayley_hexagon(field: int) -> Lines:
 
 
 def incidence_pairs(lines: Sequence[frozenset[int]], points: int) -> Iterator[tuple[int, int]]:
-    """Yield (point, points + line) for every point of every line: the edges of the incidence graph."""
+    """Yield (point, points + line) for each point of every line: the edges of the incidence graph."""
     for number, line in enumerate(lines):
         for point in sorted(line):
             yield point, points + number

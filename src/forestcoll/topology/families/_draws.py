@@ -1,7 +1,7 @@
 """Random numbers that are the same for the same seed on every machine and in every version of Python: SplitMix64.
 
 G. L. Steele, D. Lea and C. H. Flood, *Fast splittable pseudorandom number generators*, 2014. The same input must give
-the same bytes for every builder, so the seed of a random one is a parameter.
+the same bytes for each builder, so the seed of a random one is a parameter.
 """
 
 _MASK = 2**64 - 1

@@ -2,7 +2,7 @@
 
 The elements of the group are pairs (a, b), with a modulo `outer` and b modulo `inner`. The product is
 (a, b) * (c, d) = (a + ratio^b * c, b + d), where ratio^inner = 1 modulo `outer`. The pair (a, b) is node a * inner + b.
-Node x has a one-way link to x * g for every generator g. If the inverse of each generator is a generator too, the
+Node x has a one-way link to x * g for each generator g. If the inverse of each generator is a generator too, the
 network has links in both directions. With inner = 1 it is a directed circulant graph.
 """
 

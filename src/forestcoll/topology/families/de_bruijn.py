@@ -1,6 +1,6 @@
 """The de Bruijn graph DBJ(degree, length): words of `length` digits, each joined to the words that it shifts into.
 
-A word, read as a number x in base `degree`, has arcs to degree*x + a modulo degree^length for every digit a. A word
+A word, read as a number x in base `degree`, has arcs to degree*x + a modulo degree^length for each digit a. A word
 that repeats one digit has a loop, which is an unused port; `modified-de-bruijn` rewires the loops.
 """
 

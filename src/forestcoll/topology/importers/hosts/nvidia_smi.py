@@ -19,7 +19,7 @@ from forestcoll.topology.importers.source import Source
 
 NVSWITCH = "NVSwitch"
 MOST_NVLINKS = 18
-"""The most NVLinks that a GPU has; more in a row are one group of links to a switch, counted for every peer."""
+"""The most NVLinks that a GPU has; more in a row are one group of links to a switch, counted for each peer."""
 
 _ALIKE = {
     (18,): ("H100 or B200", "25 on H100 and H200, 50 on B200"),
@@ -86,7 +86,7 @@ def _nvlinks(source: Source, table: DeviceTable, options: ImportOptions, notes: 
     if not switched:
         return [], pairs
     numbers = listed(sorted({f"NV{port}" for port in ports.values()}))
-    notes.assume(f"{source.where}: {numbers} for every peer is an NVSwitch with that many links to each GPU")
+    notes.assume(f"{source.where}: {numbers} for each peer is an NVSwitch with that many links to each GPU")
     switches: list[Device] = []
     links: Links = []
     for group in groups(ports, pairs):
