@@ -49,7 +49,7 @@ def test_a_request_is_checked() -> None:
     with pytest.raises(InputError, match="0 iterations"):
         BenchRequest((8,), iterations=0)
     with pytest.raises(InputError, match="library is 'nccl'"):
-        BenchRequest((8,), peer="nccl")
+        BenchRequest((8,), other_library="nccl")
 
 
 def test_bus_bandwidth_is_that_of_nccl_tests() -> None:

@@ -57,7 +57,7 @@ class Row:
         in_place: the runs in place; None if they were left out.
         bound: what no schedule beats, in `unit`; None if no bound is known.
         unit: the unit of bandwidths: that of the topology, or GB/s if its size in bytes is not known.
-        peer: the runs of the library's own collective; None if there is none.
+        other_library: the runs of the library's own collective; None if there is none.
         path: what carried the data.
     """
 
@@ -66,7 +66,7 @@ class Row:
     in_place: Timing | None
     bound: Fraction | None
     unit: str
-    peer: Timing | None
+    other_library: Timing | None
     path: str
 
     @property
@@ -92,7 +92,7 @@ class Row:
     @property
     def speedup(self) -> float | None:
         """How many times longer the library's own collective takes; None if there is none."""
-        return None if self.peer is None else self.peer.mean_us / self.out_of_place.mean_us
+        return None if self.other_library is None else self.other_library.mean_us / self.out_of_place.mean_us
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class BenchReport:
         size: the number of ranks, relays included.
         members: the number of ranks that take part.
         pacing: whether connections kept to the schedule's rates.
-        peer: the name of the library that was compared with; None for none.
+        other_library: the name of the library that was compared with; None for none.
         rows: one for each size, element type and reduction.
     """
 
@@ -114,7 +114,7 @@ class BenchReport:
     size: int
     members: int
     pacing: bool
-    peer: str | None
+    other_library: str | None
     rows: tuple[Row, ...] = ()
 
     @property
@@ -180,7 +180,7 @@ def bench(
     shared = _shared(launch, make_schedules)
     plans = [plan_of(schedule) for _, schedule in shared]
     _check_plans(launch, plans)
-    name = launch.share(library_name(launch, request.peer) or "") or None
+    name = launch.share(library_name(launch, request.other_library) or "") or None
     other = library(name, launch, plans[0].members)
     session = _Session(launch, request, pacing_here() if pacing is None else pacing, other, listener or Listener(), {})
     reports = tuple(
@@ -232,7 +232,7 @@ class _Session:
     pacing: bool
     other: Library | None
     listener: Listener
-    peer_times: dict[tuple[object, ...], Timing | None]
+    other_times: dict[tuple[object, ...], Timing | None]
 
     def report(self, number: int, name: str, schedule: Schedule, plan: Plan) -> BenchReport:
         """Measure one schedule."""
@@ -261,11 +261,11 @@ class _Session:
         places = (False, True) if self.request.in_place else (False,)
         kinds = [self._timing(group, Operation(case, self.launch.rank, in_place=in_place)) for in_place in places]
         key = (case.plan.collective, case.plan.root, case.count, case.element, case.op)
-        if key not in self.peer_times:
-            self.peer_times[key] = self._library_timing(case)
+        if key not in self.other_times:
+            self.other_times[key] = self._library_timing(case)
         in_place = kinds[1] if self.request.in_place else None
         path = f"engine/{report.schedule.kind}"
-        return Row(case, kinds[0], in_place, report.bound, report.unit, self.peer_times[key], path)
+        return Row(case, kinds[0], in_place, report.bound, report.unit, self.other_times[key], path)
 
     def _timing(self, group: Communicator, operation: Operation) -> Timing:
         call = operation.call(group)
@@ -301,7 +301,7 @@ class _Session:
         call = None if self.other is None else self.other.call(case)
         if call is None:
             return None
-        return self._slowest(self._seconds(call, min(1, self.request.warmup), self.request.peer_iterations), None)
+        return self._slowest(self._seconds(call, min(1, self.request.warmup), self.request.other_iterations), None)
 
 
 def _cases(plan: Plan, request: BenchRequest) -> Iterator[Case]:

@@ -39,8 +39,8 @@ class BenchRequest:
         warmup: how many runs are not counted.
         checks: how many runs of each row are checked on data.
         in_place: whether each row is measured in place, too.
-        peer_iterations: how many runs a time of the library is the mean of.
-        peer: what to compare with: `gloo`, `mpi`, `none`, or `auto` for the one that the launcher suggests.
+        other_iterations: how many runs a time of the library is the mean of.
+        other_library: what to compare with: `gloo`, `mpi`, `none`, or `auto` for the one that the launcher suggests.
     """
 
     sizes: tuple[int, ...]
@@ -50,16 +50,16 @@ class BenchRequest:
     warmup: int = 1
     checks: int = 1
     in_place: bool = True
-    peer_iterations: int = 5
-    peer: str = "auto"
+    other_iterations: int = 5
+    other_library: str = "auto"
 
     def __post_init__(self) -> None:
         if not self.sizes or len(self.sizes) > MOST_ROWS:
             raise InputError(f"bench: {len(self.sizes)} sizes; ask for 1 to {MOST_ROWS}")
         if self.iterations < 1:
             raise InputError(f"bench: {self.iterations} iterations; ask for 1 or more")
-        if self.peer not in LIBRARIES:
-            raise InputError(f"bench: library is {shown(self.peer)}; use one of {', '.join(LIBRARIES)}")
+        if self.other_library not in LIBRARIES:
+            raise InputError(f"bench: library is {shown(self.other_library)}; use one of {', '.join(LIBRARIES)}")
 
 
 def sizes_between(least: int, most: int, factor: int | None = None, step: int | None = None) -> tuple[int, ...]:

@@ -161,8 +161,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
         warmup_iters,
         check,
         in_place=in_place,
-        peer_iterations=library_iters,
-        peer=library,
+        other_iterations=library_iters,
+        other_library=library,
     )
     launch = join(timeout, interface, uses_mpi=library in {"auto", "mpi"})
 

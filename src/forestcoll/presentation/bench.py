@@ -29,7 +29,7 @@ def title_lines(report: BenchReport) -> list[str]:
     relays = report.size - report.members
     ranks = f"{report.members} ranks" + (f" and {relays} relays" if relays else "")
     bound = "none known" if report.bound is None else f"{_number(float(report.bound))} {unit}"
-    library = "none" if report.peer is None else report.peer
+    library = "none" if report.other_library is None else report.other_library
     facts = (
         f"# {printable(report.name)}: {schedule.collective.value} on {printable(schedule.topology.name)}",
         f"# {ranks}, {schedule.size}",
@@ -66,7 +66,7 @@ def row_line(row: Row) -> str:
     more = (
         "-" if row.bound is None else _number(float(row.bound)),
         "-" if row.share is None else f"{row.share:.1%}",
-        "-" if row.peer is None else _number(row.peer.mean_us),
+        "-" if row.other_library is None else _number(row.other_library.mean_us),
         "-" if row.speedup is None else f"{row.speedup:.2f}x",
         row.path,
     )
@@ -94,7 +94,7 @@ def bench_document(reports: Sequence[BenchReport]) -> dict[str, object]:
         "members": first.members,
         "unit": first.unit,
         "pacing": first.pacing,
-        "library": first.peer,
+        "library": first.other_library,
         "wrong": sum(report.wrong for report in reports),
         "rows": [_row_document(report, row) for report in reports for row in report.rows],
     }
@@ -102,6 +102,7 @@ def bench_document(reports: Sequence[BenchReport]) -> dict[str, object]:
 
 def _row_document(report: BenchReport, row: Row) -> dict[str, object]:
     case, algbw = row.case, report.schedule.algbw
+    other = row.other_library
     return {
         "schedule": report.name,
         "collective": case.plan.collective.value,
@@ -115,8 +116,8 @@ def _row_document(report: BenchReport, row: Row) -> dict[str, object]:
         "schedule_algbw": None if algbw is None else str(algbw),
         "bound_algbw": None if row.bound is None else str(row.bound),
         "share": row.share,
-        "library_time_us": None if row.peer is None else row.peer.mean_us,
-        "library_times_us": None if row.peer is None else [seconds * 1e6 for seconds in row.peer.seconds],
+        "library_time_us": None if other is None else other.mean_us,
+        "library_times_us": None if other is None else [seconds * 1e6 for seconds in other.seconds],
         "speedup": row.speedup,
         "path": row.path,
     }
