@@ -36,7 +36,7 @@ test: $(STAMPS)/package $(STAMPS)/test ## run the fast tests; those of the torch
 	$(BIN)/python -m pytest -q -rs -n auto
 
 test-all: $(STAMPS)/package $(STAMPS)/test ## run all tests, including the slow ones
-	$(BIN)/python -m pytest -q -rs -n auto -m ""
+	$(BIN)/python -m pytest -q -rs -n auto -m "" --timeout 1800
 
 torch: $(STAMPS)/package $(STAMPS)/torch ## install the CPU build of PyTorch, so that the tests of the torch backend run
 
