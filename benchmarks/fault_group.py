@@ -106,9 +106,13 @@ def random_call(draw: Random, index: int) -> Call:
 
 
 def calls_of(run: Run) -> list[Call]:
-    """Return the operations of a run."""
+    """Return the operations of a run.
+
+    The last one is an allreduce, because the root of a broadcast ends without an answer from the other ranks.
+    """
     draw = drawing(run.seed)
     calls = [random_call(draw, index) for index in range(run.operations)]
+    calls[-1] = replace(calls[-1], collective="allreduce")
     if run.fault in ("op", "collective"):
         calls[run.moment] = replace(calls[run.moment], collective="allreduce")
     if run.fault == "root":
