@@ -29,7 +29,7 @@ class Run:
         assert isinstance(document, dict)
         return document
 
-    def complaint(self, status: int = 1) -> str:
+    def error_line(self, status: int = 1) -> str:
         """Return the error message, and check that the run failed with this status and one line."""
         assert self.status == status
         assert self.out == ""

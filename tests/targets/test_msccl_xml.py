@@ -48,7 +48,7 @@ def test_a_file_converted_to_a_program_and_back_is_equal(text: str, dialect: str
 
 
 def test_malformed_text_is_refused_with_its_line() -> None:
-    for old, new, complaint in (
+    for old, new, message in (
         ("<algo", "<!DOCTYPE algo [<!ENTITY a 'b'>]><algo", "document type"),
         ('cnt="1"', 'cnt="one"', r"line 4: <step> has cnt 'one'; expected an integer"),
         ('cnt="1"', 'cnt="010"', "expected an integer"),
@@ -63,7 +63,7 @@ def test_malformed_text_is_refused_with_its_line() -> None:
         ("  <gpu", " text <gpu", "text 'text' outside a tag"),
         ('id="0"', 'id="99999999999999999999"', "expected an integer"),
     ):
-        with pytest.raises(InputError, match=complaint):
+        with pytest.raises(InputError, match=message):
             parsed(changed(old, new))
 
 
@@ -139,7 +139,7 @@ def test_every_rule_is_described() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "old", "new", "complaint"),
+    ("dialect", "old", "new", "message"),
     [
         ("azure", ' outofplace="1"', "", 'no "outofplace"'),
         ("rccl", ' maxBytes="0"', "", 'no "maxBytes"'),
@@ -153,9 +153,9 @@ def test_every_rule_is_described() -> None:
         ("azure", 'coll="allgather"', 'coll="custom"', "coll is 'custom'"),
     ],
 )
-def test_files_that_one_runtime_does_not_load(dialect: str, old: str, new: str, complaint: str | None) -> None:
+def test_files_that_one_runtime_does_not_load(dialect: str, old: str, new: str, message: str | None) -> None:
     fault = dialect_fault(parsed(changed(old, new)), DIALECTS[dialect])
-    assert (fault is None) if complaint is None else (fault is not None and complaint in str(fault))
+    assert (fault is None) if message is None else (fault is not None and message in str(fault))
 
 
 def test_limits_differ_by_dialect() -> None:

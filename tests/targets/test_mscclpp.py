@@ -81,7 +81,7 @@ FIRST = "gpus/0/threadblocks/0"
 
 
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    ("change", "message"),
     [
         (_set("name", None), r'file\.json: has no "name"'),
         (_set("inplace", 1), "inplace is 1; expected true or false"),
@@ -98,10 +98,10 @@ FIRST = "gpus/0/threadblocks/0"
         (_set("max_message_size", 2**70), "expected an integer of 0 or more"),
     ],
 )
-def test_an_invalid_plan_is_refused_with_its_place(change: Change, complaint: str) -> None:
+def test_an_invalid_plan_is_refused_with_its_place(change: Change, message: str) -> None:
     document = plan()
     change(document)
-    with pytest.raises(InputError, match=complaint):
+    with pytest.raises(InputError, match=message):
         parsed(document)
 
 

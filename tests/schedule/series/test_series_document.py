@@ -55,7 +55,7 @@ def test_the_index_of_an_edge_can_be_omitted_if_it_is_unique() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "complaint"),
+    ("path", "value", "message"),
     [
         (["format"], "x", "x: format is 'x'; expected 'forestcoll.broadcast-series/1'"),
         (["topology"], 3, 'x: needs "topology": {...}, the network'),
@@ -88,7 +88,7 @@ def test_the_index_of_an_edge_can_be_omitted_if_it_is_unique() -> None:
         (["throughput"], "1/977", "x: throughput is 1/977, but "),
     ],
 )
-def test_the_error_for_an_invalid_document_names_the_place(path: list[Any], value: object, complaint: str) -> None:
+def test_the_error_for_an_invalid_document_names_the_place(path: list[Any], value: object, message: str) -> None:
     found = document()
     part: Any = found
     for key in path[:-1]:
@@ -96,4 +96,4 @@ def test_the_error_for_an_invalid_document_names_the_place(path: list[Any], valu
     part[path[-1]] = value
     with pytest.raises(InputError) as caught:
         from_document(found, where="x")
-    assert str(caught.value).startswith(complaint)
+    assert str(caught.value).startswith(message)
