@@ -2,12 +2,15 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import click
 import pytest
 from cli_run import run_command
 
 from forestcoll.cli.types import DataSize, ElementTypes, FileName, Reductions, Speed
+
+if TYPE_CHECKING:
+    import click
 
 
 @pytest.mark.parametrize(
@@ -23,7 +26,7 @@ from forestcoll.cli.types import DataSize, ElementTypes, FileName, Reductions, S
         (Reductions(), "avg", "avg"),
     ],
 )
-def test_a_text_is_read_and_any_other_value_is_kept(kind: click.ParamType, text: object, value: object) -> None:
+def test_a_text_is_read_and_any_other_value_is_kept(kind: "click.ParamType[Any]", text: object, value: object) -> None:
     assert kind.convert(text, None, None) == value
 
 
