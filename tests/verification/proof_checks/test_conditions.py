@@ -1,5 +1,6 @@
 """Each condition of a proof is checked by the judge and by the proof itself, and the message names the condition."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -8,8 +9,19 @@ import numpy as np
 import pytest
 
 from forestcoll.collective import Collective, PhaseOp
+from forestcoll.errors import InputError
 from forestcoll.oneport import compare_series
-from forestcoll.proof import CutProof, LengthsProof, PricesProof, Proof, ProofError, TreeDualProof, WeightedCut
+from forestcoll.proof import (
+    CutProof,
+    LengthsProof,
+    PricesProof,
+    Proof,
+    ProofError,
+    TreeDualProof,
+    WeightedCut,
+    proof_document,
+    proof_from_document,
+)
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.request import Demand
 from forestcoll.topology import Node, NodeKind, Shift, Symmetry, Topology
@@ -137,3 +149,41 @@ def test_ports_of_nodes_have_no_price_without_the_one_port_model() -> None:
         proven(prices(), question_of(topology, SERIES))
     with pytest.raises(ProofError, match="costs 0 at the prices, less than 1"):
         prices().algbw(topology, SERIES)
+
+
+@pytest.mark.parametrize("network", [figure_1, by_switch, without_ports])
+def test_prices_are_read_back_unchanged(network: Callable[[], Topology]) -> None:
+    topology = network()
+    schedule = compare_series(topology, topology.nodes[0].id).schedule()
+    assert schedule.bound is not None
+    document = json.loads(json.dumps(proof_document(schedule.bound.proof)))
+    assert proof_from_document(document, topology, "proof") == schedule.bound.proof
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"kind": "prices"}, 'proof has no "prices"'),
+        ({"kind": "prices", "prices": []}, 'proof has no "cuts"'),
+        (
+            {"kind": "prices", "prices": [{"port": "both"}], "cuts": []},
+            "proof.prices[0].port is 'both'; this version supports 'send', 'receive', 'link'",
+        ),
+        (
+            {"kind": "prices", "prices": [{"port": "link", "link": 99, "price": 1}], "cuts": []},
+            "proof.prices[0].link is 99; expected an integer from 0 to 5",
+        ),
+        (
+            {"kind": "prices", "prices": [{"port": "send", "node": 0, "price": "x"}], "cuts": []},
+            "proof.prices[0].price 'x' is not a number",
+        ),
+        (
+            {"kind": "prices", "prices": [], "cuts": [{"weight": 1, "nodes": [9]}]},
+            "proof.cuts[0].nodes[0] is 9; expected an integer from 0 to 4",
+        ),
+    ],
+)
+def test_invalid_prices_are_refused_with_their_place(document: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        proof_from_document(document, figure_1(), "proof")
+    assert str(caught.value).startswith(message)
