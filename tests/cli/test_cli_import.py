@@ -9,6 +9,7 @@ from cli_run import process, run_command
 
 from forestcoll.cli import import_files
 from forestcoll.topology.importers.formats import FORMATS
+from forestcoll.topology.importers.options import MATRICES, SPEEDS, ImportOptions
 
 MATRIX = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-63\nGPU1\tNV12\t X \t0-63\n"
 
@@ -129,6 +130,12 @@ def test_help_lists_every_format_and_the_document_describes_each() -> None:
     for form in FORMATS:
         assert form.name in help_text
         assert f"`{form.name}`" in document
+
+
+def test_the_choices_of_the_options_are_those_of_an_import() -> None:
+    choices = {name: choices for name, (choices, _) in import_files.CHOICES.items()}
+    assert choices == {"--speeds": SPEEDS, "--matrix": MATRICES}
+    assert (ImportOptions().speeds, ImportOptions().matrix) == (SPEEDS[0], MATRICES[0])
 
 
 def test_the_document_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
