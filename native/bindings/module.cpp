@@ -226,7 +226,7 @@ nb::dict to_dict(const ForestCounters& counters) {
   counted["repaired"] = counters.repaired;
   counted["given_up"] = counters.given_up;
   counted["cut_off"] = counters.completion.cut_off;
-  counted["asked"] = counters.completion.asked;
+  counted["inflows"] = counters.completion.inflows;
   counted["checks"] = counters.completion.checks;
   counted["learned_sets"] = counters.completion.learned_sets;
   counted["completed"] = counters.completion.completed;

@@ -21,7 +21,7 @@
 namespace forestcoll {
 
 struct CompletionCounters {
-  std::int64_t cut_off = 0, asked = 0, checks = 0, learned_sets = 0, completed = 0;
+  std::int64_t cut_off = 0, inflows = 0, checks = 0, learned_sets = 0, completed = 0;
 };
 
 template <class Capacity>
@@ -76,7 +76,7 @@ class Completion {
   }
 
   // Returns whether all trees that miss it could reach every node; if not, the sink side of the inflow shows why. A
-  // node is asked only if its last proof does not fit any more: trees that grow need less, and can start from more
+  // node is checked only if its last proof does not fit any more: trees that grow need less, and can start from more
   // nodes. A proof may rely on nodes that come earlier in the order.
   bool all_fed(Observer& observer) {
     ++counters_.checks;
@@ -100,7 +100,7 @@ class Completion {
 
   bool feeds(NodeIndex node, Observer& observer) {
     observer.pulse();
-    ++counters_.asked;
+    ++counters_.inflows;
     return inflow_.reaches(node);
   }
 

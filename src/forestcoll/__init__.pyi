@@ -61,7 +61,7 @@ from .schedule.rows import Rows as Rows
 from .schedule.schedule import Schedule as Schedule
 from .schedule.series.value import SeriesSchedule as SeriesSchedule
 from .schedule.shape import Shape as Shape
-from .schedule.shapes import shape_of as shape_of
+from .schedule.shape_of import shape_of as shape_of
 from .schedule.steps.shape import StepShape as StepShape
 from .schedule.steps.value import StepPhase as StepPhase
 from .schedule.steps.value import StepSchedule as StepSchedule

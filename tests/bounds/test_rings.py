@@ -5,8 +5,11 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from forestcoll import Collective, Demand, changed_network, optimum
+from forestcoll import Collective, Demand, changed_network, optimum, verify
+from forestcoll.baselines.baseline import Problem
+from forestcoll.baselines.nccl_ring import nccl_ring
 from forestcoll.bounds.rings import ring_bound
+from forestcoll.errors import InputError
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import load_topology
 
@@ -32,6 +35,29 @@ def test_known_values(spec: str, algbw: str, collective: Collective) -> None:
     found = ring_bound(topology, Demand(collective), of_all)
     assert found is not None
     assert found.algbw == Fraction(algbw) / (2 if collective is Collective.ALLREDUCE else 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reaches"),
+    [
+        ("dgx-a100:boxes=2", True),
+        ("dgx-a100:boxes=3", True),
+        ("dgx-a100:boxes=2,nics=true", True),
+        ("dgx-h100:boxes=16", True),
+        ("mi300x:boxes=2", True),
+        ("mi250:boxes=2,gpus=8", True),
+        ("mi250:boxes=1,gpus=8", False),
+        ("dgx-1", True),
+        ("cluster:box=dgx-h100,boxes=2,nics=4,nic_bandwidth=50", True),
+    ],
+)
+def test_the_rings_of_nccl_reach_the_bound_on_most_machines(spec: str, reaches: bool) -> None:  # noqa: FBT001
+    topology = load_topology(spec)
+    found = ring_bound(topology, Demand(), optimum(topology).bound.algbw)
+    assert found is not None
+    rings = verify(nccl_ring(Problem(topology, Demand())))
+    assert rings.algbw is not None
+    assert (rings.algbw == found.algbw) if reaches else (rings.algbw < found.algbw)
 
 
 def test_a_dead_nic_takes_a_ring() -> None:
@@ -69,6 +95,12 @@ def test_idle_nodes_do_not_forward_data_of_rings() -> None:
     found = ring_bound(topology, demand, optimum(topology, ranks="0-7,16-23").bound.algbw)
     assert found is not None
     assert found.algbw == 8 * 16 * Fraction(16, 15)
+
+
+def test_one_rank_has_no_ring() -> None:
+    topology = load_topology("dgx-a100:boxes=2")
+    with pytest.raises(InputError, match="dgx-a100:boxes=2: one rank takes part; rings need two or more"):
+        ring_bound(topology, Demand(ranks=(3,)), Fraction(200))
 
 
 def test_no_rings() -> None:

@@ -29,7 +29,7 @@ class Run:
         assert isinstance(document, dict)
         return document
 
-    def complaint(self, status: int = 1) -> str:
+    def error_line(self, status: int = 1) -> str:
         """Return the error message, and check that the run failed with this status and one line."""
         assert self.status == status
         assert self.out == ""
@@ -39,9 +39,22 @@ class Run:
         return self.err.removeprefix("forestcoll: ").removesuffix("\n")
 
 
+class _Output(io.TextIOWrapper):
+    """A stream of text that also accepts bytes in its buffer, as standard output does."""
+
+    def __init__(self) -> None:
+        self._written = io.BytesIO()
+        super().__init__(self._written, encoding="utf-8", newline="", write_through=True)
+
+    @property
+    def text(self) -> str:
+        """What was written."""
+        return self._written.getvalue().decode()
+
+
 def run_command(*arguments: object) -> Run:
     """Run a command in this process."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = _Output(), _Output()
     status: object = None
     with (
         mock.patch.object(sys, "argv", ["forestcoll", *map(str, arguments)]),
@@ -52,7 +65,7 @@ def run_command(*arguments: object) -> Run:
             main()
         except SystemExit as end:
             status = end.code
-    return Run(status, out.getvalue(), err.getvalue())
+    return Run(status, out.text, err.text)
 
 
 def environment(**more: str) -> dict[str, str]:

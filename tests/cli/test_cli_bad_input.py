@@ -14,7 +14,7 @@ READING = [*COMMANDS, ["verify"]]
 @pytest.mark.parametrize("words", READING)
 def test_a_missing_file_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "none.json"
-    assert run_command(*words, path).complaint() == f"{path}: no such file; check the name"
+    assert run_command(*words, path).error_line() == f"{path}: no such file; check the name"
 
 
 def test_verify_prints_json_for_a_missing_file_too(tmp_path: Path) -> None:
@@ -22,14 +22,14 @@ def test_verify_prints_json_for_a_missing_file_too(tmp_path: Path) -> None:
     run = run_command("verify", path, "--json")
     message = f"{path}: no such file; check the name"
     assert json.loads(run.out) == {"valid": False, "rule": None, "message": message}
-    assert Run(run.status, "", run.err).complaint() == message
+    assert Run(run.status, "", run.err).error_line() == message
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b")])
     path.chmod(0)
-    assert run_command("optimum", path).complaint() == f"{path}: cannot be read: Permission denied"
+    assert run_command("optimum", path).error_line() == f"{path}: cannot be read: Permission denied"
 
 
 @pytest.mark.parametrize("words", READING)
@@ -43,7 +43,7 @@ def test_an_operating_system_error_on_reading_is_reported(
 
     path = write_network(tmp_path, [edge("a", "b")])
     monkeypatch.setattr(Path, "open", refuse)
-    assert run_command(*words, path).complaint() == f"{path}: cannot be read: Permission denied"
+    assert run_command(*words, path).error_line() == f"{path}: cannot be read: Permission denied"
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
@@ -56,8 +56,8 @@ def test_an_operating_system_error_on_writing_is_reported(
     path = tmp_path / "out.json"
     path.write_text("older")
     monkeypatch.setattr("tempfile.mkstemp", refuse)
-    complaint = run_command(*words, "ring:nodes=3", "-o", path).complaint()
-    assert complaint == f"{path}: cannot be written: Permission denied"
+    message = run_command(*words, "ring:nodes=3", "-o", path).error_line()
+    assert message == f"{path}: cannot be written: Permission denied"
     assert path.read_text() == "older"
 
 
@@ -65,12 +65,12 @@ def test_an_operating_system_error_on_writing_is_reported(
 def test_invalid_json_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "broken.json"
     path.write_text('{"directed": true,\n "nodes": [}')
-    assert run_command(*words, path).complaint().startswith(f"{path}: not valid JSON: ")
+    assert run_command(*words, path).error_line().startswith(f"{path}: not valid JSON: ")
 
 
 @pytest.mark.parametrize("words", READING)
 def test_a_directory_is_refused(tmp_path: Path, words: list[str]) -> None:
-    assert run_command(*words, tmp_path).complaint() == f"{tmp_path}: is a directory; name a file in it"
+    assert run_command(*words, tmp_path).error_line() == f"{tmp_path}: is a directory; name a file in it"
 
 
 @pytest.mark.parametrize("words", READING)
@@ -80,7 +80,7 @@ def test_a_directory_without_a_slash_is_refused(
     (tmp_path / "networks").mkdir()
     (tmp_path / "ring").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert run_command(*words, "networks").complaint() == "networks: is a directory; name a file in it"
+    assert run_command(*words, "networks").error_line() == "networks: is a directory; name a file in it"
     assert words == ["verify"] or run_command(*words, "ring").status == 0  # a builder's name is not a folder
 
 
@@ -88,8 +88,8 @@ def test_a_directory_without_a_slash_is_refused(
 def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = write_network(tmp_path, [edge("a", "b", 7654321)])
     path.write_text(path.read_text().replace("7654321", "9" * 5000))
-    complaint = run_command(*words, path).complaint()
-    assert complaint == f"{path}: holds a number of thousands of digits; write shorter numbers"
+    message = run_command(*words, path).error_line()
+    assert message == f"{path}: holds a number of thousands of digits; write shorter numbers"
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"graph": {"format": "forestcoll.topology/2"}}', "", "\x00"])
@@ -97,14 +97,14 @@ def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path, words: list[
 def test_another_format_is_refused(tmp_path: Path, content: str, words: list[str]) -> None:
     path = tmp_path / "other.json"
     path.write_text(content)
-    assert run_command(*words, path).complaint().startswith(f"{path}: ")
+    assert run_command(*words, path).error_line().startswith(f"{path}: ")
 
 
 @pytest.mark.parametrize("words", READING)
 def test_a_file_that_is_not_gzip_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "plain.json.gz"
     path.write_text("{}")
-    assert "not a complete gzip file" in run_command(*words, path).complaint()
+    assert "not a complete gzip file" in run_command(*words, path).error_line()
 
 
 @pytest.mark.parametrize("words", COMMANDS)
@@ -114,8 +114,8 @@ def test_a_file_that_is_not_gzip_is_refused(tmp_path: Path, words: list[str]) ->
 def test_an_invalid_bandwidth_is_refused(tmp_path: Path, bandwidth: str, words: list[str]) -> None:
     path = write_network(tmp_path, [edge("a", "b", 7654321)])
     path.write_text(path.read_text().replace("7654321", bandwidth))
-    complaint = run_command(*words, path).complaint()
-    assert complaint.startswith(f"{path}: edge 'a' -> 'b': bandwidth ")
+    message = run_command(*words, path).error_line()
+    assert message.startswith(f"{path}: edge 'a' -> 'b': bandwidth ")
 
 
 BAD_NETWORKS = {
@@ -133,29 +133,29 @@ BAD_NETWORKS = {
 def test_an_invalid_network_is_refused(tmp_path: Path, case: str, words: list[str]) -> None:
     edges, nodes, expected = BAD_NETWORKS[case]
     path = write_network(tmp_path, edges, nodes)
-    complaint = run_command(*words, path).complaint()
-    assert complaint.startswith(str(path))
-    assert expected in complaint
+    message = run_command(*words, path).error_line()
+    assert message.startswith(str(path))
+    assert expected in message
 
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_bandwidths_with_too_large_a_common_denominator_are_refused(tmp_path: Path, words: list[str]) -> None:
     path = write_network(tmp_path, [edge("a", "b", f"1/{10**59 + offset}") for offset in range(100)])
-    complaint = run_command(*words, path).complaint()
-    assert complaint.startswith(f"{path}: the common denominator of the bandwidths has more than 1800 digits; ")
+    message = run_command(*words, path).error_line()
+    assert message.startswith(f"{path}: the common denominator of the bandwidths has more than 1800 digits; ")
 
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_the_error_for_unreachable_compute_nodes_names_a_pair(tmp_path: Path, words: list[str]) -> None:
     path = write_network(tmp_path, [edge("a", "b"), edge("b", "c")], "abc", directed=True)
-    assert "compute node 'b' cannot reach compute node 'a'" in run_command(*words, path).complaint()
+    assert "compute node 'b' cannot reach compute node 'a'" in run_command(*words, path).error_line()
 
 
 def test_optimum_refuses_a_one_port_network(tmp_path: Path) -> None:
     graph = {"format": "forestcoll.topology/1", "name": "small", "port_model": "one-port"}
     path = write_network(tmp_path, [edge("a", "b")], graph=graph)
     for words in (["optimum"], ["optimum", "--max-trees", 2], ["generate", "--json"]):
-        assert run_command(*words, path).complaint().startswith("small: port_model is one-port; this function needs")
+        assert run_command(*words, path).error_line().startswith("small: port_model is one-port; this function needs")
     run = run_command("topology", path)
     assert (run.status, json.loads(run.out)["graph"]["port_model"]) == (0, "one-port")
 
@@ -179,13 +179,13 @@ def test_control_characters_in_names_are_escaped(tmp_path: Path, words: list[str
     assert all(each.isprintable() for each in run.out.splitlines())
     edges.pop()
     path.write_text(json.dumps(document))
-    assert run_command(*words, path).complaint().isprintable()
+    assert run_command(*words, path).error_line().isprintable()
 
 
 def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
     path.write_text('{"a":' + "[" * 200_000)
-    assert run_command("optimum", path).complaint().startswith(f"{path}: ")
+    assert run_command("optimum", path).error_line().startswith(f"{path}: ")
 
 
 BAD_SPECS = {
@@ -208,7 +208,7 @@ BAD_SPECS = {
 @pytest.mark.parametrize("words", COMMANDS)
 @pytest.mark.parametrize("spec", BAD_SPECS)
 def test_an_invalid_spec_is_refused(spec: str, words: list[str]) -> None:
-    assert BAD_SPECS[spec] in run_command(*words, spec).complaint()
+    assert BAD_SPECS[spec] in run_command(*words, spec).error_line()
 
 
 WRONG_USAGE = {
@@ -230,11 +230,11 @@ WRONG_USAGE = {
 
 @pytest.mark.parametrize("case", WRONG_USAGE)
 def test_wrong_usage(case: str) -> None:
-    assert " --help)" in run_command(*WRONG_USAGE[case]).complaint(status=2)
+    assert " --help)" in run_command(*WRONG_USAGE[case]).error_line(status=2)
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("words", "message"),
     [
         (["optimium", "ring"], "no such command 'optimium'; did you mean 'optimum'? (see forestcoll --help)"),
         (["chek-program"], "no such command 'chek-program'; did you mean 'check-program'? (see forestcoll --help)"),
@@ -251,8 +251,8 @@ def test_wrong_usage(case: str) -> None:
         (["--versoin"], "no such option '--versoin'; did you mean '--version'? (see forestcoll --help)"),
     ],
 )
-def test_the_error_for_a_misspelt_name_suggests_the_nearest_name(words: list[str], complaint: str) -> None:
-    assert run_command(*words).complaint(2) == complaint
+def test_the_error_for_a_misspelt_name_suggests_the_nearest_name(words: list[str], message: str) -> None:
+    assert run_command(*words).error_line(2) == message
 
 
 def test_every_command_reads_collectives_with_the_same_function(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,42 +260,42 @@ def test_every_command_reads_collectives_with_the_same_function(monkeypatch: pyt
     monkeypatch.setattr("forestcoll.collective.collective_named", lambda name: spellings.get(name) or Collective(name))
     run = run_command("optimum", "ring:nodes=3", "--collective", "All_Gather", "--json")
     assert run.document()["collective"] == "allgather"
-    complaint = run_command("optimum", "ring:nodes=3", "--collective", "alltoall").complaint(2)
-    assert "'all-to-all' is not supported by this command; choose one of allgather, " in complaint
+    message = run_command("optimum", "ring:nodes=3", "--collective", "alltoall").error_line(2)
+    assert "'all-to-all' is not supported by this command; choose one of allgather, " in message
 
 
 @pytest.mark.parametrize("option", ["--trees", "--max-trees"])
 @pytest.mark.parametrize("words", [["optimum"], ["generate"]])
 def test_an_invalid_number_of_trees_is_refused(words: list[str], option: str) -> None:
     for text in ("x", "0", "-1", "1.5", "", "\N{ARABIC-INDIC DIGIT ONE}", "1_0", "00"):
-        complaint = run_command(*words, "ring:nodes=3", option, text).complaint(status=2)
-        assert f"'{option}': {text!r}; expected an integer of 1 or more (see" in complaint
-    complaint = run_command(*words, "ring:nodes=3", option, "9" * 5000).complaint(status=2)
-    assert f"'{option}': '{'9' * 57}...' has more than 100 digits (see" in complaint
+        message = run_command(*words, "ring:nodes=3", option, text).error_line(status=2)
+        assert f"'{option}': {text!r}; expected an integer of 1 or more (see" in message
+    message = run_command(*words, "ring:nodes=3", option, "9" * 5000).error_line(status=2)
+    assert f"'{option}': '{'9' * 57}...' has more than 100 digits (see" in message
 
 
 @pytest.mark.parametrize("words", [["optimum"], ["generate"], ["generate", "--collective", "allgather"]])
 def test_a_root_of_an_allgather_is_refused(words: list[str]) -> None:
-    complaint = run_command(*words, "ring:nodes=3", "--root", "0").complaint(status=2)
-    assert complaint.startswith("an allgather has no root; leave --root out (see")
+    message = run_command(*words, "ring:nodes=3", "--root", "0").error_line(status=2)
+    assert message.startswith("an allgather has no root; leave --root out (see")
 
 
 def test_an_empty_output_name_is_refused() -> None:
-    complaint = run_command("topology", "ring:nodes=3", "-o", "").complaint(status=2)
-    assert "'-o' / '--output': the file name is empty; give a name" in complaint
+    message = run_command("topology", "ring:nodes=3", "-o", "").error_line(status=2)
+    assert "'-o' / '--output': the file name is empty; give a name" in message
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
 def test_an_output_in_a_missing_folder_is_refused(tmp_path: Path, words: list[str]) -> None:
     path = tmp_path / "no" / "folder.json"
-    complaint = run_command(*words, "ring:nodes=3", "-o", path).complaint()
-    assert complaint == f"{path}: cannot be written: the folder {path.parent} does not exist"
+    message = run_command(*words, "ring:nodes=3", "-o", path).error_line()
+    assert message == f"{path}: cannot be written: the folder {path.parent} does not exist"
 
 
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
 def test_an_output_that_is_a_folder_is_refused(tmp_path: Path, words: list[str]) -> None:
-    complaint = run_command(*words, "ring:nodes=3", "-o", tmp_path).complaint()
-    assert complaint == f"{tmp_path}: is a directory; name a file in it"
+    message = run_command(*words, "ring:nodes=3", "-o", tmp_path).error_line()
+    assert message == f"{tmp_path}: is a directory; name a file in it"
     assert not list(tmp_path.iterdir())
 
 
@@ -305,6 +305,6 @@ def test_a_number_of_trees_that_unbalances_a_switch_is_refused(tmp_path: Path) -
     outcomes = {trees: run_command("optimum", path, "--trees", trees, "--json") for trees in range(1, 6)}
     for run in outcomes.values():
         if run.status != 0:
-            assert "switch 's' would receive" in run.complaint()
+            assert "switch 's' would receive" in run.error_line()
         else:
             assert json.loads(run.out)["algbw"]

@@ -151,13 +151,13 @@ def test_the_root_is_given_by_id(tmp_path: Path) -> None:
 
 
 def test_invalid_input_is_reported_in_one_line(tmp_path: Path) -> None:
-    assert "no node 'z'" in run_command("bounds", "ring:nodes=3", "--root", "z").complaint()
-    assert "is a switch" in run_command("bounds", "dgx-a100:boxes=2", "--root", "ib").complaint()
-    assert "x.json" in run_command("bounds", tmp_path / "x.json").complaint()
+    assert "no node 'z'" in run_command("bounds", "ring:nodes=3", "--root", "z").error_line()
+    assert "is a switch" in run_command("bounds", "dgx-a100:boxes=2", "--root", "ib").error_line()
+    assert "x.json" in run_command("bounds", tmp_path / "x.json").error_line()
     graph = {"format": "forestcoll.topology/1", "name": "slow", "bandwidth_unit": "GB/s", "port_model": "one-port"}
     path = write_network(tmp_path, [edge("a", "b")], graph=graph)
-    assert "one-port" in run_command("bounds", path, "--json").complaint()
-    run_command("bounds").complaint(2)
+    assert "one-port" in run_command("bounds", path, "--json").error_line()
+    run_command("bounds").error_line(2)
 
 
 def test_bandwidths_of_more_than_128_bits_have_bounds() -> None:

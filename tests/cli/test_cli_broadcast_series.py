@@ -128,12 +128,12 @@ def test_a_period_is_drawn(figure_1: Path, tmp_path: Path) -> None:
     for path in (first, second):
         assert run_command("broadcast-series", figure_1, "--source", "s", "--picture", path).status == 0
     assert first.read_bytes() == second.read_bytes()
-    complaint = run_command("broadcast-series", figure_1, "--source", "s", "--picture", "period.txt").complaint()
-    assert complaint == "period.txt: the file name must end in one of .png, .svg, .pdf, not '.txt'"
+    message = run_command("broadcast-series", figure_1, "--source", "s", "--picture", "period.txt").error_line()
+    assert message == "period.txt: the file name must end in one of .png, .svg, .pdf, not '.txt'"
 
 
 @pytest.mark.parametrize(
-    ("edges", "source", "complaint"),
+    ("edges", "source", "message"),
     [
         (FIGURE_1, "3", "figure 1: source '3' cannot reach compute nodes 's', '1', '2' and 1 more; add links on the"),
         (FIGURE_1, "x", "figure 1: there is no node 'x' for the source; give the id of a compute node"),
@@ -150,9 +150,9 @@ def test_a_period_is_drawn(figure_1: Path, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_invalid_input_is_reported(tmp_path: Path, edges: list[dict[str, object]], source: str, complaint: str) -> None:
+def test_invalid_input_is_reported(tmp_path: Path, edges: list[dict[str, object]], source: str, message: str) -> None:
     path = write_network(tmp_path, edges, "s1234", "w", directed=True, graph=ONE_PORT)
-    assert complaint in run_command("broadcast-series", path, "--source", source, "--json").complaint()
+    assert message in run_command("broadcast-series", path, "--source", source, "--json").error_line()
 
 
 def test_wrong_usage(figure_1: Path) -> None:

@@ -102,7 +102,7 @@ def test_shards_are_read_from_a_file(tmp_path: Path, collective: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ('{"0": "1/2"}', "the shards add up to 1/2; they must add up to exactly 1"),
         ('{"0": "3/2", "1": "-1/2"}', "the shard of node 1 is '-1/2'; it must be 0 or more"),
@@ -111,12 +111,12 @@ def test_shards_are_read_from_a_file(tmp_path: Path, collective: str) -> None:
         ("[1]", "holds a JSON array; expected an object"),
     ],
 )
-def test_the_error_for_invalid_shards_names_their_file(tmp_path: Path, text: str, complaint: str) -> None:
+def test_the_error_for_invalid_shards_names_their_file(tmp_path: Path, text: str, message: str) -> None:
     shards = tmp_path / "shards.json"
     shards.write_text(text)
-    said = run_command("optimum", "ring:nodes=3", "--shards", shards).complaint()
+    said = run_command("optimum", "ring:nodes=3", "--shards", shards).error_line()
     assert said.startswith(f"{shards}: ")
-    assert complaint in said
+    assert message in said
 
 
 @pytest.mark.parametrize("spelling", ["reduce_scatter", "ReduceScatter", "REDUCE-SCATTER"])
@@ -126,32 +126,32 @@ def test_the_usual_spellings_of_collectives_are_accepted(spelling: str) -> None:
 
 
 def test_an_unknown_collective_is_wrong_usage_with_the_nearest_name() -> None:
-    complaint = run_command("optimum", "ring:nodes=4", "--collective", "allgahter").complaint(status=2)
+    message = run_command("optimum", "ring:nodes=4", "--collective", "allgahter").error_line(status=2)
     said = "Invalid value for '--collective': there is no collective 'allgahter'; did you mean 'allgather'? there are "
-    assert complaint.startswith(said)
+    assert message.startswith(said)
 
 
 @pytest.mark.parametrize("command", ["optimum", "generate"])
 def test_roots_and_shards_are_wrong_usage_for_collectives_without_them(tmp_path: Path, command: str) -> None:
     for collective in ("allgather", "reduce-scatter", "allreduce"):
         run = run_command(command, "ring:nodes=3", "--collective", collective, "--root", 0)
-        assert f"{collective} has no root; leave --root out (see" in run.complaint(status=2)
+        assert f"{collective} has no root; leave --root out (see" in run.error_line(status=2)
     for collective in ("broadcast", "reduce"):
         run = run_command(command, "ring:nodes=3", "--collective", collective)
-        assert f"a {collective} needs a root; give --root ID" in run.complaint(status=2)
+        assert f"a {collective} needs a root; give --root ID" in run.error_line(status=2)
         run = run_command(command, "ring:nodes=3", *["--collective", collective, "--root", 0, "--shards", tmp_path])
-        assert f"a {collective} has no shards" in run.complaint(status=2)
+        assert f"a {collective} has no shards" in run.error_line(status=2)
 
 
 def test_the_error_for_a_root_that_is_not_a_compute_node_names_it(tmp_path: Path) -> None:
     run = run_command("optimum", SPEC, "--collective", "reduce", "--root", "ib")
     assert (
-        run.complaint() == f"{SPEC}: root 'ib' is a switch; give the id of a compute node, or its position from 0 to 5"
+        run.error_line() == f"{SPEC}: root 'ib' is a switch; give the id of a compute node, or its position from 0 to 5"
     )
     run = run_command("generate", SPEC, "--collective", "broadcast", "--root", "gpu")
     hint = "did you mean 'b0/gpu0'? give the id of a compute node, or its position from 0 to 5"
-    assert run.complaint() == f"{SPEC}: there is no node 'gpu' for the root; {hint}"
+    assert run.error_line() == f"{SPEC}: there is no node 'gpu' for the root; {hint}"
     network = write_network(tmp_path, [edge(1, "1"), edge("1", 2), edge(2, 1)], [1, "1", 2])
     run = run_command("optimum", network, "--collective", "broadcast", "--root", "1")
-    assert "'1' is the id of two nodes, an integer and a text; rename one" in run.complaint()
+    assert "'1' is the id of two nodes, an integer and a text; rename one" in run.error_line()
     assert run_command("optimum", network, "--collective", "broadcast", "--root", "2").status == 0

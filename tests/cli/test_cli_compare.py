@@ -52,13 +52,13 @@ def test_the_table_and_the_sentences() -> None:
 
 
 def test_an_unknown_algorithm_is_one_line() -> None:
-    message = run_command("compare", "dgx-a100:boxes=2", "--baselines", "nccl-ring,bruck").complaint()
+    message = run_command("compare", "dgx-a100:boxes=2", "--baselines", "nccl-ring,bruck").error_line()
     assert "'bruck' is not the name of an algorithm" in message
     assert "two-level" in message
 
 
 def test_a_collective_with_a_root_is_one_line() -> None:
-    message = run_command("compare", "dgx-a100:boxes=2", "--collective", "broadcast").complaint(2)
+    message = run_command("compare", "dgx-a100:boxes=2", "--collective", "broadcast").error_line(2)
     assert "allgather, reduce-scatter, allreduce" in message
 
 
@@ -70,11 +70,11 @@ def test_schedules_from_files_are_rows_or_one_line(tmp_path: Path) -> None:
     ]
     assert isinstance(rows, list)
     assert [(row["name"], row["algbw"]) for row in rows] == [("forestcoll", "8/3"), (str(file), "8/3")]
-    other = run_command("compare", "ring:nodes=5", "--baselines", "direct", "--against", file).complaint()
+    other = run_command("compare", "ring:nodes=5", "--baselines", "direct", "--against", file).error_line()
     assert "a schedule for another network" in other
     text = file.read_text()
     file.write_text(text.replace('"algbw": "8/3"', '"algbw": "3"'))
-    wrong = run_command("compare", "ring:nodes=4", "--baselines", "direct", "--against", file).complaint()
+    wrong = run_command("compare", "ring:nodes=4", "--baselines", "direct", "--against", file).error_line()
     assert "algbw is 3" in wrong
     file.write_text("<algo/>")
-    assert str(file) in run_command("compare", "ring:nodes=4", "--against", file).complaint()
+    assert str(file) in run_command("compare", "ring:nodes=4", "--against", file).error_line()

@@ -1,9 +1,11 @@
 """Shell completion as bash requests it, and the scripts that enable it."""
 
+import os
 import shlex
+from unittest import mock
 
 import pytest
-from cli_run import command, completed, process
+from cli_run import command, completed, process, run_command
 
 from forestcoll import builders
 from forestcoll.cli.main import _COMMANDS
@@ -13,7 +15,8 @@ def completions(line: str) -> set[str]:
     """Return the completions of the last word of a line, with their kinds."""
     words = [*shlex.split(line), *([""] if line.endswith(" ") else [])]
     variables = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1), "_FORESTCOLL_COMPLETE": "bash_complete"}
-    run = completed(command(), **variables)
+    with mock.patch.dict(os.environ, variables):
+        run = run_command()
     assert (run.status, run.err) == (0, "")
     return set(run.out.splitlines())
 
@@ -31,6 +34,22 @@ def test_options_are_completed() -> None:
 def test_collectives_and_choices_are_completed() -> None:
     assert completions("forestcoll optimum ring --collective all") == {"plain,allgather", "plain,allreduce"}
     assert completions("forestcoll generate ring --method ring") == {"plain,ring"}
+
+
+def test_a_process_completes_the_same_commands() -> None:
+    variables = {"COMP_WORDS": "forestcoll gen", "COMP_CWORD": "1", "_FORESTCOLL_COMPLETE": "bash_complete"}
+    assert completed(command(), **variables).out.splitlines() == ["plain,generate"]
+
+
+def test_formats_of_imported_files_are_completed() -> None:
+    assert completions("forestcoll import file --format nvidia") == {
+        "plain,nvidia-smi-topo",
+        "plain,nvidia-smi-nvlink",
+    }
+
+
+def test_after_an_unknown_command_only_the_common_options_are_completed() -> None:
+    assert completions("forestcoll no-such-command --") == {"plain,--version", "plain,--help"}
 
 
 def test_builders_and_files_are_completed() -> None:

@@ -29,8 +29,8 @@ def started(words: list[str]) -> subprocess.Popen[str]:
 
 @needs_dev_full
 def test_a_full_disk_for_the_output_file_is_reported() -> None:
-    complaint = process("generate", "ring:nodes=3", "-o", FULL, "--json").complaint()
-    assert complaint == "/dev/full: cannot be written: No space left on device"
+    message = process("generate", "ring:nodes=3", "-o", FULL, "--json").error_line()
+    assert message == "/dev/full: cannot be written: No space left on device"
 
 
 @needs_dev_full
@@ -40,8 +40,8 @@ def test_a_full_disk_for_standard_output_is_reported(words: list[str]) -> None:
         done = subprocess.run(  # noqa: S603 (our own command)
             command(*words), stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=60, check=False
         )
-    complaint = Run(done.returncode, "", done.stderr).complaint()
-    assert complaint == "cannot write the result: No space left on device"
+    message = Run(done.returncode, "", done.stderr).error_line()
+    assert message == "cannot write the result: No space left on device"
 
 
 def test_a_full_disk_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
@@ -49,23 +49,23 @@ def test_a_full_disk_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
     path.write_text("older")
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     run = completed(after(limit, "generate", "dgx-a100:boxes=2", "-o", path, "--json"))
-    assert run.complaint() == f"{path}: cannot be written: File too large"
+    assert run.error_line() == f"{path}: cannot be written: File too large"
     assert path.read_text() == "older"
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
 def test_lack_of_memory_is_reported_in_one_line() -> None:
     scarce = "import forestcoll.files as files\ndef fail(*_):\n    raise MemoryError\nfiles._open_for_reading = fail"
-    complaint = completed(after(scarce, "verify", "schedule.json")).complaint()
-    assert complaint == "out of memory; try a smaller network or fewer trees"
+    message = completed(after(scarce, "verify", "schedule.json")).error_line()
+    assert message == "out of memory; try a smaller network or fewer trees"
 
 
 DEFECT = "import forestcoll.files as files\ndef fail(*_, **__):\n    1 / 0\nfiles._open_for_reading = fail"
 
 
 def test_an_internal_error_is_reported_in_one_line() -> None:
-    complaint = completed(after(DEFECT, "verify", Path(__file__))).complaint()
-    assert complaint == (
+    message = completed(after(DEFECT, "verify", Path(__file__))).error_line()
+    assert message == (
         "defect in forestcoll: ZeroDivisionError: division by zero; please report it with the input that led here "
         "(FORESTCOLL_TRACEBACK=1 shows the traceback)"
     )
@@ -96,7 +96,7 @@ def test_ctrl_c_stops_a_long_run_and_leaves_the_old_file_unchanged(tmp_path: Pat
     path = tmp_path / "schedule.json"
     path.write_text("older")
     run = interrupted("generate", "dgx-a100:boxes=512", "-o", path, "--json")
-    assert run.complaint(status=130) == "interrupted; nothing was written"
+    assert run.error_line(status=130) == "interrupted; nothing was written"
     assert path.read_text() == "older"
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
@@ -105,7 +105,7 @@ def test_ctrl_c_stops_a_search_over_many_numbers_of_trees(tmp_path: Path) -> Non
     edges = [edge("a", "b", 999_999_937), edge("b", "c", 999_999_929), edge("c", "a", 999_999_893)]
     path = write_network(tmp_path, edges, "abc")
     run = interrupted("optimum", path, "--max-trees", 10**9)
-    assert run.complaint(status=130) == "interrupted; nothing was written"
+    assert run.error_line(status=130) == "interrupted; nothing was written"
 
 
 def test_a_closed_pipe_gives_no_error_message() -> None:
@@ -121,8 +121,8 @@ def test_a_closed_pipe_gives_no_error_message() -> None:
 
 def test_a_closed_standard_output_is_reported() -> None:
     closing = "import os, sys\nos.close(1)\nsys.stdout = None"
-    complaint = completed(after(closing, "optimum", "ring:nodes=3")).complaint()
-    assert complaint == "cannot write the result: Bad file descriptor"
+    message = completed(after(closing, "optimum", "ring:nodes=3")).error_line()
+    assert message == "cannot write the result: Bad file descriptor"
 
 
 def without_standard_error(*arguments: object) -> Run:
@@ -178,10 +178,10 @@ def test_a_file_can_have_the_name_of_a_standard_stream(tmp_path: Path, monkeypat
 
 
 def test_a_closed_or_empty_standard_input_is_reported() -> None:
-    assert process("verify", "-").complaint().startswith("-: not valid JSON: ")
+    assert process("verify", "-").error_line().startswith("-: not valid JSON: ")
     closing = "import os, sys\nos.close(0)\nsys.stdin = None"
-    complaint = completed(after(closing, "optimum", "-")).complaint()
-    assert complaint == "-: cannot be read: Bad file descriptor"
+    message = completed(after(closing, "optimum", "-")).error_line()
+    assert message == "-: cannot be read: Bad file descriptor"
 
 
 @needs_dev_full
@@ -191,7 +191,7 @@ def test_a_full_disk_for_a_schedule_on_standard_output_is_reported() -> None:
         done = subprocess.run(  # noqa: S603 (our own command)
             words, stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=60, check=False
         )
-    assert Run(done.returncode, "", done.stderr).complaint() == "cannot write the result: No space left on device"
+    assert Run(done.returncode, "", done.stderr).error_line() == "cannot write the result: No space left on device"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="this system has no pseudo-terminals")

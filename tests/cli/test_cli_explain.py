@@ -42,4 +42,4 @@ def test_the_page_of_a_log(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_refused_in_one_line(words: list[str], status: int, said: str) -> None:
-    assert said in run_command("explain", *words).complaint(status)
+    assert said in run_command("explain", *words).error_line(status)

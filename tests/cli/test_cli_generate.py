@@ -122,7 +122,7 @@ def test_a_failure_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
     path.write_text("older")
     graph = {"format": "forestcoll.topology/1", "name": "small", "port_model": "one-port"}
     network = write_network(tmp_path, [edge("a", "b")], graph=graph)
-    run_command("generate", network, "-o", path).complaint()
+    run_command("generate", network, "-o", path).error_line()
     assert path.read_text() == "older"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["network.json", "s.json"]
 
@@ -142,7 +142,7 @@ def test_a_schedule_too_large_for_the_memory_is_refused_at_once(
     monkeypatch.setattr(memory, "available_memory", lambda: 50)
     network = write_network(tmp_path, [edge("a", "b", 1), edge("b", "c", 2), edge("c", "d", 3)], "abcd")
     run = run_command("generate", network, "-o", tmp_path / "s.json")
-    assert run.complaint().startswith("small: 4 trees over 4 compute nodes need more than 0 MB, but 0 MB of")
+    assert run.error_line().startswith("small: 4 trees over 4 compute nodes need more than 0 MB, but 0 MB of")
     assert list(tmp_path.iterdir()) == [network]
 
 
@@ -163,8 +163,8 @@ def test_a_compact_schedule_is_verified(tmp_path: Path) -> None:
 
 
 def test_the_proven_method_refuses_compact_schedules() -> None:
-    complaint = run_command("generate", "ring:nodes=4", "--compact", "--method", "proven").complaint()
-    assert "leave compact out" in complaint
+    message = run_command("generate", "ring:nodes=4", "--compact", "--method", "proven").error_line()
+    assert "leave compact out" in message
 
 
 def test_a_note_says_that_a_schedule_may_not_fit_into_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,26 +88,26 @@ def test_ranks_and_roots_by_position_and_by_id(command: str) -> None:
     ],
 )
 def test_invalid_ranks_are_refused(command: str, words: list[str], status: int, message: str) -> None:
-    assert run_command(command, "ring:nodes=6", *words).complaint(status).startswith(message)
+    assert run_command(command, "ring:nodes=6", *words).error_line(status).startswith(message)
 
 
 def test_the_error_for_a_shard_of_an_idle_node_names_the_file(tmp_path: Path) -> None:
     shards = tmp_path / "shards.json"
     shards.write_text(json.dumps({"0": "1/2", "4": "1/2"}))
-    complaint = run_command("optimum", "ring:nodes=6", "--ranks", "0-1", "--shards", shards).complaint()
-    assert complaint == (
+    message = run_command("optimum", "ring:nodes=6", "--ranks", "0-1", "--shards", shards).error_line()
+    assert message == (
         f"{shards}: node 4 is not among the ranks, but has the shard 1/2; leave it out, or name it as a rank"
     )
 
 
 def test_only_ranks_must_reach_each_other(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b"), edge("b", "a"), edge("b", "c")], "abcd", directed=True)
-    assert "cannot reach" in run_command("optimum", path).complaint()
+    assert "cannot reach" in run_command("optimum", path).error_line()
     made = run_command("generate", path, "--ranks", "0-1", "-o", tmp_path / "s.json", "--json").document()
     assert made["algbw"] == "20"
     assert run_command("verify", tmp_path / "s.json").status == 0
-    complaint = run_command("optimum", path, "--ranks", "0,2").complaint()
-    assert complaint == "small: rank 'c' cannot reach rank 'a'; add links on the way"
+    message = run_command("optimum", path, "--ranks", "0,2").error_line()
+    assert message == "small: rank 'c' cannot reach rank 'a'; add links on the way"
 
 
 def test_ranks_that_need_a_relay_have_no_optimum_without_relays(tmp_path: Path) -> None:
@@ -163,8 +163,8 @@ def test_the_bounds_of_a_group() -> None:
     assert isinstance(collectives, dict)
     assert collectives["allgather"]["upper_algbw"] == collectives["allgather"]["achieved_algbw"] == best["algbw"]
     assert "3 of 6 compute nodes" in run_command("bounds", "ring:nodes=6", "--ranks", "0,2-3").out
-    complaint = run_command("bounds", "ring:nodes=6", "--ranks", "0,2", "--root", "1").complaint()
-    assert complaint == "ring:nodes=6: root 1 is not among the ranks; add it to the ranks"
+    message = run_command("bounds", "ring:nodes=6", "--ranks", "0,2", "--root", "1").error_line()
+    assert message == "ring:nodes=6: root 1 is not among the ranks; add it to the ranks"
 
 
 def test_without_relays_idle_nodes_are_not_used(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_without_relays_idle_nodes_are_not_used(tmp_path: Path) -> None:
     idle = {node["id"] for node in document["topology"]["nodes"]} - {"ib"} - set(made["ranks"])  # type: ignore[call-overload]
     assert len(idle) == 16
     assert not any(edge["source"] in idle or edge["target"] in idle for edge in document["topology"]["edges"])
-    complaint = run_command("optimum", "ring:nodes=6", "--ranks", "0,2", "--no-relays").complaint()
-    assert complaint == "ring:nodes=6: rank 0 cannot reach rank 2 without relays; allow relays or add links"
-    complaint = run_command("optimum", "ring:nodes=6", "--no-relays").complaint(2)
-    assert complaint.startswith("--no-relays needs idle compute nodes; also give --ranks")
+    message = run_command("optimum", "ring:nodes=6", "--ranks", "0,2", "--no-relays").error_line()
+    assert message == "ring:nodes=6: rank 0 cannot reach rank 2 without relays; allow relays or add links"
+    message = run_command("optimum", "ring:nodes=6", "--no-relays").error_line(2)
+    assert message.startswith("--no-relays needs idle compute nodes; also give --ranks")

@@ -9,6 +9,7 @@ from cli_run import process, run_command
 
 from forestcoll.cli import import_files
 from forestcoll.topology.importers.formats import FORMATS
+from forestcoll.topology.importers.options import MATRICES, SPEEDS, ImportOptions
 
 MATRIX = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-63\nGPU1\tNV12\t X \t0-63\n"
 
@@ -89,10 +90,8 @@ def test_ids_of_the_file_name_ranks_and_roots(topo: Path) -> None:
 def test_a_missing_speed_is_asked_for_on_one_line(tmp_path: Path) -> None:
     path = tmp_path / "topo.txt"
     path.write_text(MATRIX.replace("NV12", "NV18"))
-    complaint = run_command("optimum", path).complaint()
-    assert complaint.startswith(
-        f"{path}: the file does not say what one NVLink carries, and NV18 is H100 or B200; give "
-    )
+    message = run_command("optimum", path).error_line()
+    assert message.startswith(f"{path}: the file does not say what one NVLink carries, and NV18 is H100 or B200; give ")
     assert run_command("import", path, "--nvlink", "25", "--json").document()["bandwidths"] == {"450": 2}
 
 
@@ -113,15 +112,15 @@ def test_standard_input_is_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_usage(words: list[str], said: str, topo: Path) -> None:
-    assert said in run_command("import", topo, *words).complaint(2)
+    assert said in run_command("import", topo, *words).error_line(2)
 
 
 def test_an_unknown_text_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Dear reader,\n\nthis is no network.\n")
-    assert "none of the formats" in run_command("import", path).complaint()
-    assert "the format is not known by the content" in run_command("optimum", path).complaint()
-    assert "no row such as" in run_command("import", path, "--format", "nvidia-smi-topo").complaint()
+    assert "none of the formats" in run_command("import", path).error_line()
+    assert "the format is not known by the content" in run_command("optimum", path).error_line()
+    assert "no row such as" in run_command("import", path, "--format", "nvidia-smi-topo").error_line()
 
 
 def test_help_lists_every_format_and_the_document_describes_each() -> None:
@@ -133,6 +132,12 @@ def test_help_lists_every_format_and_the_document_describes_each() -> None:
         assert f"`{form.name}`" in document
 
 
+def test_the_choices_of_the_options_are_those_of_an_import() -> None:
+    choices = {name: choices for name, (choices, _) in import_files.CHOICES.items()}
+    assert choices == {"--speeds": SPEEDS, "--matrix": MATRICES}
+    assert (ImportOptions().speeds, ImportOptions().matrix) == (SPEEDS[0], MATRICES[0])
+
+
 def test_the_document_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = (Path(__file__).parents[2] / "docs" / "imports.md").read_text()
     texts = re.findall(r"^```(?:text)?\n(.*?)^```$", document, flags=re.DOTALL | re.MULTILINE)
@@ -141,8 +146,8 @@ def test_the_document_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.
     Path("h100.txt").write_text(texts[0].replace("NV12", "NV18"))
     shown = texts[1].partition("\n")[2]
     assert run_command("import", "topo.txt", "-o", "network.json").out == shown
-    complaint = run_command("import", "h100.txt").complaint()
-    assert f"$ forestcoll import h100.txt\nforestcoll: {complaint}\n" in document
+    message = run_command("import", "h100.txt").error_line()
+    assert f"$ forestcoll import h100.txt\nforestcoll: {message}\n" in document
 
 
 def test_a_file_of_this_project_is_one_of_the_formats(tmp_path: Path) -> None:
@@ -154,5 +159,5 @@ def test_a_file_of_this_project_is_one_of_the_formats(tmp_path: Path) -> None:
 def test_files_of_two_formats_are_refused(topo: Path, tmp_path: Path) -> None:
     other = tmp_path / "ring.graphml"
     assert run_command("topology", "ring", "-o", other).status == 0
-    assert "import files of one format" in run_command("import", topo, other).complaint()
-    assert "is one file; import one at a time" in run_command("import", other, other).complaint()
+    assert "import files of one format" in run_command("import", topo, other).error_line()
+    assert "is one file; import one at a time" in run_command("import", other, other).error_line()

@@ -61,23 +61,23 @@ def test_a_plot_over_sizes(line: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("words", "message"),
     [
         (["--source", "x", "--size", "1MB"], "line: there is no node 'x' for the source; give the id of"),
         (["--source", "b", "--size", "1MB"], "line: source 'b' cannot reach compute node 'a'; add links on the way"),
         (["--source", "a", "--size", "10", "--packets", 11], "packets is 11; expected 1 to 10, at most one packet"),
     ],
 )
-def test_invalid_input_is_reported(line: Path, words: list[object], complaint: str) -> None:
-    assert complaint in run_command("pipelined-broadcast", line, *words, "--json").complaint()
+def test_invalid_input_is_reported(line: Path, words: list[object], message: str) -> None:
+    assert message in run_command("pipelined-broadcast", line, *words, "--json").error_line()
 
 
 def test_an_invalid_size_is_wrong_usage(line: Path) -> None:
     run = run_command("pipelined-broadcast", line, "--source", "a", "--size", "much", "--json")
-    assert "'--size': 'much'; expected a size of 1 byte or more such as " in run.complaint(2)
+    assert "'--size': 'much'; expected a size of 1 byte or more such as " in run.error_line(2)
 
 
 def test_a_unit_of_unknown_size_is_named(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b")], graph=ONE_PORT | {"bandwidth_unit": "crates/day"})
-    complaint = run_command("pipelined-broadcast", path, "--source", "a", "--size", "1MB").complaint()
-    assert complaint.startswith("bandwidth_unit is 'crates/day', whose size in bytes is not known; use one such as ")
+    message = run_command("pipelined-broadcast", path, "--source", "a", "--size", "1MB").error_line()
+    assert message.startswith("bandwidth_unit is 'crates/day', whose size in bytes is not known; use one such as ")

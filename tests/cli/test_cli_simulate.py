@@ -83,13 +83,13 @@ def test_tables_pictures_and_traces_are_written(schedule: Path, tmp_path: Path) 
     ],
 )
 def test_invalid_values_are_reported_in_one_line(schedule: Path, options: list[str], status: int, words: str) -> None:
-    assert words in run_command("simulate", schedule, *options).complaint(status)
+    assert words in run_command("simulate", schedule, *options).error_line(status)
 
 
 def test_an_incorrect_schedule_is_refused(schedule: Path) -> None:
     document = json.loads(schedule.read_text())
     document["phases"][0]["trees"][0]["routes"].pop()
     schedule.write_text(json.dumps(document))
-    assert "[tree-not-spanning]" in run_command("simulate", schedule).complaint()
+    assert "[tree-not-spanning]" in run_command("simulate", schedule).error_line()
     assert run_command("simulate", schedule, "--alpha-us", "-1").status == 2
-    assert "no such file" in run_command("simulate", schedule.parent / "none.json").complaint()
+    assert "no such file" in run_command("simulate", schedule.parent / "none.json").error_line()

@@ -47,13 +47,13 @@ def test_the_violated_rule_of_a_changed_file_is_named(tmp_path: Path) -> None:
     document = json.loads(file.read_text())
     document["steps"].reverse()
     file.write_text(json.dumps(document))
-    assert run_command("verify", file).complaint().endswith("[part-not-held]")
+    assert run_command("verify", file).error_line().endswith("[part-not-held]")
     run = run_command("verify", file, "--json")
     assert run.status == 1
     assert json.loads(run.out)["rule"] == "part-not-held"
     document["steps"][0][0]["shard"] = 9
     file.write_text(json.dumps(document))
-    assert "steps[0][0].shard is 9; expected an integer from 0 to 4" in run_command("verify", file).complaint()
+    assert "steps[0][0].shard is 9; expected an integer from 0 to 4" in run_command("verify", file).error_line()
 
 
 def test_a_file_written_to_standard_output_leaves_the_report_on_standard_error() -> None:
@@ -78,15 +78,15 @@ def test_a_file_written_to_standard_output_leaves_the_report_on_standard_error()
     ],
 )
 def test_options_that_exclude_each_other_are_wrong_usage(options: tuple[object, ...], words: str) -> None:
-    assert words in run_command("generate", "ring:nodes=4", "--method", "bfb", *options).complaint(2)
+    assert words in run_command("generate", "ring:nodes=4", "--method", "bfb", *options).error_line(2)
 
 
 def test_options_of_steps_are_wrong_usage_for_trees() -> None:
     for options in (("--chunks", 2), ("--size", "1MB")):
-        complaint = run_command("generate", "ring:nodes=4", *options).complaint(2)
-        assert "--chunks and --size are for methods of steps" in complaint
+        message = run_command("generate", "ring:nodes=4", *options).error_line(2)
+        assert "--chunks and --size are for methods of steps" in message
 
 
 def test_a_network_with_switches_is_refused() -> None:
-    complaint = run_command("generate", "dgx-a100:boxes=1", "--method", "bfb").complaint()
-    assert "is a switch; step schedules need a network without switches" in complaint
+    message = run_command("generate", "dgx-a100:boxes=1", "--method", "bfb").error_line()
+    assert "is a switch; step schedules need a network without switches" in message

@@ -61,9 +61,9 @@ BROKEN: dict[str, Change] = {
 @pytest.mark.parametrize("rule", BROKEN)
 def test_the_fault_of_an_incorrect_schedule_is_reported_in_one_line(schedule: Path, rule: str) -> None:
     change(schedule, BROKEN[rule])
-    complaint = run_command("verify", schedule).complaint()
-    assert complaint.startswith(f"{schedule}: ")
-    assert complaint.endswith(f"[{rule}]")
+    message = run_command("verify", schedule).error_line()
+    assert message.startswith(f"{schedule}: ")
+    assert message.endswith(f"[{rule}]")
 
 
 @pytest.mark.parametrize("rule", BROKEN)
@@ -88,8 +88,8 @@ MALFORMED: dict[str, Change] = {
 
 @pytest.mark.parametrize("words", MALFORMED)
 def test_a_file_that_is_not_a_schedule_is_refused(schedule: Path, words: str) -> None:
-    complaint = run_command("verify", change(schedule, MALFORMED[words])).complaint()
-    assert complaint.startswith(f"{schedule}: {words}")
+    message = run_command("verify", change(schedule, MALFORMED[words])).error_line()
+    assert message.startswith(f"{schedule}: {words}")
 
 
 @pytest.mark.parametrize("words", MALFORMED)
@@ -99,7 +99,7 @@ def test_the_json_report_of_a_file_that_is_not_a_schedule(schedule: Path, words:
     assert set(document) == {"valid", "rule", "message"}
     assert (document["valid"], document["rule"]) == (False, None)
     assert document["message"].startswith(f"{schedule}: {words}")
-    assert Run(run.status, "", run.err).complaint() == document["message"]
+    assert Run(run.status, "", run.err).error_line() == document["message"]
 
 
 def fold(document: dict[str, Any]) -> None:
@@ -126,11 +126,11 @@ def test_a_schedule_with_a_wrong_symmetry_is_refused(schedule: Path) -> None:
         fold(document)
         document["symmetry"][0]["image"] = [0, 3, 2, 1]
 
-    complaint = run_command("verify", change(schedule, mirror)).complaint()
-    assert complaint.endswith("[symmetry-free]")
+    message = run_command("verify", change(schedule, mirror)).error_line()
+    assert message.endswith("[symmetry-free]")
 
 
 def test_a_topology_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "network.json"
     assert run_command("topology", "ring:nodes=3", "-o", path).status == 0
-    assert "expected 'forestcoll.schedule/1'" in run_command("verify", path).complaint()
+    assert "expected 'forestcoll.schedule/1'" in run_command("verify", path).error_line()

@@ -39,8 +39,8 @@ def test_traces_are_one_file_per_rank(schedule: Path, tmp_path: Path) -> None:
     assert str(tmp_path / "all.*.et") in run.out
     assert len(list(tmp_path.glob("all.*.et"))) == 4
     assert run_command("check-program", tmp_path / "all.2.et", "--json").document()["format"] == "chakra"
-    complaint = run_command("check-program", tmp_path / "all.0.et", "--root", 1).complaint()
-    assert "traces of Chakra have neither dialects nor a root" in complaint
+    message = run_command("check-program", tmp_path / "all.0.et", "--root", 1).error_line()
+    assert "traces of Chakra have neither dialects nor a root" in message
 
 
 def test_the_snippet_is_written_next_to_the_plan(schedule: Path, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_export_without_an_output_writes_no_file(schedule: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("arguments", "message"),
     [
         (("--to", "mscclpp-json", "--dialect", "azure"), "--dialect is only for msccl-xml"),
         (("--to", "msccl-xml", "--snippet", "use.py"), "--snippet is only for mscclpp-json"),
@@ -76,21 +76,21 @@ def test_export_without_an_output_writes_no_file(schedule: Path) -> None:
         (("--to", "msccl-xml", "--chunks", "0"), "0 is not in the range"),
     ],
 )
-def test_wrong_usage_is_reported(schedule: Path, arguments: tuple[str, ...], complaint: str) -> None:
+def test_wrong_usage_is_reported(schedule: Path, arguments: tuple[str, ...], message: str) -> None:
     run = run_command("export", schedule, *arguments)
     assert run.status == 2
-    assert complaint in run.err
+    assert message in run.err
     assert run.out == ""
 
 
 def test_a_schedule_that_does_not_fit_is_reported(schedule: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.xml"
-    complaint = run_command("export", schedule, "--to", "msccl-xml", "--placement", "both", "-o", out).complaint()
-    assert "for in place or for out of place; export two files" in complaint
-    complaint = run_command("export", schedule, "--to", "mscclpp-json", "--protocol", "LL128", "-o", out).complaint()
-    assert "no protocol LL128" in complaint
-    complaint = run_command("export", schedule, "--to", "msccl-xml", "--blocks", 1, "-o", out).complaint()
-    assert "no program fits MSCCL XML for microsoft" in complaint
+    message = run_command("export", schedule, "--to", "msccl-xml", "--placement", "both", "-o", out).error_line()
+    assert "for in place or for out of place; export two files" in message
+    message = run_command("export", schedule, "--to", "mscclpp-json", "--protocol", "LL128", "-o", out).error_line()
+    assert "no protocol LL128" in message
+    message = run_command("export", schedule, "--to", "msccl-xml", "--blocks", 1, "-o", out).error_line()
+    assert "no program fits MSCCL XML for microsoft" in message
     assert not out.exists()
 
 
@@ -100,14 +100,14 @@ def test_a_schedule_of_steps_is_exported(tmp_path: Path) -> None:
     assert run_command("export", steps, "--to", "msccl-xml", "-o", out, "--json").document()["checked"] is True
     assert run_command("check-program", out).status == 0
     assert run_command("export", steps, "--to", "chakra", "-o", tmp_path / "t").status == 0
-    complaint = run_command("export", steps, "--to", "mscclpp-json", "-o", out).complaint()
-    assert "schedules of steps are written as msccl-xml or chakra only" in complaint
+    message = run_command("export", steps, "--to", "mscclpp-json", "-o", out).error_line()
+    assert "schedules of steps are written as msccl-xml or chakra only" in message
 
 
 def test_an_incorrect_schedule_is_not_exported(schedule: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text(schedule.read_text().replace('"share": "', '"share": "1', 1))
-    assert "[share" in run_command("export", wrong, "--to", "msccl-xml").complaint()
+    assert "[share" in run_command("export", wrong, "--to", "msccl-xml").error_line()
 
 
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json", "chakra"])
@@ -123,19 +123,19 @@ def test_the_ranks_of_a_group_are_numbered_from_zero(tmp_path: Path, collective:
 def test_a_schedule_with_relays_is_not_exported(tmp_path: Path) -> None:
     part = tmp_path / "part.json"
     assert run_command("generate", "ring:nodes=5", "--ranks", "0,2", "-o", part).status == 0
-    complaint = run_command("export", part, "--to", "msccl-xml").complaint()
-    assert "takes no part, so that it runs no program" in complaint
+    message = run_command("export", part, "--to", "msccl-xml").error_line()
+    assert "takes no part, so that it runs no program" in message
 
 
 def test_a_failed_export_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
     out = tmp_path / "x.xml"
     out.write_text("kept")
-    assert "no such file" in run_command("export", tmp_path / "none.json", "--to", "msccl-xml", "-o", out).complaint()
+    assert "no such file" in run_command("export", tmp_path / "none.json", "--to", "msccl-xml", "-o", out).error_line()
     assert out.read_text() == "kept"
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "is neither MSCCL XML nor an execution plan"),
         ("hello", "is neither MSCCL XML nor an execution plan"),
@@ -147,14 +147,14 @@ def test_a_failed_export_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
         ("<!DOCTYPE x [<!ENTITY a 'b'>]><algo/>", "has a document type"),
     ],
 )
-def test_a_file_that_is_not_a_program_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+def test_a_file_that_is_not_a_program_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "file"
     path.write_text(text)
-    assert complaint in run_command("check-program", path).complaint()
+    assert message in run_command("check-program", path).error_line()
     run = run_command("check-program", path, "--json")
     assert run.status == 1
     assert json.loads(run.out)["valid"] is False
-    assert complaint in json.loads(run.out)["message"]
+    assert message in json.loads(run.out)["message"]
 
 
 def test_a_fault_is_reported_with_rank_block_and_step(schedule: Path, tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_fault_is_reported_with_rank_block_and_step(schedule: Path, tmp_path: 
     assert [type(found[key]) for key in ("rank", "block", "step")] == [int, int, int]
     where = f"rank {found['rank']}, block {found['block']}, step {found['step']}: "
     assert found["message"].startswith(where)
-    assert f"{out}: {where}" in run_command("check-program", out).complaint()
+    assert f"{out}: {where}" in run_command("check-program", out).error_line()
 
 
 @pytest.mark.parametrize("name", ["nchunksperloop", "s_chunks"])
@@ -178,7 +178,7 @@ def test_a_file_that_needs_too_much_memory_is_refused(schedule: Path, tmp_path: 
     out = tmp_path / "x.xml"
     run_command("export", schedule, "--to", "msccl-xml", "--dialect", "azure", "-o", out)
     out.write_text(re.sub(f'{name}="[0-9]+"', f'{name}="{10**17}"', out.read_text()))
-    assert "chunks in all buffers; at most" in run_command("check-program", out).complaint()
+    assert "chunks in all buffers; at most" in run_command("check-program", out).error_line()
 
 
 def test_a_file_that_the_dialect_does_not_load_is_refused(schedule: Path, tmp_path: Path) -> None:
@@ -186,5 +186,5 @@ def test_a_file_that_the_dialect_does_not_load_is_refused(schedule: Path, tmp_pa
     run_command("export", schedule, "--to", "msccl-xml", "-o", out)
     out.write_text(out.read_text().replace(' minBytes="0"', "", 1))
     assert run_command("check-program", out).status == 0
-    complaint = run_command("check-program", out, "--dialect", "azure").complaint()
-    assert 'no "minBytes", without which the runtime ignores the file [attribute-missing]' in complaint
+    message = run_command("check-program", out, "--dialect", "azure").error_line()
+    assert 'no "minBytes", without which the runtime ignores the file [attribute-missing]' in message

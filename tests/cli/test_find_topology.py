@@ -48,12 +48,12 @@ def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
 
 def test_the_error_for_an_unknown_choice_lists_the_choices() -> None:
     run = run_command(*COMMAND, "--nodes", 9, "--degree", 4, "--published-only", "--choose", "ring")
-    assert run.complaint() == "there is no network 'ring' on the frontier; choose one of H(2,3) (2 steps)"
+    assert run.error_line() == "there is no network 'ring' on the frontier; choose one of H(2,3) (2 steps)"
 
 
 def test_the_error_for_a_size_without_a_network_names_the_nearest_size() -> None:
     run = run_command(*COMMAND, "--nodes", 9, "--degree", 3, "--bidirectional")
-    assert run.complaint() == (
+    assert run.error_line() == (
         "no bidirectional network of 9 nodes with 3 links each is known; the nearest number of nodes that works is 8"
     )
 

@@ -28,8 +28,8 @@ def test_the_time_of_a_given_allreduce_schedule_of_trees_or_steps(tmp_path: Path
 def test_a_schedule_of_another_collective_is_refused(tmp_path: Path) -> None:
     schedule = tmp_path / "gather.json"
     run_command("generate", "ring:nodes=4", "-o", schedule)
-    complaint = run_command("train-time", "switch-base-256", schedule).complaint()
-    assert complaint == "ring:nodes=4: training needs an allreduce, and this schedule is of allgather"
+    message = run_command("train-time", "switch-base-256", schedule).error_line()
+    assert message == "ring:nodes=4: training needs an allreduce, and this schedule is of allgather"
 
 
 def test_a_picture_is_drawn(tmp_path: Path) -> None:
@@ -71,13 +71,13 @@ def test_an_incorrect_schedule_is_refused(tmp_path: Path) -> None:
     run_command("generate", "ring:nodes=4", "--collective", "allreduce", "-o", schedule)
     document = read_document(schedule)
     schedule.write_text(json.dumps({**document, "algbw": "1000"}))
-    complaint = run_command("train-time", "switch-base-256", schedule).complaint()
-    assert complaint.startswith(f"{schedule}: algbw is 1000, but link ")
-    assert complaint.endswith("[algbw-wrong]")
+    message = run_command("train-time", "switch-base-256", schedule).error_line()
+    assert message.startswith(f"{schedule}: algbw is 1000, but link ")
+    assert message.endswith("[algbw-wrong]")
 
 
 def test_a_series_of_broadcasts_is_refused(tmp_path: Path) -> None:
     schedule = tmp_path / "series.json"
     run_command("broadcast-series", "ring:nodes=4", "--source", "0", "-o", schedule)
-    complaint = run_command("train-time", "switch-base-256", schedule).complaint()
-    assert complaint == "ring:nodes=4: training needs an allreduce, and this schedule is of broadcast"
+    message = run_command("train-time", "switch-base-256", schedule).error_line()
+    assert message == "ring:nodes=4: training needs an allreduce, and this schedule is of broadcast"

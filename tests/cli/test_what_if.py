@@ -106,9 +106,9 @@ def test_several_links_after_one_option(words: list[str]) -> None:
 
 
 def test_words_that_are_no_links_end_a_list_of_links() -> None:
-    said = run_command("optimum", "ring:nodes=4", "--without", "0--1", "x", "1--2").complaint(2)
+    said = run_command("optimum", "ring:nodes=4", "--without", "0--1", "x", "1--2").error_line(2)
     assert "unexpected extra argument" in said
-    assert "--without" in run_command("optimum", "ring:nodes=4", "--without").complaint(2)
+    assert "--without" in run_command("optimum", "ring:nodes=4", "--without").error_line(2)
 
 
 def test_a_failover_set_is_written(tmp_path: Path) -> None:
@@ -148,4 +148,4 @@ def test_a_checkpoint_and_processes(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_usage_is_refused_in_one_line(words: list[str], status: int, said: str) -> None:
-    assert said in run_command("what-if", "ring:nodes=4", *words).complaint(status)
+    assert said in run_command("what-if", "ring:nodes=4", *words).error_line(status)

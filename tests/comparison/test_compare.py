@@ -191,3 +191,20 @@ def test_a_collective_with_a_root_is_refused(collective: str) -> None:
 def test_an_unknown_algorithm_is_refused_with_those_that_exist() -> None:
     with pytest.raises(InputError, match=r"'bruck' is not the name of an algorithm; .*there are nccl-ring, rccl-ring"):
         compare("ring:nodes=4", baselines=["bruck"])
+
+
+def test_a_comparison_is_a_table_of_records() -> None:
+    found = compare("ring:nodes=4", baselines=["direct", "multitree"], sizes=(2**20,))
+    records = found.records()
+    assert [each["name"] for each in records] == [row.name for row in found.rows]
+    assert records[0]["share"] == 1.0
+    assert records[0]["algbw"] == pytest.approx(8 / 3)
+    assert all(each["time_us_1048576"] > 0 for each in records)  # type: ignore[operator]
+    assert repr(found).startswith("<Comparison: allgather on 'ring:nodes=4': forestcoll, ")
+
+
+def test_a_row_is_found_by_its_name() -> None:
+    found = compare("ring:nodes=4", baselines=["multitree"], sizes=())
+    assert found.row("multitree").name == "multitree"
+    with pytest.raises(KeyError, match="nccl-ring"):
+        found.row("nccl-ring")

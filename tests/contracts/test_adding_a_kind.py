@@ -24,7 +24,7 @@ from forestcoll.schedule.document_parts import bound_document, bound_in, check_f
 from forestcoll.schedule.files import FORMATS, Format, read_schedule, write_schedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape import Shape
-from forestcoll.schedule.shapes import SHAPES, shape_of
+from forestcoll.schedule.shape_of import SHAPES, shape_of
 from forestcoll.simulation import Costs, Point, simulate
 from forestcoll.simulation.costs import point_at
 from forestcoll.simulation.loads import FloatArray

@@ -6,6 +6,7 @@ import pytest
 from flow_problems import problem_of
 
 from forestcoll.core import AnyProblem, Core, core_for, cores
+from forestcoll.errors import InternalError
 from oracles import Arc
 
 NATIVE = ["narrow", "wide"]
@@ -88,6 +89,22 @@ def test_trees_that_do_not_fit_are_refused(native: Core) -> None:
     logical = native.remove_switches(problem, 1)
     with pytest.raises(RuntimeError):
         native.pack_trees(problem, logical, 1)
+
+
+def test_the_reference_finds_trees_that_do_not_fit_to_be_a_defect() -> None:
+    reference = cores()["reference"]
+    problem = reference.Problem(**TRIANGLE)
+    with pytest.raises(InternalError, match="no arc could be added to a tree from node number 0"):
+        reference.pack_trees(problem, reference.remove_switches(problem, 1), 1)
+    with pytest.raises(InternalError, match="switch number 2 could not be split off"):
+        reference.remove_switches(problem_of(reference, 3, {(0, 1): 1, (1, 0): 1, (2, 0): 1}, [0, 1]), 1)
+
+
+@pytest.mark.parametrize("name", [*NATIVE, "reference"])
+def test_an_all_to_all_needs_paths_between_all_terminals(name: str) -> None:
+    core = cores()[name]
+    with pytest.raises(ValueError, match=r"cannot (reach|be reached)"):
+        core.distance_sum(core.Problem(3, [0, 1], [1, 0], [1, 1], [0, 1, 2]), [1, 1])
 
 
 def complete(core: Core, nodes: int, capacity: int) -> AnyProblem:

@@ -19,6 +19,10 @@ class StoppedError(Exception):
     pass
 
 
+FLAT = scaled(build_topology("ring:nodes=5"))
+"""A network without switches, which steps need."""
+
+
 def stages(core: Core, network: Scaled, progress: Callable[[int, int], None]) -> list[Any]:
     """Run every stage that takes a progress callback."""
     problem = network.on(core)
@@ -27,6 +31,10 @@ def stages(core: Core, network: Scaled, progress: Callable[[int, int], None]) ->
     logical = core.remove_switches(problem, network.supply, progress)
     batches, _ = core.pack_trees(problem, logical, network.supply, progress)
     core.grow_trees(problem, network.supply, progress)
+    flat = FLAT.on(core)
+    core.broadcast_breadth_first(flat, 1, [0] * len(FLAT.capacities), 0, (), progress)
+    _, _, lengths = core.spread_all_to_all(flat, 2, 0.0, progress)
+    core.distance_sum(flat, lengths, progress)
     return list(core.route_trees(problem, logical, batches, progress))
 
 
@@ -35,7 +43,7 @@ def test_the_reference_reports_each_part() -> None:
     network = scaled(build_topology("dgx-a100:boxes=2,gpus=2"))
     stages(cores()["reference"], network, lambda done, total: heard.append((done, total)))
     compute, switches = len(network.terminals), network.nodes - len(network.terminals)
-    for total in (compute, switches):
+    for total in (compute, switches, len(FLAT.terminals)):
         assert (total, total) in heard
     assert all(1 <= done <= total for done, total in heard)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from forestcoll.solver.optimum import optimum
 from forestcoll.generation.forest import schedule_for
 from forestcoll.schedule.files import write_schedule
-from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.shape_of import shape_of
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 

@@ -136,7 +136,7 @@ def test_one_tree_is_used_if_one_tree_reaches_the_optimum() -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "complaint"),
+    ("order", "message"),
     [
         (["1", "s", "2", "3", "4"], "platform: the order must start with the source, 's'"),
         (["s", "1", "2", "3"], "platform: the order lacks node '4'; add it"),
@@ -144,10 +144,10 @@ def test_one_tree_is_used_if_one_tree_reaches_the_optimum() -> None:
         (["s", "1", "2", "3", "x"], "platform: no node 'x'; use the id of one of its nodes"),
     ],
 )
-def test_an_order_must_contain_each_node_once(order: list[str], complaint: str) -> None:
+def test_an_order_must_contain_each_node_once(order: list[str], message: str) -> None:
     with pytest.raises(InputError) as caught:
         compare_series(figure_1(), "s", order=order)
-    assert str(caught.value) == complaint
+    assert str(caught.value) == message
 
 
 def test_an_order_must_let_every_node_receive() -> None:

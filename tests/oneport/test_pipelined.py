@@ -109,17 +109,17 @@ def test_the_time_of_a_packet_is_start_up_plus_size_over_bandwidth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "packets", "complaint"),
+    ("size", "packets", "message"),
     [
         (0, None, "size is 0 bytes; expected 1 or more"),
         (10, 11, "packets is 11; expected 1 to 10, at most one packet per byte"),
         (10, 0, "packets is 0; expected 1 to 10, at most one packet per byte"),
     ],
 )
-def test_sizes_and_packets_are_checked(size: int, packets: int | None, complaint: str) -> None:
+def test_sizes_and_packets_are_checked(size: int, packets: int | None, message: str) -> None:
     with pytest.raises(InputError) as caught:
         pipelined_broadcast(line(2), 0, size, packets=packets)
-    assert str(caught.value) == complaint
+    assert str(caught.value) == message
 
 
 def test_plans_for_thirty_nodes_exist_for_any_message_size() -> None:

@@ -103,6 +103,84 @@ def test_each_violated_rule_is_named(rule: str) -> None:
         check_well_formed(BROKEN[rule], where="form")
 
 
+SHARDED: dict[str, Any] = {"task": Task.ALLGATHER, "root": None}
+SIGNALS = Instruction(signals=(1,))
+ROOM = Rank((), 1, 1)
+
+MESSAGES: list[tuple[Program, str]] = [
+    (program(ranks=()), "the program has no ranks"),
+    (program(slot_chunks=0), "a message has room for 0 chunks; it needs 1 or more"),
+    (program(root=None), "broadcast needs a root"),
+    (program(task=Task.ALLREDUCE), "allreduce has no root; 0 is given"),
+    (program(**SHARDED), "allgather needs a shard of each rank"),
+    (program(shards=(1, 0)), "broadcast has no shards"),
+    (program(**SHARDED, shards=(2, -1)), "2 shards are given; each of 2 ranks has one of 0 chunks or more"),
+    (program(**SHARDED, shards=(1, 1)), "the shards have 2 chunks together; the data has 1"),
+    (
+        program(task=Task.ALL_TO_ALL, root=None, shards=(2, 1), chunks=3),
+        "the shards of an alltoall are not equal",
+    ),
+    (program(ranks=(Rank((), 1, 1, -1), ROOM)), "rank 0: buffers have (1, 1, -1) chunks; they need 0 or more"),
+    (program(ranks=(ROOM, Rank((), 1, 1, 0, (-1,)))), "rank 1: semaphores start with (-1,); they need 0 or more"),
+    (
+        program(Instruction(sources=(IN,), targets=(Message(1, 1),))),
+        "rank 0, block 0, step 0: it uses channel 1 for a message; that is not a FIFO channel",
+    ),
+    (
+        program(COPY, Instruction(sources=(IN,), targets=(OUT,), channel=9)),
+        "rank 0, block 0, step 1: it uses channel 9; there are 4",
+    ),
+    (
+        program(Instruction(sources=(IN,), targets=(FAR,))),
+        "rank 0, block 0, step 0: it uses memory of rank 1 without a channel that leads there",
+    ),
+    (
+        program(Instruction(signals=(0,))),
+        "rank 0, block 0, step 0: it uses channel 0 for signals; that is not a MEMORY or PORT channel",
+    ),
+    (
+        program(Instruction(waits=(1,))),
+        (
+            "rank 0, block 0, step 0: it signals, flushes or waits on the wrong end of channel 1, which leads from "
+            "rank 0 to rank 1"
+        ),
+    ),
+    (
+        program(Instruction(after=(Dependency(3, 0),))),
+        "rank 0, block 0, step 0: it depends on block 3; the rank has 1",
+    ),
+    (
+        program(Instruction(after=(Dependency(0, 1),))),
+        "rank 0, block 0, step 0: it depends on step 1 of block 0, which has 1 steps",
+    ),
+    (
+        program(ranks=(Rank((Block((SIGNALS,)), Block((SIGNALS,), number=7)), 1, 1), ROOM)),
+        "rank 0, block 7, step 0: it signals over channel 1, and so does block 0; only one block may",
+    ),
+    (
+        program(ranks=(Rank((Block((COPY,), (Loop(0, 1, 2),)),), 1, 1), ROOM)),
+        "rank 0, block 0: the loop from step 0 does not fit behind step 0 of the block",
+    ),
+]
+
+
+@pytest.mark.parametrize(("broken", "message"), MESSAGES)
+def test_the_message_says_what_is_wrong_and_where(broken: Program, message: str) -> None:
+    assert str(first_malformed(broken)) == message
+
+
+def test_memory_of_several_ranks_is_reached_over_their_own_channels() -> None:
+    """One instruction reads the memory of two other ranks; its channel leads to the first of them."""
+    third = replace(FAR, rank=2)
+    sum_up = Instruction(sources=(FAR, third), targets=(OUT,), channel=1)
+    ranks = (Rank((Block((sum_up,)),), 1, 1), ROOM, ROOM)
+    reached = program(ranks=ranks, channels=(*CHANNELS, Channel(ChannelKind.MEMORY, 0, 2)))
+    assert first_malformed(reached) is None
+    assert str(first_malformed(replace(reached, channels=(*CHANNELS, Channel(ChannelKind.PORT, 0, 2))))) == (
+        "rank 0, block 0, step 0: it uses memory of rank 2 without a channel that leads there"
+    )
+
+
 def test_a_fault_names_rank_block_and_step() -> None:
     found = first_malformed(program(COPY, Instruction(sources=(IN,), step=12)))
     assert found is not None

@@ -75,7 +75,7 @@ def test_traces_that_disagree_are_reported(rule: str, traces: tuple[Trace, ...],
 
 
 @pytest.mark.parametrize(
-    ("data", "complaint"),
+    ("data", "message"),
     [
         (b"\xff" * 6, "there is no length at byte 0"),
         (b"\x7fshort", "a piece of 127 bytes is announced"),
@@ -85,8 +85,8 @@ def test_traces_that_disagree_are_reported(rule: str, traces: tuple[Trace, ...],
         (b"<algo/>", "is announced"),
     ],
 )
-def test_a_file_that_is_not_a_trace_is_refused(data: bytes, complaint: str) -> None:
-    with pytest.raises(InputError, match=complaint):
+def test_a_file_that_is_not_a_trace_is_refused(data: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         chakra.parse_trace(data, rank=0, where="t.et")
 
 

@@ -10,7 +10,7 @@ from forestcoll.errors import InputError
 from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, lower
 from forestcoll.targets import msccl_xml
-from forestcoll.targets.msccl_xml import DIALECTS, Algorithm, dialect_fault, form_fault
+from forestcoll.targets.msccl_xml import DIALECTS, Algorithm, dialect_fault, dialects, form_fault
 from forestcoll.targets.msccl_xml.rules import FORM
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ def test_a_file_converted_to_a_program_and_back_is_equal(text: str, dialect: str
 
 
 def test_malformed_text_is_refused_with_its_line() -> None:
-    for old, new, complaint in (
+    for old, new, message in (
         ("<algo", "<!DOCTYPE algo [<!ENTITY a 'b'>]><algo", "document type"),
         ('cnt="1"', 'cnt="one"', r"line 4: <step> has cnt 'one'; expected an integer"),
         ('cnt="1"', 'cnt="010"', "expected an integer"),
@@ -63,7 +63,7 @@ def test_malformed_text_is_refused_with_its_line() -> None:
         ("  <gpu", " text <gpu", "text 'text' outside a tag"),
         ('id="0"', 'id="99999999999999999999"', "expected an integer"),
     ):
-        with pytest.raises(InputError, match=complaint):
+        with pytest.raises(InputError, match=message):
             parsed(changed(old, new))
 
 
@@ -119,6 +119,98 @@ def test_a_violated_rule_is_named_with_its_place(
     assert (fault.rule, (fault.rank, fault.block, fault.step)) == (rule, place or (None, None, None))
 
 
+def block_of(*steps: str) -> str:
+    """Return a block of rank 0 with these types of steps, instead of the one that copies."""
+    listed = "".join(
+        f'<step s="{place}" type="{kind}" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="{int(kind != "nop")}" '
+        f'depid="-1" deps="-1" hasdep="0"/>'
+        for place, kind in enumerate(steps)
+    )
+    first = ALGORITHM.index('<step s="0" type="cpy"')
+    return ALGORITHM[:first] + listed + ALGORITHM[ALGORITHM.index("\n", first) :]
+
+
+WAITS = 'depid="-1" deps="-1"'
+
+MESSAGES = [
+    (changed('ngpus="2"', 'ngpus="1"'), "ngpus is 1; expected 2 or more"),
+    (changed('nchunksperloop="2"', 'nchunksperloop="0"'), "nchunksperloop is 0; expected 1 or more"),
+    (changed('ngpus="2"', 'ngpus="3"').replace('loop="2"', 'loop="3"'), "has no <gpu> with id 2; ngpus is 3"),
+    (changed('s_chunks="0"', 's_chunks="-1"'), "rank 0: s_chunks is -1; expected 0 or more"),
+    (
+        changed('send="1" recv="1"', 'send="-1" recv="1"'),
+        "rank 0, block 0, step 0: s sends, but the block's send is -1",
+    ),
+    (
+        changed(WAITS, 'depid="5" deps="0"'),
+        "rank 0, block 0, step 0: depid is 5; the rank has blocks 0 to 1",
+    ),
+    (
+        block_of("nop", "cpy").replace(WAITS, 'depid="1" deps="0"', 1).replace('hasdep="0"', 'hasdep="1"'),
+        "rank 0, block 0, step 0: waits for step 0 of block 1, a nop, which never reports that it is done",
+    ),
+    (block_of("nop", "cpy"), "rank 0, block 1, step 0: a nop without depid makes the runtimes count steps wrongly"),
+    (
+        REDUCTION.replace('<step s="1" type="re"', '<step s="1" type="nop"').replace(
+            'dstbuf="o" dstoff="0" cnt="1" depid="0" deps="1"', 'dstbuf="o" dstoff="0" cnt="0" depid="0" deps="1"'
+        ),
+        "rank 0, block 2, step 1: a nop is the last step; put its dependency on the step after it",
+    ),
+    (
+        REDUCTION.replace('depid="0" deps="1"', WAITS),
+        "rank 0, block 2, step 0: a nop is followed by step 1 without depid; put the last dependency there",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), MESSAGES)
+def test_the_message_of_a_broken_rule_has_the_value_and_the_limit(text: str, message: str) -> None:
+    fault = form_fault(parsed(text))
+    assert fault is not None
+    assert str(fault).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "message"),
+    [
+        ("MAX_OFFSET", 0, "rank 0, block 0, step 1: dstoff is 1; the runtimes count to 0"),
+        ("MAX_DEPENDED_BLOCK", 0, "rank 0, block 2, step 0: depid is 1; the runtimes count to 0"),
+    ],
+)
+def test_numbers_beyond_those_of_the_runtimes_are_refused(
+    limit: str, most: int, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialects, limit, most)
+    text = ALGORITHM if limit == "MAX_OFFSET" else REDUCTION
+    assert str(form_fault(parsed(text))) == message
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("MAX_CHILDREN", "rank 0: has 2 blocks; the runtime takes "),
+        ("MAX_NODES", "XML elements with <algo> and all <gpu>; the runtime takes 1"),
+        ("MAX_BLOCKS_PER_CHANNEL", "blocks send on channel 0; the runtime takes "),
+    ],
+)
+def test_files_beyond_a_limit_of_the_runtimes_are_refused(
+    limit: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialects, limit, 1 if limit != "MAX_BLOCKS_PER_CHANNEL" else 0)
+    assert message in str(dialect_fault(parsed(ALGORITHM), DIALECTS["azure"]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('minBytes="0"', 'minBytes="-1"', "minBytes is -1 and maxBytes is 0; expected 0 or more"),
+        ('nchannels="1"', 'nchannels="99"', "nchannels is 99; the runtime has "),
+    ],
+)
+def test_attributes_that_the_runtime_does_not_take_are_refused(old: str, new: str, message: str) -> None:
+    assert str(dialect_fault(parsed(changed(old, new)), DIALECTS["azure"])).startswith(message)
+
+
 def test_reductions_that_are_fused_have_one_count() -> None:
     more = '      <step s="2" type="re" srcbuf="s" srcoff="0" dstbuf="o" dstoff="0" cnt="2" depid="-1" deps="-1" '
     last = '<step s="1" type="re" srcbuf="s" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="0" deps="1" hasdep="0"/>\n'
@@ -139,7 +231,7 @@ def test_every_rule_is_described() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "old", "new", "complaint"),
+    ("dialect", "old", "new", "message"),
     [
         ("azure", ' outofplace="1"', "", 'no "outofplace"'),
         ("rccl", ' maxBytes="0"', "", 'no "maxBytes"'),
@@ -153,9 +245,9 @@ def test_every_rule_is_described() -> None:
         ("azure", 'coll="allgather"', 'coll="custom"', "coll is 'custom'"),
     ],
 )
-def test_files_that_one_runtime_does_not_load(dialect: str, old: str, new: str, complaint: str | None) -> None:
+def test_files_that_one_runtime_does_not_load(dialect: str, old: str, new: str, message: str | None) -> None:
     fault = dialect_fault(parsed(changed(old, new)), DIALECTS[dialect])
-    assert (fault is None) if complaint is None else (fault is not None and complaint in str(fault))
+    assert (fault is None) if message is None else (fault is not None and message in str(fault))
 
 
 def test_limits_differ_by_dialect() -> None:

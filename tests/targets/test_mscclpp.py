@@ -81,7 +81,7 @@ FIRST = "gpus/0/threadblocks/0"
 
 
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    ("change", "message"),
     [
         (_set("name", None), r'file\.json: has no "name"'),
         (_set("inplace", 1), "inplace is 1; expected true or false"),
@@ -98,10 +98,10 @@ FIRST = "gpus/0/threadblocks/0"
         (_set("max_message_size", 2**70), "expected an integer of 0 or more"),
     ],
 )
-def test_an_invalid_plan_is_refused_with_its_place(change: Change, complaint: str) -> None:
+def test_an_invalid_plan_is_refused_with_its_place(change: Change, message: str) -> None:
     document = plan()
     change(document)
-    with pytest.raises(InputError, match=complaint):
+    with pytest.raises(InputError, match=message):
         parsed(document)
 
 
@@ -167,6 +167,95 @@ def test_a_violated_rule_is_named_with_its_place(
     fault = mscclpp.plan_fault(parsed(document))
     assert fault is not None
     assert (fault.rule, (fault.rank, fault.block, fault.step)) == (rule, place)
+
+
+def _put(**changes: object) -> Change:
+    """Change the put of rank 0."""
+
+    def change(document: dict[str, Any]) -> None:
+        operations(document)[3] |= changes
+
+    return change
+
+
+def _second_group(document: dict[str, Any]) -> None:
+    document["gpus"][0]["channels"][1]["rank_groups"][0]["ranks"] = [1]
+
+
+def _no_gpus(document: dict[str, Any]) -> None:
+    document["gpus"] = []
+
+
+OUT, FAR = local("o", 0), remote(0, 0)
+SEMAPHORES = {"name": "sem_release", "semaphore_ids": []}
+
+MESSAGES: list[tuple[Callable[[], dict[str, Any]], Change, str]] = [
+    (plan, _set("buffer_alignment", 0), "buffer_alignment is 0; expected 1 or more"),
+    (plan, _no_gpus, "has no gpus; expected one for each rank"),
+    (plan, _set("gpus/0/channels/0/connected_to", [7]), "connected_to holds 7; expected another of ranks 0 to 1"),
+    (switch_plan, _second_group, "a rank group is [1]; expected the rank itself and others, each once"),
+    (
+        plan,
+        _set(f"{FIRST}/channels/0/channel_ids", [0] * 17),
+        "uses 17 memory channels; the executor takes 16",
+    ),
+    (
+        plan,
+        _set(f"{FIRST}/remote_buffer_refs/0/remote_buffer_ids", [3]),
+        "uses remote buffer 3; the rank has 1",
+    ),
+    (
+        plan,
+        _set("gpus/0/remote_buffers/0/access_channel_types", ["port"]),
+        "uses remote buffer 0 by a memory channel, which its access_channel_types leave out",
+    ),
+    (plan, _put(dst_buff=[OUT, FAR]), "put cannot have these dst_buff; it needs one with buffer_id or more"),
+    (plan, _put(dst_buff=[FAR, FAR]), "put has 1 src_buff and 2 dst_buff; they go in pairs"),
+    (plan, _put(src_buff=[OUT] * 11, dst_buff=[FAR] * 11), "put has more than 10 src_buff or dst_buff"),
+    (plan, _set(f"{FIRST}/ops/5/channel_ids", [0] * 9), "signal has 9 channel_ids; the executor takes 8"),
+    (plan, _put(src_buff=[local("s", 0)]), "src_buff is chunks 0 to 0 of buffer s, which has 0"),
+    (
+        packet_plan,
+        _set(f"{FIRST}/ops/1/src_buff/0/size", 2),
+        "respkt has chunks of sizes [1, 2]; they must be the same",
+    ),
+    (plan, _put(tbg_info={"tb_id": 2, "tbg_size": 2}), "tbg_info is part 2 of 2"),
+    (
+        plan,
+        _put(src_buff=[OUT, local("i", 0)], dst_buff=[FAR, FAR]),
+        "put has sources in different buffers; the kernel takes the first one's for all",
+    ),
+    (
+        plan,
+        _set(f"{FIRST}/ops/2", {"name": "barrier", "barrier_id": 0, "num_threadblocks": 0}),
+        "num_threadblocks is 0; expected 1 or more",
+    ),
+    (plan, _set(f"{FIRST}/ops/2", SEMAPHORES), "sem_release has no semaphore_ids; it needs one or more"),
+    (
+        plan,
+        _set(f"{FIRST}/ops/2", SEMAPHORES | {"semaphore_ids": [0] * 17}),
+        "uses 17 semaphores; the executor takes 16",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "change", "message"), MESSAGES)
+def test_the_message_of_a_broken_rule_has_the_value_and_the_limit(
+    make: Callable[[], dict[str, Any]], change: Change, message: str
+) -> None:
+    document = make()
+    change(document)
+    fault = mscclpp.plan_fault(parsed(document))
+    assert fault is not None
+    assert fault.message.startswith(message)
+
+
+def test_ranks_of_an_allreduce_have_equal_buffers() -> None:
+    document = packet_plan()
+    document["gpus"][1] |= {"input_chunks": 4, "output_chunks": 4}
+    fault = mscclpp.plan_fault(parsed(document))
+    assert fault is not None
+    assert "chunks differ from rank to rank; in allreduce they are all the same" in fault.message
 
 
 def test_every_rule_is_violated_by_a_test_and_described() -> None:

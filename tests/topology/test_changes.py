@@ -83,3 +83,16 @@ def test_link_classes_are_named_by_what_they_join() -> None:
         "2 links of 400 GB/s between leaf switches and spine switches",
     ]
     assert sum(len(each.links) for each in found) == 82
+
+
+def test_a_link_whose_name_can_be_read_in_two_ways_is_refused() -> None:
+    builder = TopologyBuilder("dashes")
+    for node in ("a", "a--b", "b--c", "c"):
+        builder.add_compute(node)
+    builder.add_duplex("a", "b--c", 1)
+    builder.add_duplex("a--b", "c", 1)
+    builder.add_duplex("a", "c", 1)
+    topology = builder.build()
+    with pytest.raises(InputError, match="dashes: 'a--b--c' names two links, because ids contain '--'; rename nodes"):
+        changed_network(topology, ["a--b--c"])
+    assert len(changed_network(topology, ["a--c"], degrade=[]).links) == 4

@@ -57,12 +57,12 @@ def test_routers_are_switches() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "complaint"),
+    ("spec", "message"),
     [
         ("tiers:offices=0,routers=true", "with routers only local nodes compute, and there are fewer than two"),
         ("tiers:wide=1,areas=0", "there are fewer than two nodes; make the wide network larger"),
     ],
 )
-def test_platforms_with_fewer_than_two_compute_nodes_are_refused(spec: str, complaint: str) -> None:
-    with pytest.raises(InputError, match=complaint):
+def test_platforms_with_fewer_than_two_compute_nodes_are_refused(spec: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         build_topology(spec)

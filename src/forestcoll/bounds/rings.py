@@ -9,8 +9,9 @@ ring leaves every set with some but not all ranks at least once. So, however man
 With B boxes of n GPUs, the set is usually a box, and b is the bandwidth of its NICs. Other schedules let only (B-1)/B
 of M into a box, so rings lose the factor (N-1)B / (N(B-1)): 1.875 for two boxes of eight GPUs, 1.058 for sixteen. NCCL
 reaches this value where its rings share the NICs and the links in a box evenly: 640/3 on two DGX A100, 51200/127 on
-sixteen DGX H100. An allreduce by rings is a reduce-scatter and an allgather, so half of it. Ranks that take no part do
-not forward data.
+sixteen DGX H100. Eight of the GPUs of an MI250 box have no rings that reach it: `forestcoll compare` makes the rings
+themselves, as schedules. An allreduce by rings is a reduce-scatter and an allgather, so half of it. Ranks that take no
+part do not forward data.
 """
 
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ def ring_bound(topology: Topology, demand: Demand, of_all: Fraction) -> RingBoun
         return None
     members = demand.members(topology)
     if len(members) < 2:
-        raise InputError(f"{topology.name}: {len(members)} ranks take part; rings need two")
+        raise InputError(f"{topology.name}: one rank takes part; rings need two or more")
     bare = without_links_of_idle(topology, members)
     if unreachable_pair(bare, members) is not None:
         return None

@@ -1,11 +1,12 @@
 """`forestcoll bench`: measures a collective between processes, in the manner of nccl-tests."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import ranks_option
+from forestcoll.cli.options import Command, ranks_option
 from forestcoll.cli.types import CollectiveName, DataSize, ElementTypes, FileName, Reductions, TopologySpec
 from forestcoll.collective import SCHEDULED, Collective
 
@@ -14,24 +15,24 @@ if TYPE_CHECKING:
     from forestcoll.schedule.schedule import Schedule
 
 
+def _size_option(short: str, long: str, text: str) -> Callable[[Command], Command]:
+    """Return an option with the first or the last size that is measured."""
+    return click.option(short, long, type=DataSize(), default="32M", show_default=True, metavar="SIZE", help=text)
+
+
+def _count_option(*names: str, least: int, default: int, text: str) -> Callable[[Command], Command]:
+    """Return an option with a number of runs."""
+    return click.option(*names, type=click.IntRange(least), default=default, show_default=True, metavar="N", help=text)
+
+
 @click.command("bench")
-@click.option(
-    "-b", "--minbytes", type=DataSize(), default="32M", show_default=True, metavar="SIZE", help="The least size M."
-)
-@click.option(
-    "-e", "--maxbytes", type=DataSize(), default="32M", show_default=True, metavar="SIZE", help="The greatest size M."
-)
+@_size_option("-b", "--minbytes", "The least size M.")
+@_size_option("-e", "--maxbytes", "The greatest size M.")
 @click.option("-i", "--stepbytes", type=DataSize(), metavar="SIZE", help="How much larger each size is.  [default: 1M]")
 @click.option("-f", "--stepfactor", type=click.IntRange(2), metavar="K", help="How many times larger each size is.")
-@click.option(
-    "-n", "--iters", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Runs that are timed."
-)
-@click.option(
-    "-w", "--warmup_iters", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Runs before them."
-)
-@click.option(
-    "-c", "--check", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Runs checked on data."
-)
+@_count_option("-n", "--iters", least=1, default=20, text="Runs that are timed.")
+@_count_option("-w", "--warmup_iters", least=0, default=1, text="Runs before them.")
+@_count_option("-c", "--check", least=0, default=1, text="Runs checked on data.")
 @click.option(
     "-o",
     "--op",
@@ -92,7 +93,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The library to compare with: auto is the MPI under mpirun, else gloo where torch is installed.",
 )
-@click.option("--library-iters", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Its runs.")
+@_count_option("--library-iters", least=1, default=5, text="Its runs.")
 @click.option("--in-place/--no-in-place", default=True, show_default=True, help="Whether to measure in place, too.")
 @click.option(
     "--pacing/--no-pacing",

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from forestcoll.cli.options import json_option, output_option
+from forestcoll.cli.options import Command, json_option, output_option
 from forestcoll.cli.types import FileName, FormatName, Speed
 from forestcoll.files import is_standard_stream
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 FORMAT_NAMES = (
     "forestcoll",
@@ -45,6 +43,24 @@ _SPEEDS = {
 }
 
 
+CHOICES = {
+    "--speeds": (
+        ("nominal", "nccl"),
+        "Link speeds by the type of a GPU: those that vendors publish, or those of NCCL's graph search.",
+    ),
+    "--matrix": (
+        ("ports", "complete"),
+        "Read a matrix of bandwidths as the ports of one switch, or as a link for each pair.",
+    ),
+}
+"""The choices of options, the default first, and their help; `tests/cli` compares them with `ImportOptions`."""
+
+
+def _choice_option(name: str) -> Callable[[Command], Command]:
+    choices, text = CHOICES[name]
+    return click.option(name, type=click.Choice(choices), default=choices[0], show_default=True, help=text)
+
+
 def _speed_options(command: Command) -> Command:
     for name, description in _SPEEDS.items():
         command = click.option(name, type=Speed(), metavar="GBPS", help=description)(command)
@@ -60,21 +76,9 @@ def _speed_options(command: Command) -> Command:
     metavar="FORMAT",
     help=f"The format of FILE: {', '.join(FORMAT_NAMES)}.  [default: found by the content]",
 )
-@click.option(
-    "--speeds",
-    type=click.Choice(["nominal", "nccl"]),
-    default="nominal",
-    show_default=True,
-    help="Link speeds by the type of a GPU: those that vendors publish, or those of NCCL's graph search.",
-)
+@_choice_option("--speeds")
 @_speed_options
-@click.option(
-    "--matrix",
-    type=click.Choice(["ports", "complete"]),
-    default="ports",
-    show_default=True,
-    help="Read a matrix of bandwidths as the ports of one switch, or as a link for each pair.",
-)
+@_choice_option("--matrix")
 @output_option
 @json_option
 def command(files: tuple[Path, ...], form: str | None, output: Path | None, *, as_json: bool, **options: Any) -> None:

@@ -16,7 +16,7 @@ from forestcoll.proof import Bound
 from forestcoll.ranks import RanksLike
 from forestcoll.request import Demand, Request
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point, simulate
 from forestcoll.solver.generate import schedule_of

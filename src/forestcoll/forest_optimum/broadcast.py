@@ -7,9 +7,10 @@ compute nodes, so it is the same for broadcast and reduce. It is also the cut-se
 *On the Computation Rate of All-Reduce*).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from forestcoll.forest_optimum.cuts import Cut, FlowNetwork
 from forestcoll.forest_optimum.scaling import ScaledTopology
@@ -55,9 +56,7 @@ def broadcast_bound(topology: TopologyLike, root: int) -> RootedBound:
         >>> str(broadcast_bound(load_topology("dgx-a100:boxes=2"), root=0).algbw)
         '200'
     """
-    topology = load_topology(topology)
-    scaled = ScaledTopology.of(topology)
-    return _bound(scaled, root, _least_cut(FlowNetwork.of(scaled), topology, root))
+    return _Cuts.of(load_topology(topology)).bound_of(root)
 
 
 def reduce_bound(topology: TopologyLike, root: int) -> RootedBound:
@@ -75,43 +74,81 @@ def reduce_bound(topology: TopologyLike, root: int) -> RootedBound:
         >>> str(reduce_bound(load_topology("dgx-a100:boxes=2"), root=0).algbw)
         '200'
     """
-    topology = load_topology(topology)
-    scaled = ScaledTopology.of(topology)
-    entered = _least_cut(FlowNetwork.of(scaled).reversed(), topology, root)
-    return _bound(scaled, root, _complement(entered, topology))
+    return _Cuts.of(load_topology(topology), reverses=True).bound_of(root)
 
 
 def broadcast_bounds(topology: Topology, progress: Progress = SILENT) -> tuple[RootedBound, RootedBound]:
     """Return the bounds of a broadcast from the worst and the best root; of equal roots, the first."""
-    scaled = ScaledTopology.of(topology)
-    return _extremes(scaled, FlowNetwork.of(scaled), lambda cut: cut, progress)
+    return _Cuts.of(topology).extremes(progress)
 
 
 def reduce_bounds(topology: Topology, progress: Progress = SILENT) -> tuple[RootedBound, RootedBound]:
     """Return the bounds of a reduce to the worst and the best root; of equal roots, the first."""
-    scaled = ScaledTopology.of(topology)
-    return _extremes(scaled, FlowNetwork.of(scaled).reversed(), lambda cut: _complement(cut, topology), progress)
+    return _Cuts.of(topology, reverses=True).extremes(progress)
 
 
-def _extremes(
-    scaled: ScaledTopology, network: FlowNetwork, orient: Callable[[Cut], Cut], progress: Progress
-) -> tuple[RootedBound, RootedBound]:
-    """Find the least cuts of roots until the worst and the best root are known.
+@dataclass(frozen=True, eq=False)
+class _Cuts:
+    """The least cuts of the roots of a broadcast, or of a reduce, which is a broadcast over the reversed links.
 
-    A cut bounds every root inside it. So no cut is computed for a root whose limit is not above the best value so far.
-    The least cut of all either contains the first root or misses it: one cut is computed for each case.
+    Attributes:
+        scaled: the topology.
+        reverses: whether the links are reversed.
     """
-    topology = scaled.topology
-    limits: dict[int, Cut] = {}
-    known: dict[int, Cut] = {}
-    _limit(limits, _least_missing_first(network, topology))
-    while (root := _next_root(topology.compute, limits, known)) is not None:
-        progress.advance(len(known), len(topology.compute))
-        known[root] = _least_cut(network, topology, root)
-        _limit(limits, known[root])
-    best = min(known, key=lambda each: (-known[each].capacity, each))
-    worst = min(topology.compute, key=lambda each: (limits[each].capacity, each))
-    return _bound(scaled, worst, orient(limits[worst])), _bound(scaled, best, orient(known[best]))
+
+    scaled: ScaledTopology
+    reverses: bool
+
+    @staticmethod
+    def of(topology: Topology, *, reverses: bool = False) -> "_Cuts":
+        return _Cuts(ScaledTopology.of(topology), reverses)
+
+    @property
+    def compute(self) -> tuple[int, ...]:
+        return self.scaled.topology.compute
+
+    @cached_property
+    def network(self) -> FlowNetwork:
+        network = FlowNetwork.of(self.scaled)
+        return network.reversed() if self.reverses else network
+
+    def bound_of(self, root: int) -> RootedBound:
+        """Return the bound of one root."""
+        return self._bound(root, self._least(root))
+
+    def extremes(self, progress: Progress) -> tuple[RootedBound, RootedBound]:
+        """Find the least cuts of roots until the worst and the best root are known.
+
+        A cut bounds every root inside it. So no cut is computed for a root whose limit is not above the best value so
+        far. The least cut of all either contains the first root or misses it: one cut is computed for each case.
+        """
+        limits: dict[int, Cut] = {}
+        known: dict[int, Cut] = {}
+        _limit(limits, self._least_missing_first())
+        while (root := _next_root(self.compute, limits, known)) is not None:
+            progress.advance(len(known), len(self.compute))
+            known[root] = self._least(root)
+            _limit(limits, known[root])
+        best = min(known, key=lambda each: (-known[each].capacity, each))
+        worst = min(self.compute, key=lambda each: (limits[each].capacity, each))
+        return self._bound(worst, limits[worst]), self._bound(best, known[best])
+
+    def _least(self, root: int) -> Cut:
+        """Return a set of `network` with the least exit capacity that contains `root` and misses a compute node."""
+        return self.network.least_cut_from(root, self.compute)
+
+    def _least_missing_first(self) -> Cut:
+        """Return a set with the least exit capacity of all that contain a compute node and miss the first one."""
+        return self._complement(self.network.reversed().least_cut_from(self.compute[0], self.compute))
+
+    def _complement(self, cut: Cut) -> Cut:
+        inside = set(cut.inside)
+        return Cut(cut.capacity, tuple(node for node in range(self.network.nodes) if node not in inside))
+
+    def _bound(self, root: int, cut: Cut) -> RootedBound:
+        """Return the bound that a set of `network` proves, with the set that the data leaves in the topology itself."""
+        left = self._complement(cut) if self.reverses else cut
+        return RootedBound(root, left.capacity * self.scaled.unit, left.inside)
 
 
 def cut_set_bound(topology: Topology) -> RootedBound:
@@ -121,11 +158,6 @@ def cut_set_bound(topology: Topology) -> RootedBound:
     """
     first = topology.compute[0]
     return min(broadcast_bound(topology, first), reduce_bound(topology, first), key=lambda each: each.algbw)
-
-
-def _least_missing_first(network: FlowNetwork, topology: Topology) -> Cut:
-    """Return a set with the least exit capacity of all that contain a compute node and miss the first one."""
-    return _complement(_least_cut(network.reversed(), topology, topology.compute[0]), topology)
 
 
 def _limit(limits: dict[int, Cut], found: Cut) -> None:
@@ -142,16 +174,3 @@ def _next_root(compute: Iterable[int], limits: dict[int, Cut], known: dict[int, 
         return unlimited if unlimited is not None else next(iter(compute))
     promising = [root for root in compute if root not in known and limits[root].capacity > best]
     return max(promising, key=lambda root: limits[root].capacity, default=None)
-
-
-def _least_cut(network: FlowNetwork, topology: Topology, root: int) -> Cut:
-    return network.least_cut_from(root, topology.compute)
-
-
-def _complement(cut: Cut, topology: Topology) -> Cut:
-    inside = set(cut.inside)
-    return Cut(cut.capacity, tuple(node for node in range(len(topology.nodes)) if node not in inside))
-
-
-def _bound(scaled: ScaledTopology, root: int, cut: Cut) -> RootedBound:
-    return RootedBound(root, cut.capacity * scaled.unit, cut.inside)

@@ -127,17 +127,11 @@ class LogComparison:
         tests: the tests of the log.
 
     Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from forestcoll import explain_log
-        >>> text = '''# Collective test starting: all_gather_perf
-        ... #  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong
-        ... 1073741824 16777216 float none -1 5368.7 200.00 187.50 0 5368.7 200.00 187.50 0'''
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     written = Path(folder, "nccl.log").write_text(text)
-        ...     found = explain_log("dgx-a100:boxes=2", Path(folder, "nccl.log"))
-        >>> [test.collective.value for test in found.tests]
-        ['allgather']
+        >>> from forestcoll import LogComparison, load_topology
+        >>> from forestcoll.measured.nccl_log import Log
+        >>> found = LogComparison(load_topology("dgx-a100:boxes=2"), Log("nccl.log", (), skipped=((7, "no size"),)), ())
+        >>> found.topology.name, found.log.skipped
+        ('dgx-a100:boxes=2', ((7, 'no size'),))
     """
 
     topology: Topology

@@ -55,8 +55,8 @@ def _faults(program: Program) -> Iterator[Fault]:
     yield from _of_channel_ends(program)
     for number, rank in enumerate(program.ranks):
         for place, block_ in enumerate(rank.blocks):
-            for rule, message in _of_loops(block_):
-                yield Fault(rule, message, number, block_name(program, number, place))
+            if wrong := _wrong_loop(block_):
+                yield Fault(*wrong, number, block_name(program, number, place))
 
 
 def _of_program(program: Program) -> Complaints:
@@ -183,9 +183,7 @@ def _of_message(program: Program, rank: int, message: Message, *, receives: bool
     channel = _channel(program, message.channel)
     if channel is None or channel.kind is not ChannelKind.FIFO:
         yield "channel-unknown", f"it uses channel {message.channel} for a message; that is not a FIFO channel"
-        return
-    end = channel.target if receives else channel.source
-    if end != rank:
+    elif (end := channel.target if receives else channel.source) != rank:
         what = "receives from" if receives else "sends to"
         yield "channel-foreign", f"it {what} channel {message.channel}, whose end there is rank {end}"
 
@@ -203,16 +201,19 @@ def _of_multicast(program: Program, rank: int, place: Multicast) -> Complaints:
 def _of_span(program: Program, rank: int, instruction: Instruction, span: Span) -> Complaints:
     if not 0 <= span.rank < len(program.ranks):
         yield "rank-unknown", f"it uses memory of rank {span.rank}; there are {len(program.ranks)} ranks"
-        return
-    yield from _of_range(program, span)
-    if span.rank == rank:
-        return
+    else:
+        yield from _of_range(program, span)
+        if span.rank != rank and not _reaches(program, rank, instruction, span):
+            yield "span-unreachable", f"it uses memory of rank {span.rank} without a channel that leads there"
+
+
+def _reaches(program: Program, rank: int, instruction: Instruction, span: Span) -> bool:
+    """Return whether the channel of an instruction of `rank` allows it to use the span of another rank."""
     channel = None if instruction.channel is None else _channel(program, instruction.channel)
     leads = channel is not None and channel.kind is not ChannelKind.FIFO
     if channel is not None and leads and (channel.source, channel.target) == (rank, span.rank):
-        return
-    if channel is None or channel.kind is not ChannelKind.MEMORY or not _by_memory(program, rank, span.rank):
-        yield "span-unreachable", f"it uses memory of rank {span.rank} without a channel that leads there"
+        return True
+    return channel is not None and channel.kind is ChannelKind.MEMORY and _by_memory(program, rank, span.rank)
 
 
 def _by_memory(program: Program, source: int, target: int) -> bool:
@@ -259,22 +260,25 @@ def _of_signals(program: Program, rank: int, instruction: Instruction) -> Compla
         channel = _channel(program, number)
         if channel is None or channel.kind is ChannelKind.FIFO:
             yield "channel-unknown", f"it uses channel {number} for signals; that is not a MEMORY or PORT channel"
-            continue
-        if number in instruction.flushes and channel.kind is not ChannelKind.PORT:
+        elif number in instruction.flushes and channel.kind is not ChannelKind.PORT:
             yield "flush-needless", f"it flushes channel {number}, which is not a PORT channel"
-        ends = [channel.source] * (number in instruction.signals + instruction.flushes)
-        ends += [channel.target] * (number in instruction.waits)
-        if any(end != rank for end in ends):
+        elif any(end != rank for end in _used_ends(instruction, number, channel)):
             path = f"leads from rank {channel.source} to rank {channel.target}"
             yield "channel-foreign", f"it signals, flushes or waits on the wrong end of channel {number}, which {path}"
+
+
+def _used_ends(instruction: Instruction, number: int, channel: Channel) -> Iterator[int]:
+    """Yield the ranks at the ends of channel number `number` where the instruction signals, flushes or waits."""
+    if number in instruction.signals + instruction.flushes:
+        yield channel.source
+    if number in instruction.waits:
+        yield channel.target
 
 
 def _of_dependency(rank: Rank, dependency: Dependency) -> Complaints:
     if not 0 <= dependency.block < len(rank.blocks):
         yield "dependency-unknown", f"it depends on block {dependency.block}; the rank has {len(rank.blocks)}"
-        return
-    steps = len(rank.blocks[dependency.block].instructions)
-    if not 0 <= dependency.instruction < steps:
+    elif not 0 <= dependency.instruction < (steps := len(rank.blocks[dependency.block].instructions)):
         name = f"step {dependency.instruction} of block {dependency.block}"
         yield "dependency-unknown", f"it depends on {name}, which has {steps} steps"
 
@@ -308,18 +312,18 @@ def _ends(program: Program, instruction: Instruction) -> Iterator[tuple[int, str
         yield channel, "hands to" if program.channels[channel].kind is ChannelKind.PORT else "signals over"
 
 
-def _of_loops(block: Block) -> Complaints:
+def _wrong_loop(block: Block) -> tuple[str, str] | None:
+    """Return the rule and the message of the first loop that is wrong, or None."""
     end = 0
     for loop in block.loops:
         last = loop.first + loop.length * loop.times
         if loop.first < end or loop.length < 1 or loop.times < 2 or last > len(block.instructions):
-            yield "loop-range", f"the loop from step {loop.first} does not fit behind step {end} of the block"
-            return
+            return "loop-range", f"the loop from step {loop.first} does not fit behind step {end} of the block"
         end = last
         for place in range(loop.first + loop.length, last):
             if block.instructions[place] != looped(block, loop, place - loop.first):
-                yield "loop-differs", f"step {place} differs from the step of the loop from step {loop.first}"
-                return
+                return "loop-differs", f"step {place} differs from the step of the loop from step {loop.first}"
+    return None
 
 
 def looped(block: Block, loop: Loop, place: int) -> Instruction:

@@ -39,6 +39,8 @@ class CutProof(Proof):
 
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
         """See `Proof.algbw`."""
+        if demand.collective is Collective.ALL_TO_ALL:
+            raise ProofError("a cut does not bound an all-to-all; lengths of links do")
         members = demand.members(topology)
         if len(set(self.inside).intersection(members)) in {0, len(members)}:
             raise ProofError("no compute node that takes part is inside the cut, or none is outside")

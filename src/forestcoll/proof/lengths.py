@@ -104,4 +104,6 @@ def _distances(
             if far + length < distance.get(target, far + length + 1):
                 distance[target] = far + length
                 heapq.heappush(heap, (far + length, target))
+    if not distance.keys() >= set(members):
+        raise ProofError("a compute node does not reach another")
     return sum(distance[node] for node in members)

@@ -126,6 +126,8 @@ class TreeDualProof(Proof):
 
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
         """See `Proof.algbw`. Idle compute nodes and able switches may copy and add up data."""
+        if demand.collective is Collective.ALL_TO_ALL:
+            raise ProofError("weights of sets bound schedules of trees, which do not support an all-to-all")
         members = demand.members(topology)
         network = usable_part(topology, members)
         roles = Roles.in_network(network)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from forestcoll.collective import Collective
 from forestcoll.runtime import Communicator, Work
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId, Topology
 from forestcoll.torch import schedules
 from forestcoll.torch.agreement import Agreement
-from forestcoll.torch.schedules import Runnable
 from forestcoll.torch.store import TorchStore
 from forestcoll.torch.tuning import Table, read_tables
 from forestcoll.torch.work import Completer
@@ -140,14 +140,14 @@ class Engines:
             found = self._rooted[collective, root] = self._engine([self._schedule(collective, root)])
         return found
 
-    def _schedule(self, collective: Collective, root: int | None) -> Runnable:
+    def _schedule(self, collective: Collective, root: int | None) -> Schedule:
         def make() -> bytes:
             made = schedules.schedule_of(self.topology, collective, root, self._seat.cache)
             return schedules.to_bytes(made)
 
         return self._shared(f"schedule/{collective.value}/{root}", make)
 
-    def _shared(self, key: str, make: Callable[[], bytes]) -> Runnable:
+    def _shared(self, key: str, make: Callable[[], bytes]) -> Schedule:
         return schedules.from_bytes(self._agreement.share(key, make), self.topology)
 
     def _read_tables(self, paths: tuple[Path, ...]) -> tuple[Mapping[Collective, Table], str]:
@@ -170,7 +170,7 @@ class Engines:
                 engine = self._engine([self._shared(key, partial(_bytes_of, tables, collective, int(place)))])
             self._by_size.setdefault(collective, []).append((int(most), engine))
 
-    def _engine(self, listed: list[Runnable]) -> Engine:
+    def _engine(self, listed: list[Schedule]) -> Engine:
         seat, number = self._seat, self._number
         self._number += 1
         name = f"{seat.name}.{number}"

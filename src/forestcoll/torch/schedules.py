@@ -4,15 +4,13 @@ import gzip
 import hashlib
 import logging
 from pathlib import Path
-from typing import TypeAlias
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.files import parse_document
+from forestcoll.runtime.trees import FORESTS
 from forestcoll.schedule.files import schedule_text, write_schedule
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology
 from forestcoll.topology.hashing import topology_hash
@@ -20,13 +18,10 @@ from forestcoll.verification import verify
 from forestcoll.verification.reading import read_verified, verified_from_document
 from forestcoll.version import __version__
 
-Runnable: TypeAlias = TreeSchedule | StepSchedule
-"""The kinds of schedules that a group takes."""
-
 _log = logging.getLogger("forestcoll.torch")
 
 
-def schedule_of(topology: Topology, collective: Collective, root: int | None, folder: Path) -> Runnable:
+def schedule_of(topology: Topology, collective: Collective, root: int | None, folder: Path) -> Schedule:
     """Return the optimal schedule, from the cache in `folder` if it has a right one, and put it there if not.
 
     Args:
@@ -51,7 +46,7 @@ def schedule_of(topology: Topology, collective: Collective, root: int | None, fo
     return schedule
 
 
-def read_runnable(path: Path) -> Runnable:
+def read_runnable(path: Path) -> Schedule:
     """Return the verified schedule in a file, which must be of a kind that the runtime runs.
 
     Raises:
@@ -60,12 +55,12 @@ def read_runnable(path: Path) -> Runnable:
     return _runnable(read_verified(path)[0], str(path))
 
 
-def to_bytes(schedule: Runnable) -> bytes:
+def to_bytes(schedule: Schedule) -> bytes:
     """Return the text of `schedule`, compressed; equal schedules give equal bytes."""
     return gzip.compress("".join(schedule_text(schedule)).encode(), compresslevel=3, mtime=0)
 
 
-def from_bytes(data: bytes, topology: Topology) -> Runnable:
+def from_bytes(data: bytes, topology: Topology) -> Schedule:
     """Return the schedule that `to_bytes` wrote, verified again, for this topology.
 
     Raises:
@@ -96,10 +91,11 @@ def root_of(schedule: Schedule) -> int | None:
     return None if schedule.root is None else schedule.topology.compute.index(schedule.root)
 
 
-def _runnable(schedule: Schedule, where: str) -> Runnable:
-    if isinstance(schedule, Runnable):
-        return schedule
-    raise InputError(f"{where}: the runtime cannot run schedules of {schedule.kind}; give one of trees or steps")
+def _runnable(schedule: Schedule, where: str) -> Schedule:
+    if type(schedule) not in FORESTS:
+        kinds = " or ".join(kind.kind for kind in FORESTS)
+        raise InputError(f"{where}: the runtime cannot run schedules of {schedule.kind}; give one of {kinds}")
+    return schedule
 
 
 def _name(topology: Topology, collective: Collective, root: int | None) -> str:
@@ -107,7 +103,7 @@ def _name(topology: Topology, collective: Collective, root: int | None) -> str:
     return f"{collective.value}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.json.gz"
 
 
-def _cached(path: Path, topology: Topology, collective: Collective, root: int | None) -> Runnable | None:
+def _cached(path: Path, topology: Topology, collective: Collective, root: int | None) -> Schedule | None:
     if not path.exists():
         return None
     try:
@@ -122,7 +118,7 @@ def _cached(path: Path, topology: Topology, collective: Collective, root: int | 
     return schedule
 
 
-def _keep(schedule: Runnable, path: Path) -> None:
+def _keep(schedule: Schedule, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_schedule(schedule, path)

@@ -9,9 +9,10 @@ from forestcoll.collective import Collective, collective_named
 from forestcoll.errors import InputError, shown
 from forestcoll.files import read_document
 from forestcoll.json_parts import integer_of, list_of, object_of, require
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.topology.hashing import topology_hash
-from forestcoll.torch.schedules import Runnable, check_topology, read_runnable
+from forestcoll.torch.schedules import check_topology, read_runnable
 
 _FORMAT = "forestcoll.tuning/1"
 
@@ -26,7 +27,7 @@ class SizeRange:
     """
 
     most: int
-    schedule: Runnable | None
+    schedule: Schedule | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from forestcoll.generation.steps import generate_steps
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.files import FORMATS
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.shape_of import shape_of
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from forestcoll.units import bytes_per_microsecond

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,10 @@ import pytest
 
 from forestcoll.errors import InputError
 from forestcoll.oneport import compare_series
+from forestcoll.proof import CutProof
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
 from forestcoll.schedule.series.document import from_document
+from forestcoll.schedule.shape_of import shape_of
 from forestcoll.topology import TopologyBuilder
 
 
@@ -55,7 +58,7 @@ def test_the_index_of_an_edge_can_be_omitted_if_it_is_unique() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "complaint"),
+    ("path", "value", "message"),
     [
         (["format"], "x", "x: format is 'x'; expected 'forestcoll.broadcast-series/1'"),
         (["topology"], 3, 'x: needs "topology": {...}, the network'),
@@ -86,9 +89,17 @@ def test_the_index_of_an_edge_can_be_omitted_if_it_is_unique() -> None:
         (["certificate", "prices", 0, "port"], "x", "x: certificate.prices[0].port is 'x'; expected 'send' or "),
         (["certificate", "cuts", 0, "nodes"], 1, 'x: certificate.cuts[0] needs "nodes": [...], a list of ids'),
         (["throughput"], "1/977", "x: throughput is 1/977, but "),
+        (["trees", 0, "edges"], [["a", "w"], ["a", 1]], "x: trees[0].edges[1] must start on the switch that the "),
+        (["trees", 0, "edges"], [["a", "w"]], "x: trees[0]: the last edge ends on a switch; continue to a compute "),
+        (["certificate"], None, "x: optimal_throughput has no certificate; give both or neither"),
+        (
+            ["certificate", "prices", 0],
+            {"source": "a", "target": "b", "price": 1},
+            "x: certificate.prices[0]: there is no link 'a' -> 'b'",
+        ),
     ],
 )
-def test_the_error_for_an_invalid_document_names_the_place(path: list[Any], value: object, complaint: str) -> None:
+def test_the_error_for_an_invalid_document_names_the_place(path: list[Any], value: object, message: str) -> None:
     found = document()
     part: Any = found
     for key in path[:-1]:
@@ -96,4 +107,33 @@ def test_the_error_for_an_invalid_document_names_the_place(path: list[Any], valu
     part[path[-1]] = value
     with pytest.raises(InputError) as caught:
         from_document(found, where="x")
-    assert str(caught.value).startswith(complaint)
+    assert str(caught.value).startswith(message)
+
+
+def test_the_certificate_states_the_optimum_if_the_file_does_not() -> None:
+    found = document()
+    del found["optimal_throughput"]
+    assert schedule_from_document(found, where="x") == SCHEDULE
+    for cut in found["certificate"]["cuts"]:
+        cut["weight"] = 0
+    with pytest.raises(InputError, match=r"x: certificate\.cuts: the weights add up to 0; expected more than 0"):
+        schedule_from_document(found, where="x")
+
+
+def test_a_schedule_without_a_bound_is_read_back() -> None:
+    found = document()
+    del found["optimal_throughput"], found["certificate"]
+    read = schedule_from_document(found, where="x")
+    assert read == replace(SCHEDULE, bound=None)
+
+
+def test_a_bound_by_another_proof_cannot_be_written() -> None:
+    assert SCHEDULE.bound is not None
+    other = replace(SCHEDULE, bound=replace(SCHEDULE.bound, proof=CutProof((0,))))
+    with pytest.raises(InputError, match="small: the proof of the bound is of kind 'cut'; the file of a series needs "):
+        "".join(schedule_text(other))
+
+
+def test_the_shape_of_a_series() -> None:
+    shape = shape_of(SCHEDULE)
+    assert (shape.hops, shape.trees, shape.rounds) == (SCHEDULE.height, len(SCHEDULE.trees), len(SCHEDULE.rounds))

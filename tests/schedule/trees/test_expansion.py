@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.expansion import TreeImage, distinct_rows, expanded, tree_images
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.schedule.trees.value import Phase, TreeSchedule

@@ -6,7 +6,7 @@ import pytest
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Topology, TopologyBuilder

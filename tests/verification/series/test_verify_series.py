@@ -12,6 +12,11 @@ from forestcoll.proof import Bound, CutProof, PricesProof, Proof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
 from forestcoll.verification import verify
+from forestcoll.verification.claims import Claim
+from forestcoll.verification.network import Network
+from forestcoll.verification.proof_checks.question import UnprovenError
+from forestcoll.verification.rule import first_fault
+from forestcoll.verification.series.judge import CLAIMS
 from oneport_platforms import figure_1, platform_of_costs
 
 GOOD = compare_series(figure_1(), "s").schedule()
@@ -162,6 +167,21 @@ def test_with_a_weaker_certificate_the_schedule_is_not_optimal() -> None:
 def test_without_a_certificate_nothing_is_proven() -> None:
     report = verify(replace(GOOD, bound=None))
     assert (report.ok, report.optimal, str(report.throughput)) == (True, False, "1")
+
+
+def test_a_throughput_above_the_proven_bound_is_a_fault() -> None:
+    """No correct schedule exceeds a valid proof, so the claim gets a throughput that the schedule does not have."""
+    claim = Claim(GOOD, Network(GOOD.topology), Fraction(3, 2), (PricesProof,))
+    fault = first_fault(claim, CLAIMS)
+    assert fault is not None
+    assert (fault.rule, fault.message) == ("optimum", "the throughput is above the 1 that the certificate proves")
+    assert first_fault(replace(claim, achieved=Fraction(1)), CLAIMS) is None
+
+
+def test_a_claim_without_a_bound_proves_nothing() -> None:
+    claim = Claim(replace(GOOD, bound=None), Network(GOOD.topology), GOOD.algbw, (PricesProof,))
+    with pytest.raises(UnprovenError, match="there is no proof"):
+        _ = claim.proven
 
 
 def test_receiving_two_messages_at_the_same_time_is_a_fault() -> None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.generation.bfb import bfb
+from forestcoll.proof import CutProof, ReceiptProof
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
-from forestcoll.topology import Topology
+from forestcoll.topology import Node, NodeKind, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from forestcoll.verification.steps.rules import step_rules
@@ -203,6 +204,86 @@ def test_inconsistent_phases_and_columns_are_refused() -> None:
         fault = verify(broken).fault
         assert fault is not None
         assert fault.rule == rule
+
+
+def _with_columns(**columns: Any) -> StepSchedule:
+    """Return the allgather of the ring with other columns."""
+    schedule = bfb(RING)
+    return replace(schedule, phases=(StepPhase(PhaseOp.BROADCAST, replace(schedule.phases[0].transfers, **columns)),))
+
+
+def _column(values: list[int]) -> np.ndarray[Any, Any]:
+    return np.array(values, dtype=np.int32)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"sources": _column([0])}, "phase 0: its columns have different lengths, [1, 16]"),
+        ({"starts": _column([1, 8, 16])}, "phase 0: the starts of steps do not ascend from 0 to the number"),
+        ({"starts": _column([0, 9, 8, 16])}, "phase 0: the starts of steps do not ascend"),
+        ({"starts": _column([0, 8])}, "phase 0: the starts of steps do not ascend"),
+        ({"starts": _column([])}, "phase 0: the starts of steps do not ascend"),
+        ({"lows": _column([9] * 16)}, "phase 0: an end of a part is not the index of a point"),
+        ({"highs": _column([-1] * 16)}, "phase 0: an end of a part is not the index of a point"),
+    ],
+)
+def test_columns_that_no_file_has_are_refused(columns: dict[str, Any], message: str) -> None:
+    fault = verify(_with_columns(**columns)).fault
+    assert fault is not None
+    assert fault.rule == "columns-malformed"
+    assert message in fault.message
+
+
+@pytest.mark.parametrize(
+    ("shards", "message"),
+    [
+        ([1], "there are 1 shards; expected one for each of 4 compute nodes"),
+        ([2, -1, 0, 0], "a shard is -1; expected 0 or more"),
+        ([1, 1, 0, 0], "the shards add up to 2; expected exactly 1"),
+    ],
+)
+def test_shards_that_do_not_divide_the_data_are_refused(shards: list[int], message: str) -> None:
+    fault = verify(replace(bfb(RING), shards=tuple(map(Fraction, shards)))).fault
+    assert fault is not None
+    assert message in fault.message
+
+
+def test_a_part_that_arrives_twice_does_not_fill_the_gap_behind_it() -> None:
+    """Node 1 receives the first quarter of shard 0 twice and the last half once; the second quarter is missing."""
+    quarter, half, one = Fraction(1, 4), Fraction(1, 2), Fraction(1)
+    schedule = bfb(RING)
+    [(op, steps)] = _listed(schedule)
+    whole = Transfer(0, Fraction(0), one, 0, 1)
+    assert whole in steps[0]
+    steps[0].remove(whole)
+    steps[0] += [whole._replace(high=quarter), whole._replace(high=quarter), whole._replace(low=half)]
+    fault = verify(_with(schedule, [(op, steps)])).fault
+    assert fault is not None
+    assert fault.rule == "part-not-held"
+    assert fault.message == "steps[1][4]: node 1 does not have all of part [0, 1/2) of the shard of 0 before the step"
+
+
+def test_a_fault_in_the_second_phase_is_counted_over_all_steps() -> None:
+    schedule = bfb(RING, "allreduce")
+    [reduce, (op, steps)] = _listed(schedule)
+    steps[0][0] = steps[0][0]._replace(target=9)
+    fault = verify(_with(schedule, [reduce, (op, steps)])).fault
+    assert fault is not None
+    assert fault.message == "steps[2][0]: target is 9, which is not the number of a compute node"
+
+
+def test_a_switch_that_copies_does_not_raise_the_bound_of_steps_above_the_cut() -> None:
+    """A receipt proves nothing on a network with such a switch, so a cut around one node is the bound."""
+    schedule = bfb(RING, "allreduce")
+    hub = replace(RING, nodes=(*RING.nodes, Node("hub", NodeKind.SWITCH, multicast=True)))
+    plain, report = verify(schedule), verify(replace(schedule, topology=hub))
+    assert report.ok
+    assert isinstance(plain.proof, ReceiptProof)
+    assert isinstance(report.proof, CutProof)
+    assert report.bound is not None
+    assert plain.bound is not None
+    assert (report.bound.algbw, plain.bound.algbw) == (Fraction(2), Fraction(4, 3))
 
 
 def test_a_schedule_without_transfers_is_refused() -> None:

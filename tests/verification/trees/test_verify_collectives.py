@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.verification import rules, verify
 from verify_drafts import (

@@ -226,13 +226,20 @@ BROKEN_BOXES: list[tuple[Callable[[Draft], None], str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize("entries", [1, 5, 2**18])
+@pytest.mark.parametrize(("entries", "codes"), [(1, 0), (5, 40), (2**18, 2**31 - 1)])
 @pytest.mark.parametrize(("mutate", "rule", "fragments"), BROKEN_BOXES)
 def test_a_violated_rule_is_named_with_its_place(
-    mutate: Callable[[Draft], None], rule: str, fragments: list[str], entries: int, monkeypatch: pytest.MonkeyPatch
+    mutate: Callable[[Draft], None],
+    rule: str,
+    fragments: list[str],
+    *,
+    entries: int,
+    codes: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(rows, "BLOCK_ENTRIES", entries)
     monkeypatch.setattr(routes, "SORTED_ENTRIES", entries)
+    monkeypatch.setattr(routes, "MAX_SHORT_CODE", codes)
     draft = boxes()
     mutate(draft)
     fault = fault_of(draft.freeze())

@@ -85,14 +85,14 @@ def _brought(link: tuple[Fraction, int], time: Fraction, chunks: int) -> Fractio
 def _least_time(bringers: Sequence[Sequence[int]], links: Mapping[int, tuple[Fraction, int]], chunks: int) -> Fraction:
     """Return the least time in which the links that bring any of these shards can together bring all of them."""
     chosen = sorted((links[node] for node in {node for nodes in bringers for node in nodes}), key=lambda link: link[1])
-    rates, work, time = Fraction(0), Fraction(len(bringers)), None
-    for rate, latency in chosen:
-        if time is not None and latency >= time:
+    rates, latency = chosen[0]
+    work = len(bringers) + rates * latency
+    time = work / rates
+    for rate, latency in chosen[1:]:
+        if latency >= time:
             break
         rates, work = rates + rate, work + rate * latency
         time = work / rates
-    if time is None:
-        return Fraction(0)
     while chunks and sum(_brought(link, time, chunks) for link in chosen) < len(bringers):
         time = min(link[1] + (_brought(link, time, chunks) + Fraction(1, chunks)) / link[0] for link in chosen)
     return time

@@ -236,8 +236,6 @@ class _Run:
             return None
         key = block.rank, barrier.number
         arrived_blocks = self.at_barriers.setdefault(key, [])
-        if block in arrived_blocks:
-            return "barrier", *key
         if len(arrived_blocks) + 1 < barrier.blocks:
             arrived_blocks.append(block)
             return "barrier", *key

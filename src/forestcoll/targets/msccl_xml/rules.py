@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from forestcoll.program import Fault, Task
+from forestcoll.targets.location import Location
 from forestcoll.targets.msccl_xml import dialects
 from forestcoll.targets.msccl_xml.dialects import TASKS, Dialect
 from forestcoll.targets.msccl_xml.document import NONE, Algorithm, Block, Gpu, Step, StepType
-from forestcoll.targets.spot import Spot
 
-Found: TypeAlias = tuple[Spot, str]
+Found: TypeAlias = tuple[Location, str]
 Finder: TypeAlias = Callable[[Algorithm], Iterator[Found]]
 
 
@@ -39,39 +39,42 @@ def form_fault(algorithm: Algorithm) -> Fault | None:
 
 def _sizes(algorithm: Algorithm) -> Iterator[Found]:
     if algorithm.gpu_count < 2:
-        yield Spot(), f"ngpus is {algorithm.gpu_count}; expected 2 or more"
+        yield Location(), f"ngpus is {algorithm.gpu_count}; expected 2 or more"
     if algorithm.chunks_per_loop < 1:
-        yield Spot(), f"nchunksperloop is {algorithm.chunks_per_loop}; expected 1 or more"
+        yield Location(), f"nchunksperloop is {algorithm.chunks_per_loop}; expected 1 or more"
     if algorithm.channels < 1:
-        yield Spot(), f"nchannels is {algorithm.channels}; expected 1 or more"
+        yield Location(), f"nchannels is {algorithm.channels}; expected 1 or more"
 
 
 def _collective(algorithm: Algorithm) -> Iterator[Found]:
     if algorithm.collective not in TASKS:
-        yield Spot(), f"coll is {algorithm.collective!r}; expected one of {', '.join(sorted(TASKS))}"
+        yield Location(), f"coll is {algorithm.collective!r}; expected one of {', '.join(sorted(TASKS))}"
     task = TASKS.get(algorithm.collective)
     if task is not None and task.has_shards and algorithm.chunks_per_loop % algorithm.gpu_count:
         chunks, ranks = algorithm.chunks_per_loop, algorithm.gpu_count
-        yield Spot(), f"nchunksperloop is {chunks}; of {algorithm.collective} it must be a multiple of ngpus, {ranks}"
+        yield (
+            Location(),
+            f"nchunksperloop is {chunks}; of {algorithm.collective} it must be a multiple of ngpus, {ranks}",
+        )
 
 
 def _protocol(algorithm: Algorithm) -> Iterator[Found]:
     protocol = algorithm.attributes["proto"]
     if protocol not in {"Simple", "LL", "LL128"}:
-        yield Spot(), f"proto is {protocol!r}; expected 'Simple', 'LL' or 'LL128'"
+        yield Location(), f"proto is {protocol!r}; expected 'Simple', 'LL' or 'LL128'"
 
 
 def _ranks(algorithm: Algorithm) -> Iterator[Found]:
     seen: set[int] = set()
     for gpu in algorithm.gpus:
         if not 0 <= gpu.rank < algorithm.gpu_count:
-            yield Spot(gpu.rank), f"ngpus is {algorithm.gpu_count}; ids go from 0 to {algorithm.gpu_count - 1}"
+            yield Location(gpu.rank), f"ngpus is {algorithm.gpu_count}; ids go from 0 to {algorithm.gpu_count - 1}"
         if gpu.rank in seen:
-            yield Spot(gpu.rank), "occurs twice; each <gpu> needs its own id"
+            yield Location(gpu.rank), "occurs twice; each <gpu> needs its own id"
         seen.add(gpu.rank)
     for rank in range(algorithm.gpu_count):
         if rank not in seen:
-            yield Spot(), f"has no <gpu> with id {rank}; ngpus is {algorithm.gpu_count}"
+            yield Location(), f"has no <gpu> with id {rank}; ngpus is {algorithm.gpu_count}"
 
 
 def _buffers(algorithm: Algorithm) -> Iterator[Found]:
@@ -83,9 +86,9 @@ def _buffers(algorithm: Algorithm) -> Iterator[Found]:
     for gpu in algorithm.gpus:
         for name, chunks, most in (("i_chunks", gpu.input_chunks, inputs), ("o_chunks", gpu.output_chunks, outputs)):
             if not 0 <= chunks <= most:
-                yield Spot(gpu.rank), f"{name} is {chunks}; the buffer holds {most} of {whole} chunks"
+                yield Location(gpu.rank), f"{name} is {chunks}; the buffer holds {most} of {whole} chunks"
         if gpu.scratch_chunks < 0:
-            yield Spot(gpu.rank), f"s_chunks is {gpu.scratch_chunks}; expected 0 or more"
+            yield Location(gpu.rank), f"s_chunks is {gpu.scratch_chunks}; expected 0 or more"
 
 
 def _block_numbers(algorithm: Algorithm) -> Iterator[Found]:
@@ -93,10 +96,10 @@ def _block_numbers(algorithm: Algorithm) -> Iterator[Found]:
         numbers = Counter(block.number for block in gpu.blocks)
         for block in gpu.blocks:
             if numbers[block.number] > 1:
-                yield Spot(gpu.rank, block.number), "occurs twice; each <tb> of a <gpu> needs its own id"
+                yield Location(gpu.rank, block.number), "occurs twice; each <tb> of a <gpu> needs its own id"
             if not 0 <= block.number < len(gpu.blocks):
                 expected = f"0 to {len(gpu.blocks) - 1}, without a gap"
-                yield Spot(gpu.rank, block.number), f"ids of the {len(gpu.blocks)} <tb> must be {expected}"
+                yield Location(gpu.rank, block.number), f"ids of the {len(gpu.blocks)} <tb> must be {expected}"
 
 
 def _peers(algorithm: Algorithm) -> Iterator[Found]:
@@ -104,10 +107,10 @@ def _peers(algorithm: Algorithm) -> Iterator[Found]:
         for block in gpu.blocks:
             for name, peer in (("send", block.send_peer), ("recv", block.receive_peer)):
                 if peer == gpu.rank:
-                    yield Spot(gpu.rank, block.number), f"{name} is {peer}, the rank itself; expected another or -1"
+                    yield Location(gpu.rank, block.number), f"{name} is {peer}, the rank itself; expected another or -1"
                 if not NONE <= peer < algorithm.gpu_count:
                     expected = f"0 to {algorithm.gpu_count - 1}, or -1 for none"
-                    yield Spot(gpu.rank, block.number), f"{name} is {peer}; expected {expected}"
+                    yield Location(gpu.rank, block.number), f"{name} is {peer}; expected {expected}"
 
 
 def _channels(algorithm: Algorithm) -> Iterator[Found]:
@@ -115,7 +118,7 @@ def _channels(algorithm: Algorithm) -> Iterator[Found]:
         for block in gpu.blocks:
             if not 0 <= block.channel < algorithm.channels:
                 expected = f"0 to {algorithm.channels - 1}, as nchannels is {algorithm.channels}"
-                yield Spot(gpu.rank, block.number), f"chan is {block.channel}; expected {expected}"
+                yield Location(gpu.rank, block.number), f"chan is {block.channel}; expected {expected}"
 
 
 def _step_numbers(algorithm: Algorithm) -> Iterator[Found]:
@@ -123,12 +126,15 @@ def _step_numbers(algorithm: Algorithm) -> Iterator[Found]:
         for block in gpu.blocks:
             for place, step in enumerate(block.steps):
                 if step.number != place:
-                    yield Spot(gpu.rank, block.number, place), f"s is {step.number}; it is step {place} of its block"
+                    yield (
+                        Location(gpu.rank, block.number, place),
+                        f"s is {step.number}; it is step {place} of its block",
+                    )
 
 
 def _step_peers(algorithm: Algorithm) -> Iterator[Found]:
     for gpu, block, step in algorithm.steps():
-        place = Spot(gpu.rank, block.number, step.number)
+        place = Location(gpu.rank, block.number, step.number)
         if step.type.sends and block.send_peer == NONE:
             yield place, f"{step.type.value} sends, but the block's send is -1"
         if step.type.receives and block.receive_peer == NONE:
@@ -138,7 +144,7 @@ def _step_peers(algorithm: Algorithm) -> Iterator[Found]:
 def _counts(algorithm: Algorithm) -> Iterator[Found]:
     for gpu, block, step in algorithm.steps():
         if step.type is not StepType.NOTHING and not 1 <= step.chunks <= dialects.MAX_COUNT:
-            place = Spot(gpu.rank, block.number, step.number)
+            place = Location(gpu.rank, block.number, step.number)
             yield place, f"cnt is {step.chunks}; expected 1 to {dialects.MAX_COUNT}"
 
 
@@ -151,7 +157,7 @@ def _offsets(algorithm: Algorithm) -> Iterator[Found]:
             used.append(("dst", step.target_buffer, step.target_offset))
         for side, buffer, offset in used:
             if (what := _outside(gpu, side, buffer, offset, step.chunks)) is not None:
-                yield Spot(gpu.rank, block.number, step.number), what
+                yield Location(gpu.rank, block.number, step.number), what
 
 
 def _outside(gpu: Gpu, side: str, buffer: str, offset: int, count: int) -> str | None:
@@ -170,7 +176,7 @@ def _dependencies(algorithm: Algorithm) -> Iterator[Found]:
         for block in gpu.blocks:
             for step in block.steps:
                 if step.awaited_block != NONE and (what := _awaited(blocks, step)) is not None:
-                    yield Spot(gpu.rank, block.number, step.number), what
+                    yield Location(gpu.rank, block.number, step.number), what
 
 
 def _awaited(blocks: dict[int, Block], step: Step) -> str | None:
@@ -193,7 +199,7 @@ def _nothing_steps(algorithm: Algorithm) -> Iterator[Found]:
         for block in gpu.blocks:
             for step, following in zip(block.steps, (*block.steps[1:], None), strict=True):
                 if step.type is StepType.NOTHING and (what := _idle(step, following)) is not None:
-                    yield Spot(gpu.rank, block.number, step.number), what
+                    yield Location(gpu.rank, block.number, step.number), what
 
 
 def _idle(step: Step, following: Step | None) -> str | None:
@@ -226,10 +232,10 @@ def _fused(gpu: Gpu, block: Block) -> Iterator[Found]:
                 what = (
                     f"cnt is {step.chunks}, but {first.chunks} in step {first.number}, which the runtimes fuse it with"
                 )
-                yield Spot(gpu.rank, block.number, step.number), what
+                yield Location(gpu.rank, block.number, step.number), what
             if length > dialects.MAX_FUSED:
                 what = f"is one of more than {dialects.MAX_FUSED} re steps that the runtimes fuse; separate them"
-                yield Spot(gpu.rank, block.number, step.number), what
+                yield Location(gpu.rank, block.number, step.number), what
         else:
             first, length = step, 1
         if step.awaited:
@@ -254,7 +260,7 @@ def _shared_connections(algorithm: Algorithm) -> Iterator[Found]:
                 other = users.setdefault((way, peer, block.channel), block.number)
                 if other != block.number:
                     what = f"blocks {other} and {block.number} both {way} rank {peer} on channel {block.channel}"
-                    yield Spot(gpu.rank, block.number), f"{what}; give one of them another chan"
+                    yield Location(gpu.rank, block.number), f"{what}; give one of them another chan"
 
 
 def _unmatched_connections(algorithm: Algorithm) -> Iterator[Found]:
@@ -264,10 +270,10 @@ def _unmatched_connections(algorithm: Algorithm) -> Iterator[Found]:
         steps = block.steps
         if any(step.type.sends for step in steps) and (gpu.rank, block.send_peer, block.channel) not in receiving:
             what = f"sends to rank {block.send_peer} on channel {block.channel}, where no block of it receives"
-            yield Spot(gpu.rank, block.number), what
+            yield Location(gpu.rank, block.number), what
         if any(step.type.receives for step in steps) and (block.receive_peer, gpu.rank, block.channel) not in sending:
             what = f"receives from rank {block.receive_peer} on channel {block.channel}, where no block of it sends"
-            yield Spot(gpu.rank, block.number), what
+            yield Location(gpu.rank, block.number), what
 
 
 def _blocks(algorithm: Algorithm) -> Iterator[tuple[Gpu, Block]]:
@@ -312,38 +318,38 @@ def dialect_fault(algorithm: Algorithm, dialect: Dialect) -> Fault | None:
 
 def _oddities(algorithm: Algorithm, _dialect: Dialect) -> Iterator[Found]:
     for oddity in algorithm.oddities:
-        yield Spot(), f"{oddity}, which the XML scanner of the runtime cannot read"
+        yield Location(), f"{oddity}, which the XML scanner of the runtime cannot read"
     for name, value in algorithm.attributes.items():
         if len(value) > dialects.MAX_VALUE_LENGTH:
-            yield Spot(), f"{name} has {len(value)} characters; the runtime takes {dialects.MAX_VALUE_LENGTH}"
+            yield Location(), f"{name} has {len(value)} characters; the runtime takes {dialects.MAX_VALUE_LENGTH}"
 
 
 def _attributes(algorithm: Algorithm, dialect: Dialect) -> Iterator[Found]:
     for name in dialect.required:
         if name not in algorithm.attributes:
-            yield Spot(), f'<algo> has no "{name}", without which the runtime ignores the file'
+            yield Location(), f'<algo> has no "{name}", without which the runtime ignores the file'
     low, high = (int(algorithm.attributes.get(name, "0")) for name in ("minBytes", "maxBytes"))
     if low < 0 or high < 0:
-        yield Spot(), f"minBytes is {low} and maxBytes is {high}; expected 0 or more"
+        yield Location(), f"minBytes is {low} and maxBytes is {high}; expected 0 or more"
     if "maxBytes" in algorithm.attributes and low > high and (high or dialect.one_place):
-        yield Spot(), f"minBytes is {low}, above maxBytes, {high}: no size is left"
+        yield Location(), f"minBytes is {low}, above maxBytes, {high}: no size is left"
 
 
 def _spelling(algorithm: Algorithm, dialect: Dialect) -> Iterator[Found]:
     if algorithm.collective not in dialect.tasks:
-        yield Spot(), f"coll is {algorithm.collective!r}; the runtime accepts {', '.join(sorted(dialect.tasks))}"
+        yield Location(), f"coll is {algorithm.collective!r}; the runtime accepts {', '.join(sorted(dialect.tasks))}"
 
 
 def _limits(algorithm: Algorithm, dialect: Dialect) -> Iterator[Found]:
     if algorithm.channels > dialect.channels:
-        yield Spot(), f"nchannels is {algorithm.channels}; the runtime has {dialect.channels}"
+        yield Location(), f"nchannels is {algorithm.channels}; the runtime has {dialect.channels}"
     for gpu in algorithm.gpus:
         if len(gpu.blocks) > min(dialect.blocks, dialects.MAX_CHILDREN):
-            yield Spot(gpu.rank), f"has {len(gpu.blocks)} blocks; the runtime takes {dialect.blocks}"
+            yield Location(gpu.rank), f"has {len(gpu.blocks)} blocks; the runtime takes {dialect.blocks}"
         for block in gpu.blocks:
             if len(block.steps) > dialect.steps:
                 what = f"has {len(block.steps)} steps; the runtime takes {dialect.steps}"
-                yield Spot(gpu.rank, block.number, dialect.steps), what
+                yield Location(gpu.rank, block.number, dialect.steps), what
         yield from _rank_limits(gpu, algorithm)
 
 
@@ -351,12 +357,12 @@ def _rank_limits(gpu: Gpu, algorithm: Algorithm) -> Iterator[Found]:
     nodes = 1 + algorithm.gpu_count + sum(1 + len(block.steps) for block in gpu.blocks)
     if nodes > dialects.MAX_NODES:
         what = f"is {nodes} XML elements with <algo> and all <gpu>; the runtime takes {dialects.MAX_NODES}"
-        yield Spot(gpu.rank), what
+        yield Location(gpu.rank), what
     for way, has_peer in (("send", _sends), ("receive", _receives)):
         for channel, count in Counter(block.channel for block in gpu.blocks if has_peer(block)).items():
             if count > dialects.MAX_BLOCKS_PER_CHANNEL:
                 what = f"{count} blocks {way} on channel {channel}; the runtime takes {dialects.MAX_BLOCKS_PER_CHANNEL}"
-                yield Spot(gpu.rank), what
+                yield Location(gpu.rank), what
 
 
 def _sends(block: Block) -> bool:
@@ -376,7 +382,7 @@ def _chunks(algorithm: Algorithm, dialect: Dialect) -> Iterator[Found]:
     for gpu in algorithm.gpus:
         for name, chunks, times in (("i_chunks", gpu.input_chunks, inputs), ("o_chunks", gpu.output_chunks, outputs)):
             if chunks and chunks * times != whole:
-                yield Spot(gpu.rank), f"{name} is {chunks}; the runtime takes 0 or {whole // times}"
+                yield Location(gpu.rank), f"{name} is {chunks}; the runtime takes 0 or {whole // times}"
 
 
 _DIALECT_RULES = (

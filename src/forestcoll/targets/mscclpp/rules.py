@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from forestcoll.program import Fault, Task
 from forestcoll.program.limits import Limits
+from forestcoll.targets.location import Location
 from forestcoll.targets.mscclpp.document import (
     Block,
     ChannelType,
@@ -22,7 +23,6 @@ from forestcoll.targets.mscclpp.document import (
     numbered,
 )
 from forestcoll.targets.mscclpp.operations import SHAPES, fits
-from forestcoll.targets.spot import Spot
 
 MAX_OPERATIONS = 64
 """The most operations of a block; a pipeline counts as one, plus the operations in it."""
@@ -62,7 +62,7 @@ TASKS = {
 }
 """The names of collectives in MSCCL++; other names are allowed, but have no defined result."""
 
-Found: TypeAlias = Iterator[tuple[Spot, str]]
+Found: TypeAlias = Iterator[tuple[Location, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ class Rule:
 def plan_fault(plan: Plan) -> Fault | None:
     """Return the first rule of `RULES` that `plan` breaks, at the first place; None if it breaks none."""
     for rule in RULES:
-        for spot, what in rule.find(plan):
-            return spot.fault(rule.id, what)
+        for location, what in rule.find(plan):
+            return location.fault(rule.id, what)
     return None
 
 
@@ -97,21 +97,21 @@ def remarks(plan: Plan) -> Iterator[str]:
 
 def _top(plan: Plan) -> Found:
     if plan.protocol not in {"Simple", "LL"}:
-        yield Spot(), f"protocol is {plan.protocol!r}; expected 'Simple' or 'LL'"
+        yield Location(), f"protocol is {plan.protocol!r}; expected 'Simple' or 'LL'"
     if not 32 <= plan.threads <= MAX_THREADS or plan.threads % 32:
-        yield Spot(), f"num_threads_per_block is {plan.threads}; expected a multiple of 32, to {MAX_THREADS}"
+        yield Location(), f"num_threads_per_block is {plan.threads}; expected a multiple of 32, to {MAX_THREADS}"
     if plan.alignment < 1:
-        yield Spot(), "buffer_alignment is 0; expected 1 or more"
+        yield Location(), "buffer_alignment is 0; expected 1 or more"
     if plan.least_bytes > plan.most_bytes:
-        yield Spot(), f"min_message_size is {plan.least_bytes}, above max_message_size, {plan.most_bytes}"
+        yield Location(), f"min_message_size is {plan.least_bytes}, above max_message_size, {plan.most_bytes}"
 
 
 def _ranks(plan: Plan) -> Found:
     if not plan.gpus:
-        yield Spot(), "has no gpus; expected one for each rank"
+        yield Location(), "has no gpus; expected one for each rank"
     for place, gpu in enumerate(plan.gpus):
         if gpu.rank != place:
-            yield Spot(gpu.rank), f"is at index {place} of gpus; the executor takes number {place} for rank {place}"
+            yield Location(gpu.rank), f"is at index {place} of gpus; the executor takes number {place} for rank {place}"
 
 
 def _sizes(plan: Plan) -> Found:
@@ -120,9 +120,9 @@ def _sizes(plan: Plan) -> Found:
     for gpu in plan.gpus:
         pair = gpu.input_chunks, gpu.output_chunks
         if pair == (0, 0):
-            yield Spot(gpu.rank), "input_chunks and output_chunks are both 0; the size of a chunk is unknown"
+            yield Location(gpu.rank), "input_chunks and output_chunks are both 0; the size of a chunk is unknown"
         if task is not None and not plan.in_place and 0 in pair:
-            yield Spot(gpu.rank), f"input_chunks is {pair[0]} and output_chunks is {pair[1]}; expected 1 or more"
+            yield Location(gpu.rank), f"input_chunks is {pair[0]} and output_chunks is {pair[1]}; expected 1 or more"
         fit = (
             {
                 Task.ALLGATHER: (ranks * gpu.input_chunks, gpu.output_chunks),
@@ -133,13 +133,13 @@ def _sizes(plan: Plan) -> Found:
         )
         if 0 not in pair and fit[0] != fit[1]:
             yield (
-                Spot(gpu.rank),
+                Location(gpu.rank),
                 f"has {pair[0]} input and {pair[1]} output chunks, of different sizes in {plan.collective}",
             )
     sizes = {(gpu.input_chunks, gpu.output_chunks) for gpu in plan.gpus}
     if task is not None and len(sizes) > 1:
         yield (
-            Spot(),
+            Location(),
             f"input_chunks and output_chunks differ from rank to rank; in {plan.collective} they are all the same",
         )
 
@@ -148,28 +148,31 @@ def _channels(plan: Plan) -> Found:
     for gpu in plan.gpus:
         for peer in (*gpu.memory_peers, *gpu.port_peers):
             if peer == gpu.rank or peer >= len(plan.gpus):
-                yield Spot(gpu.rank), f"connected_to holds {peer}; expected another of ranks 0 to {len(plan.gpus) - 1}"
+                yield (
+                    Location(gpu.rank),
+                    f"connected_to holds {peer}; expected another of ranks 0 to {len(plan.gpus) - 1}",
+                )
         for switch in gpu.switches:
             if gpu.rank not in switch.ranks or max(switch.ranks) >= len(plan.gpus) or len(set(switch.ranks)) < 2:
                 ranks = list(switch.ranks)
-                yield Spot(gpu.rank), f"a rank group is {ranks}; expected the rank itself and others, each once"
+                yield Location(gpu.rank), f"a rank group is {ranks}; expected the rank itself and others, each once"
         for buffer in gpu.remote_buffers:
             if buffer.rank == gpu.rank or buffer.rank >= len(plan.gpus):
-                yield Spot(gpu.rank), f"remote_buffers names rank {buffer.rank}; expected another that is there"
+                yield Location(gpu.rank), f"remote_buffers names rank {buffer.rank}; expected another that is there"
 
 
 def _blocks(plan: Plan) -> Found:
     for gpu in plan.gpus:
         for place, block in enumerate(gpu.blocks):
-            spot = Spot(gpu.rank, block.number)
+            location = Location(gpu.rank, block.number)
             if block.number != place:
-                yield spot, f"is at index {place}; the executor takes number {place} for block {place}"
+                yield location, f"is at index {place}; the executor takes number {place} for block {place}"
             count = sum(1 for _ in numbered(block))
             if count > MAX_OPERATIONS:
                 what = f"has {count} operations; the executor takes {MAX_OPERATIONS}"
-                yield Spot(gpu.rank, block.number, MAX_OPERATIONS), what
+                yield Location(gpu.rank, block.number, MAX_OPERATIONS), what
             for what in _references(gpu, block):
-                yield spot, what
+                yield location, what
 
 
 def _references(gpu: Gpu, block: Block) -> Iterator[str]:
@@ -198,7 +201,7 @@ def _each_operation(find: "Callable[[Plan, Gpu, Block, Operation], Iterator[str]
     def found(plan: Plan) -> Found:
         for gpu, block, number, operation in plan.operations():
             for what in find(plan, gpu, block, operation):
-                yield Spot(gpu.rank, block.number, number), what
+                yield Location(gpu.rank, block.number, number), what
 
     return found
 
@@ -328,23 +331,23 @@ def _packets(gpu: Gpu, block: Block, operation: Operation) -> Iterator[str]:
 
 def _packet_plan(plan: Plan) -> Found:
     for gpu in plan.gpus:
-        plain: dict[int, tuple[Spot, str]] = {}
+        plain: dict[int, tuple[Location, str]] = {}
         packed = False
         for block in gpu.blocks:
             for number, operation in numbered(block):
-                spot = Spot(gpu.rank, block.number, number)
+                location = Location(gpu.rank, block.number, number)
                 packets = SHAPES[operation.name].has_packets
                 packed = packed or packets
                 if packets and plan.protocol != "LL":
                     yield (
-                        spot,
+                        location,
                         f"{operation.name.value} moves packets; then the protocol must be LL",
                     )
                 if not packets and any(each.buffer == "s" for each in operation.sources + operation.targets):
-                    plain.setdefault(0, (spot, f"{operation.name.value} uses s without packets"))
+                    plain.setdefault(0, (location, f"{operation.name.value} uses s without packets"))
         if packed and plain:
-            spot, what = plain[0]
-            yield spot, f"{what}, where other operations of the rank have packets, which lie otherwise"
+            location, what = plain[0]
+            yield location, f"{what}, where other operations of the rank have packets, which lie otherwise"
 
 
 def _sync(plan: Plan, gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:

@@ -9,22 +9,21 @@ from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs, grid_size
-from forestcoll.topology.parameters import dimensions
+from forestcoll.topology.parameters import dimensions, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size
 
 _CUBE = 4
 
+LINK_SPEED = link_bandwidth("GB/s each way of a link")
+"""What is known of the parameter `bandwidth`."""
+
 
 @dataclass(frozen=True)
 class TpuSlice(Recipe):
-    """A slice of TPU chips; a generation sets the bandwidth."""
+    """A slice of TPU chips. Each generation sets the default of the bandwidth."""
 
     dims: tuple[int, ...] = field(default=(4, 4, 4), metadata=dimensions("chips along each dimension", most=3))
-
-    @property
-    def link_bandwidth(self) -> Fraction:
-        """GB/s each way of a link."""
-        raise NotImplementedError
+    bandwidth: Fraction = field(default=Fraction(50), metadata=LINK_SPEED)
 
     @property
     def _wraps(self) -> bool:
@@ -38,4 +37,4 @@ class TpuSlice(Recipe):
     def fill(self, network: TopologyBuilder) -> None:
         """As `Recipe.fill`."""
         add_nodes(network, self.size().compute)
-        add_pairs(network, grid_pairs(self.dims, wrap=self._wraps), self.link_bandwidth)
+        add_pairs(network, grid_pairs(self.dims, wrap=self._wraps), self.bandwidth)

@@ -7,9 +7,8 @@ The slice has wrap-around links if all three dimensions are multiples of 4.
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from forestcoll.topology.parameters import link_bandwidth
 from forestcoll.topology.registry import topology_builder
-from forestcoll.topology.systems._tpu import TpuSlice
+from forestcoll.topology.systems._tpu import LINK_SPEED, TpuSlice
 
 
 @topology_builder(
@@ -21,9 +20,4 @@ from forestcoll.topology.systems._tpu import TpuSlice
 class TpuV5p(TpuSlice):
     """A slice of TPU v5p. Chips are numbered from 0; the last dimension changes fastest."""
 
-    bandwidth: Fraction = field(default=Fraction(100), metadata=link_bandwidth("GB/s each way of a link"))
-
-    @property
-    def link_bandwidth(self) -> Fraction:
-        """As `TpuSlice.link_bandwidth`."""
-        return self.bandwidth
+    bandwidth: Fraction = field(default=Fraction(100), metadata=LINK_SPEED)

@@ -1,5 +1,7 @@
 """The text of steps, transfers and parts in messages about step schedules: one line, of limited length."""
 
+from itertools import takewhile
+
 import numpy as np
 
 from forestcoll.schedule.steps.value import Transfers
@@ -15,11 +17,8 @@ def node(case: StepCase, place: int) -> str:
 
 def place(case: StepCase, sent: Transfers, transfer: int) -> str:
     """Return the place of a transfer in the file, where the steps of all phases are numbered together."""
-    before = 0
-    for phase in case.schedule.phases:
-        if phase.transfers is sent:
-            break
-        before += phase.transfers.steps
+    earlier = takewhile(lambda phase: phase.transfers is not sent, case.schedule.phases)
+    before = sum(phase.transfers.steps for phase in earlier)
     step = int(np.searchsorted(sent.starts, transfer, side="right")) - 1
     return f"steps[{before + step}][{transfer - int(sent.starts[step])}]"
 

@@ -10,6 +10,9 @@ from forestcoll.verification.trees.case import Case
 SORTED_ENTRIES = 2**14
 """The entries of routes that are sorted at a time; they fit in a cache."""
 
+MAX_SHORT_CODE = int(np.iinfo(np.int32).max)
+"""The greatest code of an entry that is sorted as a 32-bit integer, which takes half the time."""
+
 
 def node_unknown(case: Case) -> str | None:
     """Find an entry that is not the number of a node."""
@@ -36,8 +39,8 @@ def node_repeated(case: Case) -> str | None:
     """Find a route that visits a node twice."""
     for first, block in case.schedule.routes.blocks(SORTED_ENTRIES):
         codes = np.repeat(np.arange(len(block)) * case.network.size, np.diff(block.starts)) + block.entries
-        if len(block) * case.network.size <= np.iinfo(np.int32).max:
-            codes = codes.astype(np.int32)  # twice as fast to sort
+        if len(block) * case.network.size <= MAX_SHORT_CODE:
+            codes = codes.astype(np.int32)
         codes.sort()
         again = first_true(codes[1:] == codes[:-1])
         if again is not None:

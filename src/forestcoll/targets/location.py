@@ -1,4 +1,4 @@
-"""A place in a file for a runtime, used to report a fault."""
+"""A location in a file for a runtime, used to report a fault."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from forestcoll.program import Fault
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class Location:
     """A rank, one of its thread blocks, and a step of that block, by their ids in the file; None is left out."""
 
     rank: int | None = None

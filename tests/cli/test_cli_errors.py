@@ -1,0 +1,96 @@
+"""Each kind of error has an exit status and one line, and defects have a traceback if the user asks for it."""
+
+import errno
+import os
+import sys
+from importlib import metadata
+from unittest import mock
+
+import click
+import pytest
+from cli_run import Run, run_command
+
+from forestcoll.cli.main import _open_standard_error, forestcoll
+from forestcoll.errors import InputError, InternalError, NoSolutionError
+
+DEFECT = "please report it with the input that led here (FORESTCOLL_TRACEBACK=1 shows the traceback)"
+
+
+def run_that_raises(error: BaseException) -> Run:
+    with mock.patch.object(forestcoll, "main", side_effect=error):
+        return run_command("topologies")
+
+
+def run_without_output(error: OSError) -> tuple[Run, list[int]]:
+    """Return a run that cannot write, and the file descriptors that it replaces; none is really replaced."""
+    replaced: list[int] = []
+    with mock.patch.object(os, "dup2", lambda _, descriptor: replaced.append(descriptor)):
+        return run_that_raises(error), replaced
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (InputError("x.json: wrong"), 1, "x.json: wrong"),
+        (NoSolutionError("nothing\nreaches it"), 1, "nothing reaches it"),
+        (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
+        (click.Abort(), 130, "interrupted; nothing was written"),
+        (MemoryError(), 1, "out of memory; try a smaller network or fewer trees"),
+        (click.UsageError("give one file"), 2, "give one file (see forestcoll --help)"),
+        (InternalError("x is 3"), 1, f"defect in forestcoll: x is 3; {DEFECT}"),
+        (ValueError("x"), 1, f"defect in forestcoll: ValueError: x; {DEFECT}"),
+    ],
+)
+def test_an_error_is_one_line(error: BaseException, status: int, message: str) -> None:
+    assert run_that_raises(error).error_line(status) == message
+
+
+@pytest.mark.parametrize("error", [InternalError("x is 3"), ZeroDivisionError("x")])
+def test_a_defect_has_a_traceback_on_request(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORESTCOLL_TRACEBACK", "1")
+    with pytest.raises(type(error), match="x"):
+        run_that_raises(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(OSError(errno.ENOSPC, "No space left on device"), "No space left on device"), (OSError("odd"), "odd")],
+)
+def test_a_result_that_cannot_be_written_is_an_error(error: OSError, reason: str) -> None:
+    run, replaced = run_without_output(error)
+    assert run.error_line() == f"cannot write the result: {reason}"
+    assert replaced == [1]
+
+
+def test_a_reader_that_has_closed_the_pipe_gets_no_message() -> None:
+    assert run_without_output(BrokenPipeError()) == (Run(1, "", ""), [1])
+
+
+def test_ctrl_c_inside_a_command_is_an_interruption() -> None:
+    with mock.patch("forestcoll.topology.registry.builders", side_effect=KeyboardInterrupt):
+        assert run_command("topologies").error_line(130) == "interrupted; nothing was written"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["optimun"], "no such command 'optimun'; did you mean 'optimum'? (see forestcoll --help)"),
+        (["xyzzy"], "no such command 'xyzzy' (see forestcoll --help)"),
+        (["optimum", "ring", "--rot", "1"], "no such option '--rot'; did you mean '--root'? (see forestcoll optimum "),
+        (["optimum", "ring", "--xyzzy"], "no such option '--xyzzy' (see forestcoll optimum --help)"),
+    ],
+)
+def test_an_unknown_name_has_the_nearest_name(words: list[str], message: str) -> None:
+    assert run_command(*words).error_line(2).startswith(message)
+
+
+def test_the_version_says_that_the_package_is_not_installed() -> None:
+    with mock.patch.object(metadata, "version", side_effect=metadata.PackageNotFoundError):
+        assert run_command("--version").out == "forestcoll (not installed: run from its source)\n"
+
+
+def test_messages_are_discarded_if_standard_error_is_closed() -> None:
+    with mock.patch.object(sys, "stderr", None):
+        _open_standard_error()
+        assert sys.stderr.name == os.devnull
+        sys.stderr.close()

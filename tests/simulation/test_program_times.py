@@ -1,0 +1,160 @@
+"""The time of small programs, computed by hand: a chunk takes 1 us on a link, an instruction 1 us, a latency 2 us."""
+
+from typing import Any
+
+import pytest
+
+from forestcoll.errors import InputError
+from forestcoll.program import (
+    Barrier,
+    Block,
+    Buffer,
+    Channel,
+    ChannelKind,
+    Instruction,
+    Message,
+    Multicast,
+    Program,
+    Rank,
+    Span,
+    Task,
+)
+from forestcoll.simulation import Costs
+from forestcoll.simulation.program.events import Timeline, run_in_time
+from forestcoll.simulation.program.paths import Paths
+from forestcoll.topology import Topology, TopologyBuilder
+
+FIFO, MEMORY, PORT = ChannelKind.FIFO, ChannelKind.MEMORY, ChannelKind.PORT
+TO_1 = Channel(FIFO, 0, 1)
+IN, OUT = (Span(0, buffer, 0, 1) for buffer in (Buffer.INPUT, Buffer.OUTPUT))
+FAR = Span(1, Buffer.OUTPUT, 0, 1)
+COPY = Instruction(sources=(IN,), targets=(OUT,))
+SEND = Instruction(sources=(IN,), targets=(Message(0, 1),))
+RECEIVE = Instruction(sources=(Message(0, 1),), targets=(FAR,))
+
+
+def star(latency_us: int | None = None, ranks: int = 3) -> Topology:
+    """Return compute nodes around a switch; a chunk of 1000 bytes crosses a link in 1 us."""
+    builder = TopologyBuilder("star", bandwidth_unit="GB/s")
+    builder.add_switch("hub")
+    for rank in range(ranks):
+        builder.add_duplex(builder.add_compute(rank), "hub", 1, latency_us=latency_us)
+    return builder.build()
+
+
+def program(
+    *blocks: list[list[Instruction]], channels: tuple[Channel, ...] = (TO_1,), semaphores: int = 0, **more: Any
+) -> Program:
+    """Return a program of ranks with these blocks of instructions, on data of two chunks."""
+    ranks = tuple(Rank(tuple(Block(tuple(each)) for each in listed), 2, 2, 2, (0,) * semaphores) for listed in blocks)
+    return Program("small", Task.CUSTOM, ranks, channels, chunks=2, **more)
+
+
+def timeline(timed: Program, topology: Topology | None = None) -> Timeline:
+    network = topology or star()
+    return run_in_time(timed, Paths(network, network.compute, {}), 2000, Costs(alpha_us=2, overhead_us=1))
+
+
+def microseconds(timed: Program, topology: Topology | None = None) -> float:
+    return round(timeline(timed, topology).seconds * 1e6, 6)
+
+
+def test_a_message_is_sent_crosses_the_links_and_is_received() -> None:
+    assert microseconds(program([[SEND]], [[RECEIVE]])) == 1 + 1 + 2 + 1
+
+
+def test_latencies_of_the_links_are_added() -> None:
+    assert microseconds(program([[SEND]], [[RECEIVE]]), star(latency_us=3)) == 1 + 1 + (2 + 3 + 3) + 1
+
+
+@pytest.mark.parametrize(("slots", "time"), [(None, 7), (2, 7), (1, 10)])
+def test_a_sender_waits_for_a_free_slot(slots: int | None, time: float) -> None:
+    """With one slot, the second message starts when the first is received, at 5 us."""
+    assert microseconds(program([[SEND, SEND]], [[RECEIVE, RECEIVE]], slots=slots)) == time
+
+
+@pytest.mark.parametrize("blocks", [2, 3])
+def test_no_block_passes_a_barrier_before_all_have_reached_it(blocks: int) -> None:
+    meet = Instruction(barrier=Barrier(0, blocks))
+    others = [[meet, COPY, meet, COPY]] * (blocks - 1)
+    found = timeline(program([[COPY, meet, COPY, meet, COPY], *others]))
+    begins = sorted((each.block, round(each.begin * 1e6, 6)) for each in found.actions)
+    assert begins == [(0, 0), (0, 1), (0, 2)] + [(block, time) for block in range(1, blocks) for time in (1, 2)]
+
+
+def test_a_semaphore_orders_two_blocks() -> None:
+    first = [COPY, Instruction(sources=(IN,), targets=(OUT,), releases=(0,))]
+    second = [Instruction(acquires=(0,)), COPY]
+    found = timeline(program([first, second], semaphores=1))
+    assert [(each.block, round(each.begin * 1e6)) for each in found.actions] == [(0, 0), (0, 1), (1, 2)]
+
+
+def test_a_reader_of_packets_waits_until_they_have_arrived() -> None:
+    flagged = Span(1, Buffer.SCRATCH, 0, 1, packets=True)
+    put = Instruction(sources=(IN,), targets=(flagged,), channel=0)
+    read = Instruction(sources=(flagged,), targets=(FAR,))
+    memory = (Channel(MEMORY, 0, 1),)
+    assert microseconds(program([[put]], [[read]], channels=memory)) == 1 + 1 + 2 + 1
+
+
+def test_packets_on_the_same_rank_arrive_at_once() -> None:
+    flagged = Span(0, Buffer.SCRATCH, 0, 1, packets=True)
+    write, read = Instruction(sources=(IN,), targets=(flagged,)), Instruction(sources=(flagged,), targets=(OUT,))
+    assert microseconds(program([[read], [write]])) == 2
+
+
+@pytest.mark.parametrize("pulls", [False, True])
+def test_data_of_a_group_shares_the_link_of_one_rank(pulls: bool) -> None:  # noqa: FBT001
+    """Two chunks cross the link between rank 0 and the switch, and arrive one latency later."""
+    group = Multicast(0, Buffer.OUTPUT, 0, 1)
+    move = Instruction(sources=(group,), targets=(OUT,)) if pulls else Instruction(sources=(IN,), targets=(group,))
+    assert microseconds(program([[move]], [], [], groups=((0, 1, 2),))) == 1 + 2 + 2
+
+
+def test_packets_of_a_group_arrive_at_each_rank() -> None:
+    sent = Multicast(0, Buffer.SCRATCH, 0, 1, packets=True)
+    reads = [
+        Instruction(
+            sources=(Span(rank, Buffer.SCRATCH, 0, 1, packets=True),), targets=(Span(rank, Buffer.OUTPUT, 0, 1),)
+        )
+        for rank in (1, 2)
+    ]
+    write = Instruction(sources=(IN,), targets=(sent,))
+    assert microseconds(program([[write]], [[reads[0]]], [[reads[1]]], groups=((0, 1, 2),))) == 1 + 2 + 2 + 1
+
+
+def test_memory_of_another_rank_is_read_over_the_links() -> None:
+    get = Instruction(sources=(FAR,), targets=(OUT,), channel=0)
+    assert microseconds(program([[get, COPY]], [], channels=(Channel(MEMORY, 0, 1),))) == 1 + 1 + 2
+
+
+def test_a_helper_of_a_port_sends_one_request_after_the_other() -> None:
+    """The block goes on at once; the helper needs 1 us for each of two chunks, and a flush waits for both."""
+    ports = (Channel(PORT, 0, 1),)
+    put = Instruction(sources=(IN,), targets=(FAR,), channel=0)
+    flush = Instruction(flushes=(0,))
+    found = timeline(program([[put, put, flush, COPY]], [], channels=ports))
+    begins = [round(each.begin * 1e6, 6) for each in found.actions]
+    assert begins == [0, 1, 3]
+    signalled = program([[put, Instruction(signals=(0,))]], [[Instruction(waits=(0,)), USE]], channels=ports)
+    assert microseconds(signalled) == 1 + 1 + 2 + 1
+
+
+USE = Instruction(sources=(FAR,), targets=(Span(1, Buffer.SCRATCH, 0, 1),))
+
+
+def test_ranks_without_a_path_over_switches_are_refused() -> None:
+    builder = TopologyBuilder("line")
+    for node in "abc":
+        builder.add_compute(node)
+    builder.add_duplex("a", "b", 1)
+    builder.add_duplex("b", "c", 1)
+    network = builder.build()
+    two_away = Channel(FIFO, 0, 2)
+    with pytest.raises(InputError, match="line: no path leads from 'a' to 'c' over switches alone"):
+        microseconds(program([[SEND]], [], [[RECEIVE]], channels=(two_away,)), network)
+
+
+def test_a_program_that_stops_before_its_end_is_refused() -> None:
+    with pytest.raises(InputError, match="small: the program stops before its end; check-program says why"):
+        microseconds(program([[Instruction(waits=(0,))]], [], channels=(Channel(MEMORY, 1, 0),)))

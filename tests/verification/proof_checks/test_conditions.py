@@ -1,0 +1,189 @@
+"""Each condition of a proof is checked by the judge and by the proof itself, and the message names the condition."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.errors import InputError
+from forestcoll.oneport import compare_series
+from forestcoll.proof import (
+    CutProof,
+    LengthsProof,
+    PricesProof,
+    Proof,
+    ProofError,
+    TreeDualProof,
+    WeightedCut,
+    proof_document,
+    proof_from_document,
+)
+from forestcoll.proof.prices import Port, PortKind
+from forestcoll.request import Demand
+from forestcoll.topology import Node, NodeKind, Shift, Symmetry, Topology
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification.network import Network
+from forestcoll.verification.proof_checks import checks
+from forestcoll.verification.proof_checks.checks import proven
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from oneport_platforms import figure_1, platform_of_costs
+
+RING = build_topology("ring:nodes=4")
+EXCHANGE = Demand(Collective.ALL_TO_ALL)
+SERIES = Demand(Collective.BROADCAST, root=0)
+UNEQUAL = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 8))
+
+
+def question_of(topology: Topology, demand: Demand) -> Question:
+    parts = demand.parts(topology)
+    return Question(Network(topology), demand.collective, demand.members(topology), parts, demand.root)
+
+
+def one_way() -> Topology:
+    """Return a network where node 1 does not reach node 0."""
+    return replace(RING, nodes=RING.nodes[:2], links=RING.links[:1])
+
+
+def with_hub() -> Topology:
+    """Return the ring with a switch, which copies data and has no links."""
+    return replace(RING, nodes=(*RING.nodes, Node("hub", NodeKind.SWITCH, multicast=True)))
+
+
+def dual(inside: tuple[int, ...], symmetry: Symmetry | None = None) -> TreeDualProof:
+    return TreeDualProof((WeightedCut(PhaseOp.BROADCAST, inside, Fraction(1)),), {}, symmetry or Symmetry(()))
+
+
+def swaps_the_hub() -> Symmetry:
+    return Symmetry((Shift(2, np.array([4, 1, 2, 3, 0], dtype=np.int32)),))
+
+
+def prices(*, price: int = 1, weight: int = 1, cut: tuple[int, ...] = (1,), times: int = 1) -> PricesProof:
+    return PricesProof(((Port(PortKind.RECEIVE, 1), Fraction(price)),) * times, ((Fraction(weight), cut),))
+
+
+UNPROVEN: list[tuple[Proof, Topology, Demand, str]] = [
+    (dual((0,)), RING, EXCHANGE, "do not support an all-to-all"),
+    (dual((0, 1)), RING, Demand(Collective.REDUCE_SCATTER), "set 0 belongs to a broadcast"),
+    (dual((0,), swaps_the_hub()), with_hub(), Demand(), "maps a node to one of another kind"),
+    (CutProof((0, 1)), RING, EXCHANGE, "a cut does not bound an all-to-all"),
+    (LengthsProof.of(RING, (1,) * 8), RING, Demand(), "lengths bound an all-to-all only, and this is an allgather"),
+    (LengthsProof.of(RING, (-1,) * 8), RING, EXCHANGE, "a length is negative"),
+    (LengthsProof(((0, 2),), (1,)), RING, EXCHANGE, "a length is given for a link that does not exist"),
+    (LengthsProof((), ()), RING, EXCHANGE, "all distances are 0"),
+    (LengthsProof(((0, 1),), (1,)), one_way(), EXCHANGE, "a compute node does not reach another"),
+    (prices(), figure_1(), Demand(), "prices bound a series of broadcasts, and this is an allgather"),
+    (prices(price=0), figure_1(), SERIES, "a price or the weight of a cut is 0 or less"),
+    (prices(weight=-1), figure_1(), SERIES, "a price or the weight of a cut is 0 or less"),
+    (prices(times=2), figure_1(), SERIES, "a port has two prices"),
+    (PricesProof((), ()), figure_1(), SERIES, "there is no cut"),
+    (prices(cut=()), figure_1(), SERIES, "there is no cut, or one is empty"),
+    (prices(cut=(0, 1)), figure_1(), SERIES, "contains the source or a switch"),
+    (prices(weight=3), figure_1(), SERIES, "'s' -> '1' costs 1 at the prices, less than 3, the weight of the cuts"),
+]
+
+
+@pytest.mark.parametrize(("proof", "topology", "demand", "words"), UNPROVEN)
+def test_the_judge_names_the_condition_that_fails(proof: Proof, topology: Topology, demand: Demand, words: str) -> None:
+    with pytest.raises(UnprovenError) as caught:
+        proven(proof, question_of(topology, demand))
+    assert words in str(caught.value)
+    with pytest.raises(ProofError):
+        proof.algbw(topology, demand)
+
+
+@pytest.mark.parametrize(
+    ("proof", "topology", "demand", "words"),
+    [each for each in UNPROVEN if isinstance(each[0], LengthsProof | PricesProof)],
+)
+def test_the_proof_gives_the_same_reason(proof: Proof, topology: Topology, demand: Demand, words: str) -> None:
+    with pytest.raises(ProofError) as caught:
+        proof.algbw(topology, demand)
+    assert words in str(caught.value)
+
+
+def test_lengths_need_equal_blocks() -> None:
+    question = replace(question_of(RING, EXCHANGE), parts=UNEQUAL)
+    with pytest.raises(UnprovenError, match="lengths bound an all-to-all of equal blocks only"):
+        proven(LengthsProof.of(RING, (1,) * 8), question)
+
+
+def test_a_link_has_one_length() -> None:
+    twice = LengthsProof(((0, 1), (0, 1)), (1, 1))
+    with pytest.raises(UnprovenError, match="a link has two lengths"):
+        proven(twice, question_of(RING, EXCHANGE))
+
+
+def test_a_kind_of_proof_without_a_check_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "CHECKS", {LengthsProof: checks.CHECKS[LengthsProof]})
+    with pytest.raises(UnprovenError, match="there is no check for proofs of kind 'cut'"):
+        proven(CutProof((0,)), question_of(RING, Demand()))
+
+
+def by_switch() -> Topology:
+    """Return three nodes that share a switch; two of them also have a link of their own."""
+    costs = [("a", "x", 1), ("x", "b", 1), ("x", "c", 2), ("b", "c", 3)]
+    return platform_of_costs("abc", costs, switches="x")
+
+
+def without_ports() -> Topology:
+    return replace(by_switch(), port_model=None)
+
+
+@pytest.mark.parametrize("network", [figure_1, by_switch, without_ports])
+def test_the_judge_and_the_proof_compute_the_same_throughput(network: Callable[[], Topology]) -> None:
+    """The best proof of each network is valid, and the proof of one port model may fail for the other."""
+    topology = network()
+    schedule = compare_series(topology, topology.nodes[0].id).schedule()
+    assert schedule.bound is not None
+    proof = schedule.bound.proof
+    assert proof.algbw(topology, SERIES) == proven(proof, question_of(topology, SERIES)) == schedule.bound.algbw
+
+
+def test_ports_of_nodes_have_no_price_without_the_one_port_model() -> None:
+    topology = replace(figure_1(), port_model=None)
+    with pytest.raises(UnprovenError, match="costs 0 at the prices, less than 1"):
+        proven(prices(), question_of(topology, SERIES))
+    with pytest.raises(ProofError, match="costs 0 at the prices, less than 1"):
+        prices().algbw(topology, SERIES)
+
+
+@pytest.mark.parametrize("network", [figure_1, by_switch, without_ports])
+def test_prices_are_read_back_unchanged(network: Callable[[], Topology]) -> None:
+    topology = network()
+    schedule = compare_series(topology, topology.nodes[0].id).schedule()
+    assert schedule.bound is not None
+    document = json.loads(json.dumps(proof_document(schedule.bound.proof)))
+    assert proof_from_document(document, topology, "proof") == schedule.bound.proof
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"kind": "prices"}, 'proof has no "prices"'),
+        ({"kind": "prices", "prices": []}, 'proof has no "cuts"'),
+        (
+            {"kind": "prices", "prices": [{"port": "both"}], "cuts": []},
+            "proof.prices[0].port is 'both'; this version supports 'send', 'receive', 'link'",
+        ),
+        (
+            {"kind": "prices", "prices": [{"port": "link", "link": 99, "price": 1}], "cuts": []},
+            "proof.prices[0].link is 99; expected an integer from 0 to 5",
+        ),
+        (
+            {"kind": "prices", "prices": [{"port": "send", "node": 0, "price": "x"}], "cuts": []},
+            "proof.prices[0].price 'x' is not a number",
+        ),
+        (
+            {"kind": "prices", "prices": [], "cuts": [{"weight": 1, "nodes": [9]}]},
+            "proof.cuts[0].nodes[0] is 9; expected an integer from 0 to 4",
+        ),
+    ],
+)
+def test_invalid_prices_are_refused_with_their_place(document: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        proof_from_document(document, figure_1(), "proof")
+    assert str(caught.value).startswith(message)
