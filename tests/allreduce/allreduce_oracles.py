@@ -57,6 +57,46 @@ def _leads_to(parents: dict[int, int], node: int, root: int) -> bool:
     return node == root
 
 
+def best_by_pairs_of_steiner_trees(topology: Topology) -> Fraction:
+    """Solve the same program with able switches, which a tree may leave out, and which may be roots.
+
+    All switches can copy and add up.
+    """
+    scaled = ScaledTopology.of(topology)
+    pairs = {
+        (*inward, *outward)
+        for root in range(len(topology.nodes))
+        for inward, outward in product(*(list(_steiner_trees(topology, root, out=out)) for out in (False, True)))
+    }
+    program = LinearProgram([1] * len(pairs), scale=max(scaled.capacities))
+    for link, capacity in enumerate(scaled.capacities):
+        program.add(
+            Row({column: pair.count(link) for column, pair in enumerate(sorted(pairs)) if link in pair}, None, capacity)
+        )
+    return _value(program) * scaled.unit
+
+
+def _steiner_trees(topology: Topology, root: int, *, out: bool) -> Iterator[Tree]:
+    """Yield the trees between `root` and all compute nodes, over any choice of switches."""
+    switches = [switch for switch in topology.switches if switch != root]
+    for chosen in product((False, True), repeat=len(switches)):
+        nodes = {*topology.compute, root, *(switch for switch, is_in in zip(switches, chosen, strict=True) if is_in)}
+        yield from _trees_over(topology, root, nodes, out=out)
+
+
+def _trees_over(topology: Topology, root: int, nodes: set[int], *, out: bool) -> Iterator[Tree]:
+    entering: dict[int, list[int]] = {node: [] for node in sorted(nodes) if node != root}
+    for number, link in enumerate(topology.links):
+        child, parent = (link.target, link.source) if out else (link.source, link.target)
+        if child in entering and parent in nodes:
+            entering[child].append(number)
+    for links in product(*entering.values()):
+        ends = [(topology.links[each].target, topology.links[each].source) for each in links]
+        parents = dict(ends) if out else {parent: child for child, parent in ends}
+        if all(_leads_to(parents, node, root) for node in parents):
+            yield links
+
+
 def best_by_commodities(topology: Topology) -> Fraction:
     """Solve the program of ForestColl's appendix G without simplification: each logical link is a commodity.
 

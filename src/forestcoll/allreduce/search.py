@@ -1,11 +1,12 @@
-"""The two forests of an allreduce (ForestColl §5.7, appendix G).
+"""The trees of an allreduce (ForestColl §5.7, appendix G).
 
-There are two methods to choose them, and the better result is taken:
+There are three methods to choose them, and the best result is taken:
 
 - *halves*: a reduce-scatter and an allgather, each at its optimum a and a' as if it had all links. One after the other
   they take the time 1/a + 1/a' per unit of data, or less if they do not need the same links.
 - *split*: the plan of the linear program, which states the part that each node is the root of, and how the two forests
   share each link. Each forest then has shards of different sizes, on a network with its share of the bandwidths.
+- *packed*: trees that are packed one by one (`tree_packing`), if relays or switches can copy or add up data.
 
 No schedule is faster than the least exit bandwidth of a set with some but not all compute nodes, because the sum of the
 vectors inside must leave the set. Trees often cannot reach this bound. Two further bounds of trees are computed, in
@@ -16,17 +17,20 @@ of All-Reduce*), and the linear program. The least bound is stated, with its pro
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor, lcm
+from math import ceil, lcm
 
 from forestcoll.allreduce import linear_program
 from forestcoll.allreduce.balanced_rounding import rounded
 from forestcoll.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
 from forestcoll.allreduce.plan import AllreducePlan
+from forestcoll.allreduce.tree_packing.packing import MOST_NODES, packed_trees
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import NoSolutionError
+from forestcoll.forest_optimum.apportionment import apportioned
 from forestcoll.forest_optimum.broadcast import cut_set_bound
 from forestcoll.forest_optimum.forest_search import ForestSearch
 from forestcoll.forest_optimum.interface import Candidate
+from forestcoll.forest_optimum.packed_trees import TreePacking
 from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.forest_optimum.unbalanced_switches import UnbalancedSwitchSearch
 from forestcoll.progress import SILENT, Progress
@@ -47,6 +51,9 @@ This keeps the numbers of trees within the integers of the native core.
 
 ROUNDED_TREES = 2**12
 """The number of trees in each phase of a rounded plan, or the number of roots if that is greater."""
+
+_ROUNDED_COPIES = 16
+"""The least mean weight of the trees of a rounded packing, as an integer."""
 
 _MOST_TRIED = 4
 """The most choices of copying switches that are tried."""
@@ -85,6 +92,10 @@ class Halves:
         reduces, gathers = (each.best if trees is None else each.restricted(trees) for each in both)
         return 1 / (1 / reduces.algbw + 1 / gathers.algbw), (reduces, gathers)
 
+    def candidate(self, trees: int | None = None) -> Candidate:
+        """Return `forests` as a candidate."""
+        return Candidate(*self.forests(trees))
+
 
 def _alone(topology: Topology, collective: Collective, progress: Progress) -> ForestSearch:
     if topology.has_balanced_switches:
@@ -120,6 +131,10 @@ class Split:
             trees = ceil(ROUNDED_TREES / count)
         return self._exact() if trees is None else self._rounded(trees * count)
 
+    def candidate(self, trees: int | None = None) -> Candidate:
+        """Return `forests` as a candidate. Raises as `forests`."""
+        return Candidate(*self.forests(trees))
+
     def _parts(self) -> int:
         """Return the least n such that all numbers of the plan are multiples of rate / n."""
         numbers = {*self.plan.roots, *self.plan.reduce, *self.plan.broadcast}
@@ -139,7 +154,7 @@ class Split:
 
         The unit to which bandwidths are rounded is so small that no cut loses all of its bandwidth.
         """
-        counts = _apportioned(self.plan.roots, total)
+        counts = apportioned(self.plan.roots, total)
         rooted = [Fraction(count, total) for count in counts]
         finest = len(self.topology.links) * len(self.topology.nodes) * total / self.plan.rate
         forests, used = [], [Fraction(0)] * len(self.topology.links)
@@ -166,14 +181,29 @@ class Split:
         return network, Demand(collective, shards=shards if len(set(shards)) > 1 else None)
 
 
-def _apportioned(amounts: Sequence[Fraction], total: int) -> list[int]:
-    """Return integers that add up to `total`, in proportion to the amounts (Hamilton's method)."""
-    exact = [amount * total / sum(amounts) for amount in amounts]
-    counts = [floor(amount) for amount in exact]
-    by_remainder = sorted(range(len(exact)), key=lambda place: (counts[place] - exact[place], place))
-    for place in by_remainder[: total - sum(counts)]:
-        counts[place] += 1
-    return counts
+@dataclass(frozen=True)
+class Packed:
+    """Trees that were packed one by one.
+
+    Attributes:
+        topology: the network.
+        packing: the trees.
+    """
+
+    topology: Topology
+    packing: TreePacking
+
+    def candidate(self, trees: int | None = None) -> Candidate:
+        """Return the trees with their exact weights if these are short, or with about `trees` trees for each root."""
+        count, packing = len(self.topology.compute), self.packing
+        if trees is None and packing.trees > MOST_PARTS:
+            trees = ceil(max(ROUNDED_TREES, _ROUNDED_COPIES * len(packing.reduce)) / count)
+        if trees is not None:
+            packing = packing.rounded(trees * count)
+        return Candidate(packing.algbw(self.topology), (), is_exact=True, packing=packing)
+
+
+Method = Halves | Split | Packed
 
 
 @dataclass(frozen=True)
@@ -192,7 +222,7 @@ class AllreduceSearch:
     topology: Topology
     bound: Bound
     cut: tuple[int, ...]
-    methods: tuple[Halves | Split, ...]
+    methods: tuple[Method, ...]
     plain: AllreduceOptimum | None
     columns_missing: int
 
@@ -210,7 +240,7 @@ class AllreduceSearch:
         reached = Fraction(0) if halves is None else halves.forests()[0]
         if reached < found.bound.algbw:
             found.solve(reached)
-        methods: list[Halves | Split] = [method for method in (halves, found.split) if method is not None]
+        methods: list[Method] = [each for each in (halves, found.split, found.packed) if each is not None]
         if not methods:
             methods = [Halves.of(topology, progress)]
         return AllreduceSearch(topology, found.bound, found.cut, tuple(methods), found.plain, found.columns_missing)
@@ -232,7 +262,7 @@ class AllreduceSearch:
         refusals: list[NoSolutionError] = []
         for method in self.methods:
             try:
-                found.append(Candidate(*method.forests(trees)))
+                found.append(method.candidate(trees))
             except NoSolutionError as error:
                 refusals.append(error)
         if not found:
@@ -256,6 +286,7 @@ class _Programs:
     bound: Bound
     cut: tuple[int, ...]
     split: Split | None = None
+    packed: Packed | None = None
     plain: AllreduceOptimum | None = None
     columns_missing: int = 0
 
@@ -287,12 +318,24 @@ class _Programs:
         if self.topology.able_switches:
             in_network = self._solved(self.orbits, Roles.in_network(self.topology))
             self.tighten(in_network.upper, in_network.proof)
-            reached = self._with_copying(self.orbits, reached)
+            reached = self._with_packing(self.orbits, reached)
+            if reached < self.bound.algbw:
+                reached = self._with_copying(self.orbits, reached)
         if reached < self.bound.algbw:
             self.plain = self._solved(self.orbits, Roles.of(self.topology))
             if not self.topology.able_switches:
                 self.tighten(self.plain.upper, self.plain.proof)
             self._keep(self.plain, Roles.of(self.topology), reached)
+
+    def _with_packing(self, orbits: Orbits, reached: Fraction) -> Fraction:
+        """Pack trees, keep them if they are faster, and return the best rate so far."""
+        if len(self.topology.nodes) > MOST_NODES:
+            return reached
+        packed = Packed(self.topology, packed_trees(self.topology, orbits, self.bound.algbw, self.progress))
+        rate = packed.packing.algbw(self.topology)
+        if rate > reached:
+            self.packed = packed
+        return max(rate, reached)
 
     def _with_copying(self, orbits: Orbits, reached: Fraction) -> Fraction:
         """Solve the program with copying switches a few times, each time without the switches that limited the rate."""

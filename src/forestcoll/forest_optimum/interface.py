@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from forestcoll.forest_optimum.packed_trees import TreePacking
 from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
@@ -11,17 +12,20 @@ from forestcoll.proof.bound import Bound
 
 @dataclass(frozen=True)
 class Candidate:
-    """A choice of forests for a collective.
+    """A choice of forests for a collective, or of packed trees for an allreduce.
 
     Attributes:
-        algbw: the algorithmic bandwidth that the forests reach at least, in the unit of the topology.
-        forests: one forest; for an allreduce, the forest that reduces and the forest that broadcasts.
-        is_exact: whether the forests reach exactly `algbw`, not possibly more.
+        algbw: the algorithmic bandwidth that the trees reach at least, in the unit of the topology.
+        forests: one forest; for an allreduce, the forest that reduces and the forest that broadcasts. Empty if there is
+            a packing.
+        is_exact: whether the trees reach exactly `algbw`, not possibly more.
+        packing: the trees of an allreduce, if they were packed one by one.
     """
 
     algbw: Fraction
     forests: tuple[ForestPlan, ...]
     is_exact: bool = False
+    packing: TreePacking | None = None
 
 
 class Search(Protocol):

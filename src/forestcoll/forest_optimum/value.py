@@ -9,6 +9,7 @@ from math import ceil
 
 from forestcoll.collective import Collective
 from forestcoll.display import Displayed
+from forestcoll.forest_optimum.packed_trees import TreePacking
 from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
@@ -30,8 +31,11 @@ class Optimum(Displayed):
             `bound.proof.trees_only`, it holds only for schedules whose data moves along trees.
         cut: a least cut, node numbers in rising order. Data must leave it, so its links bound every schedule.
         forests: the input to the generation of the trees: one forest, or two for an allreduce (reduce, broadcast).
+            Empty if there is a packing.
         spare: the links with unused bandwidth, each with the bandwidth that is left. It is unused to keep switches
             balanced, or because the link leads nowhere.
+        packing: the trees of an allreduce that were packed one by one, because relays or switches copy or add up data;
+            None if the trees are grown from `forests`.
 
     Example:
         >>> from forestcoll import optimum
@@ -47,6 +51,7 @@ class Optimum(Displayed):
     cut: tuple[int, ...]
     forests: tuple[ForestPlan, ...]
     spare: tuple[Link, ...] = ()
+    packing: TreePacking | None = None
 
     @property
     def collective(self) -> Collective:
@@ -89,8 +94,8 @@ class Optimum(Displayed):
 
         For an allreduce, the number is an average over the roots, of the forest with more trees.
         """
-        whole = sum(self.weights)
-        return max(ceil(Fraction(plan.trees, whole)) for plan in self.forests)
+        trees = [plan.trees for plan in self.forests] if self.packing is None else [self.packing.trees]
+        return max(ceil(Fraction(each, sum(self.weights))) for each in trees)
 
     @property
     def tree_bandwidth(self) -> Fraction:

@@ -26,6 +26,7 @@ from forestcoll.generation.growing import Forest
 from forestcoll.generation.in_network import joined_at_switches
 from forestcoll.generation.loads import achieved_algbw
 from forestcoll.generation.memory import can_fit, check_memory
+from forestcoll.generation.packed import packed_phases
 from forestcoll.generation.relays import divided_at
 from forestcoll.generation.symmetric import grow_base_trees
 from forestcoll.method import Method
@@ -73,6 +74,8 @@ def schedule_for(
         ('1040/3', 13)
     """
     chosen = _method(method)
+    if best.packing is not None:
+        return _tree_schedule(best, *packed_phases(best.packing), best.algbw, None)
     if compact and chosen is Method.PROVEN:
         raise InputError("the method 'proven' has no base trees; leave compact out or use the method 'auto'")
     outward = [plan.outwards() for plan in best.forests]
@@ -133,6 +136,12 @@ def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry |
     algbw = best.algbw
     if not _is_exact(best):
         algbw = achieved_algbw(best.topology, routes, phases, symmetry)
+    return _tree_schedule(best, routes, phases, algbw, symmetry)
+
+
+def _tree_schedule(
+    best: Optimum, routes: Rows, phases: tuple[Phase, ...], algbw: Fraction, symmetry: Symmetry | None
+) -> TreeSchedule:
     return TreeSchedule(
         topology=best.topology,
         collective=best.collective,

@@ -124,8 +124,17 @@ def _document(best: Optimum) -> dict[str, object]:
     if best.shards is not None:
         found["shards"] = {str(id_): str(shard) for id_, shard in zip(ids, best.shards, strict=True)}
     if best.collective is Collective.ALLREDUCE:
-        found["phases"] = [_phase(plan) for plan in best.forests]
+        found["phases"] = _phases(best)
     return found
+
+
+def _phases(best: Optimum) -> list[dict[str, object]]:
+    """Return an object for each phase of an allreduce."""
+    if best.packing is None:
+        return [_phase(plan) for plan in best.forests]
+    names = (Collective.REDUCE_SCATTER, Collective.ALLGATHER)
+    phases = (best.packing.reduce, best.packing.broadcast)
+    return [{"collective": name.value, "trees": len(trees)} for name, trees in zip(names, phases, strict=True)]
 
 
 def _phase(plan: ForestPlan) -> dict[str, object]:
@@ -209,11 +218,14 @@ def _rows(best: Optimum) -> list[tuple[str, str]]:
     if has_known_size(unit):
         milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
         found.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
-    found.append(("trees", f"{_trees(best)}, {bandwidth(best.tree_bandwidth, unit)} each"))
+    each = "" if best.packing is not None else f", {bandwidth(best.tree_bandwidth, unit)} each"
+    found.append(("trees", f"{_trees(best)}{each}"))
     return found
 
 
 def _trees(best: Optimum) -> str:
+    if best.packing is not None:
+        return f"{len(best.packing.reduce)} to reduce and {len(best.packing.broadcast)} to gather, of different shares"
     if best.collective is Collective.ALLREDUCE:
         reduces, gathers = (_trees_of_phase(plan) for plan in best.forests)
         return f"{reduces} to reduce and {gathers} to gather"

@@ -146,6 +146,7 @@ class Problem:
             cut=self.cut,
             forests=found.forests,
             spare=self._spare(found),
+            packing=found.packing,
         )
 
     def _settled(self, found: Candidate, progress: Progress) -> Solution:
@@ -160,7 +161,7 @@ class Problem:
     def _spare(self, found: Candidate) -> tuple[Link, ...]:
         if isinstance(self.search, UnbalancedSwitchSearch):
             used = [self.search.search.best.topology]
-        elif self.part.has_balanced_switches:
+        elif self.part.has_balanced_switches or found.packing is not None:
             used = [self.part]
         else:
             used = [plan.topology for plan in found.forests]

@@ -1,0 +1,31 @@
+"""The schedule of an allreduce from trees that were packed one by one."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from forestcoll.collective import PhaseOp
+from forestcoll.forest_optimum.packed_trees import PackedTree, TreePacking
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.value import Phase
+
+
+def packed_phases(packing: TreePacking) -> tuple[Rows, tuple[Phase, Phase]]:
+    """Return the table of routes, and the reduce and the broadcast phase. Each arc of a tree is a route."""
+    numbers: dict[tuple[int, ...], int] = {}
+    phases = (
+        _phase(PhaseOp.REDUCE, packing.reduce, packing.weight, numbers),
+        _phase(PhaseOp.BROADCAST, packing.broadcast, packing.weight, numbers),
+    )
+    return Rows.of(list(numbers)), phases
+
+
+def _phase(op: PhaseOp, trees: Sequence[PackedTree], whole: Fraction, numbers: dict[tuple[int, ...], int]) -> Phase:
+    """Return a phase, and add its routes to `numbers`. A reduce uses the arcs reversed, the last one first."""
+    reduces = op is PhaseOp.REDUCE
+    listed = [[arc[::-1] for arc in reversed(tree.arcs)] if reduces else list(tree.arcs) for tree in trees]
+    return Phase(
+        op=op,
+        roots=tuple(tree.root for tree in trees),
+        shares=tuple(tree.weight / whole for tree in trees),
+        routes=Rows.of([[numbers.setdefault(route, len(numbers)) for route in routes] for routes in listed]),
+    )
