@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from made import algbw_of, all_collectives, made, problem_of, refusal
 
 from forestcoll import Collective, Topology, TopologyBuilder, generate, load_topology, optimum
-from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.baseline import DoesNotApplyError, Family, Problem
 from forestcoll.baselines.blink import fastest_root
 from forestcoll.baselines.table import BASELINES
 from forestcoll.request import Request
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification import verify
 from networks import duplex_networks, examples, one_way_networks
 
@@ -86,6 +87,7 @@ def test_rings_of_boxes_with_different_nics_are_split() -> None:
 def test_a_ring_enters_and_leaves_by_its_own_nic() -> None:
     problem = problem_of("dgx-a100:boxes=2,nics=true")
     topology, schedule = problem.topology, made("nccl-ring", problem_of("dgx-a100:boxes=2,nics=true"))
+    assert isinstance(schedule, TreeSchedule)
     nics = {node for route in schedule.routes for node in route if "nic" in str(topology.nodes[node].id)}
     assert len(nics) == 16
 
@@ -123,8 +125,14 @@ def test_blink_starts_from_the_fastest_root(topology: Topology) -> None:
         ("nvls", "dgx-h100:boxes=2,nvls=true", "allreduce", "nvls-tree"),
         ("nvls-tree", "dgx-h100:boxes=1,nvls=true", "allreduce", "one box"),
         ("two-level", "mi250:boxes=1", "allgather", "one box"),
-        ("direct", "ring:nodes=4", "allgather", "no path through switches"),
         ("direct", "ring:nodes=600", "allgather", "512"),
+        ("direct", "ring:nodes=512", "allgather", "more than 4194304 links"),
+        ("recursive-doubling", "dgx-a100:boxes=3", "allgather", "needs a power of two, and there are 24 compute nodes"),
+        ("recursive-doubling-far", "ring:nodes=6", "allreduce", "needs a power of two, and there are 6 compute nodes"),
+        ("swing", "ring:nodes=6", "reduce-scatter", "Swing needs a power of two, and there are 6 compute nodes"),
+        ("bine", "ring:nodes=5", "allgather", "Bine needs an even number of compute nodes, and there are 5"),
+        ("two-level-barrier", "ring:nodes=4", "allgather", "attribute 'box'"),
+        ("two-level-barrier", "mi250:boxes=1", "allgather", "one box"),
         ("multitree", "ring:nodes=300", "allgather", "256"),
         ("blink", "dgx-a100:boxes=2", "allreduce", "without switches"),
         ("single-root", "dgx-a100:boxes=16", "allreduce", "linear program"),
@@ -150,7 +158,8 @@ def check(topology: Topology, collective: Collective) -> int:
             continue
         report = verify(schedule)
         assert report.fault is None, (baseline.name, report.fault)
-        assert schedule.algbw <= bound, baseline.name
+        assert report.algbw is not None
+        assert schedule.algbw == report.algbw <= bound, baseline.name
         applied += 1
     return applied
 
@@ -178,7 +187,11 @@ def test_schedules_of_some_of_the_compute_nodes(collective: Collective) -> None:
     best = generate(topology, collective, ranks=topology.ids(ranks))
     problem = Problem(topology, best.demand)
     for baseline in BASELINES:
-        if collective in baseline.collectives and baseline.name not in {"rccl-ring", "nvls", "nvls-tree", "blink"}:
+        if baseline.family is Family.STEPS:
+            with pytest.raises(DoesNotApplyError, match=r"all compute nodes take part|power of two"):
+                baseline.make(problem)
+        elif collective in baseline.collectives and baseline.name not in {"rccl-ring", "nvls", "nvls-tree", "blink"}:
             schedule = made(baseline.name, problem)
+            assert schedule.algbw is not None
             assert schedule.ranks == ranks
             assert schedule.algbw <= optimum(topology, collective, ranks=topology.ids(ranks)).bound.algbw
