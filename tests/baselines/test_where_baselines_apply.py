@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from made import algbw_of, all_collectives, made, problem_of, refusal
 
 from forestcoll import Collective, Topology, TopologyBuilder, generate, load_topology, optimum
-from forestcoll.baselines.baseline import DoesNotApplyError, Family, Problem
+from forestcoll.baselines.baseline import DoesNotApplyError, Problem
 from forestcoll.baselines.blink import fastest_root
 from forestcoll.baselines.table import BASELINES
 from forestcoll.request import Request
@@ -180,6 +180,9 @@ def test_all_schedules_on_random_boxes_verify_and_keep_the_bound(nics: list[list
     assert check(with_nics(*whole, gpus=3), data.draw(st.sampled_from(all_collectives()))) > 0
 
 
+NOT_FOR_SIX = {"rccl-ring", "nvls", "nvls-tree", "blink", "recursive-doubling", "recursive-doubling-far", "swing"}
+
+
 @pytest.mark.parametrize("collective", all_collectives())
 def test_schedules_of_some_of_the_compute_nodes(collective: Collective) -> None:
     topology = load_topology("dgx-a100:boxes=2")
@@ -187,10 +190,7 @@ def test_schedules_of_some_of_the_compute_nodes(collective: Collective) -> None:
     best = generate(topology, collective, ranks=topology.ids(ranks))
     problem = Problem(topology, best.demand)
     for baseline in BASELINES:
-        if baseline.family is Family.STEPS:
-            with pytest.raises(DoesNotApplyError, match=r"all compute nodes take part|power of two"):
-                baseline.make(problem)
-        elif collective in baseline.collectives and baseline.name not in {"rccl-ring", "nvls", "nvls-tree", "blink"}:
+        if collective in baseline.collectives and baseline.name not in NOT_FOR_SIX:
             schedule = made(baseline.name, problem)
             assert schedule.algbw is not None
             assert schedule.ranks == ranks

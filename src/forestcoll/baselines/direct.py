@@ -24,8 +24,7 @@ def direct(problem: Problem) -> Schedule:
     """Return the direct sends of a problem.
 
     Raises:
-        DoesNotApplyError: there are too many compute nodes; or only some of them take part, and two of these have no
-            route through switches.
+        DoesNotApplyError: there are too many compute nodes, or routes are too long.
     """
     members = problem.members
     if len(members) > MOST_NODES:

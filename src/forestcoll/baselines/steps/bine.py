@@ -22,7 +22,7 @@ def bine(problem: Problem) -> StepSchedule:
     """Return the allgather of Bine and its reverse.
 
     Raises:
-        DoesNotApplyError: the number of compute nodes is odd, or only some of them take part.
+        DoesNotApplyError: the number of compute nodes is odd, or routes are too long.
     """
     count = len(problem.members)
     if count % 2:

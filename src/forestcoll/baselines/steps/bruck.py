@@ -23,7 +23,7 @@ def bruck(problem: Problem) -> StepSchedule:
     """Return Bruck's allgather and its reverse.
 
     Raises:
-        DoesNotApplyError: only some of the compute nodes take part.
+        DoesNotApplyError: routes are too long.
     """
     count = len(problem.members)
     return step_schedule(problem, lambda _: _steps(count))

@@ -24,7 +24,7 @@ def pat(problem: Problem) -> StepSchedule:
     """Return the allgather of PAT and its reverse.
 
     Raises:
-        DoesNotApplyError: only some of the compute nodes take part.
+        DoesNotApplyError: routes are too long.
     """
     count = len(problem.members)
     return step_schedule(problem, lambda _: _steps(count))

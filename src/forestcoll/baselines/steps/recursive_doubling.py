@@ -23,7 +23,7 @@ def recursive_doubling(problem: Problem) -> StepSchedule:
     """Return recursive doubling, near first.
 
     Raises:
-        DoesNotApplyError: the number of compute nodes is not a power of two, or only some of them take part.
+        DoesNotApplyError: the number of compute nodes is not a power of two, or routes are too long.
     """
     count = require_power_of_two(problem, "recursive doubling")
     return step_schedule(problem, lambda _: _steps(count, range(bits_of(count))))
@@ -33,7 +33,7 @@ def recursive_doubling_far(problem: Problem) -> StepSchedule:
     """Return recursive doubling, far first.
 
     Raises:
-        DoesNotApplyError: the number of compute nodes is not a power of two, or only some of them take part.
+        DoesNotApplyError: the number of compute nodes is not a power of two, or routes are too long.
     """
     count = require_power_of_two(problem, "recursive doubling")
     return step_schedule(problem, lambda _: _steps(count, reversed(range(bits_of(count)))))

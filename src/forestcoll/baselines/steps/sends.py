@@ -1,7 +1,8 @@
 """From the sends of an algorithm at each step to a schedule of steps on any network, with its exact algbw.
 
-An algorithm is written for an allgather. It names ranks, which count the compute nodes in the order of the file. A
-reduce-scatter is the reversed allgather on the transposed network, and an allreduce is both, one after the other.
+An algorithm is written for an allgather. It names ranks, which count the compute nodes that take part, in the order of
+the file. A reduce-scatter is the reversed allgather on the transposed network. An allreduce is both, one after the
+other.
 
 If an algorithm does not choose the route of a send, it is the one of `Routes.find_any`.
 """
@@ -54,10 +55,8 @@ def step_schedule(problem: Problem, allgather: Callable[[Problem], Steps]) -> St
         allgather: returns the steps of an allgather on the network of a problem.
 
     Raises:
-        DoesNotApplyError: only some of the compute nodes take part, or the routes are too long; or from `allgather`.
+        DoesNotApplyError: the routes are too long; or from `allgather`.
     """
-    if problem.demand.ranks is not None:
-        raise DoesNotApplyError("all compute nodes take part in a schedule of steps, and here only some do")
 
     def made(topology: Topology) -> StepSchedule:
         same = topology is problem.topology
@@ -74,7 +73,8 @@ def _allgather(problem: Problem, allgather: Callable[[Problem], Steps]) -> StepS
             columns.add(step, send)
     phase = StepPhase(PhaseOp.BROADCAST, columns.transfers())
     routes = Rows.of(list(columns.routes))
-    return StepSchedule(problem.topology, Collective.ALLGATHER, (phase,), routes=routes)
+    ranks = problem.demand.ranks
+    return StepSchedule(problem.topology, Collective.ALLGATHER, (phase,), ranks=ranks, routes=routes)
 
 
 class _Columns:

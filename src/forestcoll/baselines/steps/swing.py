@@ -20,7 +20,7 @@ def swing(problem: Problem) -> StepSchedule:
     """Return the allgather of Swing and its reverse.
 
     Raises:
-        DoesNotApplyError: the number of compute nodes is not a power of two, or only some of them take part.
+        DoesNotApplyError: the number of compute nodes is not a power of two, or routes are too long.
     """
     count = require_power_of_two(problem, "Swing")
     return step_schedule(

@@ -26,7 +26,7 @@ def two_level_barrier(problem: Problem) -> StepSchedule:
 
     Raises:
         DoesNotApplyError: compute nodes have no boxes; there is one box, and direct sends are not the best way to
-            spread data in it; data cannot spread inside a box; or only some of the compute nodes take part.
+            spread data in it; or data cannot spread inside a box.
     """
     problem.require_boxes()
     boxes = problem.boxes.members

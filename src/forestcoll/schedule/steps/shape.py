@@ -22,8 +22,8 @@ class StepShape(Shape):
         steps: the number of steps: T_L.
         step_times: for each step, the time for one unit of M: the greatest load / bandwidth of a link, in units of
             M over the topology's bandwidth unit.
-        egress: B, the greatest total bandwidth of the links that leave a compute node. In a regular network it is the
-            same for all nodes.
+        egress: B, the greatest total bandwidth of the links that leave a compute node that takes part. In a regular
+            network it is the same for all nodes.
         links_crossed: for each step, the greatest number of links that a transfer crosses, and at least 1.
 
     Example:
@@ -70,7 +70,7 @@ def step_shape(schedule: StepSchedule) -> StepShape:
     for phase in schedule.phases:
         times.extend(_step_times(phase.transfers, schedule))
         crossed.extend(_links_crossed(phase.transfers, schedule))
-    egress = max(schedule.topology.egress[node] for node in schedule.topology.compute)
+    egress = max(schedule.topology.egress[node] for node in schedule.members)
     return StepShape(schedule.steps, tuple(times), egress, tuple(crossed))
 
 
