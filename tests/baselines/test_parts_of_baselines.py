@@ -90,6 +90,7 @@ def test_a_schedule_can_be_written_read_and_lowered(name: str, tmp_path: Path) -
         "nvls": "dgx-h100:boxes=1,nvls=true",
         "nvls-tree": "dgx-h100:boxes=2,nvls=true",
         "blink": "dgx-1",
+        "swing-torus": "torus:dims=2x4",
     }.get(name, "dgx-a100:boxes=2,gpus=4")
     schedule = made(name, problem_of(topology, "allreduce"))
     write_schedule(schedule, tmp_path / "schedule.json")

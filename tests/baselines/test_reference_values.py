@@ -84,6 +84,8 @@ STEPS = [
     ("swing", "mi250:boxes=2,gpus=8", "6400/191", "256/7"),
     ("swing", "dgx-1", "200/7", "50"),
     ("swing", "hypercube:dim=3", "8/13", "8/13"),
+    ("swing-torus", "torus:dims=4x4", "64/15", "64/15"),
+    ("swing-torus", "hypercube:dim=3", "24/7", "24/7"),
     ("bine", "dgx-a100:boxes=2", "1200/23", "80"),
     ("bine", "hypercube:dim=3", "8/13", "8/13"),
     ("pat", "dgx-a100:boxes=1", "2400/7", "2400/7"),

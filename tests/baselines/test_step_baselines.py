@@ -51,15 +51,41 @@ def test_codes_of_bine_are_those_that_its_source_prints() -> None:
 
 
 def test_partners_of_swing_are_each_others_partners() -> None:
-    assert partners(16, 0)[:4] == [1, 0, 3, 2]
-    assert [partners(16, step)[0] for step in range(4)] == [1, 15, 3, 11]
-    for step in range(4):
-        assert [partners(16, step)[each] for each in partners(16, step)] == list(range(16))
+    turns = [partners((16,), 0, step) for step in range(4)]
+    assert [turn[0] for turn in turns] == [1, 15, 3, 11]
+    assert all(turn[turn].tolist() == list(range(16)) for turn in turns)
+    assert partners((4, 4), 0, 0).tolist() == [4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11]
+    assert partners((4, 4), 1, 0, -1).tolist()[:4] == [3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("count", range(2, 42, 2))
+def test_swing_sends_each_shard_once_to_each_rank_for_any_even_number(count: int) -> None:
+    schedule = steps_of("swing", f"complete:nodes={count}")
+    assert (schedule.steps, len(schedule)) == (bits_of(count), count * (count - 1))
+
+
+@pytest.mark.parametrize(
+    ("network", "steps", "times"),
+    [
+        ("torus:dims=4x4", 4, ["1/64", "1/32", "1/16", "1/8"]),
+        ("torus:dims=2x4", 3, None),
+        ("torus:dims=6x4", 5, None),
+        ("torus:dims=4x4x4", 6, None),
+        ("ring:nodes=8", 3, None),
+        ("hypercube:dim=3", 3, None),
+    ],
+)
+def test_swing_on_a_torus_uses_all_links(network: str, steps: int, times: list[str] | None) -> None:
+    schedule = steps_of("swing-torus", network)
+    assert schedule.steps == steps
+    if times is not None:
+        assert [str(time) for time in step_shape(schedule).step_times] == times
+    assert algbw_of("swing-torus", network) >= algbw_of("swing", network)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_allreduce_is_a_reduce_scatter_and_an_allgather(name: str) -> None:
-    network = "dgx-a100:boxes=2,gpus=4"
+    network = "torus:dims=2x4" if name == "swing-torus" else "dgx-a100:boxes=2,gpus=4"
     scattered, gathered, both = (steps_of(name, network, each.value) for each in COLLECTIVES)
     assert both.steps == scattered.steps + gathered.steps
     assert [phase.transfers.steps for phase in both.phases] == [scattered.steps, gathered.steps]

@@ -129,7 +129,9 @@ def test_blink_starts_from_the_fastest_root(topology: Topology) -> None:
         ("direct", "ring:nodes=512", "allgather", "more than 4194304 links"),
         ("recursive-doubling", "dgx-a100:boxes=3", "allgather", "needs a power of two, and there are 24 compute nodes"),
         ("recursive-doubling-far", "ring:nodes=6", "allreduce", "needs a power of two, and there are 6 compute nodes"),
-        ("swing", "ring:nodes=6", "reduce-scatter", "Swing needs a power of two, and there are 6 compute nodes"),
+        ("swing", "ring:nodes=5", "reduce-scatter", "Swing needs an even number of compute nodes, and there are 5"),
+        ("swing-torus", "dgx-a100:boxes=2", "allgather", "not a torus with nodes numbered row by row"),
+        ("swing-torus", "torus:dims=3x4", "allgather", "Swing needs even dimensions, and the torus has 3x4 nodes"),
         ("bine", "ring:nodes=5", "allgather", "Bine needs an even number of compute nodes, and there are 5"),
         ("two-level-barrier", "ring:nodes=4", "allgather", "attribute 'box'"),
         ("two-level-barrier", "mi250:boxes=1", "allgather", "one box"),
@@ -180,7 +182,7 @@ def test_all_schedules_on_random_boxes_verify_and_keep_the_bound(nics: list[list
     assert check(with_nics(*whole, gpus=3), data.draw(st.sampled_from(all_collectives()))) > 0
 
 
-NOT_FOR_SIX = {"rccl-ring", "nvls", "nvls-tree", "blink", "recursive-doubling", "recursive-doubling-far", "swing"}
+NOT_FOR_SIX = {"rccl-ring", "nvls", "nvls-tree", "blink", "recursive-doubling", "recursive-doubling-far", "swing-torus"}
 
 
 @pytest.mark.parametrize("collective", all_collectives())

@@ -15,7 +15,7 @@ from forestcoll.baselines.steps.bine import bine
 from forestcoll.baselines.steps.bruck import bruck
 from forestcoll.baselines.steps.pat import pat
 from forestcoll.baselines.steps.recursive_doubling import recursive_doubling, recursive_doubling_far
-from forestcoll.baselines.steps.swing import swing
+from forestcoll.baselines.steps.swing import swing, swing_torus
 from forestcoll.baselines.steps.two_level_barrier import two_level_barrier
 from forestcoll.baselines.two_level import two_level
 from forestcoll.collective import Collective
@@ -39,6 +39,7 @@ BASELINES: tuple[Baseline, ...] = (
     Baseline("recursive-doubling-far", Family.STEPS, _UNROOTED, recursive_doubling_far),
     Baseline("bruck", Family.STEPS, _UNROOTED, bruck),
     Baseline("swing", Family.STEPS, _UNROOTED, swing),
+    Baseline("swing-torus", Family.STEPS, _UNROOTED, swing_torus),
     Baseline("bine", Family.STEPS, _UNROOTED, bine),
     Baseline("pat", Family.STEPS, _UNROOTED, pat),
     Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),

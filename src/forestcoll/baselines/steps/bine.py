@@ -1,8 +1,9 @@
 """Bine: the butterfly of binomial trees whose distances have the digits 1 in base -2, for any even number of ranks.
 
 Partners are those of Swing. If the number of ranks is a power of two, a rank sends all shards that it has, and the
-schedule is that of Swing. If it is not, a rank would receive some shards twice. Bine numbers the shards by a code of
-their distance from the rank, nu(r, p): the highest bit of the code is the step at which the shard arrives.
+schedule is that of Swing. If it is not, a rank would receive some shards twice. Bine chooses one of the two steps by a
+code of the distance between the rank and the owner of the shard, nu(r, p): the highest bit of the code is the step at
+which the shard arrives.
 
 Source: D. De Sensi et al., "Bine Trees" (SC 2025, arXiv:2508.17311), and its code, `bine_allgather_block_by_block` in
 `src/allgather.c` and `nu` in `src/utils.h` of HLC-Lab/bine-trees.
@@ -37,7 +38,7 @@ def _steps(count: int) -> Iterator[list[Send]]:
         distances = [place + 1 for place, arrival in enumerate(arrivals) if arrival == step]
         yield [
             Send(source, target, [(target + (-each if target % 2 else each)) % count for each in distances])
-            for target, source in enumerate(partners(count, bits - 1 - step))
+            for target, source in enumerate(partners((count,), 0, bits - 1 - step).tolist())
         ]
 
 

@@ -28,19 +28,21 @@ MOST_LINKS = 2**22
 
 
 class Send(NamedTuple):
-    """Whole shards that a rank sends to another at a step.
+    """Shards, or the same part of each, that a rank sends to another at a step.
 
     Attributes:
         source: the rank that sends.
         target: the rank that receives.
         shards: the ranks whose shards it sends.
         path: the nodes of the route, with both ends; None for the usual route.
+        part: the begin and the end of the part that it sends.
     """
 
     source: int
     target: int
     shards: Sequence[int] | IntArray
     path: Path | None = None
+    part: tuple[Fraction, Fraction] = (Fraction(0), Fraction(1))
 
 
 Steps: TypeAlias = Iterable[Iterable[Send]]
@@ -82,7 +84,8 @@ class _Columns:
 
     def __init__(self, problem: Problem) -> None:
         self._problem, self._members = problem, np.array(problem.members, dtype=np.int32)
-        self._sends: list[tuple[int, int, int, int, int]] = []
+        self._sends: list[tuple[int, ...]] = []
+        self._points: dict[Fraction, int] = {}
         self._shards: list[Sequence[int] | IntArray] = []
         self._links = 0
         self.routes: dict[Path, int] = {}
@@ -92,7 +95,8 @@ class _Columns:
         source, target = (self._problem.members[rank] for rank in (send.source, send.target))
         path = send.path or self._problem.routes.find_any(source, target)
         route = NO_ROUTE if len(path) == 2 else self._number_of(path)
-        self._sends.append((step, source, target, route, len(send.shards)))
+        low, high = (self._points.setdefault(point, len(self._points)) for point in send.part)
+        self._sends.append((step, source, target, route, low, high, len(send.shards)))
         self._shards.append(send.shards)
 
     def _number_of(self, path: Path) -> int:
@@ -105,18 +109,18 @@ class _Columns:
 
     def transfers(self) -> Transfers:
         """Return all transfers, by step."""
-        steps, sources, targets, routes, counts = np.array(self._sends, dtype=np.int32).reshape(-1, 5).T
-        total = int(counts.sum())
+        rows = np.array(self._sends, dtype=np.int32).reshape(-1, 7)
+        steps, sources, targets, routes, lows, highs, _ = np.repeat(rows, rows[:, -1], axis=0).T
         return Transfers.by_step(
-            np.repeat(steps, counts),
+            steps,
             count=int(steps.max(initial=-1)) + 1,
             shards=self._members[np.concatenate([*self._shards, np.zeros(0, dtype=np.int64)]).astype(np.int64)],
-            sources=np.repeat(sources, counts),
-            targets=np.repeat(targets, counts),
-            lows=np.zeros(total, dtype=np.int32),
-            highs=np.ones(total, dtype=np.int32),
-            points=[Fraction(0), Fraction(1)],
-            routes=np.repeat(routes, counts),
+            sources=sources,
+            targets=targets,
+            lows=lows,
+            highs=highs,
+            points=list(self._points),
+            routes=routes,
         )
 
 
