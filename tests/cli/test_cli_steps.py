@@ -108,3 +108,12 @@ def test_a_wrong_route_is_named_by_verify(tmp_path: Path) -> None:
     file = tmp_path / "steps.json"
     file.write_text(GOLDEN.read_text().replace("[2,4,3,0],", "[2,4,0],"))
     assert "routes[0][1]: no link leads from 't' to 'a'" in run_command("verify", file).complaint()
+
+
+def test_ranks_of_a_file_are_shown(tmp_path: Path) -> None:
+    file = tmp_path / "steps.json"
+    exchange = [{"shard": each, "interval": [0, 1], "source": each, "target": 1 - each} for each in (0, 1)]
+    file.write_text(json.dumps(json.loads(GOLDEN.read_text()) | {"ranks": [0, 1], "steps": [exchange]}))
+    document = run_command("verify", file, "--json").document()
+    assert (document["compute_nodes"], document["ranks"]) == (2, ["a", "b"])
+    assert "2 of 3 compute nodes" in run_command("verify", file).out

@@ -16,7 +16,7 @@ def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, objec
     return {
         "topology": schedule.topology.name,
         "collective": schedule.collective.value,
-        "compute_nodes": len(schedule.topology.compute),
+        "compute_nodes": len(schedule.members),
         "steps": schedule.steps,
         "bandwidth_factor": str(report.bandwidth_factor),
         "least_bandwidth_factor": str(report.least_factor),
@@ -25,7 +25,7 @@ def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, objec
         "algbw_float": None if algbw is None else float(algbw),
         "unit": schedule.topology.bandwidth_unit,
         "transfers": len(schedule),
-    }
+    } | ({} if schedule.ranks is None else {"ranks": schedule.topology.ids(schedule.ranks)})
 
 
 def generated_document(
