@@ -7,9 +7,9 @@ halving, and as an allreduce the algorithm of Rabenseifner: halving, then doubli
 Source: `allgather_recursive_doubling.py` and `allreduce_recursive_doubling_halving.py` of msccl-tools
 (`examples/mscclang`). The number of ranks is a power of two.
 
-Where it loses: each step waits for its slowest send, so the NICs are idle while data moves inside the boxes, and near
-first also sends half of all data from box to box at the last step. On direct networks, a rank uses its link to one
-neighbour at a step and no other: with d links it has 1/d of its bandwidth.
+Where it loses: each step waits for its slowest send, so the NICs are idle while data moves inside the boxes. With near
+first, each GPU also sends half of all data to another box at the last step. On direct networks, a rank uses only its
+link to one neighbour at a step: with d links it has 1/d of its bandwidth.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Swing: partners on alternating sides of a rank, at distances 1, 1, 3, 5, 11, ... that are shorter than 2^s.
+"""Swing: partners on alternating sides of a rank, at the distances 1, 1, 3, 5, 11, ..., at most 2^s.
 
 At step s of the reduce-scatter, rank r sends to r + d(s) if r is even, to r - d(s) if r is odd, modulo the number of
 ranks; d(s) = 1 - 2 + 4 - ... = (1 - (-2)^(s + 1)) / 3. It sends the sums that the partner can bring to their ends in
