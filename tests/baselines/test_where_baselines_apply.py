@@ -13,6 +13,8 @@ from forestcoll.baselines.baseline import DoesNotApplyError, Problem
 from forestcoll.baselines.blink import fastest_root
 from forestcoll.baselines.table import BASELINES
 from forestcoll.request import Request
+from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification import verify
 from networks import duplex_networks, examples, one_way_networks
@@ -57,6 +59,13 @@ def test_with_a_dead_nic_seven_rings_are_left_and_two_levels_tie_with_the_optimu
     assert algbw_of("nccl-ring", network) == Fraction(560, 3)
     assert algbw_of("two-level", network) == 320
     assert algbw_of("nccl-tree", network, "allreduce") <= optimum(network, "allreduce").bound.algbw
+
+
+@pytest.mark.parametrize(("ends", "crossing"), [((), "1/400"), (("b0/gpu0",), "1/350"), (("b1/gpu5",), "1/350")])
+def test_the_first_of_two_levels_with_a_barrier_uses_all_nics_equally(ends: tuple[str, ...], crossing: str) -> None:
+    schedule = made("two-level-barrier", problem_of(without_links_to_fabric("dgx-a100:boxes=2", *ends)))
+    assert isinstance(schedule, StepSchedule)
+    assert step_shape(schedule).step_times[0] == Fraction(crossing)
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,37 @@
 """The two-level schedule with a barrier between its levels.
 
-At the first step, each GPU sends its shard over its rail to the GPU with the same place in every other box. At the
-second step, it sends what it then has, one shard of each box, to all other GPUs of its box, over routes inside the box.
-A reduce-scatter has the reversed steps, and an allreduce has both: four steps.
+At the first step, each GPU sends its shard over its rail to the GPU with the same place in every other box. The shard
+of a GPU without a NIC is divided, and its parts pass through the other GPUs of the box to their NICs. At the second
+step, each GPU sends what it then has, usually one shard of each box, to all other GPUs of its box, over routes inside
+the box. A reduce-scatter has the reversed steps, and an allreduce has both: four steps.
 
 Source: `hierarchical_allreduce.py` of msccl-tools ("Blue Connect style") and the hierarchical collectives of many
 libraries. `two-level` is the same without barriers.
 
-Where it loses: the NICs are idle at the second step, and the links inside a box at the first. With boxes of different
-sizes, or if a GPU has no NIC, the first step waits for the GPU with the most data.
+Where it loses: the NICs are idle at the second step, and most links inside a box at the first. With NICs or boxes of
+different sizes, the first step waits for the NIC that is busy for the longest time.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise, permutations
+from typing import TypeAlias
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
-from forestcoll.baselines.crossings import Crossings
+from forestcoll.baselines.forests import Edge
 from forestcoll.baselines.routes import Path, Routes
 from forestcoll.baselines.spreading import Spreading
 from forestcoll.baselines.steps.sends import Send, step_schedule
+from forestcoll.baselines.striping import Plans
 from forestcoll.schedule.steps.value import StepSchedule
+
+_Part: TypeAlias = tuple[Fraction, Fraction]
+"""The begin and the end of a part of a shard."""
+
+_Held: TypeAlias = dict[_Part, list[int]]
+"""The ranks of whose shards a member has a part, by the part."""
+
+_WHOLE = Fraction(0), Fraction(1)
 
 
 def two_level_barrier(problem: Problem) -> StepSchedule:
@@ -26,7 +39,7 @@ def two_level_barrier(problem: Problem) -> StepSchedule:
 
     Raises:
         DoesNotApplyError: compute nodes have no boxes; there is one box, and direct sends are not the best way to
-            spread data in it; or data cannot spread inside a box.
+            spread data in it; a box has no link to others; or data cannot spread inside a box.
     """
     problem.require_boxes()
     boxes = problem.boxes.members
@@ -38,34 +51,54 @@ def two_level_barrier(problem: Problem) -> StepSchedule:
 def _steps(problem: Problem) -> Iterator[list[Send]]:
     """Yield the sends between boxes, none if there is one box, and the sends inside the boxes."""
     rank_of = {member: rank for rank, member in enumerate(problem.members)}
-    boxes = [[rank_of[member] for member in box] for box in problem.boxes.members]
-    crossings, received = Crossings(problem), {rank: [rank] for box in boxes for rank in box}
+    held: dict[int, _Held] = {member: {_WHOLE: [rank_of[member]]} for member in problem.members}
+    insides = [_Inside(problem, box) for box in problem.boxes.members]
     rails = []
-    for box in boxes:
-        for other in (each for each in boxes if each is not box):
-            for place, rank in enumerate(box):
-                peer = other[place % len(other)]
-                rails.append(Send(rank, peer, [rank], _path(problem, crossings, rank, peer)))
-                received[peer].append(rank)
+    for root, path, part in _crossings(problem, insides):
+        rails.append(Send(rank_of[root], rank_of[path[-1]], [rank_of[root]], path, part))
+        held[path[-1]].setdefault(part, []).append(rank_of[root])
     yield rails
-    yield [send for box in boxes for send in _inside(problem, box, received)]
+    yield [
+        Send(rank_of[one], rank_of[other], shards, inside.path(one, other), part)
+        for inside in insides
+        for one, other in permutations(inside.box, 2)
+        for part, shards in held[one].items()
+    ]
 
 
-def _inside(problem: Problem, box: Sequence[int], received: Mapping[int, Sequence[int]]) -> Iterator[Send]:
-    """Yield the sends of the second step in a box."""
-    members = problem.members
-    routes = Routes(problem.topology, problem.boxes.inside(members[box[0]]))
-    for one in box:
-        for other in box:
-            if one != other:
-                try:
-                    path = routes.find_any(members[one], members[other])
-                except KeyError:
-                    raise DoesNotApplyError("the nodes of a box cannot exchange data inside it") from None
-                yield Send(one, other, received[one], path)
+def _crossings(problem: Problem, insides: "Sequence[_Inside]") -> Iterator[tuple[int, Path, _Part]]:
+    """Yield the owner, the route and the part of each send between boxes."""
+    plans = Plans(problem)
+    for inside, other in permutations(insides, 2):
+        for root, crossings in plans.of(inside.box, other.box).items():
+            ends = accumulate((part for part, _ in crossings), initial=Fraction(0))
+            for (_, edge), part in zip(crossings, pairwise(ends), strict=True):
+                yield root, _through(inside, problem.routes, root, edge), part
 
 
-def _path(problem: Problem, crossings: Crossings, source: int, target: int) -> Path | None:
-    """Return the route over the NICs of both ranks; None for the usual route."""
-    edge = crossings.edge(problem.members[source], problem.members[target])
-    return edge if len(edge) > 2 else None
+class _Inside:
+    """The routes inside a box."""
+
+    def __init__(self, problem: Problem, box: Sequence[int]) -> None:
+        self.box = box
+        self._routes = Routes(problem.topology, problem.boxes.inside(box[0]))
+
+    def path(self, source: int, target: int) -> Path:
+        """Return the route from a member to another. Raises `DoesNotApplyError` if there is none inside the box."""
+        try:
+            return self._routes.find_any(source, target)
+        except KeyError:
+            raise DoesNotApplyError("the nodes of a box cannot exchange data inside it") from None
+
+
+def _through(inside: _Inside, routes: Routes, root: int, edge: Edge) -> Path:
+    """Return the route of `root` to the member that sends its data out of the box, and along `edge`, without loops."""
+    crossing = edge if len(edge) > 2 else routes.find_any(edge[0], edge[-1])
+    if root == edge[0]:
+        return crossing
+    path: list[int] = []
+    for node in (*inside.path(root, edge[0]), *crossing[1:]):
+        if node in path:
+            del path[path.index(node) :]
+        path.append(node)
+    return tuple(path)
