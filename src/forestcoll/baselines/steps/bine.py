@@ -50,7 +50,7 @@ def code(distance: int, count: int) -> int:
 
     Example:
         >>> [code(distance, 8) for distance in range(1, 8)]
-        [7, 3, 2, 6, 5, 1, 4]
+        [4, 6, 1, 3, 7, 5, 2]
     """
     bits, sign = bits_of(count), 1 if distance % 2 else -1
     written = (_negabinary(sign * each) for each in (distance, distance - count))
