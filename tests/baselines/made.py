@@ -7,7 +7,7 @@ from forestcoll.baselines.baseline import DoesNotApplyError, Problem
 from forestcoll.baselines.table import baselines_named
 from forestcoll.collective import Collective
 from forestcoll.request import Request
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import verify
 
@@ -17,7 +17,7 @@ def problem_of(topology: TopologyLike, collective: str = "allgather") -> Problem
     return Problem(network, Request.of(collective).demand(network))
 
 
-def made(name: str, problem: Problem) -> TreeSchedule:
+def made(name: str, problem: Problem) -> Schedule:
     """Return the schedule of an algorithm, after `verify` has accepted it."""
     (baseline,) = baselines_named([name])
     assert problem.collective in baseline.collectives
@@ -33,6 +33,7 @@ def algbw_of(name: str, topology: TopologyLike, collective: str = "allgather") -
     problem = problem_of(topology, collective)
     schedule = made(name, problem)
     (baseline,) = baselines_named([name])
+    assert schedule.algbw is not None
     return schedule.algbw if baseline.overhead is None else baseline.overhead.algbw(problem, schedule)
 
 

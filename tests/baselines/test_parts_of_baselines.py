@@ -77,6 +77,7 @@ def test_a_route_is_the_widest_of_the_shortest_through_switches() -> None:
 def test_trees_of_two_levels_are_low() -> None:
     topology = load_topology("dgx-a100:boxes=2")
     schedule = made("two-level", problem_of("dgx-a100:boxes=2"))
+    assert isinstance(schedule, TreeSchedule)
     names = [topology.ids(schedule.routes[route]) for route in schedule.phases[0][0].routes]
     assert names[0][0] == "b0/gpu0"
     assert sum("ib" in name for name in names) == 1
@@ -89,10 +90,11 @@ def test_a_schedule_can_be_written_read_and_lowered(name: str, tmp_path: Path) -
         "nvls": "dgx-h100:boxes=1,nvls=true",
         "nvls-tree": "dgx-h100:boxes=2,nvls=true",
         "blink": "dgx-1",
+        "swing-torus": "torus:dims=2x4",
     }.get(name, "dgx-a100:boxes=2,gpus=4")
     schedule = made(name, problem_of(topology, "allreduce"))
     write_schedule(schedule, tmp_path / "schedule.json")
     found = read_schedule(tmp_path / "schedule.json")
-    assert isinstance(found, TreeSchedule)
+    assert type(found) is type(schedule)
     assert verify(found).algbw == schedule.algbw
     assert len(lower(found).program.ranks) == len(schedule.topology.compute)

@@ -10,19 +10,23 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from random import Random
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
 from forestcoll.collective import Collective
+from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.generation.steps import generate_steps
 from forestcoll.runtime import Communicator, MemoryStore, TcpStore
 from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
+from routed_steps import random_allgather
 
 LIMIT = 30.0
 """The most seconds that any step of a test may take."""
@@ -146,6 +150,16 @@ def steps_of(topology: Topology) -> list[Schedule]:
     return [generate_steps(topology, each) for each in ("allgather", "reduce-scatter", "allreduce")]
 
 
+def routed_steps_of(topology: Topology, ranks: tuple[int, ...] | None = None) -> list[Schedule]:
+    """Return a schedule of steps over switches for each collective that has one."""
+
+    def made(network: Topology) -> StepSchedule:
+        return random_allgather(network, Random(7), relays=False, ranks=ranks)  # noqa: S311
+
+    collectives = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
+    return [from_allgathers(topology, each, made) for each in collectives]
+
+
 def able_switch() -> Topology:
     """Return four ranks on a switch that copies and adds up, and slow links between them."""
     builder = TopologyBuilder("able")
@@ -166,6 +180,8 @@ NETWORKS: dict[str, Callable[[], list[Schedule]]] = {
     "relays": lambda: schedules_of(build_topology("ring:nodes=6"), ranks=(0, 2, 3, 5)),
     "able": lambda: schedules_of(able_switch()),
     "uneven": lambda: schedules_of(build_topology("ring:nodes=3"), shards={0: "1/2", 1: "1/6", 2: "1/3"}),
+    "routes": lambda: routed_steps_of(build_topology("dgx-a100:boxes=2,gpus=2")),
+    "routes of ranks": lambda: routed_steps_of(build_topology("dgx-a100:boxes=2,gpus=3"), (0, 2, 4, 5)),
     "steps": lambda: steps_of(build_topology("circulant:nodes=7,offsets=1+2")),
 }
 

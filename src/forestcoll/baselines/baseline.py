@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from forestcoll.baselines.boxes import Boxes
 from forestcoll.baselines.routes import Routes
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.request import Demand
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId, Topology
 
 
@@ -94,7 +95,7 @@ class Overhead:
         note: what the data is, as a sentence without a period.
     """
 
-    algbw: Callable[[Problem, TreeSchedule], Fraction]
+    algbw: Callable[[Problem, Any], Fraction]
     note: str
 
 
@@ -114,5 +115,5 @@ class Baseline:
     name: str
     family: Family
     collectives: frozenset[Collective]
-    make: Callable[[Problem], TreeSchedule]
+    make: Callable[[Problem], Schedule]
     overhead: Overhead | None = None

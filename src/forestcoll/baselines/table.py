@@ -11,6 +11,12 @@ from forestcoll.baselines.nccl_tree import nccl_tree
 from forestcoll.baselines.nvls import algbw_with_own_data, nvls, nvls_tree
 from forestcoll.baselines.rccl_ring import rccl_ring
 from forestcoll.baselines.single_root import single_root
+from forestcoll.baselines.steps.bine import bine
+from forestcoll.baselines.steps.bruck import bruck
+from forestcoll.baselines.steps.pat import pat
+from forestcoll.baselines.steps.recursive_doubling import recursive_doubling, recursive_doubling_far
+from forestcoll.baselines.steps.swing import swing, swing_torus
+from forestcoll.baselines.steps.two_level_barrier import two_level_barrier
 from forestcoll.baselines.two_level import two_level
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, did_you_mean, shown
@@ -27,7 +33,15 @@ BASELINES: tuple[Baseline, ...] = (
     Baseline("nvls", Family.TREES, _UNROOTED, nvls, _OWN_DATA),
     Baseline("nvls-tree", Family.TREES, _ALLREDUCE, nvls_tree, _OWN_DATA),
     Baseline("two-level", Family.TREES, _UNROOTED, two_level),
+    Baseline("two-level-barrier", Family.STEPS, _UNROOTED, two_level_barrier),
     Baseline("direct", Family.TREES, _UNROOTED, direct),
+    Baseline("recursive-doubling", Family.STEPS, _UNROOTED, recursive_doubling),
+    Baseline("recursive-doubling-far", Family.STEPS, _UNROOTED, recursive_doubling_far),
+    Baseline("bruck", Family.STEPS, _UNROOTED, bruck),
+    Baseline("swing", Family.STEPS, _UNROOTED, swing),
+    Baseline("swing-torus", Family.STEPS, _UNROOTED, swing_torus),
+    Baseline("bine", Family.STEPS, _UNROOTED, bine),
+    Baseline("pat", Family.STEPS, _UNROOTED, pat),
     Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),
     Baseline("multitree-remaining", Family.TREES, _UNROOTED, multitree(Rule.REMAINING)),
     Baseline("multitree-source", Family.TREES, _UNROOTED, multitree(Rule.SOURCE)),
@@ -35,7 +49,7 @@ BASELINES: tuple[Baseline, ...] = (
     Baseline("blink-switch", Family.TREES, _ALLREDUCE, blink_switch),
     Baseline("single-root", Family.TREES, _ALLREDUCE, single_root),
 )
-"""All baselines. A new one is a file in this folder and a line here."""
+"""All baselines. A new one is a file in this folder, or in `steps`, and a line here."""
 
 
 def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:

@@ -17,6 +17,7 @@ from forestcoll.ranks import RanksLike
 from forestcoll.request import Demand, Request
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
+from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point, simulate
 from forestcoll.solver.generate import schedule_of
@@ -127,7 +128,9 @@ def _links(topology: Topology) -> dict[tuple[NodeId, NodeId], Fraction]:
 def _height(schedule: Schedule) -> int:
     """Return the number of sends one after another, or the number of steps."""
     shape = shape_of(schedule)
-    return shape.phases * shape.greatest_height if isinstance(shape, TreeShape) else shape.hops
+    if isinstance(shape, TreeShape):
+        return shape.phases * shape.greatest_height
+    return shape.steps if isinstance(shape, StepShape) else shape.hops
 
 
 class _Rows:

@@ -7,6 +7,8 @@ import numpy as np
 
 from forestcoll.baselines.boxes import Boxes
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.steps.traffic import total_loads
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.traffic import carried_by_routes
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.loads import hops_of
@@ -20,8 +22,10 @@ _FINEST = 10**6
 def link_loads(schedule: Schedule) -> list[Fraction]:
     """Return the part of M that crosses each link, in the order of the links of the topology.
 
-    The parts are exact for schedules that list all their trees.
+    The parts are exact for schedules of steps, and for schedules that list all their trees.
     """
+    if isinstance(schedule, StepSchedule):
+        return total_loads(schedule)
     if not isinstance(schedule, TreeSchedule) or schedule.symmetry is not None:
         return [Fraction(part).limit_denominator(_FINEST) for part in loads_of(schedule).parts.tolist()]
     topology, routes = schedule.topology, schedule.routes

@@ -1,7 +1,8 @@
 """Why a schedule is slower than the optimum, in one sentence.
 
 If more data enters a box than must, or leaves the cut that bounds the collective, and if the links there are among the
-busiest, that is the reason. After it, the sentence says which links are always busy, and how busy the others are.
+busiest, that is the reason. After it, the sentence says which links are always busy, and how busy the others are. For a
+schedule of steps, it also says what the same sends could reach at most without barriers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from forestcoll.comparison.link_loads import link_classes, link_loads
 from forestcoll.proof import Bound, CutProof
 from forestcoll.request import Demand
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Link, Topology
 
 _MOST_CLASSES = 4
@@ -42,7 +44,11 @@ def reason_for(schedule: Schedule, algbw: Fraction, bound: Bound, demand: Demand
     topology, loads = schedule.topology, link_loads(schedule)
     boxes = Boxes(topology, demand.members(topology))
     excess = _into_boxes(topology, boxes, loads, demand) or _over_cut(topology, loads, bound, demand)
-    return "; ".join((*excess, _busy(topology, boxes, loads)))
+    busiest = max(load / link.bandwidth for load, link in zip(loads, topology.links, strict=True))
+    if not isinstance(schedule, StepSchedule) or busiest * algbw == 1:
+        return "; ".join((*excess, _busy(topology, boxes, loads, busiest)))
+    without = f"without barriers at most {_bandwidth(1 / busiest)} {topology.bandwidth_unit}"
+    return "; ".join((*excess, _busy(topology, boxes, loads, 1 / algbw), without))
 
 
 def _into_boxes(topology: Topology, boxes: Boxes, loads: Sequence[Fraction], demand: Demand) -> list[str]:
@@ -110,20 +116,23 @@ def _are_limit(times: Sequence[Fraction], topology: Topology, loads: Sequence[Fr
     return max(times) >= _NEARLY * most
 
 
-def _busy(topology: Topology, boxes: Boxes, loads: Sequence[Fraction]) -> str:
-    """Say how busy the busiest link of each class is."""
+def _bandwidth(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else f"{float(value):.6g}"
+
+
+def _busy(topology: Topology, boxes: Boxes, loads: Sequence[Fraction], whole: Fraction) -> str:
+    """Say how busy the busiest link of each class is, as a part of the time `whole`."""
     times = [load / link.bandwidth for load, link in zip(loads, topology.links, strict=True)]
     classes = link_classes(topology, boxes).items()
     busiest = sorted(((max(times[link] for link in links), name) for name, links in classes), key=lambda each: -each[0])
-    most = busiest[0][0]
-    named = list(_words(busiest, most))
+    named = list(_words(busiest, whole))
     rest = len(named) - _MOST_CLASSES
     return ", ".join(named[:_MOST_CLASSES]) + (f", {rest} other classes less" if rest > 0 else "")
 
 
-def _words(busiest: Sequence[tuple[Fraction, str]], most: Fraction) -> Iterator[str]:
+def _words(busiest: Sequence[tuple[Fraction, str]], whole: Fraction) -> Iterator[str]:
     for place, (time, name) in enumerate(busiest):
-        yield f"{name} {int(100 * time / most)}%{' busy' if place == 0 else ''}"
+        yield f"{name} {int(100 * time / whole)}%{' busy' if place == 0 else ''}"
 
 
 def _amount(part: Fraction) -> str:

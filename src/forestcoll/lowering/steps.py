@@ -26,6 +26,7 @@ from forestcoll.lowering.plans import MOST_CHANNELS, Plan, block_bounds, copies
 from forestcoll.lowering.two_sided import two_sided
 from forestcoll.program import Program
 from forestcoll.program.limits import Limits
+from forestcoll.schedule.steps.routes import require_no_relays
 from forestcoll.schedule.steps.value import StepSchedule
 
 if TYPE_CHECKING:
@@ -35,12 +36,16 @@ if TYPE_CHECKING:
 def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -> Program:
     """Return a program that does what `schedule` says, within `limits`; its shares are exact.
 
+    A transfer is a send from its source to its target, whatever switches its route passes through.
+
     Raises:
-        InputError: the options request a one-sided program, pieces or instances, which step schedules do not support.
+        InputError: the options request a one-sided program, pieces or instances, which step schedules do not support;
+            or a transfer passes through a compute node.
         NoSolutionError: nothing fits, or the parts of shards cannot be whole numbers of chunks.
     """
     if options.style is Style.ONE_SIDED or options.scale != 1:
         raise InputError("step schedules are lowered two-sided, in one piece and one instance; leave these options")
+    require_no_relays(schedule)
     grid = _grid(schedule, options, limits)
     layout = Layout(task_of(schedule.collective), grid.chunks, grid.parts, None, options)
     own = [Flow(PhaseOp.BROADCAST, 0, rank, layout.begins[rank], part, {}) for rank, part in enumerate(grid.parts)]
@@ -62,8 +67,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
 
 def _grid(schedule: StepSchedule, options: Options, limits: Limits) -> Grid:
     """Return the coarsest grid on which all parts of shards are whole, or the grid that is requested."""
-    compute = schedule.topology.compute
-    sizes = [schedule.shard_sizes[node] for node in compute]
+    sizes = [schedule.shard_sizes[node] for node in schedule.members]
     points = {point for phase in schedule.phases for point in phase.transfers.points}
     parts = {size * point for size in sizes for point in points} | set(sizes)
     needed = lcm(*(part.denominator for part in parts))
@@ -92,7 +96,7 @@ def _plans(schedule: StepSchedule, grid: Grid, layout: Layout, limits: Limits) -
 
 def _hops(schedule: StepSchedule, grid: Grid, layout: Layout, levels: int, most: int | None) -> Iterator[Chain]:
     """Yield each transfer, or each part of it, as a chain of one hop, in the order of the steps."""
-    ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
+    ranks = {node: rank for rank, node in enumerate(schedule.members)}
     for number, phase in enumerate(schedule.phases):
         cuts = _cuts(schedule, number, ranks, grid) if phase.op is PhaseOp.REDUCE else {}
         for step, transfers in enumerate(phase.transfers):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import bandwidth, path_text, printable, stage_document, stage_times, written_to
 from forestcoll.schedule.steps.value import StepSchedule
@@ -15,7 +16,7 @@ def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, objec
     return {
         "topology": schedule.topology.name,
         "collective": schedule.collective.value,
-        "compute_nodes": len(schedule.topology.compute),
+        "compute_nodes": len(schedule.members),
         "steps": schedule.steps,
         "bandwidth_factor": str(report.bandwidth_factor),
         "least_bandwidth_factor": str(report.least_factor),
@@ -24,7 +25,7 @@ def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, objec
         "algbw_float": None if algbw is None else float(algbw),
         "unit": schedule.topology.bandwidth_unit,
         "transfers": len(schedule),
-    }
+    } | ({} if schedule.ranks is None else {"ranks": schedule.topology.ids(schedule.ranks)})
 
 
 def generated_document(
@@ -58,14 +59,14 @@ def generated_page(
         ("time", stage_times(seconds)),
         ("written", written_to(output)),
     ]
-    what = f"{schedule.collective.value} by {method} over {len(topology.compute)} compute nodes"
+    what = f"{schedule.collective.value} by {method} over {counted(topology, schedule.ranks)}"
     return Page(f"{printable(topology.name)}: {what}", (labelled(rows),))
 
 
 def verified_page(schedule: StepSchedule, report: StepReport, file: Path) -> Page:
     """Return the page of a valid step schedule that was read from `file`."""
     topology = schedule.topology
-    place = f"{printable(topology.name)}, {len(topology.compute)} compute nodes"
+    place = f"{printable(topology.name)}, {counted(topology, schedule.ranks)}"
     title = f"{file}: valid: {schedule.collective.value} in steps on {place}"
     return Page(title, (labelled(step_rows(schedule, report)),), valid=True)
 
@@ -75,11 +76,15 @@ def step_rows(schedule: StepSchedule, report: StepReport) -> list[tuple[str, str
     factor, least = report.bandwidth_factor, report.least_factor
     if factor is None or least is None:
         return [("steps", str(schedule.steps))]
+    hops = "" if len(schedule.routes) else ", in hops"
     optimal = "the minimum" if report.optimal else f"the lower bound is {least} ({float(least):.4g})"
     rows = [
-        ("steps", f"{schedule.steps} (T_L, in hops)"),
+        ("steps", f"{schedule.steps} (T_L{hops})"),
         ("bandwidth", f"{factor} ({float(factor):.4g}) M/B (T_B); {optimal}"),
     ]
     if report.algbw is not None:
         rows.append(("algbw", f"{bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
-    return [*rows, ("transfers", str(len(schedule)))]
+    rows.append(("transfers", str(len(schedule))))
+    if len(schedule.routes):
+        rows.append(("routes", f"{len(schedule.routes)} (of up to {max(map(len, schedule.routes)) - 1} links)"))
+    return rows

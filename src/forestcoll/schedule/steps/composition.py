@@ -12,6 +12,7 @@ import numpy as np
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
+from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule
 from forestcoll.topology import Topology
 
@@ -19,7 +20,14 @@ from forestcoll.topology import Topology
 def reversed_steps(schedule: StepSchedule) -> StepSchedule:
     """Return the reverse of `schedule` (Aᵀ of Definition 5): the dual collective on the transposed network."""
     phases = tuple(StepPhase(phase.op.dual, phase.transfers.backwards()) for phase in reversed(schedule.phases))
-    return StepSchedule(schedule.topology.transposed(), schedule.collective.dual, phases, shards=schedule.shards)
+    return StepSchedule(
+        schedule.topology.transposed(),
+        schedule.collective.dual,
+        phases,
+        shards=schedule.shards,
+        ranks=schedule.ranks,
+        routes=schedule.routes.backwards(),
+    )
 
 
 def mapped_to(schedule: StepSchedule, topology: Topology, image: Sequence[int]) -> StepSchedule:
@@ -31,11 +39,14 @@ def mapped_to(schedule: StepSchedule, topology: Topology, image: Sequence[int]) 
     _check_isomorphism(schedule.topology, topology, image)
     numbers = np.array(image, dtype=np.int32)
     phases = tuple(replace(phase, transfers=phase.transfers.renamed(numbers)) for phase in schedule.phases)
+    members = [image[node] for node in schedule.members]
     shards = schedule.shards
     if shards is not None:
-        shard_of = dict(zip((image[node] for node in schedule.topology.compute), shards, strict=True))
-        shards = tuple(shard_of[node] for node in topology.compute)
-    return StepSchedule(topology, schedule.collective, phases, shards=shards)
+        shard_of = dict(zip(members, shards, strict=True))
+        shards = tuple(shard_of[node] for node in sorted(members))
+    ranks = None if schedule.ranks is None else tuple(sorted(members))
+    routes = Rows(schedule.routes.starts, numbers[schedule.routes.entries])
+    return StepSchedule(topology, schedule.collective, phases, shards=shards, ranks=ranks, routes=routes)
 
 
 def _check_isomorphism(source: Topology, target: Topology, image: Sequence[int]) -> None:
@@ -65,5 +76,11 @@ def combined(reduce_scatter: StepSchedule, allgather: StepSchedule) -> StepSched
         raise InputError(f"{allgather.topology.name}: the two schedules are for different networks; use the same one")
     if reduce_scatter.shard_sizes != allgather.shard_sizes:
         raise InputError(f"{allgather.topology.name}: the two schedules have different shards; make them the same")
-    phases = (*reduce_scatter.phases, *allgather.phases)
-    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, shards=allgather.shards)
+    if reduce_scatter.ranks != allgather.ranks:
+        raise InputError(f"{allgather.topology.name}: the two schedules have different ranks; make them the same")
+    first, second = reduce_scatter.routes, allgather.routes
+    later = (replace(each, transfers=each.transfers.with_routes_after(len(first))) for each in allgather.phases)
+    phases = (*reduce_scatter.phases, *later)
+    routes = first.followed_by(second)
+    shards, ranks = allgather.shards, allgather.ranks
+    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, shards=shards, ranks=ranks, routes=routes)

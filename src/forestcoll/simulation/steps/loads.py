@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from forestcoll.schedule.steps.shape import link_numbers
+from forestcoll.schedule.steps.routes import carried_by_links
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.simulation.loads import FloatArray
 
@@ -15,6 +15,6 @@ def parts_of(schedule: StepSchedule) -> FloatArray:
         sent = phase.transfers
         points = np.array([float(point) for point in sent.points])
         weights = (points[sent.highs] - points[sent.lows]) * sizes[sent.shards]
-        links = link_numbers(schedule.topology, sent.sources, sent.targets)
-        parts += np.bincount(links, weights, len(parts))
+        crossing = carried_by_links(schedule, sent, weights)
+        parts += np.bincount(crossing.links, crossing.amounts, len(parts))
     return parts

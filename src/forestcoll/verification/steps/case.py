@@ -36,6 +36,42 @@ class StepCase:
         time = sum(self.step_times, Fraction(0))
         return 1 / time if time else None
 
+    @cached_property
+    def hops(self) -> tuple[IntArray, IntArray]:
+        """For each hop of each route, its place in the entries of the routes, and its link, or -1 for no link."""
+        routes = self.schedule.routes
+        is_last = np.zeros(len(routes.entries), dtype=np.bool_)
+        is_last[routes.starts[1:] - 1] = True
+        places = np.flatnonzero(~is_last)
+        return places, self.network.find_links(routes.entries[places], routes.entries[places + 1])
+
+    def _crossed(self, transfers: Transfers, sizes: ExactArray) -> tuple[IntArray, IntArray, ExactArray]:
+        """Return steps, links and amounts: what crosses the links at the steps, in any order, some links twice."""
+        steps = transfers.step_of.astype(np.int64)
+        if transfers.routes is None:
+            return steps, self.network.find_links(transfers.sources, transfers.targets), sizes
+        own, routed = np.flatnonzero(transfers.routes < 0), np.flatnonzero(transfers.routes >= 0)
+        routed = routed[np.lexsort((transfers.routes[routed], steps[routed]))]
+        used, at = transfers.routes[routed], steps[routed]
+        firsts = np.flatnonzero(np.diff(used, prepend=-1) | np.diff(at, prepend=-1))
+        amounts = np.add.reduceat(sizes[routed], firsts) if len(firsts) else sizes[routed]
+        links, lengths = self._links_of(used[firsts])
+        return (
+            np.concatenate([steps[own], np.repeat(at[firsts], lengths)]),
+            np.concatenate([self.network.find_links(transfers.sources[own], transfers.targets[own]), links]),
+            np.concatenate([sizes[own], np.repeat(amounts, lengths)]),
+        )
+
+    def _links_of(self, numbers: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the links of the routes with these numbers, one route after the other, and how many each has."""
+        of_hop = np.full(len(self.schedule.routes.entries), -1, dtype=np.int64)
+        places, links = self.hops
+        of_hop[places] = links
+        starts = self.schedule.routes.starts.astype(np.int64)
+        lengths = starts[numbers + 1] - starts[numbers] - 1
+        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return of_hop[np.repeat(starts[numbers], lengths) + offsets], lengths
+
     def _times(self, transfers: Transfers) -> list[Fraction]:
         loads, links, steps, whole = self._loads(transfers)
         distinct, class_of = self.network.bandwidths
@@ -58,10 +94,10 @@ class StepCase:
             np.array([int(value * whole) for value in values], dtype=np.int64 if fits else object)
             for values, whole in ((transfers.points, parts), (shards, unit))
         )
-        links = self.network.find_links(transfers.sources, transfers.targets)
-        codes = transfers.step_of.astype(np.int64) * len(self.network.sources) + links
+        sizes = (points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards]
+        steps, links, sizes = self._crossed(transfers, sizes)
+        codes = steps * len(self.network.sources) + links
         order = np.argsort(codes)
         codes, begins = np.unique(codes[order], return_index=True)
-        sizes = ((points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards])[order]
-        loads = np.add.reduceat(sizes, begins) if len(begins) else sizes
+        loads = np.add.reduceat(sizes[order], begins) if len(begins) else sizes
         return loads, codes % len(self.network.sources), codes // len(self.network.sources), parts * unit
