@@ -144,8 +144,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
     prints. Exit status 1 if any element was wrong.
     """
     from forestcoll.bench import BenchRequest, Listener, bench
-    from forestcoll.bench.launch import join
     from forestcoll.bench.request import elements_named, ops_named, sizes_between
+    from forestcoll.launch import join
     from forestcoll.presentation.bench import bench_document, end_lines, row_line, title_lines
     from forestcoll.presentation.printing import print_json
     from forestcoll.verification.reading import read_verified

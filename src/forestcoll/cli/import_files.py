@@ -14,6 +14,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 FORMAT_NAMES = (
     "forestcoll",
+    "measurements",
     "nccl-xml",
     "nvidia-smi-topo",
     "nvidia-smi-nvlink",
@@ -74,6 +75,13 @@ def _speed_options(command: Command) -> Command:
     default="ports",
     show_default=True,
     help="Read a matrix of bandwidths as the ports of one switch, or as a link for each pair.",
+)
+@click.option(
+    "--rounding",
+    type=click.Choice(["speeds", "none"]),
+    default="speeds",
+    show_default=True,
+    help="Round the bandwidths that forestcoll probe measured to the nearest published speeds, or not at all.",
 )
 @output_option
 @json_option

@@ -55,6 +55,7 @@ class Format:
 
 FORMATS = (
     Format("forestcoll", "forestcoll.topology/1, this project's own format", "graphs.own"),
+    Format("measurements", "the measurements of forestcoll probe", "measurements.probe_file"),
     Format("nccl-xml", "topology XML of NCCL and RCCL (NCCL_TOPO_DUMP_FILE)", "hosts.nccl_xml", several=True),
     Format("nvidia-smi-topo", "the matrix of nvidia-smi topo -m", "hosts.nvidia_smi", several=True),
     Format("nvidia-smi-nvlink", "the list of nvidia-smi nvlink -s", "hosts.nvlink_status", several=True),
