@@ -242,4 +242,10 @@ def torch_store(launch: Launch, name: str, limit: Any) -> Any:
     if launch.rank == 0:
         served = dist.TCPStore(launch.interface, 0, launch.size, is_master=True, timeout=limit, wait_for_workers=False)
     host, port = launch.share("" if served is None else f"{launch.interface} {served.port}").split()
-    return served or dist.TCPStore(host, int(port), launch.size, is_master=False, timeout=limit)
+    store = served or dist.TCPStore(host, int(port), launch.size, is_master=False, timeout=limit)
+    # A process group is made with the interpreter's lock held, and the threads of rank 0's own store need the lock. So
+    # no rank may still wait for that store.
+    store.set(f"{name}/{launch.rank}", "")
+    if launch.rank == 0:
+        store.wait([f"{name}/{rank}" for rank in range(launch.size)], limit)
+    return store

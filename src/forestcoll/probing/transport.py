@@ -102,8 +102,8 @@ class TorchTransport:
         self._launch, self._torch, self._dist = launch, torch, dist
         self._device: Any = self._own_device() if backend == "nccl" else torch.device("cpu")
         limit = timedelta(seconds=launch.timeout)
-        store: Any = torch_store(launch, "probe", limit)
         try:
+            store: Any = torch_store(launch, "probe", limit)
             dist.init_process_group(backend, store=store, rank=launch.rank, world_size=launch.size, timeout=limit)
         except (RuntimeError, ValueError) as error:
             raise self._failure(error) from None
