@@ -6,6 +6,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,11 +73,19 @@ class Launch:
             try:
                 call()
             except BaseException:
-                self.share("failed")
+                self._fail()
                 raise
             self.share("")
         elif self.share(""):
+            with suppress(CommunicationError):
+                self.gather(None)
             raise SystemExit(1)
+
+    def _fail(self) -> None:
+        """Let the other ranks know of a failure, and wait until they do: the store ends with this process."""
+        with suppress(CommunicationError):
+            self.share("failed")
+            self.gather(None)
 
     def meet(self) -> None:
         """Wait until all ranks are here."""

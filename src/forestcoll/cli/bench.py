@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import ranks_option
+from forestcoll.cli.options import named_network, ranks_option
 from forestcoll.cli.types import CollectiveName, DataSize, ElementTypes, FileName, Reductions, TopologySpec
 from forestcoll.collective import SCHEDULED, Collective
 
@@ -191,9 +191,8 @@ def _optimal(topology: str, collective: str, root: int, ranks: str | None) -> "S
     """Return the schedule that reaches the optimum."""
     from forestcoll.errors import InputError
     from forestcoll.solver.generate import generate
-    from forestcoll.topology.registry import load_topology
 
-    network = load_topology(topology, connected=ranks is None)
+    network = named_network(topology, connected=ranks is None)
     if not Collective(collective).has_root:
         return generate(network, collective, ranks=ranks)
     if root >= len(network.compute):

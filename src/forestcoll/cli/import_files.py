@@ -14,12 +14,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 FORMAT_NAMES = (
     "forestcoll",
-    "measurements",
     "nccl-xml",
     "nvidia-smi-topo",
     "nvidia-smi-nvlink",
     "amd-smi",
     "hwloc-xml",
+    "measurements",
     "p2p-bandwidth",
     "ibnetdiscover",
     "sndlib",
@@ -89,9 +89,10 @@ def command(files: tuple[Path, ...], form: str | None, output: Path | None, *, a
     """Read a file of another tool as a network.
 
     FILE is, for example, NCCL's topology XML (NCCL_TOPO_DUMP_FILE), the output of nvidia-smi topo -m, amd-smi topology
-    or ibnetdiscover, a GraphML file, or a matrix of bandwidths; docs/imports.md has all formats. Several files of
-    hosts make one network, joined by their NICs. What was ignored and assumed is printed. A speed that the files do
-    not state is asked for: in GB/s per link and direction, or with a unit, as in 400Gb/s.
+    or ibnetdiscover, the measurements of forestcoll probe, a GraphML file, or a matrix of bandwidths; docs/imports.md
+    has all formats. Several files of hosts make one network, joined by their NICs. What was ignored and assumed is
+    printed. A speed that the files do not state must be given by an option: in GB/s per link and direction, or with a
+    unit, as in 400Gb/s.
 
     Commands that take TOPOLOGY read such files too; this command is for options and for seeing what was understood.
     """

@@ -88,6 +88,8 @@ def probe(launch: Launch, request: ProbeRequest | None = None, *, progress: Prog
     Example:
         `probe(join(timeout=60, command="probe"))`
     """
+    if launch.size < 2:
+        raise InputError("probe: there is one process; start two or more")
     request = _agreed(launch, request or ProbeRequest())
     launch.only_first(lambda: backend_name(launch, request.backend))
     backend = launch.share(backend_name(launch, request.backend) if launch.rank == 0 else "")

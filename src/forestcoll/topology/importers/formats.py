@@ -55,12 +55,12 @@ class Format:
 
 FORMATS = (
     Format("forestcoll", "forestcoll.topology/1, this project's own format", "graphs.own"),
-    Format("measurements", "the measurements of forestcoll probe", "measurements.probe_file"),
     Format("nccl-xml", "topology XML of NCCL and RCCL (NCCL_TOPO_DUMP_FILE)", "hosts.nccl_xml", several=True),
     Format("nvidia-smi-topo", "the matrix of nvidia-smi topo -m", "hosts.nvidia_smi", several=True),
     Format("nvidia-smi-nvlink", "the list of nvidia-smi nvlink -s", "hosts.nvlink_status", several=True),
     Format("amd-smi", "the tables of amd-smi topology and rocm-smi --showtopo", "hosts.amd_smi", several=True),
     Format("hwloc-xml", "XML of hwloc (lstopo topology.xml)", "hosts.hwloc_xml", several=True),
+    Format("measurements", "the measurements of forestcoll probe", "measurements.probe_file"),
     Format("p2p-bandwidth", "the output of p2pBandwidthLatencyTest or nvbandwidth", "matrices.peer_test"),
     Format("ibnetdiscover", "the output of ibnetdiscover", "fabrics.ibnetdiscover"),
     Format("sndlib", "SNDlib's networks, text or XML", "graphs.sndlib"),

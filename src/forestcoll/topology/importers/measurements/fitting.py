@@ -49,10 +49,10 @@ class Fit:
     bandwidths: dict[Resource, float]
     errors: tuple[float, ...]
 
-    @property
-    def score(self) -> float:
-        """The mean distance of predictions, 0 for a perfect fit; an error of 10 % has the distance 0.1."""
-        return statistics.fmean(abs(math.log1p(error)) for error in self.errors) if self.errors else 0.0
+
+def score_of(errors: Sequence[float]) -> float:
+    """Return the mean distance of predictions, 0 for a perfect fit; an error of 10 % has the distance 0.1."""
+    return statistics.fmean(abs(math.log1p(error)) for error in errors) if errors else 0.0
 
 
 def fit_of(measurements: Sequence[Measurement], template: Template) -> Fit:

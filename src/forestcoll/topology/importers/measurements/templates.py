@@ -9,16 +9,20 @@ below them.
 A template with more kinds of resources is chosen only if its score is better by `_MARGIN` for each.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from forestcoll.topology.importers.measurements.document import Flow, Measurement, Measurements
-from forestcoll.topology.importers.measurements.fitting import Fit, Resource, fit_of
+from forestcoll.topology.importers.measurements.document import Flow, Measurements
+from forestcoll.topology.importers.measurements.fitting import Fit, Resource, fit_of, score_of
 
 _MARGIN = 0.03
 
 _SHARED = 0.75
 """Two ranks share a NIC if together they reach less than this part of the sum of what each reaches alone."""
+
+
+_OF_TWO_HOSTS = ("host-pair", "two-ranks", "all-ranks")
+_BOTH = "inside-and-outside"
 
 
 @dataclass(frozen=True)
@@ -66,9 +70,14 @@ class Shape:
             found.append((f"nic-{way}", self.nics[rank]))
         return [*found, (f"host-{way}", host)] if self.has_host_link else found
 
-    def fit(self, chosen: Callable[[Measurement], bool] = lambda _: True) -> Fit:
-        """Return the fit to some of the measurements."""
-        return fit_of([each for each in self.measurements.measurements if chosen(each)], self.resources)
+    def fit(self) -> Fit:
+        """Return the fit to all measurements."""
+        return fit_of(self.measurements.measurements, self.resources)
+
+    def score(self, kinds: Collection[str]) -> float:
+        """Return how well measurements of some kinds fit, where the bandwidths fit all measurements; 0 is perfect."""
+        rated = zip(self.measurements.measurements, self.fit().errors, strict=True)
+        return score_of([error for measurement, error in rated if measurement.kind in kinds])
 
 
 def best_shape(measurements: Measurements) -> Shape:
@@ -79,26 +88,25 @@ def best_shape(measurements: Measurements) -> Shape:
     if len(measurements.hosts) == 1:
         return shape
     groups = shared_nics(measurements)
-    shapes = [replace(shape, nics=nics, has_host_link=host) for nics in ({}, groups) for host in (False, True)]
-    if not direct:
-        shapes.append(replace(shape, has_host_link=True, is_behind=True))
-    shape = _best(shapes, lambda each: each.kind != "all-hosts" and not _is_inside(measurements, each))
-    return _best([shape, *(replace(shape, leaves=leaves) for leaves in _leaves(len(measurements.hosts)))], _is_outer)
+    nics = [replace(shape, nics=nics, has_host_link=host) for nics in ({}, groups) for host in (False, True)]
+    shape = _behind(_best(nics, _OF_TWO_HOSTS))
+    leaves = [replace(shape, leaves=leaves) for leaves in _leaves(len(measurements.hosts))]
+    return _best([shape, *leaves], {*_OF_TWO_HOSTS, "all-hosts"})
 
 
-def _best(shapes: Sequence[Shape], chosen: Callable[[Measurement], bool]) -> Shape:
+def _best(shapes: Sequence[Shape], kinds: Collection[str]) -> Shape:
     """Return the first of the shapes with the best score."""
-    scores = [shape.fit(chosen).score + _MARGIN * shape.kinds for shape in shapes]
+    scores = [shape.score(kinds) + _MARGIN * shape.kinds for shape in shapes]
     return shapes[scores.index(min(scores))]
 
 
-def _is_outer(measurement: Measurement) -> bool:
-    return measurement.kind in {"all-hosts", "all-ranks", "host-pair", "two-ranks"}
-
-
-def _is_inside(measurements: Measurements, measurement: Measurement) -> bool:
-    host_of = measurements.host_of
-    return all(host_of[flow.source] == host_of[flow.target] for flow in measurement.flows)
+def _behind(shape: Shape) -> Shape:
+    """Return the shape with NICs behind the switches of boxes, if that fits clearly better."""
+    behind = replace(shape, nics={}, has_host_link=True, is_behind=True)
+    if shape.direct or not any(each.kind == _BOTH for each in shape.measurements.measurements):
+        return shape
+    is_better = behind.score({_BOTH}) + _MARGIN < shape.score({_BOTH})
+    return behind if is_better and behind.score(_OF_TWO_HOSTS) < shape.score(_OF_TWO_HOSTS) + _MARGIN else shape
 
 
 def _is_direct(shape: Shape, place: int) -> bool:
@@ -110,9 +118,8 @@ def _is_direct(shape: Shape, place: int) -> bool:
     own = [
         each for each in measurements.measurements if all({flow.source, flow.target} <= ranks for flow in each.flows)
     ]
-    scores = [
-        fit_of(own, replace(shape, direct=direct).resources).score for direct in (frozenset(), frozenset({place}))
-    ]
+    directs: tuple[frozenset[int], ...] = (frozenset(), frozenset({place}))
+    scores = [score_of(fit_of(own, replace(shape, direct=each).resources).errors) for each in directs]
     return scores[1] < scores[0]
 
 
