@@ -85,12 +85,20 @@ def box_of_machine(spec: str) -> Box:
 
 def _machine(name: str) -> BuilderSpec:
     machines = {each.name: each for each in builders() if each.group != "family"}
+    in_boxes = [each.name for each in machines.values() if _comes_in_boxes(each)]
     if name not in machines:
-        hint = did_you_mean(name, machines)
-        raise InputError(f"box is {shown(name)}; {hint}name a machine ({', '.join(machines)}) or a file of one host")
-    if not any(parameter.name == "boxes" for parameter in machines[name].parameters):
+        hint = did_you_mean(name, in_boxes)
+        raise InputError(
+            f"box is {shown(name)}, and there is no such file; {hint}name a machine ({', '.join(in_boxes)}) or a file "
+            "of one host"
+        )
+    if name not in in_boxes:
         raise InputError(f"box is {shown(name)}, which does not come in boxes; name another machine or a file")
     return machines[name]
+
+
+def _comes_in_boxes(machine: BuilderSpec) -> bool:
+    return machine.name != _SELF and any(parameter.name == "boxes" for parameter in machine.parameters)
 
 
 def box_of(text: str) -> Box:
