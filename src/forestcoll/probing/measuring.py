@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from forestcoll.environment import host_here
@@ -151,14 +152,16 @@ class _Session:
 
     def _size(self, sizes: _Sizes, sends: Sends, pair: tuple[int, int]) -> int:
         """Return the bytes of a send. Sends that share an end are smaller: together they take twice as long as one."""
-        if self._are_together(*pair):
+        if self.host_of[pair[0]] == self.host_of[pair[1]]:
             size = sizes.beside if sends.kind == INSIDE_AND_OUTSIDE else sizes.inside
         else:
             size = sizes.between
         return size if sends.fan <= 2 else max(1, 2 * size // sends.fan)
 
-    def _are_together(self, one: int, other: int) -> bool:
-        return any(one in host.ranks and other in host.ranks for host in self.hosts)
+    @cached_property
+    def host_of(self) -> dict[int, int]:
+        """The place of the host of each rank."""
+        return {rank: place for place, host in enumerate(self.hosts) for rank in host.ranks}
 
     def _runs(self, sends: Sequence[tuple[tuple[int, int], int]], repeat: int | None = None) -> list[float]:
         """Make the sends several times; return the seconds until this rank had received everything, if it receives."""

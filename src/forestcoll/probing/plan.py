@@ -21,8 +21,10 @@ without a common host measure at the same time: a rank alone uses a small part o
 So the number of steps does not depend on the number of hosts, except that `all-hosts` has up to `MOST_SHIFTS` steps.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, permutations
 
 MOST_ALONE = 16
@@ -49,15 +51,11 @@ class Sends:
     kind: str
     pairs: tuple[tuple[int, int], ...]
 
-    @property
+    @cached_property
     def fan(self) -> int:
         """The greatest number of sends from one rank or to one rank."""
-        ends = [end for place in (0, 1) for end in self._counts(place)]
-        return max(ends)
-
-    def _counts(self, place: int) -> list[int]:
-        ranks = [pair[place] for pair in self.pairs]
-        return [ranks.count(rank) for rank in set(ranks)]
+        ends = (Counter(source for source, _ in self.pairs), Counter(target for _, target in self.pairs))
+        return max(max(each.values()) for each in ends)
 
 
 Step = tuple[Sends, ...]

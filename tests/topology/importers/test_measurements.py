@@ -191,8 +191,11 @@ def test_a_nic_behind_the_switch_of_the_box() -> None:
     assert ("node0/rank0", "node0/nic") not in links(found)
 
 
-@pytest.mark.parametrize(("leaf", "uplink", "count"), [(2, 50, 2), (4, 100, 4), (4, 50, 2)])
-def test_uplinks_of_leaf_switches(leaf: int, uplink: int, count: int) -> None:
+@pytest.mark.parametrize(
+    ("hosts", "leaf", "uplink", "count"),
+    [(8, 2, 50, 2), (8, 4, 100, 4), (8, 4, 50, 2), (32, 8, 200, 8), (24, 6, 75, 3)],
+)
+def test_uplinks_of_leaf_switches(hosts: int, leaf: int, uplink: int, count: int) -> None:
     def outside(one: int, other: int) -> dict[object, float]:
         below = own_nics(one, other)
         leaves = [rank // 2 // leaf for rank in (one, other)]
@@ -200,10 +203,10 @@ def test_uplinks_of_leaf_switches(leaf: int, uplink: int, count: int) -> None:
             return below
         return below | {("leaf-up", leaves[0]): uplink, ("leaf-down", leaves[1]): uplink}
 
-    found = imported(computed(cluster(8, 2), switched(2, 300, outside), noise=0.05))
+    found = imported(computed(cluster(hosts, 2), switched(2, 300, outside), noise=0.05))
     assert any(f"({count} x 25 GB/s)" in text for text in found.assumed)
     assert links(found)["leaf0", "core"] == links(found)["core", "leaf1"] == uplink
-    assert optimum(found.topology).algbw == optimum(network(8, 2, 300, 25, uplinks=(leaf, uplink))).algbw
+    assert optimum(found.topology).algbw == optimum(network(hosts, 2, 300, 25, uplinks=(leaf, uplink))).algbw
 
 
 def test_hosts_of_one_rank_have_no_switches_of_their_own() -> None:

@@ -51,6 +51,11 @@ class Flow:
     size: int
     seconds: Fraction
 
+    @cached_property
+    def duration(self) -> float:
+        """The seconds as a float, for fits."""
+        return float(self.seconds)
+
 
 @dataclass(frozen=True)
 class Measurement:

@@ -69,7 +69,7 @@ def fit_of(measurements: Sequence[Measurement], template: Template) -> Fit:
                 limited.setdefault(load.resource, []).append(load.rate)
     bandwidths = greatest | {resource: statistics.median(rates) for resource, rates in limited.items()}
     errors = [
-        _seconds(each, bandwidths) / (float(measured.seconds) * 1e9) - 1
+        _seconds(each, bandwidths) / (max(flow.duration for flow in measured.flows) * 1e9) - 1
         for each, measured in zip(loads, measurements, strict=True)
     ]
     return Fit(bandwidths, tuple(errors))
@@ -81,7 +81,7 @@ def _loads(measurement: Measurement, template: Template) -> list[Load]:
     for flow in measurement.flows:
         for resource in template(flow):
             sizes[resource] = sizes.get(resource, 0) + flow.size
-            seconds[resource] = max(float(flow.seconds), seconds.get(resource, 0.0))
+            seconds[resource] = max(flow.duration, seconds.get(resource, 0.0))
     return [Load(each, size / seconds[each] / 1e9, size) for each, size in sizes.items()]
 
 

@@ -12,7 +12,7 @@ A template with more kinds of resources is chosen only if its score is better by
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from forestcoll.topology.importers.measurements.document import Flow, Measurements
+from forestcoll.topology.importers.measurements.document import Flow, Measurement, Measurements
 from forestcoll.topology.importers.measurements.fitting import Fit, Resource, fit_of, score_of
 
 _MARGIN = 0.03
@@ -21,6 +21,7 @@ _SHARED = 0.75
 """Two ranks share a NIC if together they reach less than this part of the sum of what each reaches alone."""
 
 
+_OF_ONE_HOST = ("pair", "one-to-all", "all-to-one")
 _OF_TWO_HOSTS = ("host-pair", "two-ranks", "all-ranks")
 _BOTH = "inside-and-outside"
 
@@ -74,16 +75,28 @@ class Shape:
         """Return the fit to all measurements."""
         return fit_of(self.measurements.measurements, self.resources)
 
-    def score(self, kinds: Collection[str]) -> float:
-        """Return how well measurements of some kinds fit, where the bandwidths fit all measurements; 0 is perfect."""
-        rated = zip(self.measurements.measurements, self.fit().errors, strict=True)
-        return score_of([error for measurement, error in rated if measurement.kind in kinds])
+    def score(self, kinds: Collection[str], others: Collection[str] = ()) -> float:
+        """Return how well measurements of some kinds fit; 0 is perfect.
+
+        Each kind counts the same: there are few measurements of all hosts, and many of two ranks.
+
+        Args:
+            kinds: the kinds that count.
+            others: further kinds, which the bandwidths fit, too.
+        """
+        chosen = [each for each in self.measurements.measurements if each.kind in {*kinds, *others}]
+        errors: dict[str, list[float]] = {}
+        for measurement, error in zip(chosen, fit_of(chosen, self.resources).errors, strict=True):
+            if measurement.kind in kinds:
+                errors.setdefault(measurement.kind, []).append(error)
+        return sum(map(score_of, errors.values())) / max(1, len(errors))
 
 
 def best_shape(measurements: Measurements) -> Shape:
     """Return the template that fits best."""
     shape = Shape(measurements)
-    direct = [place for place in range(len(measurements.hosts)) if _is_direct(shape, place)]
+    own = _of_hosts(measurements)
+    direct = [place for place in range(len(measurements.hosts)) if _is_direct(shape, place, own[place])]
     shape = replace(shape, direct=frozenset(direct))
     if len(measurements.hosts) == 1:
         return shape
@@ -91,12 +104,12 @@ def best_shape(measurements: Measurements) -> Shape:
     nics = [replace(shape, nics=nics, has_host_link=host) for nics in ({}, groups) for host in (False, True)]
     shape = _behind(_best(nics, _OF_TWO_HOSTS))
     leaves = [replace(shape, leaves=leaves) for leaves in _leaves(len(measurements.hosts))]
-    return _best([shape, *leaves], {*_OF_TWO_HOSTS, "all-hosts"})
+    return _best([shape, *leaves], {"all-hosts"}, _OF_TWO_HOSTS)
 
 
-def _best(shapes: Sequence[Shape], kinds: Collection[str]) -> Shape:
+def _best(shapes: Sequence[Shape], kinds: Collection[str], others: Collection[str] = ()) -> Shape:
     """Return the first of the shapes with the best score."""
-    scores = [shape.score(kinds) + _MARGIN * shape.kinds for shape in shapes]
+    scores = [shape.score(kinds, others) + _MARGIN * shape.kinds for shape in shapes]
     return shapes[scores.index(min(scores))]
 
 
@@ -105,19 +118,26 @@ def _behind(shape: Shape) -> Shape:
     behind = replace(shape, nics={}, has_host_link=True, is_behind=True)
     if shape.direct or not any(each.kind == _BOTH for each in shape.measurements.measurements):
         return shape
-    is_better = behind.score({_BOTH}) + _MARGIN < shape.score({_BOTH})
-    return behind if is_better and behind.score(_OF_TWO_HOSTS) < shape.score(_OF_TWO_HOSTS) + _MARGIN else shape
+    others = (*_OF_TWO_HOSTS, *_OF_ONE_HOST)
+    is_better = behind.score({_BOTH}, others) + _MARGIN < shape.score({_BOTH}, others)
+    is_as_good = behind.score(_OF_TWO_HOSTS, _OF_ONE_HOST) < shape.score(_OF_TWO_HOSTS, _OF_ONE_HOST) + _MARGIN
+    return behind if is_better and is_as_good else shape
 
 
-def _is_direct(shape: Shape, place: int) -> bool:
-    """Return whether the ranks of a host have direct links. Two ranks have one link."""
-    measurements = shape.measurements
-    ranks = set(measurements.hosts[place].ranks)
-    if len(ranks) < 3:
+def _of_hosts(measurements: Measurements) -> list[list[Measurement]]:
+    """Return the measurements inside of each host."""
+    found: list[list[Measurement]] = [[] for _ in measurements.hosts]
+    for each in measurements.measurements:
+        hosts = {measurements.host_of[rank] for flow in each.flows for rank in (flow.source, flow.target)}
+        if len(hosts) == 1:
+            found[hosts.pop()].append(each)
+    return found
+
+
+def _is_direct(shape: Shape, place: int, own: Sequence[Measurement]) -> bool:
+    """Return whether the ranks of a host have direct links, by the measurements inside. Two ranks have one link."""
+    if len(shape.measurements.hosts[place].ranks) < 3:
         return True
-    own = [
-        each for each in measurements.measurements if all({flow.source, flow.target} <= ranks for flow in each.flows)
-    ]
     directs: tuple[frozenset[int], ...] = (frozenset(), frozenset({place}))
     scores = [score_of(fit_of(own, replace(shape, direct=each).resources).errors) for each in directs]
     return scores[1] < scores[0]
