@@ -1,6 +1,6 @@
 """Measures a cluster: sizes of the sends, the runs of each step, and the medians, which rank 0 collects.
 
-All ranks know all steps, and each rank keeps the times of what it receives. So the ranks only meet between sends, and
+All ranks know all steps, and each rank keeps the times of what it sends. So the ranks only meet between sends, and
 the times travel once, at the end.
 """
 
@@ -164,12 +164,12 @@ class _Session:
         return {rank: place for place, host in enumerate(self.hosts) for rank in host.ranks}
 
     def _runs(self, sends: Sequence[tuple[tuple[int, int], int]], repeat: int | None = None) -> list[float]:
-        """Make the sends several times; return the seconds until this rank had received everything, if it receives."""
+        """Make the sends several times; return the seconds until all that this rank sent was answered, if it sends."""
         own = self.launch.rank
         receives = [(source, size) for (source, target), size in sends if target == own]
         leaving = [(target, size) for (source, target), size in sends if source == own]
         seconds = [self.transport.exchange(receives, leaving) for _ in range(repeat or self.request.repeat)]
-        return seconds if receives else []
+        return seconds if leaving else []
 
     def _sizes(self) -> _Sizes:
         """Return the sizes that take long enough on the first pair inside of a host, and on the first between hosts."""
@@ -194,7 +194,7 @@ class _Session:
         for size in self.request.sizes:
             runs = self._runs([(pair, size)], 2)
             found = self.launch.gather(min(runs) if runs else None)
-            seconds = float(self.launch.share(str(found[pair[1]] if found else "")))
+            seconds = float(self.launch.share(str(found[pair[0]] if found else "")))
             if seconds >= _LONG_ENOUGH:
                 break
         return size, seconds
@@ -219,7 +219,7 @@ class _Session:
         for number, step in enumerate(steps):
             for sends in step:
                 flows = [
-                    Flow(*pair, self._size(sizes, sends, pair), _rounded(statistics.median(every[pair[1]][0][number])))
+                    Flow(*pair, self._size(sizes, sends, pair), _rounded(statistics.median(every[pair[0]][0][number])))
                     for pair in sends.pairs
                 ]
                 measured.append(Measurement(sends.kind, tuple(flows)))

@@ -18,6 +18,9 @@ _SHORT = 8
 _SHORT_RUNS = 11
 """The bytes of a short message, and how often one is sent and answered."""
 
+_ANSWER = 1
+"""The tag of answers."""
+
 BACKENDS = ("auto", "gloo", "nccl", "mpi")
 """What carries the data."""
 
@@ -34,8 +37,11 @@ class Transport(Protocol):
     def exchange(self, receives: Ends, sends: Ends) -> float:
         """Meet, then receive from ranks and send to ranks at the same time.
 
+        A rank that has received a message answers with a short one. So the clock of the sender alone gives the time,
+        and it does not matter when the other rank noticed that all have met.
+
         Returns:
-            The seconds from the meeting until everything was received; if nothing was, until everything was sent.
+            The seconds from the meeting until all messages that this rank sent were answered.
         """
 
     def answer_seconds(self, other: int, *, asks: bool) -> float:
@@ -133,16 +139,20 @@ class TorchTransport:
         leaving = [(dist.isend, rank, self._buffer("out", size)) for rank, size in sends]
         if self._device.type == "cuda":
             return self._exchange_on_gpus([*arriving, *leaving])
-        works = [call(buffer, rank) for call, rank, buffer in arriving]
+        incoming = [(rank, call(buffer, rank)) for call, rank, buffer in arriving]
+        answers = [dist.irecv(self._buffer(f"answer of {rank}", _SHORT), rank, tag=_ANSWER) for rank, _ in sends]
         self._meet()
         begin = time.perf_counter()
-        sent = [call(buffer, rank) for call, rank, buffer in leaving]
-        for work in works:
+        outgoing = [call(buffer, rank) for call, rank, buffer in leaving]
+        for rank, work in incoming:
+            work.wait()
+            outgoing.append(dist.isend(self._buffer("answer", _SHORT), rank, tag=_ANSWER))
+        for work in answers:
             work.wait()
         seconds = time.perf_counter() - begin
-        for work in sent:
+        for work in outgoing:
             work.wait()
-        return seconds if works else time.perf_counter() - begin
+        return seconds
 
     def _exchange_on_gpus(self, calls: Sequence[tuple[Any, int, Any]]) -> float:
         self._meet()
@@ -179,7 +189,8 @@ class TorchTransport:
     def _buffer(self, name: str, size: int) -> Any:
         """Return memory for a message. All messages that leave share it, and those from one rank."""
         if (name, size) not in self._buffers:
-            self._buffers = {key: each for key, each in self._buffers.items() if key[1] == size}
+            if size != _SHORT:
+                self._buffers = {key: each for key, each in self._buffers.items() if key[1] in {size, _SHORT}}
             self._buffers[name, size] = self._torch.zeros(size, dtype=self._torch.uint8, device=self._device)
         return self._buffers[name, size]
 
@@ -224,14 +235,27 @@ class MpiTransport:
         most = max((size for _, size in sends), default=0)
         if len(self._out) < most:
             self._out = np.zeros(most, dtype=np.uint8)
-        arriving = [self._comm.Irecv(self._room(rank, size), rank) for rank, size in receives]
+        incoming = [(rank, self._comm.Irecv(self._room(rank, size), rank)) for rank, size in receives]
+        answers = [self._comm.Irecv(np.zeros(_SHORT, dtype=np.uint8), rank, tag=_ANSWER) for rank, _ in sends]
         self.meet()
         begin = time.perf_counter()
-        leaving = [self._comm.Isend(self._out[:size], rank) for rank, size in sends]
-        if not arriving:
-            self._wait(leaving)
-            return time.perf_counter() - begin
-        return self._wait([*arriving, *leaving], len(arriving)) - begin
+        outgoing = [self._comm.Isend(self._out[:size], rank) for rank, size in sends]
+        seconds = self._answered(incoming, answers, outgoing) - begin
+        self._wait(outgoing)
+        return seconds
+
+    def _answered(self, incoming: list[tuple[int, Any]], answers: list[Any], outgoing: list[Any]) -> float:
+        """Answer what arrives; return when all answers to this rank were there, and everything had arrived."""
+        deadline = time.monotonic() + self._launch.timeout
+        answered_at: float | None = None
+        while incoming or answered_at is None:
+            if answered_at is None and self._mpi.Request.Testall(answers):
+                answered_at = time.perf_counter()
+            arrived = [rank for rank, request in incoming if request.Test()]
+            outgoing += [self._comm.Isend(np.zeros(_SHORT, dtype=np.uint8), rank, tag=_ANSWER) for rank in arrived]
+            incoming = [each for each in incoming if each[0] not in arrived]
+            self._check_time(deadline)
+        return answered_at
 
     def answer_seconds(self, other: int, *, asks: bool) -> float:
         """Exchange short messages; see `Transport`."""
@@ -249,20 +273,18 @@ class MpiTransport:
             self._in[rank] = np.zeros(size, dtype=np.uint8)
         return self._in[rank]
 
-    def _wait(self, requests: list[Any], first: int = 0) -> float:
-        """Wait for all requests, which make progress together; return when the `first` ones were done."""
+    def _wait(self, requests: list[Any]) -> None:
+        """Wait for all requests, which make progress together."""
         deadline = time.monotonic() + self._launch.timeout
-        done_at: float | None = None
-        while True:
-            is_done = self._mpi.Request.Testall(requests)
-            if done_at is None and (is_done or all(request.Test() for request in requests[:first])):
-                done_at = time.perf_counter()
-            if is_done:
-                return done_at or time.perf_counter()
-            if time.monotonic() > deadline:
-                # The other ranks wait in MPI, so that this process could not leave MPI at its end.
-                atexit.register(self._comm.Abort, 1)
-                raise _failure(self._launch, "a send did not end")
+        while not self._mpi.Request.Testall(requests):
+            self._check_time(deadline)
+
+    def _check_time(self, deadline: float) -> None:
+        time.sleep(0)  # other ranks may share the processor
+        if time.monotonic() > deadline:
+            # The other ranks wait in MPI, so that this process could not leave MPI at its end.
+            atexit.register(self._comm.Abort, 1)
+            raise _failure(self._launch, "a send did not end")
 
     def close(self) -> None:
         """Leave the others; mpi4py ends MPI at the end of the process."""

@@ -1,7 +1,8 @@
 """Measurements of point-to-point sends as frozen values and as the file `forestcoll.measurements/1`.
 
 A measurement is a set of sends that start at the same time. A send is a flow: its source, its target, its bytes, and
-the seconds from the start until the target had received all bytes, which are the median of several runs.
+the seconds from its start until the source had sent everything and knew that it had arrived: the median of several
+runs.
 """
 
 import json
@@ -43,7 +44,7 @@ class Flow:
         source: the rank that sends.
         target: the rank that receives.
         size: the number of bytes.
-        seconds: from the start of all sends of the measurement until the target has the bytes.
+        seconds: until the source has the answers to all that it sends in this measurement.
     """
 
     source: int
