@@ -52,7 +52,7 @@ def main() -> None:
         for question in ("fail links", "fail switches", "upgrade"):
             report(network, question)
     irregular = changed_network(load_topology("superpod-h100:boxes=125"), ["b3/gpu3--leaf3"])
-    for question in ("fail links", "fail switches"):
+    for question in ("fail links", "fail switches", "add a link"):
         report(irregular, question)
 
 

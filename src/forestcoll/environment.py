@@ -22,6 +22,9 @@ LINKS = "FORESTCOLL_LINKS"
 PACING = "FORESTCOLL_PACING"
 """`1` if the bandwidths of the topology are those of the real network."""
 
+HOST = "FORESTCOLL_HOST"
+"""The name of the host of this rank; without it, the name that the system has."""
+
 SEATS = "FORESTCOLL_SEATS"
 """The file with what each rank of an emulation runs."""
 
@@ -32,6 +35,11 @@ _RANKS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SI
 def interface_here(environment: Mapping[str, str] | None = None) -> str | None:
     """Return the address in `FORESTCOLL_INTERFACE`, or None if that is not set."""
     return _environment(environment).get(INTERFACE) or None
+
+
+def host_here(environment: Mapping[str, str] | None = None) -> str | None:
+    """Return the name in `FORESTCOLL_HOST`, or None if that is not set."""
+    return _environment(environment).get(HOST) or None
 
 
 def links_here(environment: Mapping[str, str] | None = None) -> dict[NodeId, str]:

@@ -176,6 +176,23 @@ def write_text(path: Path, chunks: Iterable[str]) -> None:
     _write(path, chunks)
 
 
+def check_writable(path: Path) -> None:
+    """Check that a file can be written to `path`, before a long computation of what it will hold.
+
+    Raises:
+        InputError: there is no such folder, it cannot be written to, or `path` is a folder.
+    """
+    if path == STANDARD_STREAM:
+        return
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise InputError(f"{path}: is a directory; name a file in it")
+    if not target.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: the folder {target.parent} does not exist")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise InputError(f"{path}: cannot be written: permission denied")
+
+
 def _write(path: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
     if "\0" in str(path):
         raise InputError(f"{str(path)!r}: not a file name: embedded null byte")

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from started import LIMIT, bench, environment, words
 
 from forestcoll.bench.request import busbw_factor
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.schedule.files import write_schedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology import TopologyBuilder, write_topology
+from started import LIMIT, bench, environment, words
 
 PAIR = ("--topology", "complete:nodes=2", "--library", "none", "-n", "2")
 

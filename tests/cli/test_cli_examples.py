@@ -1,5 +1,6 @@
 """The examples of every `--help` run, in order, in a folder that contains only `nccl-tests.log`."""
 
+import importlib.util
 import shlex
 import shutil
 from pathlib import Path
@@ -11,7 +12,7 @@ from forestcoll.cli.examples import EXAMPLES
 from forestcoll.cli.main import _COMMANDS
 from forestcoll.emulation.requirements import missing
 
-_STARTS_RANKS = {"bench", "emulate"}
+_STARTS_RANKS = {"bench", "emulate", "probe"}
 """Commands that start other processes, whose output only a process of its own can catch."""
 
 LOG = Path(__file__).parent / "data" / "nccl-tests.log"
@@ -28,7 +29,8 @@ def test_help_ends_with_the_examples_unchanged(name: str) -> None:
     help_text = run_command(name, "--help").out
     shown = "\n".join(line.removeprefix("  ") for line in help_text.splitlines()[-len(EXAMPLES[name]) - 1 :])
     assert f"{shown}\n" == f"Examples:\n{lines}"
-    commands = [line.rpartition(" -- ")[2] if name == "bench" else line for line in EXAMPLES[name]]  # emulate starts it
+    # emulate starts the ranks of bench and probe
+    commands = [line.rpartition(" -- ")[2] if name in {"bench", "probe"} else line for line in EXAMPLES[name]]
     assert any(line.startswith(f"forestcoll {name} ") or line == f"forestcoll {name}" for line in commands)
 
 
@@ -45,11 +47,14 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     if name in _STARTS_RANKS and (problem := missing()) is not None:
         pytest.skip(f"no emulation here: {problem}")
+    if name == "probe" and importlib.util.find_spec("torch") is None:
+        pytest.skip("torch is not installed")
     shutil.copy(LOG, tmp_path)
     for line in EXAMPLES[name]:
         program, *words = shlex.split(line)
         assert program == "forestcoll"
-        run = _process(words) if name in _STARTS_RANKS else run_command(*words)
+        run = _process(words) if "--" in words else run_command(*words)
         assert run.status == 0, line
-        assert all(each.startswith("forestcoll: note: ") for each in run.err.splitlines()), line
+        start = "forestcoll: " if name == "probe" else "forestcoll: note: "  # probe says what it measures
+        assert all(each.startswith(start) for each in run.err.splitlines()), line
         assert run.out or "-o" in words, line

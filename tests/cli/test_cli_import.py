@@ -72,6 +72,8 @@ def test_with_the_network_on_standard_output_the_summary_goes_elsewhere(topo: Pa
         ["topology"],
         ["generate", "--method", "bfb"],
         ["broadcast-series", "--source", "GPU0"],
+        ["compare", "--baselines", "nccl-ring"],
+        ["what-if", "--upgrade"],
         ["train-time", "switch-base-256"],
     ],
 )
@@ -80,6 +82,15 @@ def test_every_command_takes_such_a_file_for_topology(words: list[str], topo: Pa
     assert run.status == 0
     if words[0] != "train-time":
         assert run.err.startswith("forestcoll: note: topo: assumed: one NVLink carries 25 GB/s")
+
+
+def test_what_was_assumed_of_the_box_of_a_cluster_is_a_note(topo: Path) -> None:
+    spec = f"cluster:box={topo},boxes=2,nics=2,nic_bandwidth=25"
+    (note,) = run_command("optimum", spec).err.splitlines()
+    assert note == (
+        f"forestcoll: note: {spec}: assumed: box {topo}: one NVLink carries 25 GB/s each way, as on V100 and A100; "
+        "--nvlink gives another speed"
+    )
 
 
 def test_ids_of_the_file_name_ranks_and_roots(topo: Path) -> None:

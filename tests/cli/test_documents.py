@@ -17,6 +17,8 @@ from forestcoll.cli.main import _COMMANDS
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.topology import topology_from_document
+from forestcoll.topology.importers.measurements.document import measurements_of
+from forestcoll.topology.importers.source import Source
 from forestcoll.verification import rules, verify
 from forestcoll.verification.steps.rules import step_rules
 
@@ -28,8 +30,10 @@ TRAINING = ROOT / "docs" / "training.md"
 WHAT_IF = ROOT / "docs" / "what-if.md"
 MEASURED = ROOT / "docs" / "measured.md"
 CLUSTER = ROOT / "docs" / "your-cluster.md"
-PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER)
+PROBING = ROOT / "docs" / "probing.md"
+PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, PROBING)
 """The pages that show commands with all of their output."""
+RECORDED = ROOT / "tests" / "topology" / "importers" / "recorded" / "shared-nics.json"
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -52,6 +56,7 @@ def test_documents_show_the_actual_output(
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
     Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
     Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])
+    Path("measured.json").write_text(RECORDED.read_text())
     if "host.json," in words:
         assert run_command("import", "topo.txt", "--nvlink", "25", "-o", "host.json").status == 0
     if "schedule.json" in words:
@@ -61,7 +66,7 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 2, 4, 1, 1, 2]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 2, 4, 1, 1, 2, 1]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:
@@ -127,8 +132,11 @@ def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective
 
 
 def test_the_files_in_the_documents_are_correct() -> None:
-    network, *schedules, steps, routed = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
+    network, measured, *schedules, steps, routed = (
+        json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json")
+    )
     assert len(topology_from_document(network, where="docs").links) == 3
+    assert len(measurements_of(Source("docs", json.dumps(measured), "docs")).measurements) == 2
     assert len(schedules) == 2
     for schedule in schedules:
         assert verify(schedule_from_document(schedule, where="docs")).optimal

@@ -55,6 +55,11 @@ def test_each_proof_is_explained_in_sentences(
     assert last is None or lines[-1] == last
 
 
+def test_a_single_rank_of_a_box_has_its_id() -> None:
+    said = explanation_of("dgx-a100:boxes=2", "allgather", ranks="b0/gpu0,b1/gpu0")
+    assert said[0].startswith("Rank b0/gpu0 must receive 1/2 of the data from the other rank.")
+
+
 def test_lengths_and_prices_are_explained() -> None:
     topology = build_topology("ring:nodes=4")
     demand = Demand(Collective.ALL_TO_ALL)

@@ -216,9 +216,12 @@ def problem(spec: str) -> str:
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ("box=dgx-h10", "cluster: box is 'dgx-h10'; did you mean 'dgx-h100'? name a machine ("),
+        (
+            "box=dgx-h10",
+            "cluster: box is 'dgx-h10', and there is no such file; did you mean 'dgx-h100'? name a machine (",
+        ),
         ("box=cluster", "cluster: box is 'cluster'; a cluster cannot be the box of a cluster"),
-        ("box=torus", "cluster: box is 'torus'; name a machine"),
+        ("box=torus", "cluster: box is 'torus', and there is no such file; name a machine"),
         ("box=tpu-v4", "cluster: box is 'tpu-v4', which does not come in boxes"),
         ("box=-", "cluster: box is '-'; standard input can be read only once"),
         ("box=no.json", "cluster: no.json: no such file"),

@@ -104,6 +104,15 @@ def test_new_links_are_those_of_fresh_runs(network: str | int) -> None:
     assert found == expected
 
 
+@pytest.mark.parametrize("collective", ["reduce-scatter", "broadcast", "reduce"])
+@pytest.mark.parametrize("network", ["mesh:dims=4", "dgx-a100:boxes=2,gpus=2", 3])
+def test_new_links_of_a_fraction_are_those_of_fresh_runs(network: str | int, collective: str) -> None:
+    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    root = topology.nodes[topology.compute[0]].id if collective in {"broadcast", "reduce"} else None
+    for row in additions(topology, collective, root=root, bandwidth=Fraction(3, 7)).rows:
+        assert row.value.algbw == optimum(row.change.applied(topology), collective, root=root).algbw
+
+
 @pytest.mark.parametrize("network", ["mesh:dims=4", "mi250:boxes=2,gpus=8", "dgx-a100:boxes=2,gpus=2", 1, 3, 4, 9])
 def test_pairs_of_a_large_network_that_are_left_out_gain_nothing(
     network: str | int, monkeypatch: pytest.MonkeyPatch

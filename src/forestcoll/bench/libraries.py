@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from forestcoll.bench.launch import Launch, TorchStore
 from forestcoll.bench.operations import Case
 from forestcoll.bench.patterns import empty
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
+from forestcoll.launch import Launch, torch_store
 from forestcoll.runtime.elements import ElementType, ReduceOp
 
 
@@ -94,21 +94,9 @@ class Gloo:
         self._members = members
         self._takes_part = launch.rank in members
         limit = timedelta(seconds=max(60.0, launch.timeout))
-        if isinstance(launch.store, TorchStore):
-            store = self._dist.PrefixStore("gloo", launch.store.store)
-        else:
-            store = self._own_store(launch, limit)
+        store = torch_store(launch, "gloo", limit)
         dist.init_process_group("gloo", store=store, rank=launch.rank, world_size=launch.size, timeout=limit)
         self._group = dist.new_group(list(members))
-
-    def _own_store(self, launch: Launch, limit: Any) -> Any:
-        store = None
-        if launch.rank == 0:
-            store = self._dist.TCPStore(
-                launch.interface, 0, launch.size, is_master=True, timeout=limit, wait_for_workers=False
-            )
-        host, port = launch.share("" if store is None else f"{launch.interface} {store.port}").split()
-        return store or self._dist.TCPStore(host, int(port), launch.size, is_master=False, timeout=limit)
 
     def call(self, case: Case) -> Callable[[], object] | None:
         """Return a function that runs the collective; None for uneven shards, and for averages of integers."""

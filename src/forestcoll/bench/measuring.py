@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.bench.launch import Launch
 from forestcoll.bench.libraries import Library, library, library_name
 from forestcoll.bench.operations import Case, Operation, case_of
 from forestcoll.bench.request import BenchRequest, busbw_factor
 from forestcoll.collective import Collective
 from forestcoll.environment import pacing_here
 from forestcoll.errors import ForestcollError, InputError
+from forestcoll.launch import Launch
 from forestcoll.runtime.communicator import Communicator
 from forestcoll.runtime.elements import ReduceOp
 from forestcoll.runtime.plan import Plan, plan_of

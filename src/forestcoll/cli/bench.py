@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import Command, ranks_option
+from forestcoll.cli.options import Command, named_network, ranks_option
 from forestcoll.cli.types import CollectiveName, DataSize, ElementTypes, FileName, Reductions, TopologySpec
 from forestcoll.collective import SCHEDULED, Collective
 
@@ -145,8 +145,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
     prints. Exit status 1 if any element was wrong.
     """
     from forestcoll.bench import BenchRequest, Listener, bench
-    from forestcoll.bench.launch import join
     from forestcoll.bench.request import elements_named, ops_named, sizes_between
+    from forestcoll.launch import join
     from forestcoll.presentation.bench import bench_document, end_lines, row_line, title_lines
     from forestcoll.presentation.printing import print_json
     from forestcoll.verification.reading import read_verified
@@ -192,9 +192,8 @@ def _optimal(topology: str, collective: str, root: int, ranks: str | None) -> "S
     """Return the schedule that reaches the optimum."""
     from forestcoll.errors import InputError
     from forestcoll.solver.generate import generate
-    from forestcoll.topology.registry import load_topology
 
-    network = load_topology(topology, connected=ranks is None)
+    network = named_network(topology, connected=ranks is None)
     if not Collective(collective).has_root:
         return generate(network, collective, ranks=ranks)
     if root >= len(network.compute):

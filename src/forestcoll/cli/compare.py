@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import json_option, ranks_option, topology_argument
+from forestcoll.cli.options import json_option, named_network, ranks_option, topology_argument
 from forestcoll.cli.types import CollectiveName, FileName, MessageSizes
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
@@ -65,8 +65,9 @@ def command(  # noqa: PLR0913 (one parameter for each option)
 
     names = None if baselines is None else [name.strip() for name in baselines.split(",")]
     with TerminalProgress() as progress:
+        network = named_network(topology, connected=ranks is None)
         found = compare(
-            topology, collective, ranks=ranks, sizes=sizes, baselines=names, against=against, progress=progress
+            network, collective, ranks=ranks, sizes=sizes, baselines=names, against=against, progress=progress
         )
     if as_json:
         print_json(comparison_document(found))

@@ -2,7 +2,7 @@
 
 import click
 
-from forestcoll.cli.options import topology_argument
+from forestcoll.cli.options import named_network, topology_argument
 
 
 @click.command("emulate", context_settings={"ignore_unknown_options": False})
@@ -51,5 +51,11 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     with TerminalProgress() as progress:
         return emulate(
-            topology, command, scale=scale, degrade=degrade, grace=grace, launcher=launcher, progress=progress
+            named_network(topology),
+            command,
+            scale=scale,
+            degrade=degrade,
+            grace=grace,
+            launcher=launcher,
+            progress=progress,
         )

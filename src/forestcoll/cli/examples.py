@@ -64,6 +64,11 @@ EXAMPLES = {
         "forestcoll pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB",
         "forestcoll pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB --packets 64 -o packets.json",
     ),
+    "probe": (
+        "forestcoll emulate ring:nodes=2 --scale 100Mbit=1 -- forestcoll probe -o measured.json",
+        "forestcoll emulate ring:nodes=2 --scale 100Mbit=1 -- forestcoll probe --repeat 1 --json -o measured.json",
+        "forestcoll import measured.json -o network.json",
+    ),
     "simulate": (
         "forestcoll generate dgx-a100:boxes=2 --collective allreduce -o schedule.json",
         "forestcoll simulate schedule.json --sizes 1MiB..1GiB",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import json_option, ranks_option, topology_argument
+from forestcoll.cli.options import json_option, named_network, ranks_option, topology_argument
 from forestcoll.cli.types import CollectiveName, FileName
 from forestcoll.collective import Collective
 
@@ -38,7 +38,8 @@ def command(topology: str, measured: Path, collective: str | None, ranks: str | 
     from forestcoll.presentation.printing import print_json, print_page
 
     with TerminalProgress() as progress:
-        found = explain_log(topology, measured, ranks=ranks, collective=collective, progress=progress)
+        network = named_network(topology, connected=ranks is None)
+        found = explain_log(network, measured, ranks=ranks, collective=collective, progress=progress)
     if as_json:
         print_json(comparison_document(found))
     else:

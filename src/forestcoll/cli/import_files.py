@@ -17,6 +17,7 @@ FORMAT_NAMES = (
     "nvidia-smi-nvlink",
     "amd-smi",
     "hwloc-xml",
+    "measurements",
     "p2p-bandwidth",
     "ibnetdiscover",
     "sndlib",
@@ -52,6 +53,10 @@ CHOICES = {
         ("ports", "complete"),
         "Read a matrix of bandwidths as the ports of one switch, or as a link for each pair.",
     ),
+    "--rounding": (
+        ("speeds", "none"),
+        "Round the bandwidths that forestcoll probe measured to the nearest published speeds, or not at all.",
+    ),
 }
 """The choices of options, the default first, and their help; `tests/cli` compares them with `ImportOptions`."""
 
@@ -79,15 +84,17 @@ def _speed_options(command: Command) -> Command:
 @_choice_option("--speeds")
 @_speed_options
 @_choice_option("--matrix")
+@_choice_option("--rounding")
 @output_option
 @json_option
 def command(files: tuple[Path, ...], form: str | None, output: Path | None, *, as_json: bool, **options: Any) -> None:
     """Read a file of another tool as a network.
 
     FILE is, for example, NCCL's topology XML (NCCL_TOPO_DUMP_FILE), the output of nvidia-smi topo -m, amd-smi topology
-    or ibnetdiscover, a GraphML file, or a matrix of bandwidths; docs/imports.md has all formats. Several files of
-    hosts make one network, joined by their NICs. What was ignored and assumed is printed. A speed that the files do
-    not state is asked for: in GB/s per link and direction, or with a unit, as in 400Gb/s.
+    or ibnetdiscover, the measurements of forestcoll probe, a GraphML file, or a matrix of bandwidths; docs/imports.md
+    has all formats. Several files of hosts make one network, joined by their NICs. What was ignored and assumed is
+    printed. A speed that the files do not state must be given by an option: in GB/s per link and direction, or with a
+    unit, as in 400Gb/s.
 
     Commands that take TOPOLOGY read such files too; this command is for options and for seeing what was understood.
     """

@@ -34,6 +34,7 @@ _COMMANDS = {
     "generate": "Generate a verified schedule that reaches the optimum.",
     "import": "Read a file of another tool as a network.",
     "optimum": "Compute the exact optimum of a collective.",
+    "probe": "Measure a cluster by sends between its ranks.",
     "simulate": "Simulate the time of a schedule by message size.",
     "pipelined-broadcast": "Plan the broadcast of one large message in packets.",
     "train-time": "Estimate the time of a training iteration on a network.",

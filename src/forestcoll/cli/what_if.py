@@ -14,6 +14,7 @@ from forestcoll.cli.options import (
     change_options,
     jobs_option,
     json_option,
+    named_network,
     path_option,
     ranks_option,
     topology_argument,
@@ -156,9 +157,7 @@ class _WhatIfOptions:
         return document | {"failover": words.failover_document(made)}, words.joined(page, words.failover_page(made))
 
     def _network(self) -> "Topology":
-        from forestcoll.topology.registry import load_topology
-
-        return load_topology(self.topology, connected=self.ranks is None)
+        return named_network(self.topology, connected=self.ranks is None)
 
     def _changed(self) -> "Topology":
         from forestcoll.topology.changes import changed_network

@@ -18,7 +18,7 @@ from forestcoll.emulation.requirements import check_machine
 from forestcoll.emulation.sandbox import run_in_sandbox
 from forestcoll.emulation.system import mount_over
 from forestcoll.emulation.system_settings import apply_settings
-from forestcoll.environment import INTERFACE, LINKS, PACING, SEATS, TOPOLOGY
+from forestcoll.environment import HOST, INTERFACE, LINKS, PACING, SEATS, TOPOLOGY
 from forestcoll.errors import InputError, shown
 from forestcoll.progress import Progress
 from forestcoll.topology import Topology, write_topology
@@ -67,6 +67,7 @@ class Emulation:
             LINKS: json.dumps(self.network.links_of(rank)),
             INTERFACE: self.network.main_address(rank),
             PACING: "1",
+            HOST: _host(self.network.topology, rank),
             "RANK": str(rank),
             "WORLD_SIZE": str(self.size),
             "LOCAL_RANK": str(here),
@@ -177,6 +178,14 @@ def _place_in_box(topology: Topology, rank: int) -> tuple[int, int]:
     """Return the number of a rank in its box and the number of ranks there; without boxes, all ranks are in one."""
     boxes = [topology.nodes[node].attributes.get("box") for node in topology.compute]
     return boxes[:rank].count(boxes[rank]), boxes.count(boxes[rank])
+
+
+def _host(topology: Topology, rank: int) -> str:
+    """Return the name of the host of a rank: its box; without boxes, all ranks are on one host."""
+    box = topology.nodes[topology.compute[rank]].attributes.get("box")
+    if box is None:
+        return "host"
+    return f"host{box}" if isinstance(box, int) else str(box)
 
 
 def _run(emulation: Emulation, folder: Path) -> int:

@@ -27,11 +27,11 @@ def noun(topology: Topology, ranks: tuple[int, ...] | None = None) -> str:
 def node_names(topology: Topology, numbers: Sequence[int], ranks: tuple[int, ...] | None = None) -> str:
     """Return the names of compute nodes: the numbers of whole boxes if the nodes have one, else their ids.
 
-    If only `ranks` take part, a box is whole if `numbers` contains all its ranks.
+    If only `ranks` take part, a box is whole if `numbers` contains all its ranks. A single node always has its id.
     """
     what = noun(topology, ranks)
     boxes = _whole_boxes(topology, numbers, members_of(topology, ranks))
-    if boxes:
+    if boxes and len(numbers) > 1:
         names = _listed([printable(box) for box in boxes])
         return f"the {len(numbers)} {what}s of box{'es' * (len(boxes) > 1)} {names}"
     ids = _listed([printable(each) for each in topology.ids(numbers)])

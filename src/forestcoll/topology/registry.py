@@ -80,6 +80,10 @@ class Recipe(ABC):
         """Return what is wrong with the combination of parameters and how to fix it, or None."""
         return None
 
+    def assumed(self) -> tuple[str, ...]:
+        """Return what was assumed to import the files that parameters name."""
+        return ()
+
 
 @dataclass(frozen=True)
 class BuilderSpec:
@@ -175,11 +179,11 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
 
 
 def load_with_assumptions(topology: TopologyLike, *, connected: bool = True) -> tuple[Topology, tuple[str, ...]]:
-    """Return what `load_topology` returns, and what was assumed to import it if it is a file of another tool."""
+    """Return what `load_topology` returns, and what was assumed to import the file of another tool that is in it."""
     if isinstance(topology, Topology):
         return topology, ()
     if isinstance(topology, str) and not _is_file(topology):
-        return build_topology(topology), ()
+        return _built(topology)
     if isinstance(topology, str | os.PathLike):
         path = path_of(topology) if isinstance(topology, str) else Path(topology)
         return _read_file(path, connected=connected)
@@ -244,10 +248,15 @@ def build_topology(spec: str) -> Topology:
         >>> build_topology("ring:bandwidth=400Gb/s,nodes=04").name
         'ring:nodes=4,bandwidth=50'
     """
+    return _built(spec)[0]
+
+
+def _built(spec: str) -> tuple[Topology, tuple[str, ...]]:
+    """Return the topology of a spec string, and what was assumed to import files that it names."""
     name, recipe = recipe_of(spec)
     network = TopologyBuilder(name, port_model=recipe.port_model)
     recipe.fill(network)
-    return network.build()
+    return network.build(), recipe.assumed()
 
 
 def recipe_of(spec: str) -> tuple[str, Recipe]:

@@ -10,6 +10,7 @@ All other cases (an allreduce, unbalanced switches) are solved as the solver doe
 from collections import deque
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import lcm
 from typing import cast
 
 import numpy as np
@@ -125,6 +126,28 @@ class Evaluator:
         return value_of(self.topology, self.demand, change) if fast is None else fast
 
 
+@dataclass(frozen=True)
+class _Arcs:
+    """The links after a change, in the direction in which the search follows them.
+
+    Attributes:
+        tails: where each arc begins.
+        heads: where each arc ends.
+        capacities: the bandwidth of each arc in multiples of `unit`; 0 for a link that is gone.
+        unit: the bandwidth of capacity 1, in the unit of the topology.
+    """
+
+    tails: Integers
+    heads: Integers
+    capacities: Integers
+    unit: Fraction
+
+    @property
+    def live(self) -> Mask:
+        """Which arcs are left."""
+        return self.capacities > 0
+
+
 class _Forest:
     """A collective of one forest on a network with balanced switches, with integer capacities."""
 
@@ -161,10 +184,8 @@ class _Forest:
 
     def value(self, change: Change) -> Value | None:
         """Return the optimum after the change; None if only the solver can compute it."""
-        if change.bandwidths:
-            return None
-        capacities = self._left(change)
-        if not self._is_balanced(capacities):
+        arcs = self._left(change)
+        if arcs is None or not self._is_balanced(arcs):
             return None
         gone = set(change.nodes)
         members = [node for node in self._members if node not in gone]
@@ -172,16 +193,16 @@ class _Forest:
         weights[list(gone)] = 0
         if len(members) < 2 or not weights.any():
             return Value(Fraction(0), ())
-        live = capacities > 0
-        apart = self._unreached(members, live)
+        apart = self._unreached(members, arcs)
         if apart is not None:
             return Value(Fraction(0), self._given(apart, gone)) if self._demand.root is None else None
-        ratio, inside = self._bottleneck(capacities, live, members, weights)
-        return Value(int(weights.sum()) * self._unit / ratio, self._given(inside, gone))
+        ratio, inside = self._bottleneck(arcs, members, weights)
+        return Value(int(weights.sum()) * arcs.unit / ratio, self._given(inside, gone))
 
-    def _left(self, change: Change) -> Integers:
-        """Return the capacities that are left; 0 for a link that is gone."""
-        capacities = self._capacities.copy()
+    def _left(self, change: Change) -> _Arcs | None:
+        """Return the arcs after a change; None if they need wide integers."""
+        arcs = _Arcs(self._tails, self._heads, self._capacities.copy(), self._unit)
+        capacities = arcs.capacities
         for one, other in change.links:
             for way in ((one, other), (other, one)):
                 if way in self._places:
@@ -190,31 +211,54 @@ class _Forest:
             gone = np.zeros(len(self._weights), dtype=np.bool_)
             gone[list(change.nodes)] = True
             capacities[gone[self._tails] | gone[self._heads]] = 0
-        return capacities
+        return self._with_bandwidths(arcs, change) if change.bandwidths else arcs
 
-    def _is_balanced(self, capacities: Integers) -> bool:
+    def _with_bandwidths(self, arcs: _Arcs, change: Change) -> _Arcs | None:
+        """Return the arcs with other bandwidths, and with new arcs; None if they need wide integers."""
+        amounts = [bandwidth / arcs.unit for _, _, bandwidth in change.bandwidths]
+        factor = lcm(*(amount.denominator for amount in amounts))
+        total = (int(arcs.capacities.sum()) + sum(amounts)) * factor
+        if total * (total + len(self._weights)) * max(1, int(self._weights.sum())) > _WIDE:
+            return None
+        capacities = arcs.capacities * factor
+        new: list[tuple[int, int, int]] = []
+        for (source, target, _), amount in zip(change.bandwidths, amounts, strict=True):
+            place = self._places.get((source, target))
+            if place is None:
+                ends = (target, source) if self._backwards else (source, target)
+                new.append((*ends, int(amount * factor)))
+            else:
+                capacities[place] = int(amount * factor)
+        tails, heads, more = np.array(new, dtype=np.int64).reshape(-1, 3).T
+        return _Arcs(
+            np.concatenate([arcs.tails, tails]),
+            np.concatenate([arcs.heads, heads]),
+            np.concatenate([capacities, more]),
+            arcs.unit / factor,
+        )
+
+    def _is_balanced(self, arcs: _Arcs) -> bool:
         surplus = np.zeros(len(self._weights), dtype=np.int64)
-        np.add.at(surplus, self._heads, capacities)
-        np.subtract.at(surplus, self._tails, capacities)
+        np.add.at(surplus, arcs.heads, arcs.capacities)
+        np.subtract.at(surplus, arcs.tails, arcs.capacities)
         return not surplus[self._is_switch].any()
 
-    def _unreached(self, members: list[int], live: Mask) -> Mask | None:
+    def _unreached(self, members: list[int], arcs: _Arcs) -> Mask | None:
         """Return a set with a member inside that no live arc leaves and that misses a member, or None."""
-        start = members[0]
-        forward = _reached(start, self._tails[live], self._heads[live], len(self._weights))
+        start, live = members[0], arcs.live
+        forward = _reached(start, arcs.tails[live], arcs.heads[live], len(self._weights))
         if not forward[members].all():
             return forward
-        backward = _reached(start, self._heads[live], self._tails[live], len(self._weights))
+        backward = _reached(start, arcs.heads[live], arcs.tails[live], len(self._weights))
         return None if backward[members].all() else ~backward
 
-    def _bottleneck(
-        self, capacities: Integers, live: Mask, members: list[int], weights: Integers
-    ) -> tuple[Fraction, Mask]:
+    def _bottleneck(self, arcs: _Arcs, members: list[int], weights: Integers) -> tuple[Fraction, Mask]:
         """Return the greatest ratio of weight to capacity of a cut, and the cut."""
-        tails, heads, left = self._tails[live].tolist(), self._heads[live].tolist(), capacities[live]
+        live = arcs.live
+        tails, heads, left = arcs.tails[live].tolist(), arcs.heads[live].tolist(), arcs.capacities[live]
         of_members = weights[members].tolist()
         total, whole = int(left.sum()), sum(of_members)
-        known = self._best_known(capacities, members, weights)
+        known = self._best_known(arcs, members, weights)
         if known is not None:
             ratio, inside = known
             supply, scale = ratio.denominator, ratio.numerator
@@ -230,12 +274,12 @@ class _Forest:
         self._cuts.append(inside)
         return Fraction(weight, leaving), inside
 
-    def _best_known(self, capacities: Integers, members: list[int], weights: Integers) -> tuple[Fraction, Mask] | None:
+    def _best_known(self, arcs: _Arcs, members: list[int], weights: Integers) -> tuple[Fraction, Mask] | None:
         best: tuple[Fraction, Mask] | None = None
         for inside in self._cuts:
             weight = int(weights[inside].sum())
             if weight and not inside[members].all():
-                leaving = int(capacities[inside[self._tails] & ~inside[self._heads]].sum())
+                leaving = int(arcs.capacities[inside[arcs.tails] & ~inside[arcs.heads]].sum())
                 if best is None or Fraction(weight, leaving) > best[0]:
                     best = Fraction(weight, leaving), inside
         return best

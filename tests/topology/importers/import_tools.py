@@ -18,7 +18,10 @@ def import_text(*texts: str, form: str | None = None, **options: str | float) ->
     """Import texts as the files host0, host1, ..."""
     names = ["host0.txt", "host1.txt", "host2.txt", "host3.txt"]
     sources = [Source.of(text.encode(), Path(name)) for text, name in zip(texts, names, strict=False)]
-    speeds = {key: Fraction(str(value)) if key not in ("speeds", "matrix") else value for key, value in options.items()}
+    speeds = {
+        key: Fraction(str(value)) if key not in ("speeds", "matrix", "rounding") else value
+        for key, value in options.items()
+    }
     return import_sources(sources, ImportOptions(**speeds), format_name=form)  # type: ignore[arg-type]
 
 

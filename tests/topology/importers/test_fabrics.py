@@ -195,3 +195,54 @@ def test_a_list_of_hosts_is_expanded() -> None:
     for bad in ("a[1", "a]", "a[x]", ",", "a[[1]]", "a[2-1]x,"):
         with pytest.raises(ValueError, match=r"brackets|empty|list"):
             expanded(bad)
+
+
+def test_an_old_fabric_of_adapters_with_two_ports_and_default_names() -> None:
+    """As in the manual of ibnetdiscover: both ports of an adapter on one switch, and two links between the switches."""
+    name = "MT23108 InfiniHost Mellanox Technologies"
+    text = (
+        "#\n# Topology file: generated on Tue Jun  5 14:15:10 2007\n#\n# Max of 3 hops discovered\n\n"
+        "Non-Chassis Nodes\n\n"
+        f'vendid=0x8f1\ndevid=0x5a06\nSwitch  24 "S-{guid(1)}"         # "ISR9024 Voltaire" base port 0 lid 6 lmc 0\n'
+        f'[22]    "H-{guid(10)}"[1](8f10403961355)         # "{name}" lid 4 4xSDR\n'
+        f'[8]     "H-{guid(11)}"[2](8f1040396055a)         # "{name}" lid 14 4xSDR\n'
+        f'[12]    "H-{guid(11)}"[1](8f10403960559)         # "{name}" lid 10 1xSDR\n'
+        f'[10]    "S-{guid(2)}"[1]         # "SW-6IB4 Voltaire" lid 3 4xSDR\n'
+        f'[6]     "S-{guid(2)}"[3]         # "SW-6IB4 Voltaire" lid 3 4xSDR\n\n'
+        f'Switch  8 "S-{guid(2)}"          # "SW-6IB4 Voltaire" base port 0 lid 3 lmc 0\n'
+        f'[4]     "H-{guid(12)}"[1](5442b100004901)        # "{name}" lid 12 4xSDR\n\n'
+        f'Ca      2 "H-{guid(11)}"          # "{name}"\n'
+        f'[2](8f1040396055a)      "S-{guid(1)}"[8]         # lid 14 lmc 1 "ISR9024 Voltaire" lid 6 4xSDR\n'
+        f'[1](8f10403960559)      "S-{guid(1)}"[12]                # lid 10 lmc 1 "ISR9024 Voltaire" lid 6 1xSDR\n'
+    )
+    imported = import_text(text)
+    assert sorted(map(str, ids(imported))) == [f"H-{guid(number)}" for number in (10, 11, 12)]
+    found = links(imported)
+    assert found[f"H-{guid(11)}", f"S-{guid(1)}"] == Fraction(5, 4)  # 4 lanes and 1 lane of 2 Gb/s
+    assert found[f"S-{guid(1)}", f"S-{guid(2)}"] == 2
+
+
+def test_a_switch_of_ports_with_two_lanes_and_adapters_of_two_generations() -> None:
+    """As on a QM9700 whose ports are divided: names with a prefix, an enhanced port 0, 2xNDR next to 4xEDR."""
+    text = (
+        "ibwarn: [6931] a warning before the first line\n#\n# Topology file: generated on Fri Jul 19 02:49:25 2024\n#\n"
+        f'Switch\t129 "S-{guid(1)}"\t\t# "MF0;POD229-QM97-IB-02:MQM9700/U1" enhanced port 0 lid 1 lmc 0\n'
+        f'[1]\t"H-{guid(10)}"[1]({guid(10)}) \t\t# "node005 mlx5_2" lid 22 2xNDR\n'
+        f'[2]\t"H-{guid(11)}"[1]({guid(11)}) \t\t# "node004 mlx5_2" lid 27 2xNDR\n'
+        f'[3]\t"H-{guid(12)}"[1]({guid(12)}) \t\t# "node018 HCA-1" lid 10 4xEDR\n'
+    )
+    found = links(import_text(text))
+    assert found["node005/mlx5_2", "POD229-QM97-IB-02"] == 25
+    assert found["POD229-QM97-IB-02", "node018/HCA-1"] == Fraction(25, 2)
+
+
+def test_two_adapters_with_one_cable() -> None:
+    lines = [
+        f'Ca\t1 "H-{guid(here)}"\t\t# "node-{name} mlx5_0"\n'
+        f'[1](0x{guid(here)}) \t"H-{guid(there)}"[1](0x{guid(there)})\t\t# lid 1 "node-{other} mlx5_0" lid 2 4xEDR\n'
+        for here, there, name, other in ((1, 2, "a", "b"), (2, 1, "b", "a"))
+    ]
+    assert links(import_text("".join(lines))) == {
+        ("node-a/mlx5_0", "node-b/mlx5_0"): Fraction(25, 2),
+        ("node-b/mlx5_0", "node-a/mlx5_0"): Fraction(25, 2),
+    }

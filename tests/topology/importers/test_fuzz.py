@@ -11,6 +11,7 @@ from test_fabrics import TREE, fabric
 from test_graphs import NATIVE, ZOO, gml, graphml, node_link, with_values
 from test_hwloc_xml import dgx2, power
 from test_matrices import peer_test
+from test_measurements import cluster, computed, own_nics, switched
 from test_nccl_xml import dgx_a100, mi300x, two_hives
 from test_nvidia_smi import CUBE_MESH, DGX_A100, status
 from test_simulators import FABRIC, INFRAGRAPH, SPECTRUM, taccl, yaml
@@ -19,6 +20,7 @@ from forestcoll.errors import InputError
 from forestcoll.exact import json_text
 from forestcoll.topology import topology_to_document
 from forestcoll.topology.importers.formats import FORMATS, format_of, import_sources
+from forestcoll.topology.importers.measurements.document import measurements_text
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.registry import build_topology
@@ -32,6 +34,7 @@ INPUTS = {
     "nvidia-smi-nvlink": [status(4, 12)],
     "amd-smi": [MI300X, JSON_OF_AMD],
     "hwloc-xml": [dgx2(), power()],
+    "measurements": [measurements_text(computed(cluster(2, 3), switched(3, 300, own_nics)))],
     "p2p-bandwidth": [peer_test(4, 272.5)],
     "ibnetdiscover": [fabric()],
     "sndlib": [NATIVE],

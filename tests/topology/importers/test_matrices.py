@@ -116,3 +116,37 @@ def test_numbers_with_names_of_two_nodes_are_edges() -> None:
 )
 def test_what_is_broken_is_said(text: str, form: str | None, said: str) -> None:
     assert said in problem(text, form=form)
+
+
+def test_pairs_with_nvlink_on_two_cpus() -> None:
+    """As on a POWER8 with four P100: 35 GB/s in a pair, 20 to 25 between pairs; blanks after the titles."""
+    rows = [
+        ["507.22", "35.35", "20.27", "20.31"],
+        ["35.33", "509.12", "20.25", "20.28"],
+        ["24.52", "25.09", "509.29", "35.35"],
+        ["24.55", "24.92", "35.34", "509.52"],
+    ]
+    text = block("Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", rows).replace(
+        "3\n", "3         \n", 1
+    )
+    connectivity = "P2P Connectivity Matrix\n     D\\D     0     1     2     3\n     0       1     1     0     0\n"
+    for pasted in (
+        connectivity + text,
+        "".join(f"    {line}" for line in (connectivity + text).splitlines(keepends=True)),
+    ):
+        found = links(import_text(pasted, matrix="complete"))
+        assert (found["GPU0", "GPU1"], found["GPU1", "GPU2"]) == (Fraction("35.35"), Fraction("20.25"))
+        assert found["GPU2", "GPU1"] == Fraction("25.09")
+        ports = links(import_text(pasted))
+        assert {value for (one, _), value in ports.items() if one != "switch"} == {
+            Fraction(each) for each in ("35.35", "35.33", "35.34")
+        }
+
+
+def test_two_cards_with_pcie_only() -> None:
+    """As with two RTX 6000 Ada: disabled and enabled are almost the same."""
+    text = block("Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)", [["801.28", "22.23"], ["22.32", "813.80"]])
+    text += block(
+        "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", [["800.15", "26.32"], ["26.32", "831"]]
+    )
+    assert import_text(text).bandwidths == {Fraction("26.32"): 4}

@@ -234,3 +234,16 @@ def test_a_paste_with_both_takes_the_speed_from_the_list() -> None:
     imported = import_text(status(8, 18, "53.125") + matrix(full(8, "NV18")))
     assert imported.format == "nvidia-smi-topo"
     assert imported.bandwidths == {Fraction(900): 16}
+
+
+def test_a_list_of_nvlinks_as_it_is_pasted() -> None:
+    """As on two Quadro with a bridge: a title, indented lines, blank lines between links, no UUID."""
+    lines = ["==============STATUS=============="]
+    for gpu in range(2):
+        lines += [f"    GPU {gpu}: Quadro RTX 8000", "\t    Link 0: 25.781 GB/s", "", "\t    Link 1: 25.781 GB/s"]
+    imported = import_text("\n".join(lines))
+    assert imported.format == "nvidia-smi-nvlink"
+    assert imported.bandwidths == {Fraction(50): 4}
+    broken = import_text("\n".join([*lines[:-1], "\t    Link 1: <inactive>"]))
+    assert broken.bandwidths == {Fraction(50): 2, Fraction(25): 2}
+    assert broken.ignored == ("1 inactive NVLink of GPU1",)

@@ -15,7 +15,7 @@ from forestcoll.errors import InputError, did_you_mean, shown
 from forestcoll.files import path_of
 from forestcoll.topology.link_classes import is_nic
 from forestcoll.topology.model import Link, Node, Topology
-from forestcoll.topology.registry import BuilderSpec, build_topology, builders, load_topology
+from forestcoll.topology.registry import BuilderSpec, build_topology, builders, load_with_assumptions
 from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
 
 _SELF = "cluster"
@@ -43,12 +43,14 @@ class Box:
         nodes: its nodes, with ids that are unique inside the box.
         links: the links between them; ends are places in `nodes`, bandwidths are in GB/s.
         ports: its nodes with links to the outside, in the order of the nodes.
+        assumed: what was assumed to import it, if it is a file of another tool.
     """
 
     name: str
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
     ports: tuple[Port, ...]
+    assumed: tuple[str, ...] = ()
 
     @cached_property
     def gpus(self) -> tuple[int, ...]:
@@ -83,12 +85,20 @@ def box_of_machine(spec: str) -> Box:
 
 def _machine(name: str) -> BuilderSpec:
     machines = {each.name: each for each in builders() if each.group != "family"}
+    in_boxes = [each.name for each in machines.values() if _comes_in_boxes(each)]
     if name not in machines:
-        hint = did_you_mean(name, machines)
-        raise InputError(f"box is {shown(name)}; {hint}name a machine ({', '.join(machines)}) or a file of one host")
-    if not any(parameter.name == "boxes" for parameter in machines[name].parameters):
+        hint = did_you_mean(name, in_boxes)
+        raise InputError(
+            f"box is {shown(name)}, and there is no such file; {hint}name a machine ({', '.join(in_boxes)}) or a file "
+            "of one host"
+        )
+    if name not in in_boxes:
         raise InputError(f"box is {shown(name)}, which does not come in boxes; name another machine or a file")
     return machines[name]
+
+
+def _comes_in_boxes(machine: BuilderSpec) -> bool:
+    return machine.name != _SELF and any(parameter.name == "boxes" for parameter in machine.parameters)
 
 
 def box_of(text: str) -> Box:
@@ -102,7 +112,8 @@ def box_of(text: str) -> Box:
     if text.partition(":")[0] == _SELF:
         raise InputError(f"box is {shown(text)}; a cluster cannot be the box of a cluster, name a machine or a file")
     if _is_file(text):
-        return box_of_topology(text, load_topology(path_of(text)))
+        host, assumed = load_with_assumptions(path_of(text))
+        return replace(box_of_topology(text, host), assumed=assumed)
     return box_of_machine(text)
 
 

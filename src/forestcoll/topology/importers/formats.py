@@ -60,6 +60,7 @@ FORMATS = (
     Format("nvidia-smi-nvlink", "the list of nvidia-smi nvlink -s", "hosts.nvlink_status", several=True),
     Format("amd-smi", "the tables of amd-smi topology and rocm-smi --showtopo", "hosts.amd_smi", several=True),
     Format("hwloc-xml", "XML of hwloc (lstopo topology.xml)", "hosts.hwloc_xml", several=True),
+    Format("measurements", "the measurements of forestcoll probe", "measurements.probe_file"),
     Format("p2p-bandwidth", "the output of p2pBandwidthLatencyTest or nvbandwidth", "matrices.peer_test"),
     Format("ibnetdiscover", "the output of ibnetdiscover", "fabrics.ibnetdiscover"),
     Format("sndlib", "SNDlib's networks, text or XML", "graphs.sndlib"),

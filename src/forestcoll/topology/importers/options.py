@@ -11,6 +11,9 @@ SPEEDS = ("nominal", "nccl")
 MATRICES = ("ports", "complete")
 """What a matrix of bandwidths is: ports of one switch, or a link for each pair."""
 
+ROUNDINGS = ("speeds", "none")
+"""What measured bandwidths are rounded to: the speeds of links that exist, or nothing."""
+
 
 @dataclass(frozen=True)
 class ImportOptions:
@@ -19,6 +22,7 @@ class ImportOptions:
     Attributes:
         speeds: one of `SPEEDS`.
         matrix: one of `MATRICES`.
+        rounding: one of `ROUNDINGS`.
         nvlink: one NVLink.
         xgmi: one link of AMD's Infinity Fabric.
         pcie: a PCIe slot, which is also a port of a PCIe switch.
@@ -36,6 +40,7 @@ class ImportOptions:
 
     speeds: str = "nominal"
     matrix: str = "ports"
+    rounding: str = "speeds"
     nvlink: Fraction | None = None
     xgmi: Fraction | None = None
     pcie: Fraction | None = None
@@ -43,7 +48,7 @@ class ImportOptions:
     link_bandwidth: Fraction | None = None
 
     def __post_init__(self) -> None:
-        for name, allowed in (("speeds", SPEEDS), ("matrix", MATRICES)):
+        for name, allowed in (("speeds", SPEEDS), ("matrix", MATRICES), ("rounding", ROUNDINGS)):
             if getattr(self, name) not in allowed:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected {' or '.join(map(repr, allowed))}")
         for name in ("nvlink", "xgmi", "pcie", "nic", "link_bandwidth"):

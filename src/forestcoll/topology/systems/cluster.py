@@ -126,6 +126,10 @@ class AnyCluster(ClusterRecipe):
         )
         return Cluster.of(self._box, fabric, nics=nics, torus=self._torus)
 
+    def assumed(self) -> tuple[str, ...]:
+        """As `Recipe.assumed`."""
+        return tuple(f"box {self.box}: {text}" for text in self._box.assumed)
+
     @cached_property
     def _box(self) -> Box:
         try:

@@ -24,7 +24,7 @@ LANE_GBITS = {
 """The data rate of one lane, in Gb/s: the signalling rate less the encoding."""
 
 _NODE = re.compile(r'(Switch|Ca|CA|Rt|Router)\s+\d+\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?')
-_PORT = re.compile(r'\[(\d{1,4})\](?:\[ext \d+\])?(?:\([0-9a-fA-F]*\))?\s*"([^"]+)"\s*\[(\d{1,4})\](.*)')
+_PORT = re.compile(r'\[(\d{1,4})\](?:\[ext \d+\])?(?:\((?:0x)?[0-9a-fA-F]*\))?\s*"([^"]+)"\s*\[(\d{1,4})\](.*)')
 _RATE = re.compile(r"\b(\d{1,2})x\s?(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
 _HOST_AND_DEVICE = re.compile(r"(\S+)\s+((?:mlx|mlx5|hfi1|qib|HCA|ibp|ib|roce)[\w.:-]*)")
 _SWITCH_NAME = re.compile(r"(?:[^;]*;)?([^:;]+)(?::.*)?")

@@ -5,7 +5,8 @@ import importlib.util
 import json
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,7 @@ class Launch:
         launcher: `torchrun`, `mpi` or `variables`.
         interface: the address of this process that others connect to.
         timeout: how many seconds to wait for another process at most.
+        command: the name of the command, which begins messages.
     """
 
     rank: int
@@ -36,12 +38,13 @@ class Launch:
     launcher: str
     interface: str
     timeout: float
+    command: str = "bench"
     _number: int = 0
 
     def gather(self, value: object) -> list[Any]:
         """Return on rank 0 the values of all ranks, elsewhere nothing; a value is one that JSON has."""
         self._number += 1
-        key = f"bench/{self._number}"
+        key = f"{self.command}/{self._number}"
         self.store.set(f"{key}/{self.rank}", json.dumps(value).encode())
         if self.rank:
             return []
@@ -50,7 +53,7 @@ class Launch:
     def share(self, text: str) -> str:
         """Return the text of rank 0."""
         self._number += 1
-        key, data = f"bench/{self._number}", text.encode()
+        key, data = f"{self.command}/{self._number}", text.encode()
         if self.rank == 0:
             pieces = [data[begin : begin + _PIECE] for begin in range(0, len(data), _PIECE)]
             for number, piece in enumerate(pieces):
@@ -59,6 +62,30 @@ class Launch:
             return text
         count = int(self._fetch(key, 0))
         return b"".join(self._fetch(f"{key}/{number}", 0) for number in range(count)).decode()
+
+    def only_first(self, call: Callable[[], object]) -> None:
+        """Call a function on rank 0. If it fails there, all other ranks end without a message.
+
+        Raises:
+            ForestcollError: what the function raised, on rank 0.
+        """
+        if self.rank == 0:
+            try:
+                call()
+            except BaseException:
+                self._fail()
+                raise
+            self.share("")
+        elif self.share(""):
+            with suppress(CommunicationError):
+                self.gather(None)
+            raise SystemExit(1)
+
+    def _fail(self) -> None:
+        """Let the other ranks know of a failure, and wait until they do: the store ends with this process."""
+        with suppress(CommunicationError):
+            self.share("failed")
+            self.gather(None)
 
     def meet(self) -> None:
         """Wait until all ranks are here."""
@@ -76,25 +103,34 @@ class Launch:
             return self.store.get(key, self.timeout)
         except CommunicationError:
             raise CommunicationError(
-                f"bench: rank {rank} did not answer rank {self.rank} within {self.timeout:g} s; see its messages"
+                f"{self.command}: rank {rank} did not answer rank {self.rank} within {self.timeout:g} s; "
+                "see its messages"
             ) from None
 
 
-def join(timeout: float, interface: str | None = None, *, uses_mpi: bool = True) -> Launch:
+def join(timeout: float, interface: str | None = None, *, uses_mpi: bool = True, command: str = "bench") -> Launch:
     """Return this process among those that were started together.
 
     Args:
         timeout: how many seconds to wait for another process at most.
         interface: the address of this process that others connect to; None to find one.
         uses_mpi: whether to start MPI under mpirun where mpi4py is installed.
+        command: the name of the command that the processes run, which begins messages.
 
     Raises:
         InputError: the process was not started by a launcher, or its variables are bad.
         CommunicationError: rank 0 is not reached.
     """
+    try:
+        return _joined(timeout, interface, uses_mpi, command)
+    except InputError as error:
+        raise InputError(f"{command}: {error}") from None
+
+
+def _joined(timeout: float, interface: str | None, uses_mpi: bool, command: str) -> Launch:  # noqa: FBT001 (as `join`)
     variables = os.environ
     if "TORCHELASTIC_RUN_ID" in variables:
-        return _torchrun(timeout, interface)
+        return _torchrun(timeout, interface, command)
     found = _ranks(variables)
     if uses_mpi and launcher_rank() is not None and importlib.util.find_spec("mpi4py") is not None:
         # The import starts MPI and keeps the interpreter's lock until all ranks have come. So it is before the store,
@@ -106,12 +142,12 @@ def join(timeout: float, interface: str | None = None, *, uses_mpi: bool = True)
         here = interface or interface_here() or local_address(variables["MASTER_ADDR"])
         store = TcpStore(address, rank=rank, timeout=timeout)
         launcher = "variables" if launcher_rank() is None else "mpi"
-        return Launch(rank, size, store, launcher, here, timeout)
+        return Launch(rank, size, store, launcher, here, timeout, command)
     if launcher_rank() is not None:
-        return _mpirun(timeout, interface)
+        return _mpirun(timeout, interface, command)
     raise InputError(
-        "bench: this process has no rank; start it by a launcher: torchrun --nproc-per-node 8 -m forestcoll bench …, "
-        "mpirun -n 8 forestcoll bench …, or forestcoll emulate TOPOLOGY -- forestcoll bench …"
+        f"this process has no rank; start it by a launcher: torchrun --nproc-per-node 8 -m forestcoll {command} …, "
+        f"mpirun -n 8 forestcoll {command} …, or forestcoll emulate TOPOLOGY -- forestcoll {command} …"
     )
 
 
@@ -120,13 +156,13 @@ def _ranks(variables: Mapping[str, str]) -> tuple[int, int] | None:
         return launcher_rank(variables)
     rank, size = (_number(variables, name) for name in ("RANK", "WORLD_SIZE"))
     if not 0 <= rank < size:
-        raise InputError(f"bench: RANK is {rank} and WORLD_SIZE is {size}; ranks are 0 to {size - 1}")
+        raise InputError(f"RANK is {rank} and WORLD_SIZE is {size}; ranks are 0 to {size - 1}")
     return rank, size
 
 
 def _number(variables: Mapping[str, str], name: str) -> int:
     if not variables[name].isdecimal():
-        raise InputError(f"bench: {name} is {shown(variables[name])}; expected a number")
+        raise InputError(f"{name} is {shown(variables[name])}; expected a number")
     return int(variables[name])
 
 
@@ -141,23 +177,23 @@ def local_address(other: str) -> str:
             probe.connect((other, 9))
             return str(probe.getsockname()[0])
     except OSError as error:
-        raise InputError(f"bench: {shown(other)} cannot be reached: {error}; give --interface") from None
+        raise InputError(f"{shown(other)} cannot be reached: {error}; give --interface") from None
 
 
-def _torchrun(timeout: float, interface: str | None) -> Launch:
+def _torchrun(timeout: float, interface: str | None, command: str) -> Launch:
     from datetime import timedelta
 
     from torch.distributed.rendezvous import rendezvous
 
     store, rank, size = next(rendezvous("env://", timeout=timedelta(seconds=timeout)))
     here = interface or interface_here() or local_address(os.environ["MASTER_ADDR"])
-    return Launch(rank, size, TorchStore(store), "torchrun", here, timeout)
+    return Launch(rank, size, TorchStore(store), "torchrun", here, timeout, command)
 
 
-def _mpirun(timeout: float, interface: str | None) -> Launch:
+def _mpirun(timeout: float, interface: str | None, command: str) -> Launch:
     if importlib.util.find_spec("mpi4py") is None:
         raise InputError(
-            "bench: under mpirun without mpi4py; install it (pip install 'forestcoll[mpi]'), or set MASTER_ADDR and "
+            "under mpirun without mpi4py; install it (pip install 'forestcoll[mpi]'), or set MASTER_ADDR and "
             "MASTER_PORT to a free port of rank 0's machine"
         )
     from mpi4py import MPI
@@ -169,7 +205,7 @@ def _mpirun(timeout: float, interface: str | None) -> Launch:
     store = TcpStore(f"{here}:0", rank=0, timeout=timeout) if world.Get_rank() == 0 else None
     address = world.bcast(None if store is None else f"{here}:{store.port}")
     store = store or TcpStore(address, rank=world.Get_rank(), timeout=timeout)
-    return Launch(world.Get_rank(), world.Get_size(), store, "mpi", here, timeout)
+    return Launch(world.Get_rank(), world.Get_size(), store, "mpi", here, timeout, command)
 
 
 class TorchStore:
@@ -197,3 +233,28 @@ class TorchStore:
             return bytes.fromhex(self.store.get(key).decode())
         except (DistError, RuntimeError) as error:
             raise CommunicationError(f"nobody set {key!r} in the store within {timeout:g} s: {error}") from None
+
+
+def torch_store(launch: Launch, name: str, limit: Any) -> Any:
+    """Return a store of torch for a process group: that of torchrun, or one that rank 0 serves.
+
+    Args:
+        launch: this process among the others; all of them call this.
+        name: what the keys of the group begin with in the store of torchrun.
+        limit: a `datetime.timedelta`: how long a process waits for another one at most.
+    """
+    import torch.distributed as dist
+
+    if isinstance(launch.store, TorchStore):
+        return dist.PrefixStore(name, launch.store.store)
+    served = None
+    if launch.rank == 0:
+        served = dist.TCPStore(launch.interface, 0, launch.size, is_master=True, timeout=limit, wait_for_workers=False)
+    host, port = launch.share("" if served is None else f"{launch.interface} {served.port}").split()
+    store = served or dist.TCPStore(host, int(port), launch.size, is_master=False, timeout=limit)
+    # A process group is made with the interpreter's lock held, and the threads of rank 0's own store need the lock. So
+    # no rank may still wait for that store.
+    store.set(f"{name}/{launch.rank}", "")
+    if launch.rank == 0:
+        store.wait([f"{name}/{rank}" for rank in range(launch.size)], limit)
+    return store

@@ -1,4 +1,4 @@
-"""Starts `forestcoll bench` as a launcher does: one process a rank, on loopback."""
+"""Starts `forestcoll bench` and `forestcoll probe` as a launcher does: one process for each rank, on loopback."""
 
 import json
 import os
@@ -51,16 +51,21 @@ def environment(rank: int | None = None, size: int = 0, port: int = 0, **more: s
     return kept | more
 
 
-def words(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "forestcoll", "bench", *map(str, arguments)]
+def words(*arguments: object, command: str = "bench") -> list[str]:
+    return [sys.executable, "-m", "forestcoll", command, *map(str, arguments)]
 
 
 def bench(size: int, *arguments: object, launched: int | None = None, **more: str) -> Ended:
     """Run `forestcoll bench` on `size` ranks, of which `launched` are started."""
+    return run_ranks("bench", size, *arguments, launched=launched, **more)
+
+
+def run_ranks(command: str, size: int, *arguments: object, launched: int | None = None, **more: str) -> Ended:
+    """Run a command on `size` ranks, of which `launched` are started."""
     port = free_port()
     processes = [
         subprocess.Popen(  # noqa: S603 (our own command)
-            words(*arguments),
+            words(*arguments, command=command),
             env=environment(rank, size, port, **more),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
