@@ -16,6 +16,7 @@ from cli_run import completed, run_command
 from forestcoll.cli.main import _COMMANDS
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.schedule.files import read_schedule, schedule_from_document
+from forestcoll.simulation.costs import costs_from_document
 from forestcoll.topology import topology_from_document
 from forestcoll.verification import rules, verify
 from forestcoll.verification.steps.rules import step_rules
@@ -127,12 +128,13 @@ def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective
 
 
 def test_the_files_in_the_documents_are_correct() -> None:
-    network, *schedules, steps = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
+    network, *schedules, steps, costs = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
     assert len(topology_from_document(network, where="docs").links) == 3
     assert len(schedules) == 2
     for schedule in schedules:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
     assert verify(schedule_from_document(steps, where="docs")).optimal
+    assert set(costs_from_document(costs, "docs").document()) == set(costs)
 
 
 def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:

@@ -37,7 +37,7 @@ def _table(each: Comparison) -> Table:
         Column("simulated", duration, right=True),
         Column("measured GB/s", "{:.4g}".format, right=True),
         Column("simulated GB/s", "{:.4g}".format, right=True),
-        Column("error", "{:+.1%}".format, right=True),
+        Column("error of time", "{:+.1%}".format, right=True),
     )
     measured = each.measured
     rows = tuple(
