@@ -54,7 +54,9 @@ def main() -> None:
 def _renewed(page: Path, name: str, lines: Sequence[str]) -> str:
     """Return the text of a page with the lines of a figure between its two marks."""
     begin, end = f"<!-- {name}: begin -->\n", f"\n<!-- {name}: end -->"
-    head, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    head, found, rest = page.read_text(encoding="utf-8").partition(begin)
+    if not found or end not in rest:
+        raise ValueError(f"{page}: has no marks of {name}")
     return head + begin + "\n".join(lines).strip() + end + rest.partition(end)[2]
 
 

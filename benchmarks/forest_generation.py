@@ -68,9 +68,7 @@ def _measure(results: Results, machine: str, name: str, largest: int, store: Pat
             rows[str(gpus)] = _made(machine, name, gpus)
             store.write_text(json.dumps(results, indent=1), encoding="utf-8")
         row = rows[str(gpus)]
-        if isinstance(row, str):
-            return
-        last = row[0]
+        last = 0.0 if isinstance(row, str) else row[0]
 
 
 def _made(machine: str, name: str, gpus: int) -> Result:

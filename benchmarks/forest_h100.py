@@ -49,9 +49,9 @@ def made(_folder: Path, _largest: int) -> tuple[Figure | None, Sequence[str]]:
         for algorithm in ("forestcoll", "nccl-ring"):
             colour, label = _STYLES[algorithm]
             points = found.row(algorithm).times
-            name = f"{label}, {count} box{'es' * (count > 1)}"
+            name = f"{label.removeprefix('NCCL ')} {count}"
             panel[0].plot(RANGE, [point.algbw for point in points], color=colour, alpha=shade, label=name)
-    _frame(panel[0], "Allgather on 1 to 16 boxes")
+    _frame(panel[0], "Allgather on 1 to 16 boxes: forestcoll and NCCL ring, each with the number of boxes")
     _gains(panel[1], boxes)
     lines += ["", "| boxes | forestcoll at 1 GiB (GB/s) | NCCL ring | gain | gain for large data |"]
     lines.append("| ---: | ---: | ---: | ---: | ---: |")
@@ -105,7 +105,7 @@ def _gains(axes: Axes, boxes: Sequence[Comparison]) -> None:
     axes.plot([16], [100 * PRINTED["allgather"]], "r*", markersize=11, label="printed, 1 GB")
     axes.set_xscale("log", base=2)
     axes.set_yscale("symlog", linthresh=10)
-    axes.set_ylim(-2, 3000)
+    axes.set_ylim(-2, 20000)
     axes.set_yticks([0, 5, 10, 20, 50, 100, 200, 500, 1000])
     axes.set_yticklabels(["0", "5", "10", "20", "50", "100", "200", "500", "1000"])
     axes.set_xticks(BOXES)
@@ -114,7 +114,7 @@ def _gains(axes: Axes, boxes: Sequence[Comparison]) -> None:
     axes.set_ylabel("gain over the ring (%)")
     axes.set_title("Gain over the ring, allgather", fontsize=10)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8, frameon=False, ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    axes.legend(fontsize=8, frameon=False, ncols=3, loc="upper left")
 
 
 def _frame(axes: Axes, title: str) -> None:
@@ -126,4 +126,5 @@ def _frame(axes: Axes, title: str) -> None:
     axes.set_ylabel("algbw (GB/s)")
     axes.grid(alpha=0.3)
     if "1 to 16" in title:
-        axes.legend(fontsize=7, frameon=False, ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.08))
+        axes.set_ylim(0, 720)
+        axes.legend(fontsize=8, frameon=False, ncols=5, loc="upper left", columnspacing=1, handlelength=1.2)
