@@ -134,7 +134,10 @@ def _schedule(source: _Source, where: str, progress: Progress) -> tuple[Schedule
 def _is_schedule(text: str) -> bool:
     """Return whether `text` names a file with a schedule, not a network."""
     path = Path(text)
-    if not path.is_file():
+    try:
+        if not path.is_file():
+            return False
+    except OSError:  # too long for the name of a file
         return False
     data = read_bytes(path)
     if not bytes(data[:64]).lstrip().startswith(b"{"):
