@@ -13,9 +13,11 @@ from forestcoll.oneport.comparison import compare_series
 from forestcoll.request import Request
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs, Model, read_costs, simulate
 from forestcoll.simulation.costs import costs_from_document
 from forestcoll.simulation.rates import Wires
+from forestcoll.simulation.trees.times import TreeModel
 from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import solve
 from forestcoll.topology.registry import build_topology
@@ -29,7 +31,7 @@ STEPS = generate_steps(build_topology("torus:dims=3x4"))
 SERIES = compare_series(replace(build_topology("torus:dims=3x3"), port_model="one-port"), 0).schedule()
 
 
-def rings() -> Schedule:
+def rings() -> TreeSchedule:
     best = solve(build_topology("dgx-a100:boxes=2"), Request.of(Collective.ALLGATHER)).optimum
     return baselines_named(["nccl-ring"])[0].make(Problem(best.topology, best.demand))
 
@@ -137,6 +139,18 @@ def test_costs_that_are_not_valid_are_refused(document: dict[str, object], messa
     with pytest.raises(InputError) as caught:
         costs_from_document(document, "costs")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("overhead", [0, 1e-320, 1e-6, 0.3, 1, 1000])
+@pytest.mark.parametrize("schedule", [FOREST, RINGS, SYMMETRIC], ids=lambda each: each.size)
+def test_no_other_number_of_pieces_is_faster(schedule: TreeSchedule, overhead: float) -> None:
+    model = TreeModel.of(schedule, Costs(overhead_us=overhead))
+    for size in (1, 1000, 2**20, 2**30):
+        best, most = model.best_pieces(size), max(1, int(size * model.greatest_share))
+        others = {1, 2, 3, 7, 20, 100, 10**4, 10**6, best - 1, best + 1}
+        times = [model.seconds(size, pieces) for pieces in others if 1 <= pieces <= most]
+        assert 1 <= best <= most
+        assert model.seconds(size, best) <= min(times) * (1 + 1e-9)
 
 
 def test_costs_are_read_as_they_are_written(tmp_path: Path) -> None:

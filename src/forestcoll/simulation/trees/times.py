@@ -152,10 +152,11 @@ class TreeModel:
         most = max(1, int(size * self.greatest_share))
         _, busy, slowest = self.delays.T
         overhead = self.costs.overhead_us * 1e-6
-        squares = np.maximum(busy - slowest, 0) * size
-        bests = np.sqrt(squares / overhead) if overhead else np.where(squares > 0, float(most), 1.0)
-        low = max(1, min(most, int(bests.min())))
-        high = max(low, min(most, int(bests.max()) + 1))
+        transfers = np.maximum(busy - slowest, 0) * size
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            bests = np.where(transfers > 0, np.sqrt(transfers / overhead), 1.0)
+        bests = np.clip(bests, 1, most)
+        low, high = int(bests.min()), min(most, int(bests.max()) + 1)
         while low < high:
             middle = (low + high) // 2
             if self.seconds(size, middle) <= self.seconds(size, middle + 1):
