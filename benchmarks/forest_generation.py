@@ -25,7 +25,7 @@ from forestcoll.topology.registry import build_topology
 SIZES = (16, 32, 64, 128, 256, 512, 1024)
 PER_BOX = {"dgx-a100": 8, "mi250": 16}
 NAMES = {"dgx-a100": "A100", "mi250": "MI250"}
-LIMIT = 3.0
+LIMIT = 2.0
 """CPU seconds of a schedule after which the algorithm is not tried on a larger network, where it may take 10 times."""
 
 PRINTED = {"dgx-a100": {512: 240.0, 1024: 2190.0}, "mi250": {1024: 2262.0}}
@@ -53,7 +53,7 @@ def made(folder: Path, largest: int) -> tuple[Figure | None, Sequence[str]]:
         _draw_times(grid[0][column], machine, results[machine])
         _draw_algbw(grid[1][column], machine, results[machine])
         lines += [*_table(machine, results[machine], largest), ""]
-    figure.legend(*grid[1][0].get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False)
+    figure.legend(*grid[1][1].get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False)
     return figure, lines
 
 
@@ -120,6 +120,8 @@ def _note(axes: Axes, text: str, place: tuple[float, float], offset: tuple[float
 def _draw_algbw(axes: Axes, machine: str, results: Mapping[str, Mapping[str, Result]]) -> None:
     for (name, rows), colour in zip(results.items(), _COLOURS, strict=False):
         series = _series(rows)
+        if not series:
+            continue
         width = 2.6 if name == OWN else 1.2
         sizes, algbw = [each[0] for each in series], [each[2] for each in series]
         axes.plot(sizes, algbw, "o-", color=colour, ms=4, lw=width, label=name)
@@ -147,8 +149,12 @@ def _table(machine: str, results: Mapping[str, Mapping[str, Result]], largest: i
             lines.append(f"| {name} | {' | '.join(cells)} |")
     printed = [f"{PRINTED[machine][size]:.0f} s" if size in PRINTED[machine] else "" for size in sizes]
     lines.append(f"| ForestColl, printed (128 cores) | {' | '.join(printed)} |")
-    reasons = [f"{name}: {row}." for name, rows in results.items() for row in rows.values() if isinstance(row, str)]
-    return [*lines, "", *dict.fromkeys(reasons)]
+    reasons: dict[tuple[str, str], str] = {}
+    for name, rows in results.items():
+        for gpus, row in rows.items():
+            if isinstance(row, str):
+                reasons.setdefault((name, row), f"- {name}, {gpus} GPUs: {row}.")
+    return [*lines, "", *reasons.values()]
 
 
 def _cell(row: Result | None) -> str:
