@@ -5,9 +5,9 @@ time. The other parameters describe an implementation. They have no effect by de
 measured times. Sources of the parameters:
 
 - launch_us: the constant ε of *Efficient Direct-Connect Topologies for Collective Communications*, appendix A.2.
-- efficiency, nic_efficiency: NCCL's model of its protocols counts 0.92 of the bandwidth for LL128, in which 120 of 128
-  bytes are data, 0.9 for trees, and 20 of the 25 GB/s of an NVLink (src/graph/tuning.cc, topo.h).
-- rank_gbps: NCCL's model lets the channels of an A100 move at most 235 GB/s together (tuning.cc).
+- efficiency, nic_efficiency: NCCL 2.7.5 counts 0.92 of the bandwidth for its protocol LL128, in which 120 of 128 bytes
+  are data, 0.9 for trees, and 20 of the 25 GB/s of an NVLink of an A100 (src/graph/tuning.cc, topo.h).
+- rank_gbps: the same tuning.cc lets the channels of an A100 move at most 235 GB/s together.
 - incast: the term max(w - w_t, 0)·B·ε of *Revisiting the Time Cost Model of AllReduce* (arXiv:2409.04202), with one
   sender as w_t.
 - reduction_us_per_mb: the constant gamma of the direct-connect paper, appendix C.4.
