@@ -116,6 +116,15 @@ def fit_costs(
     Raises:
         InputError: there are fewer than two sizes or fewer times than parameters, a name of a parameter is unknown, or
             the times do not identify a parameter that was named.
+
+    Example:
+        >>> from forestcoll import Costs, MeasuredTimes, fit_costs, generate, simulate
+        >>> schedule, sizes = generate("ring:nodes=4"), (2**10, 2**20, 2**30)
+        >>> seconds = tuple(point.seconds for point in simulate(schedule, sizes, Costs(alpha_us=9, efficiency=0.5)))
+        >>> times = [MeasuredTimes("ring", schedule, sizes, seconds)]
+        >>> found = fit_costs(times, parameters=["alpha_us", "efficiency"])
+        >>> round(found.costs.alpha_us, 2), round(found.costs.efficiency, 3)
+        (9.0, 0.5)
     """
     wanted = DEFAULTS[FitModel(model)] if parameters is None else checked(tuple(parameters))
     costs = fixed or Costs()

@@ -15,7 +15,16 @@ from forestcoll.simulation.loads import FloatArray
 
 
 class FitModel(StrEnum):
-    """Which parameters a fit finds."""
+    """Which parameters a fit finds.
+
+    Example:
+        >>> from forestcoll import Costs, FitModel, MeasuredTimes, fit_costs, generate, simulate
+        >>> schedule, sizes = generate("dgx-a100:boxes=2"), (2**20, 2**30)
+        >>> true = Costs(alpha_us=12, overhead_us=0, efficiency=0.8)
+        >>> seconds = tuple(point.seconds for point in simulate(schedule, sizes, true))
+        >>> fit_costs([MeasuredTimes("forest", schedule, sizes, seconds)], model=FitModel.ALPHA_BETA).fitted
+        ('alpha_us', 'efficiency')
+    """
 
     SIMULATION = "simulation"
     """Latency, overhead, launch and efficiencies of the cost model."""
@@ -56,13 +65,14 @@ PARAMETERS: dict[str, Parameter] = {
     "incast": Parameter((0.0, 0.05), greatest=1000.0),
     "reduction_us_per_mb": Parameter((0.5,)),
 }
-"""All parameters, in the order in which a fit prefers them if the times do not identify all."""
+"""All parameters, in the order of `Costs`."""
 
 DEFAULTS: dict[FitModel, tuple[str, ...]] = {
     FitModel.SIMULATION: ("alpha_us", "efficiency", "overhead_us", "launch_us", "nic_efficiency"),
-    FitModel.ALPHA_BETA: ("alpha_us", "launch_us", "efficiency"),
+    FitModel.ALPHA_BETA: ("alpha_us", "efficiency", "launch_us"),
 }
-"""The parameters that a fit finds by default. Those that the times do not identify keep their values."""
+"""The parameters that a fit finds by default, the most important first. Those that the times do not identify, beginning
+with the last, keep their values."""
 
 
 def checked(names: tuple[str, ...]) -> tuple[str, ...]:
