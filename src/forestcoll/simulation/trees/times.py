@@ -17,6 +17,7 @@ p = 1, and T is about D, which depends on the height of the trees.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +44,6 @@ class TreeWork:
         wires: the links of the network.
         sends: the routes.
         parts: for each phase, the part of M that crosses each link.
-        senders: for each node, how many ranks or switches send to it.
         greatest_share: the greatest share of a tree.
     """
 
@@ -51,7 +51,6 @@ class TreeWork:
     wires: Wires
     sends: "_Sends"
     parts: tuple[FloatArray, ...]
-    senders: FloatArray
     greatest_share: float
 
     @staticmethod
@@ -68,13 +67,11 @@ class TreeWork:
         if schedule.symmetry is not None and differs_by_image(schedule.topology, costs):
             schedule = expanded(schedule)
         sends = _Sends.of(schedule)
-        ends = np.unique(np.stack([sends.firsts, sends.lasts]), axis=1)
         return TreeWork(
             schedule=schedule,
             wires=Wires.of(schedule.topology),
             sends=sends,
             parts=tuple(parts_of_phase(schedule, phase) for phase in schedule.phases),
-            senders=np.bincount(ends[1], minlength=len(schedule.topology.nodes)).astype(np.float64),
             greatest_share=max(float(shares_of(phase).max()) for phase in schedule.phases),
         )
 
@@ -94,6 +91,13 @@ class TreeWork:
             slowest = np.maximum(delays[:, None, 2], further[None, :, 2])
             delays = _latest(np.concatenate([sums, slowest[:, :, None]], axis=2).reshape(-1, 3))
         return TreeModel(self.schedule, costs, delays, self.greatest_share)
+
+    @cached_property
+    def senders(self) -> FloatArray:
+        """For each node, how many ranks or switches send to it."""
+        nodes = len(self.schedule.topology.nodes)
+        pairs = np.unique(self.sends.firsts * nodes + self.sends.lasts)
+        return np.bincount(pairs % nodes, minlength=nodes).astype(np.float64)
 
     def _busy(self, rates: Rates) -> FloatArray:
         """Return, for each route, the w of its slowest link or of the rank at one of its ends."""
