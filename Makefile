@@ -80,7 +80,8 @@ soak-runtime: $(STAMPS)/package ## break ranks of the runtime 300 times, then ru
 	$(BIN)/python benchmarks/faults.py
 	$(BIN)/python benchmarks/runtime_soak.py
 
-figures: $(STAMPS)/package $(STAMPS)/test ## draw the figures of the direct-connect paper into build/figures
+figures: $(STAMPS)/package $(STAMPS)/test ## draw the figures of the ForestColl and direct-connect papers into build/figures
+	$(BIN)/python benchmarks/forest_figures.py
 	$(BIN)/python benchmarks/figures.py
 
 # .pre-commit-config.yaml has the same checks for `git commit`.

@@ -22,6 +22,11 @@ from .errors import ForestcollError as ForestcollError
 from .errors import InputError as InputError
 from .errors import InternalError as InternalError
 from .errors import NoSolutionError as NoSolutionError
+from .fitting import FitModel as FitModel
+from .fitting import FittedCosts as FittedCosts
+from .fitting import MeasuredTimes as MeasuredTimes
+from .fitting import fit_costs as fit_costs
+from .fitting import read_times as read_times
 from .forest_optimum.broadcast import RootedBound as RootedBound
 from .forest_optimum.broadcast import broadcast_bound as broadcast_bound
 from .forest_optimum.broadcast import reduce_bound as reduce_bound
@@ -77,6 +82,7 @@ from .schedule.trees.value import Tree as Tree
 from .schedule.trees.value import TreeSchedule as TreeSchedule
 from .simulation import Costs as Costs
 from .simulation import Point as Point
+from .simulation import read_costs as read_costs
 from .simulation import simulate as simulate
 from .simulation.series.play import SeriesRun as SeriesRun
 from .simulation.series.play import play_series as play_series

@@ -16,6 +16,7 @@ from cli_run import completed, run_command
 from forestcoll.cli.main import _COMMANDS
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.schedule.files import read_schedule, schedule_from_document
+from forestcoll.simulation.costs import costs_from_document
 from forestcoll.topology import topology_from_document
 from forestcoll.topology.importers.measurements.document import measurements_of
 from forestcoll.topology.importers.source import Source
@@ -132,7 +133,7 @@ def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective
 
 
 def test_the_files_in_the_documents_are_correct() -> None:
-    network, measured, *schedules, steps, routed = (
+    network, measured, *schedules, steps, routed, costs = (
         json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json")
     )
     assert len(topology_from_document(network, where="docs").links) == 3
@@ -142,6 +143,7 @@ def test_the_files_in_the_documents_are_correct() -> None:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
     for each in (steps, routed):
         assert verify(schedule_from_document(each, where="docs")).optimal
+    assert set(costs_from_document(costs, "docs").document()) == set(costs)
 
 
 def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:

@@ -249,3 +249,36 @@ def test_bad_arguments_raise_an_error() -> None:
     one_port.add_duplex(0, 1, 1)
     with pytest.raises(NoSolutionError, match="port_model"):
         bfb(one_port.build())
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "hypercube:dim=5",
+        "torus:dims=4x5x2",
+        "ring:nodes=33,one_way=true",
+        "circulant:nodes=24,offsets=2+5",
+        "torus:dims=3x4,bandwidth=7/2",
+    ],
+)
+def test_images_under_a_symmetry_take_the_time_of_the_schedule_without_it(
+    spec: str, collective: Collective, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topology = build_topology(spec)
+    plain, whole_chunks = bfb(topology, collective), bfb(topology, collective, chunks=3)
+    monkeypatch.setattr("forestcoll.generation.bfb.allgather._SYMMETRY_FROM", 0)
+    assert step_shape(_right(bfb(topology, collective))) == step_shape(plain)
+    assert step_shape(_right(bfb(topology, collective, chunks=3))) == step_shape(whole_chunks)
+
+
+def test_latencies_that_differ_are_not_mapped_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    builder = TopologyBuilder("ring")
+    for node in range(6):
+        builder.add_compute(node)
+    for node in range(6):
+        builder.add_duplex(node, (node + 1) % 6, 1, latency_us=1 + node % 3)
+    topology = builder.build()
+    plain = bfb(topology, data_size=6000)
+    monkeypatch.setattr("forestcoll.generation.bfb.allgather._SYMMETRY_FROM", 0)
+    assert bfb(topology, data_size=6000) == plain

@@ -1,7 +1,7 @@
 """A network seen as boxes: which compute nodes share a box, and over which paths a box is left.
 
-Compute nodes with the same attribute `box` are in one box. A switch is in a box if it has that attribute, or if all its
-neighbours are in the box. An *exit* is a path out of the box, such as that over a NIC to the fabric.
+`topology/boxes.py` defines which nodes are in a box. An *exit* is a path out of the box, such as that over a NIC to the
+fabric.
 """
 
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from functools import cached_property
 
 from forestcoll.baselines.routes import Path
 from forestcoll.topology import Topology
+from forestcoll.topology.boxes import box_numbers
 
 
 class Boxes:
@@ -25,34 +26,13 @@ class Boxes:
 
     def __init__(self, topology: Topology, members: tuple[int, ...]) -> None:
         self._topology = topology
-        names: dict[object, int] = {}
-        self.of: dict[int, int] = {}
-        for number, node in enumerate(topology.nodes):
-            if "box" in node.attributes:
-                self.of[number] = names.setdefault(str(node.attributes["box"]), len(names))
-        self._add_inner_switches()
+        self.of: dict[int, int] = box_numbers(topology)
         taking_part: dict[int, list[int]] = {}
         for member in members:
             if member in self.of:
                 taking_part.setdefault(self.of[member], []).append(member)
         self.members: tuple[tuple[int, ...], ...] = tuple(tuple(each) for each in taking_part.values())
         self.is_complete = sum(map(len, self.members)) == len(members)
-
-    def _add_inner_switches(self) -> None:
-        """Add switches without the attribute whose neighbours are all in one box."""
-        neighbours: dict[int, set[int]] = {switch: set() for switch in self._topology.switches if switch not in self.of}
-        for link in self._topology.links:
-            for one, other in ((link.source, link.target), (link.target, link.source)):
-                if one in neighbours:
-                    neighbours[one].add(other)
-        changed = True
-        while changed:
-            changed = False
-            for switch, around in neighbours.items():
-                inside = {self.of.get(each) for each in around}
-                if switch not in self.of and len(inside) == 1 and None not in inside:
-                    self.of[switch] = self.of[min(around)]
-                    changed = True
 
     def inside(self, node: int) -> frozenset[int]:
         """Return all nodes of the box of `node`."""

@@ -7,8 +7,7 @@ diameter of N nodes of degree d: within k steps a node of degree d reaches at mo
 all links are full duplex, at most 1 + d + d (d-1) + … + d (d-1)^(k-1).
 """
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from forestcoll.ranks import members_of
@@ -44,8 +43,9 @@ def latency_bound(topology: Topology, ranks: tuple[int, ...] | None = None) -> L
     neighbours: list[list[int]] = [[] for _ in topology.nodes]
     for link in topology.links:
         neighbours[link.source].append(link.target)
-    steps, farthest = _greatest(members, neighbours, lambda node: int(topology.nodes[node].is_compute))
-    links, _ = _greatest(members, neighbours, lambda _: 1)
+    switches = [not node.is_compute for node in topology.nodes]
+    steps, farthest = _greatest(members, neighbours, switches)
+    links = _greatest(members, neighbours, [False] * len(switches))[0] if any(switches) else steps
     if len(members) < len(topology.compute) or any(neighbours[switch] for switch in topology.switches):
         return LatencyBound(steps, farthest, links, None, None)
     degree = max(map(len, neighbours))
@@ -66,29 +66,51 @@ def moore_steps(nodes: int, degree: int, *, both_ways: bool) -> int:
 
 
 def _greatest(
-    members: Sequence[int], neighbours: Sequence[Sequence[int]], cost: Callable[[int], int]
+    members: Sequence[int], neighbours: Sequence[Sequence[int]], free: Sequence[bool]
 ) -> tuple[int, tuple[int, int]]:
     """Return the greatest distance between `members`, and the first two with that distance.
 
-    To enter a node costs `cost(node)`, 0 or 1.
+    To enter a node costs 1, or nothing if it is `free`. The searches from all members run together: for each node, the
+    members from which it has been reached are the bits of an integer.
     """
-    greatest = (0, (0, 0))
-    for source in members:
-        distance = _distances(neighbours, source, cost)
-        target = max(members, key=lambda node: (distance[node], -node))
-        if distance[target] > greatest[0]:
-            greatest = (distance[target], (source, target))
+    reached = [0] * len(neighbours)
+    fresh = {member: 1 << place for place, member in enumerate(members)}
+    greatest = (0, (members[0], members[0]))
+    for node, sources in fresh.items():
+        reached[node] = sources
+    distance = 0
+    while fresh:
+        distance += 1
+        fresh = _entered(fresh, neighbours, free, reached)
+        found = [(node, fresh[node]) for node in members if node in fresh]
+        if found:
+            first = min((sources & -sources).bit_length() - 1 for _, sources in found)
+            target = next(node for node, sources in found if sources >> first & 1)
+            greatest = (distance, (members[first], target))
     return greatest
 
 
-def _distances(neighbours: Sequence[Sequence[int]], source: int, cost: Callable[[int], int]) -> dict[int, int]:
-    distance = {source: 0}
-    queue = deque([source])
-    while queue:
-        node = queue.popleft()
-        for target in neighbours[node]:
-            far = distance[node] + cost(target)
-            if far < distance.get(target, far + 1):
-                distance[target] = far
-                (queue.append if cost(target) else queue.appendleft)(target)
-    return distance
+def _entered(
+    fresh: Mapping[int, int], neighbours: Sequence[Sequence[int]], free: Sequence[bool], reached: list[int]
+) -> dict[int, int]:
+    """Return, for each node that one more step reaches, the sources of which this is the first path.
+
+    Args:
+        fresh: for each node that the last step reached, the sources of which that was the first path.
+        neighbours: the targets of the links of each node.
+        free: for each node, whether to enter it costs nothing.
+        reached: for each node, all sources that have reached it; updated.
+    """
+    entered: dict[int, int] = {}
+    waiting = dict(fresh)
+    while waiting:
+        within: dict[int, int] = {}
+        for node, sources in waiting.items():
+            for target in neighbours[node]:
+                new = sources & ~reached[target]
+                if new:
+                    reached[target] |= new
+                    into = within if free[target] else entered
+                    into[target] = into.get(target, 0) | new
+        waiting = within
+    return entered

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import json_option, named_network, ranks_option, topology_argument
+from forestcoll.cli.options import costs_option, json_option, named_network, ranks_option, topology_argument
 from forestcoll.cli.types import CollectiveName, FileName, MessageSizes
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
@@ -42,6 +42,7 @@ _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
     metavar="FILE",
     help="Also compare a schedule file of the same collective and network; may be repeated.",
 )
+@costs_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter for each option)
     *,
@@ -51,6 +52,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     sizes: tuple[int, ...],
     baselines: str | None,
     against: tuple[Path, ...],
+    costs: Path | None,
     as_json: bool,
 ) -> None:
     """Compare the optimum with well-known algorithms.
@@ -62,12 +64,21 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     from forestcoll.comparison import compare
     from forestcoll.presentation.comparison import comparison_document, comparison_page
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.simulation import read_costs
 
+    known = None if costs is None else read_costs(costs)
     names = None if baselines is None else [name.strip() for name in baselines.split(",")]
     with TerminalProgress() as progress:
         network = named_network(topology, connected=ranks is None)
         found = compare(
-            network, collective, ranks=ranks, sizes=sizes, baselines=names, against=against, progress=progress
+            network,
+            collective,
+            ranks=ranks,
+            sizes=sizes,
+            baselines=names,
+            against=against,
+            costs=known,
+            progress=progress,
         )
     if as_json:
         print_json(comparison_document(found))

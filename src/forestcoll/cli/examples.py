@@ -45,6 +45,11 @@ EXAMPLES = {
         "forestcoll find-topology --nodes 12 --degree 4 --size 1MB --topology-output network.json",
         "forestcoll find-topology --nodes 8..10 --degree 4 --json",
     ),
+    "fit": (
+        "forestcoll fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring -o costs.json",
+        "forestcoll compare dgx-a100:boxes=2 --baselines nccl-ring --costs costs.json",
+        "forestcoll fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring --model alpha-beta --json",
+    ),
     "generate": (
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
         "forestcoll generate dgx-a100:boxes=2 --without b0/gpu0--ib b0/gpu1--ib",

@@ -31,6 +31,7 @@ _COMMANDS = {
     "explain": "Compare measured bandwidth with its bound.",
     "export": "Write a schedule as a program for a runtime.",
     "find-topology": "Find networks that are designed for collectives.",
+    "fit": "Fit the cost model to measured times.",
     "generate": "Generate a verified schedule that reaches the optimum.",
     "import": "Read a file of another tool as a network.",
     "optimum": "Compute the exact optimum of a collective.",

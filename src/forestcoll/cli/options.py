@@ -44,6 +44,12 @@ output_option = click.option(
 )
 
 
+costs_option = click.option(
+    "--costs",
+    metavar="FILE",
+    type=FileName(),
+    help="The parameters of the cost model, in a file that forestcoll fit wrote.",
+)
 ranks_option = click.option(
     "--ranks",
     type=Ranks(),

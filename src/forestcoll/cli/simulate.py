@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import file_argument, path_option
+from forestcoll.cli.options import costs_option, file_argument, path_option
 from forestcoll.cli.types import MessageSize, MessageSizes
 
 if TYPE_CHECKING:
@@ -31,19 +31,17 @@ _MICROSECONDS = click.FloatRange(0, 10**9)
     "--alpha",
     "alpha_us",
     type=_MICROSECONDS,
-    default=5.0,
-    show_default=True,
     metavar="A",
-    help="The latency of each send in microseconds, in addition to the latencies of links in the network.",
+    help="The latency of each send in microseconds, in addition to the latencies of links in the network.  [default: "
+    "as in --costs, or 5]",
 )
 @click.option(
     "--overhead-us",
     type=_MICROSECONDS,
-    default=1.0,
-    show_default=True,
     metavar="O",
-    help="The additional time of each chunk at each link, in microseconds.",
+    help="The additional time of each chunk at each link, in microseconds.  [default: as in --costs, or 1]",
 )
+@costs_option
 @click.option(
     "--model",
     type=click.Choice(["trees", "program"]),
@@ -67,8 +65,9 @@ def command(  # noqa: PLR0913 (one parameter per option)
     *,
     file: Path,
     sizes: tuple[int, ...],
-    alpha_us: float,
-    overhead_us: float,
+    alpha_us: float | None,
+    overhead_us: float | None,
+    costs: Path | None,
     model: str,
     at: int | None,
     csv: Path | None,
@@ -82,7 +81,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
 
     FILE is a schedule; - is standard input. The times follow an alpha-beta model: a send takes A microseconds plus the
     time that its slowest link needs for the data, and each chunk takes O more microseconds at each link. For each size,
-    the best number of chunks is used.
+    the best number of chunks is used. With --costs, the model also has what an implementation loses.
 
     algbw and busbw are defined as in nccl-tests. Their unit is the bandwidth unit of the network.
     """
@@ -91,17 +90,17 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.pictures.canvas import check_pictures
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.simulation import plot_of, points_document, simulation_page
-    from forestcoll.simulation import Costs, simulate
+    from forestcoll.simulation import simulate
     from forestcoll.simulation.simulate import loads_of
     from forestcoll.simulation.tables import links_csv, points_csv
     from forestcoll.verification.reading import read_verified
 
-    costs, size = Costs(alpha_us, overhead_us), at or sizes[-1]
+    known, size = _costs(costs, alpha_us, overhead_us), at or sizes[-1]
     check_pictures(each for each in (plot, gantt) if each is not None)
     with TerminalProgress() as progress:
         schedule, report = read_verified(file, progress=progress)
         progress.begin("simulating")
-        points = simulate(schedule, sizes, costs, model)
+        points = simulate(schedule, sizes, known, model)
         loads = loads_of(schedule)
         progress.begin("writing")
         if csv is not None:
@@ -109,13 +108,24 @@ def command(  # noqa: PLR0913 (one parameter per option)
         if plot is not None:
             plot_of(schedule, points, float(report.algbw or 0), plot)
         if links is not None:
-            write_text(links, links_csv(loads, simulate(schedule, [size], costs, model)[0]))
+            write_text(links, links_csv(loads, simulate(schedule, [size], known, model)[0]))
         if gantt is not None or trace is not None:
-            _write_run(schedule, costs, size, gantt=gantt, trace=trace)
+            _write_run(schedule, known, size, gantt=gantt, trace=trace)
     if as_json:
         print_json(points_document(points))
     else:
         print_page(simulation_page(schedule, points, loads, float(report.algbw or 0)))
+
+
+def _costs(file: Path | None, alpha_us: float | None, overhead_us: float | None) -> "Costs":
+    """Return the costs of a file, or the default ones, with the values of options."""
+    from dataclasses import replace
+
+    from forestcoll.simulation import Costs, read_costs
+
+    given = {"alpha_us": alpha_us, "overhead_us": overhead_us}
+    values = {name: value for name, value in given.items() if value is not None}
+    return replace(Costs() if file is None else read_costs(file), **values)
 
 
 def _write_run(schedule: "Schedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None) -> None:

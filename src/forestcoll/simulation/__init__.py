@@ -1,6 +1,6 @@
-"""How long schedules and programs take, by an alpha-beta model."""
+"""How long schedules and programs take, by an alpha-beta model and what implementations lose."""
 
-from forestcoll.simulation.costs import Costs, Point
+from forestcoll.simulation.costs import Costs, Point, read_costs
 from forestcoll.simulation.simulate import Model, simulate
 
-__all__ = ["Costs", "Model", "Point", "simulate"]
+__all__ = ["Costs", "Model", "Point", "read_costs", "simulate"]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any, Protocol
 
 from forestcoll.lowering import Options, lower, lowerer_for
@@ -18,9 +19,9 @@ from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.series.loads import parts_of as parts_of_series
 from forestcoll.simulation.series.times import SeriesModel
 from forestcoll.simulation.steps.loads import parts_of as parts_of_steps
-from forestcoll.simulation.steps.times import StepModel
+from forestcoll.simulation.steps.times import StepModel, StepWork
 from forestcoll.simulation.trees.loads import parts_of as parts_of_trees
-from forestcoll.simulation.trees.times import TreeModel
+from forestcoll.simulation.trees.times import TreeModel, TreeWork
 
 MOST_PIECES = 16
 """The most pieces that a program is simulated with; runtimes cut chunks further by themselves."""
@@ -44,6 +45,13 @@ class TimeModel(Protocol):
         """Return the time of M of `size` bytes."""
 
 
+class Work(Protocol):
+    """What a schedule sends: everything in its times that does not depend on costs."""
+
+    def model(self, costs: Costs) -> TimeModel:
+        """Return the times with these costs."""
+
+
 @dataclass(frozen=True)
 class Simulation:
     """The functions that simulate schedules of one kind.
@@ -52,16 +60,22 @@ class Simulation:
         times: returns the closed form of the times of a schedule with given costs.
         parts: returns the part of M that crosses each link.
         paths: returns the paths between ranks, for the simulation of the program.
+        work: returns what does not depend on costs, if that saves time when a schedule has times with many costs.
     """
 
     times: Callable[[Any, Costs], TimeModel]
     parts: Callable[[Any], FloatArray]
     paths: Callable[[Any], Paths] = Paths.shortest
+    work: Callable[[Any], Work] | None = None
+
+
+def _step_times(schedule: StepSchedule, costs: Costs) -> StepModel:
+    return StepWork.of(schedule).model(costs)
 
 
 SIMULATIONS: dict[type[Schedule], Simulation] = {
-    TreeSchedule: Simulation(TreeModel.of, parts_of_trees, Paths.of),
-    StepSchedule: Simulation(StepModel.of, parts_of_steps),
+    TreeSchedule: Simulation(TreeModel.of, parts_of_trees, Paths.of, TreeWork.of),
+    StepSchedule: Simulation(_step_times, parts_of_steps, work=StepWork.of),
     SeriesSchedule: Simulation(SeriesModel.of, parts_of_series),
 }
 """The functions of each kind of schedule that can be simulated."""
@@ -75,6 +89,16 @@ def loads_of(schedule: Schedule) -> Loads:
             simulated.
     """
     return Loads.of_parts(schedule.topology, _simulation(schedule).parts(schedule))
+
+
+def times_of(schedule: Schedule) -> Callable[[Costs], TimeModel]:
+    """Return a function from costs to the times of `schedule` by its closed form.
+
+    Raises:
+        InputError: schedules of this kind cannot be simulated.
+    """
+    entry = _simulation(schedule)
+    return partial(entry.times, schedule) if entry.work is None else entry.work(schedule).model
 
 
 def _simulation(schedule: Schedule) -> Simulation:
@@ -92,7 +116,7 @@ def simulate(
     Args:
         schedule: a schedule of any kind that `verify` accepts. For a series, M is one large message.
         sizes: the sizes of the total data M, in bytes.
-        costs: the latency and the overhead; the defaults of `Costs` if None.
+        costs: the parameters of the model; the defaults of `Costs` if None.
         model: `"trees"` for a closed form, `"program"` for a discrete-event simulation of the lowered program.
 
     Returns:

@@ -2,11 +2,17 @@
 
 A reduce-scatter is the reverse of an allgather on the transposed network (Corollary 1.1). An allreduce is a
 reduce-scatter followed by an allgather. The number of steps is the diameter, the least of all schedules (Theorem 3).
+
+Each node balances its own links, so a symmetry of the network maps what one node receives to what another receives. On
+large networks, the core computes one node of each orbit, and the others receive the images.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import gcd, lcm
+
+import numpy as np
 
 from forestcoll.collective import Collective, PhaseOp, collective_named
 from forestcoll.core import StepTransfers
@@ -15,7 +21,8 @@ from forestcoll.forest_optimum.scaling import ScaledTopology, require_all_ports
 from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
-from forestcoll.topology import Topology
+from forestcoll.topology import Symmetry, Topology
+from forestcoll.topology.automorphisms import find_symmetry
 from forestcoll.units import bytes_per_microsecond
 
 
@@ -80,6 +87,10 @@ def require_direct(topology: Topology) -> None:
     require_all_ports(topology)
 
 
+_SYMMETRY_FROM = 256
+"""The number of nodes from which a symmetry is used. It saves less time on smaller networks."""
+
+
 @dataclass(frozen=True)
 class _Request:
     """A request for an allgather: the network, the number of chunks or 0, and the data size or None."""
@@ -95,9 +106,22 @@ class _Request:
         progress.begin("balancing the breadth-first broadcasts")
         scaled.remark_on_width(bound, progress)
         core, problem = scaled.problem(scaled.capacities, bound)
-        columns = core.broadcast_breadth_first(problem, demand, latencies, self.chunks, (), progress.advance)
-        phase = StepPhase(PhaseOp.BROADCAST, _transfers(StepTransfers(*columns)))
+        symmetry, targets = self._symmetry(latencies)
+        columns = core.broadcast_breadth_first(problem, demand, latencies, self.chunks, targets, progress.advance)
+        transfers = _images(_transfers(StepTransfers(*columns)), symmetry, len(self.topology.nodes))
+        phase = StepPhase(PhaseOp.BROADCAST, transfers)
         return StepSchedule(self.topology, Collective.ALLGATHER, (phase,))
+
+    def _symmetry(self, latencies: list[int]) -> tuple[Symmetry, tuple[int, ...]]:
+        """Return a symmetry, and one node of each of its orbits; no symmetry and no node if it would save little time.
+
+        What other nodes of an orbit receive is the image of what the first receives.
+        """
+        if len(self.topology.nodes) < _SYMMETRY_FROM or len(set(latencies)) > 1:
+            return Symmetry(()), ()
+        symmetry, nodes = find_symmetry(self.topology), len(self.topology.nodes)
+        least = reduce(np.minimum, symmetry.elements(nodes))
+        return symmetry, tuple(np.flatnonzero(least == np.arange(nodes)).tolist())
 
     def _times(self, scaled: ScaledTopology) -> tuple[int, list[int]]:
         """Return the time of a shard over a link of capacity 1 and the latency of each link, in the same unit."""
@@ -135,6 +159,16 @@ def _transfers(sent: StepTransfers) -> Transfers:
         highs=sent.highs,
         points=list(map(Fraction, sent.numerators, sent.denominators)),
     )
+
+
+def _images(base: Transfers, symmetry: Symmetry, nodes: int) -> Transfers:
+    """Return the images of transfers under all elements of a symmetry; the steps stay the same."""
+    if not symmetry.shifts:
+        return base
+    elements = np.stack(list(symmetry.elements(nodes)))
+    shards, sources, targets = (elements[:, column].T.ravel() for column in (base.shards, base.sources, base.targets))
+    lows, highs = (np.repeat(column, len(elements)) for column in (base.lows, base.highs))
+    return Transfers(base.starts * len(elements), shards, sources, targets, lows, highs, base.points)
 
 
 def _bound(scaled: ScaledTopology, demand: int, latency: int, chunks: int) -> int:

@@ -5,7 +5,9 @@ and first takes the overhead. Then its data is transferred to the other rank ove
 transfers share the links fairly. The block continues when the last byte has left, and the data arrives one latency
 later. On a PORT channel, a helper sends instead of the block, one request after the other. A message occupies a slot of
 its channel until it is received. Data that stays on a rank takes only the overhead, because memory is assumed to be
-fast.
+fast; an instruction that adds up data also takes the time of the reduction.
+
+`limits.py` says how fast transfers may be.
 """
 
 import heapq
@@ -19,6 +21,7 @@ from forestcoll.errors import InputError
 from forestcoll.program import ChannelKind, Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import bytes_per_second
+from forestcoll.simulation.program.limits import limits_of
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.sharing import Sharing
 
@@ -58,7 +61,7 @@ def run_in_time(program: Program, paths: Paths, size: int, costs: Costs) -> Time
         program: a program in which the interpreter finds no fault.
         paths: the paths between its ranks.
         size: M in bytes.
-        costs: the latency and the overhead.
+        costs: the parameters of the model.
 
     Raises:
         InputError: the size in bytes of the network's bandwidth unit is not known, or no path connects two ranks
@@ -106,7 +109,7 @@ class _Run:
     def __init__(self, program: Program, paths: Paths, size: int, costs: Costs) -> None:
         self.program, self.paths, self.costs = program, paths, costs
         self.chunk_bytes = size / program.chunks
-        self.now = 0.0
+        self.now = costs.launch_us * 1e-6
         self.events: list[tuple[float, int, Callable[[], None]]] = []
         self.count = 0
         self.blocks = [
@@ -137,9 +140,9 @@ class _Run:
         for rank, _, _, instruction in self.program.instructions():
             for pair in _pairs(self.program, rank, instruction):
                 self.pairs.setdefault(pair, len(self.pairs))
-        self.bandwidths = bytes_per_second(self.paths.topology)
         self.multipaths = [self.paths.between(*pair) for pair in self.pairs]
-        self.sharing = Sharing(self.multipaths, self.bandwidths)
+        limits = limits_of(self.paths, list(self.pairs), self.multipaths, self.costs)
+        self.sharing = Sharing(limits.multipaths, limits.bandwidths)
         self.sent = np.zeros(len(self.multipaths))
 
     def until_done(self) -> None:
@@ -197,6 +200,9 @@ class _Run:
         self._consume(block, instruction)
         block.busy, block.begin = True, self.now
         overhead = self.costs.overhead_us * 1e-6 if instruction.places else 0.0
+        if len(instruction.sources) > 1:
+            added = (len(instruction.sources) - 1) * instruction.count * self.chunk_bytes
+            overhead += self.costs.reduction_us_per_mb * 1e-12 * added
         if overhead:
             self._add_event(self.now + overhead, lambda: self._send(block, instruction))
         else:
@@ -382,11 +388,12 @@ class _Run:
 
     def timeline(self) -> Timeline:
         """Return the result."""
-        carried = np.zeros(len(self.bandwidths))
+        bandwidths = bytes_per_second(self.paths.topology)
+        carried = np.zeros(len(bandwidths))
         for multipath, sent in zip(self.multipaths, self.sent.tolist(), strict=True):
             for link, weight in zip(multipath.links, multipath.weights, strict=True):
                 carried[link] += sent * weight
-        return Timeline(self.now, tuple(self.actions), tuple((carried / self.bandwidths).tolist()))
+        return Timeline(self.now, tuple(self.actions), tuple((carried / bandwidths).tolist()))
 
 
 def _pairs(program: Program, rank: int, instruction: Instruction) -> list[tuple[int, int]]:

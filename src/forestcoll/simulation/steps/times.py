@@ -2,17 +2,68 @@
 
 The latency of a step is that of its slowest transfer: alpha and the overhead for each compute node that sends the data
 or passes it on, and the stated latencies of the links that the transfer crosses.
+
+With further costs, a step also takes as long as its busiest rank, and a step that reduces then adds up the data that
+the busiest rank received. Ranks wait for each other between steps, so nothing overlaps.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from forestcoll.collective import PhaseOp
 from forestcoll.schedule.steps.routes import link_numbers, links_of_routes, passes_compute
-from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 from forestcoll.simulation.costs import Costs, Point, point_at
-from forestcoll.units import bytes_per_microsecond
+from forestcoll.simulation.rates import Rates, Wires
+from forestcoll.simulation.steps.loads import StepLoads, loads_by_step
+
+
+@dataclass(frozen=True)
+class StepWork:
+    """What a step schedule sends: everything in its times that does not depend on costs.
+
+    Attributes:
+        schedule: the schedule.
+        wires: the links of the network.
+        steps: the loads of each step, for all phases one after the other.
+        greatest_part: the greatest part of M that one transfer sends.
+    """
+
+    schedule: StepSchedule
+    wires: Wires
+    steps: tuple[StepLoads, ...]
+    greatest_part: float
+
+    @staticmethod
+    def of(schedule: StepSchedule) -> "StepWork":
+        """Return the work of `schedule`. Raises `InputError` if the size of the bandwidth unit is not known."""
+        greatest = max(_greatest_part(schedule, phase.transfers) for phase in schedule.phases)
+        return StepWork(schedule, Wires.of(schedule.topology), tuple(loads_by_step(schedule)), greatest)
+
+    def model(self, costs: Costs) -> "StepModel":
+        """Return the times with these costs."""
+        rates = Rates.of(self.wires, costs)
+        latencies = sum(_latency_us(self.schedule, phase.transfers, costs) for phase in self.schedule.phases)
+        return StepModel(
+            schedule=self.schedule,
+            latency=(costs.launch_us + latencies) * 1e-6,
+            seconds_per_byte=sum(self._seconds(each, rates) for each in self.steps),
+            greatest_part=self.greatest_part,
+        )
+
+    def _seconds(self, step: StepLoads, rates: Rates) -> float:
+        """Return the time of a step for one byte of M."""
+        links = step.parts * rates.links
+        if rates.incast:
+            links = links * rates.slower(step.senders)
+        greatest = float(links.max(initial=0))
+        if not rates.rank and not rates.reduction:
+            return greatest
+        ranks = self.wires.rank_loads(step.parts)
+        limit = rates.rank * ranks.greatest
+        adding = rates.reduction * float(ranks.received.max()) if step.op is PhaseOp.REDUCE else 0.0
+        return max(greatest, limit) + adding
 
 
 @dataclass(frozen=True)
@@ -21,7 +72,7 @@ class StepModel:
 
     Attributes:
         schedule: the schedule.
-        latency: the latency of all steps together, in seconds.
+        latency: the launch and the latency of all steps together, in seconds.
         seconds_per_byte: the time for one byte of M without latency, in seconds.
         greatest_part: the greatest part of M that one transfer sends.
     """
@@ -30,17 +81,6 @@ class StepModel:
     latency: float
     seconds_per_byte: float
     greatest_part: float
-
-    @staticmethod
-    def of(schedule: StepSchedule, costs: Costs) -> "StepModel":
-        """Return the model of `schedule`. Raises `InputError` if the size of the bandwidth unit is not known."""
-        unit = bytes_per_microsecond(schedule.topology.bandwidth_unit) * 10**6
-        return StepModel(
-            schedule=schedule,
-            latency=sum(_latency_us(schedule, phase.transfers, costs) for phase in schedule.phases) * 1e-6,
-            seconds_per_byte=float(step_shape(schedule).bandwidth_time / unit),
-            greatest_part=max(_greatest_part(schedule, phase.transfers) for phase in schedule.phases),
-        )
 
     def point(self, size: int) -> Point:
         """Return the time of M of `size` bytes."""

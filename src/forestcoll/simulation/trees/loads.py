@@ -3,18 +3,21 @@
 import numpy as np
 
 from forestcoll.schedule.steps.routes import link_numbers
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation.loads import FloatArray, hops_of, shares_of
 from forestcoll.topology import Symmetry
 
 
 def parts_of(schedule: TreeSchedule) -> FloatArray:
     """Return the part of M that crosses each link, in the order of the links, with all images of base trees."""
+    return sum((parts_of_phase(schedule, phase) for phase in schedule.phases), np.zeros(len(schedule.topology.links)))
+
+
+def parts_of_phase(schedule: TreeSchedule, phase: Phase) -> FloatArray:
+    """Return the part of M that crosses each link in one phase of the schedule."""
     topology = schedule.topology
-    per_route = np.zeros(len(schedule.routes))
-    for phase in schedule.phases:
-        sizes = np.diff(phase.routes.starts)
-        per_route += np.bincount(phase.routes.entries, np.repeat(shares_of(phase), sizes), len(per_route))
+    sizes = np.diff(phase.routes.starts)
+    per_route = np.bincount(phase.routes.entries, np.repeat(shares_of(phase), sizes), len(schedule.routes))
     sources, targets, of_route = hops_of(schedule.routes)
     weights = per_route[of_route]
     parts = np.zeros(len(topology.links))

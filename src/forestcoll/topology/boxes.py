@@ -1,0 +1,36 @@
+"""Which nodes of a network are in which box.
+
+Compute nodes with the same attribute `box` are in one box. A switch is in a box if it has that attribute, or if all its
+neighbours are in the box.
+"""
+
+from forestcoll.topology.model import Topology
+
+
+def box_numbers(topology: Topology) -> dict[int, int]:
+    """Return, for each node inside a box, the number of its box. Boxes are numbered in the order of the nodes."""
+    names: dict[str, int] = {}
+    found: dict[int, int] = {}
+    for number, node in enumerate(topology.nodes):
+        if "box" in node.attributes:
+            found[number] = names.setdefault(str(node.attributes["box"]), len(names))
+    if found:
+        _add_inner_switches(topology, found)
+    return found
+
+
+def _add_inner_switches(topology: Topology, found: dict[int, int]) -> None:
+    """Add switches without the attribute whose neighbours are all in one box."""
+    neighbours: dict[int, set[int]] = {switch: set() for switch in topology.switches if switch not in found}
+    for link in topology.links:
+        for one, other in ((link.source, link.target), (link.target, link.source)):
+            if one in neighbours:
+                neighbours[one].add(other)
+    changed = True
+    while changed:
+        changed = False
+        for switch, around in neighbours.items():
+            inside = {found.get(each) for each in around}
+            if switch not in found and len(inside) == 1 and None not in inside:
+                found[switch] = found[min(around)]
+                changed = True

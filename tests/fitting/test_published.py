@@ -1,0 +1,42 @@
+"""The cost model fitted to published measurements, and the tables that benchmarks make of them."""
+
+from pathlib import Path
+
+import forest_trees_table
+import published
+import pytest
+
+from forestcoll.fitting import fit_costs
+from forestcoll.simulation import Costs, simulate
+
+
+def test_each_published_curve_has_four_sizes() -> None:
+    curves = published.curves()
+    assert len(curves) == 26
+    assert {tuple(each.algbw) for each in curves} == {tuple(published.SIZES.values())}
+    assert len({(each.library, each.topology, each.collective) for each in curves}) == 26
+
+
+def test_the_forests_on_two_a100_boxes_are_simulated_as_measured_at_one_gigabyte() -> None:
+    forests = [each for each in published.measured("a100") if " forestcoll " in each.name]
+    assert len(forests) == 3
+    found = fit_costs(forests)
+    assert found.mean_error < 0.08
+    for each in found.comparisons:
+        assert each.errors[-1] == pytest.approx(0, abs=0.02)
+        default = simulate(each.measured.schedule, each.measured.sizes, Costs())[-1]
+        assert default.seconds < 0.8 * each.measured.seconds[-1]
+
+
+def test_the_rings_of_nccl_are_simulated_within_ten_percent() -> None:
+    rings = [each for each in published.measured("a100") if " nccl-ring " in each.name]
+    found = fit_costs(rings)
+    assert found.worst_error < 0.105
+    assert found.costs.efficiency > 0.9
+
+
+def test_table_1_is_reproduced() -> None:
+    _, lines = forest_trees_table.made(Path(), 0)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+    assert len(rows) == 6
+    assert all(round(float(here)) == int(printed) for _, _, here, printed in rows)
