@@ -52,6 +52,7 @@ def test_documents_show_the_actual_output(
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
     Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
     Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])
+    Path("graph.xml").write_text(blocks(COMPARE, "xml")[0])
     if "host.json," in words:
         assert run_command("import", "topo.txt", "--nvlink", "25", "-o", "host.json").status == 0
     if "schedule.json" in words:
@@ -61,7 +62,7 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 2, 4, 1, 1, 2]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 3, 4, 1, 1, 2]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:
