@@ -57,8 +57,8 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     """Compare the optimum with well-known algorithms.
 
     Each algorithm, such as the rings and trees of NCCL, becomes a schedule for TOPOLOGY, which is verified and
-    simulated. The tables show its algbw, its part of the proven bound, and the data that crosses the cuts that limit the
-    collective. A sentence says what limits the schedule.
+    simulated. The tables show its algbw, its part of the proven bound, and the data that crosses the cuts that limit
+    the collective. A sentence says what limits the schedule.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare

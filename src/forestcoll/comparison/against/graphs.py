@@ -18,10 +18,21 @@ from itertools import pairwise
 
 from forestcoll.baselines.baseline import Problem
 from forestcoll.baselines.crossings import Crossings
-from forestcoll.baselines.forests import Edge, LogicalTree, Part, Ring, around, forest, rings, schedule_of
+from forestcoll.baselines.forests import (
+    Edge,
+    LogicalTree,
+    Part,
+    Ring,
+    around,
+    forest,
+    joined_schedule,
+    reversed_part,
+    rings,
+)
 from forestcoll.baselines.nccl_tree import Parents, binary_tree, mirrored_tree, numbers_downwards
 from forestcoll.baselines.ring_orders import Door, nics_of
 from forestcoll.baselines.routes import Path
+from forestcoll.collective import Collective
 from forestcoll.comparison.against.graph_file import Channel, Graph, Pattern
 from forestcoll.errors import InputError
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -42,18 +53,21 @@ def schedule_of_graph(problem: Problem, graph: Graph, where: str) -> tuple[TreeS
     boxes = _boxes(problem, graph, where)
     changed: set[tuple[int, int | None]] = set()
 
-    def part(each: Problem) -> Part:
+    def part(each: Problem, *, is_forwards: bool) -> Part:
         ends = _Ends(each, graph, boxes)
-        is_ring = graph.pattern is Pattern.RING
-        found = (
-            rings(each, _rings(graph, boxes, ends, is_forwards=each is problem))
-            if is_ring
-            else (forest(each, _trees(graph, boxes, ends)))
-        )
+        if graph.pattern is Pattern.RING:
+            found = rings(each, _rings(graph, boxes, ends, is_forwards=is_forwards))
+        else:
+            found = forest(each, _trees(graph, boxes, ends))
         changed.update(ends.changed)
         return found
 
-    return schedule_of(problem, part), len(changed)
+    parts = []
+    if problem.collective is not Collective.ALLGATHER:
+        parts.append(reversed_part(part(problem.transposed(), is_forwards=False)))
+    if problem.collective is not Collective.REDUCE_SCATTER:
+        parts.append(part(problem, is_forwards=True))
+    return joined_schedule(problem, parts), len(changed)
 
 
 def _boxes(problem: Problem, graph: Graph, where: str) -> tuple[tuple[int, ...], ...]:
