@@ -128,12 +128,13 @@ def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective
 
 
 def test_the_files_in_the_documents_are_correct() -> None:
-    network, *schedules, steps = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
+    network, *schedules, steps, routed = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
     assert len(topology_from_document(network, where="docs").links) == 3
     assert len(schedules) == 2
     for schedule in schedules:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
-    assert verify(schedule_from_document(steps, where="docs")).optimal
+    for each in (steps, routed):
+        assert verify(schedule_from_document(each, where="docs")).optimal
 
 
 def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:

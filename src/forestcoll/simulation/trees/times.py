@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from forestcoll.collective import PhaseOp
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.steps.shape import link_numbers
+from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation.costs import Costs, Point, point_at
