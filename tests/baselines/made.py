@@ -18,11 +18,11 @@ def problem_of(topology: TopologyLike, collective: str = "allgather") -> Problem
 
 
 def made(name: str, problem: Problem) -> TreeSchedule:
-    """Return the schedule of an algorithm, after `verify` has accepted it."""
+    """Return the schedule of an algorithm that makes trees, after `verify` has accepted it."""
     (baseline,) = baselines_named([name])
-    assert problem.collective in baseline.collectives
-    schedule = baseline.make(problem)
+    schedule = baseline.result(problem).schedule
     report = verify(schedule)
+    assert isinstance(schedule, TreeSchedule)
     assert report.fault is None, report.fault
     assert report.algbw == schedule.algbw
     return schedule
@@ -33,14 +33,16 @@ def algbw_of(name: str, topology: TopologyLike, collective: str = "allgather") -
     problem = problem_of(topology, collective)
     schedule = made(name, problem)
     (baseline,) = baselines_named([name])
-    return schedule.algbw if baseline.overhead is None else baseline.overhead.algbw(problem, schedule)
+    algbw = baseline.result(problem).algbw or schedule.algbw
+    assert algbw is not None
+    return algbw
 
 
 def refusal(name: str, topology: TopologyLike, collective: str = "allgather") -> str:
     """Return why an algorithm does not apply."""
     (baseline,) = baselines_named([name])
     try:
-        baseline.make(problem_of(topology, collective))
+        baseline.result(problem_of(topology, collective))
     except DoesNotApplyError as error:
         return str(error)
     raise AssertionError(f"{name} applies to {topology}")

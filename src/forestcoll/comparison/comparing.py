@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.baselines.baseline import Baseline, DoesNotApplyError, Problem
+from forestcoll.baselines.baseline import DoesNotApplyError, Problem
 from forestcoll.baselines.table import baselines_named
 from forestcoll.collective import Collective, collective_named
 from forestcoll.comparison.against.files import Candidate, candidates
@@ -87,7 +87,8 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
         try:
-            _add_baseline(rows, baseline, problem)
+            made = baseline.result(problem)
+            rows.add(baseline.name, made.schedule, made.algbw, made.note)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
     for file in against:
@@ -105,17 +106,6 @@ def _wanted(collective: Collective | str) -> Collective:
             f"compare has no algorithms for {wanted.with_article}; use an allgather, a reduce-scatter or an allreduce"
         )
     return wanted
-
-
-def _add_baseline(rows: "_Rows", baseline: Baseline, problem: Problem) -> None:
-    """Add the row of an algorithm. Raises `DoesNotApplyError` if there is none."""
-    if problem.collective not in baseline.collectives:
-        raise DoesNotApplyError(f"not an algorithm for {problem.collective.with_article}")
-    schedule, overhead = baseline.make(problem), baseline.overhead
-    if overhead is None:
-        rows.add(baseline.name, schedule)
-    else:
-        rows.add(baseline.name, schedule, overhead.algbw(problem, schedule), overhead.note)
 
 
 def _height(schedule: Schedule) -> int:
