@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from forestcoll.baselines.baseline import Baseline, Family, Overhead
 from forestcoll.baselines.blink import blink, blink_switch
 from forestcoll.baselines.direct import direct
+from forestcoll.baselines.milp import milp
 from forestcoll.baselines.multitree import Rule, multitree
 from forestcoll.baselines.nccl_ring import nccl_ring
 from forestcoll.baselines.nccl_tree import nccl_tree
@@ -36,6 +37,7 @@ BASELINES: tuple[Baseline, ...] = (
     Baseline("blink-switch", Family.TREES, _ALLREDUCE, blink_switch),
     Baseline("single-root", Family.TREES, _ALLREDUCE, single_root),
     Baseline("tacos", Family.TREES, _UNROOTED, tacos),
+    Baseline("milp", Family.STEPS, _UNROOTED, milp),
 )
 """All baselines. A new one is a file in this folder and a line here."""
 
