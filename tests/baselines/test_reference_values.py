@@ -16,6 +16,7 @@ ALLGATHER = [
     ("nccl-ring", "dgx-a100:boxes=2,nics=true", "640/3"),
     ("nccl-ring", "dgx-h100:boxes=2", "1280/3"),
     ("nccl-ring", "dgx-h100:boxes=16", "51200/127"),
+    ("nccl-ring", "dgx-a100:boxes=8", "12800/63"),
     ("nccl-ring", "mi300x:boxes=1", "512"),
     ("nccl-ring", "mi300x:boxes=2", "1280/3"),
     ("nccl-ring", "dgx-1", "1200/7"),
@@ -27,6 +28,7 @@ ALLGATHER = [
     ("two-level", "dgx-a100:boxes=2", "2400/7"),
     ("two-level", "dgx-a100:boxes=4", "800/3"),
     ("two-level", "dgx-a100:boxes=2,nics=true", "2400/7"),
+    ("two-level", "dgx-a100:boxes=8", "1600/7"),
     ("two-level", "dgx-h100:boxes=2", "3600/7"),
     ("two-level", "dgx-h100:boxes=16", "1280/3"),
     ("two-level", "mi250:boxes=2", "2400/7"),
@@ -103,12 +105,16 @@ ALLREDUCE = [
     ("two-level-barrier", "dgx-a100:boxes=2", "1200/13"),
     ("nccl-ring", "dgx-a100:boxes=1", "1200/7"),
     ("nccl-ring", "dgx-a100:boxes=2", "320/3"),
+    ("nccl-ring", "dgx-a100:boxes=4", "3200/31"),
     ("nccl-ring", "dgx-h100:boxes=1", "1800/7"),
+    ("nccl-ring", "dgx-h100:boxes=2,nvls=true", "640/3"),
+    ("nccl-ring", "dgx-h100:boxes=16", "25600/127"),
     ("rccl-ring", "mi250:boxes=2", "4096/31"),
     ("nccl-tree", "dgx-a100:boxes=2", "1200/7"),
     ("nccl-tree", "dgx-a100:boxes=4", "100"),
     ("nccl-tree", "dgx-h100:boxes=2,nvls=true", "1800/7"),
     ("nccl-tree", "dgx-h100:boxes=16", "200"),
+    ("nccl-tree", "dgx-h100:boxes=16,nvls=true", "200"),
     ("nvls", "dgx-h100:boxes=1,nvls=true", "400"),
     ("nvls-tree", "dgx-h100:boxes=2,nvls=true", "400"),
     ("nvls-tree", "dgx-h100:boxes=16,nvls=true", "200"),
@@ -199,3 +205,32 @@ def test_tacos_takes_the_best_number_of_chunks() -> None:
     assert algbw_of("tacos", "dgx-a100:boxes=2", "reduce-scatter") == Fraction(800, 3)
     assert algbw_of("tacos", "dgx-a100:boxes=2", "allreduce") == Fraction(400, 3)
     assert algbw_of("tacos", "ring:nodes=8") <= Fraction(16, 7)
+
+
+OPTIMA = [
+    ("allgather", "dgx-a100:boxes=1", "2400/7"),
+    ("allgather", "dgx-a100:boxes=2", "1040/3"),
+    ("allgather", "dgx-a100:boxes=4", "800/3"),
+    ("allgather", "dgx-h100:boxes=2", "1600/3"),
+    ("allgather", "dgx-h100:boxes=16", "1280/3"),
+    ("allgather", "mi250:boxes=1", "2400/7"),
+    ("allgather", "mi250:boxes=2", "5312/15"),
+    ("allgather", "mi250:boxes=2,gpus=8", "208"),
+    ("allgather", "mi300x:boxes=1", "512"),
+    ("allgather", "mi300x:boxes=2", "2656/5"),
+    ("allreduce", "dgx-a100:boxes=1", "1200/7"),
+    ("allreduce", "dgx-a100:boxes=2", "520/3"),
+    ("allreduce", "dgx-a100:boxes=4", "400/3"),
+    ("allreduce", "dgx-h100:boxes=1,nvls=true", "450"),
+    ("allreduce", "dgx-h100:boxes=2,nvls=true", "400"),
+    ("allreduce", "dgx-h100:boxes=16,nvls=true", "640/3"),
+    ("allreduce", "mi250:boxes=2", "2656/15"),
+    ("allreduce", "mi250:boxes=2,gpus=8", "128"),
+    ("allreduce", "dgx-1", "600/7"),
+]
+"""The optima that the algorithms above are compared with."""
+
+
+@pytest.mark.parametrize(("collective", "topology", "algbw"), OPTIMA)
+def test_optimum(collective: str, topology: str, algbw: str) -> None:
+    assert optimum(topology, collective).algbw == Fraction(algbw)
