@@ -47,6 +47,9 @@ ALLGATHER = [
     ("multitree", "dgx-a100:boxes=4", "800/3"),
     ("multitree", "dgx-a100:boxes=8", "1600/7"),
     ("multitree", "mi250:boxes=1", "800/3"),
+    ("multitree", "mi250:boxes=2", "256"),
+    ("multitree", "mi250:boxes=4", "256"),
+    ("multitree-bandwidth", "dgx-a100:boxes=8", "1600/7"),
     ("multitree-remaining", "mi250:boxes=2", "320"),
     ("multitree-source", "dgx-a100:boxes=2", "200"),
     ("multitree-source", "dgx-a100:boxes=4", "400/3"),
@@ -175,7 +178,7 @@ def test_a_reduce_scatter_is_the_reversed_allgather(name: str, topology: str) ->
     assert algbw_of(name, topology, "allreduce") == gathered / 2
 
 
-@pytest.mark.parametrize(("name", "algbw"), [("nccl-ring", "8192/31"), ("multitree", "800/3")])
+@pytest.mark.parametrize(("name", "algbw"), [("nccl-ring", "8192/31"), ("multitree-bandwidth", "800/3")])
 def test_rings_that_are_packed_on_two_boxes_of_mi250(name: str, algbw: str) -> None:
     assert algbw_of(name, "mi250:boxes=2") == Fraction(algbw)
 

@@ -147,6 +147,7 @@ def test_loads_are_exact_and_equal_those_of_the_simulation() -> None:
         assert [float(load) for load in link_loads(schedule)] == pytest.approx(loads_of(schedule).parts.tolist())
     assert link_loads(generate_steps(build_topology("ring:nodes=4"))) == [Fraction(3, 8)] * 8
     steps = compared("dgx-a100:boxes=2", ["swing"], "allreduce").row("swing").schedule
+    assert steps is not None
     assert [float(load) for load in link_loads(steps)] == pytest.approx(loads_of(steps).parts.tolist())
 
 
