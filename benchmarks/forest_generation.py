@@ -77,13 +77,13 @@ def _made(machine: str, name: str, gpus: int) -> Result:
     begin = time.process_time()
     solution = solve(topology, Request.of(Collective.ALLGATHER))
     if name == OWN:
-        schedule = schedule_of(solution)
-        return [time.process_time() - begin, float(schedule.algbw or 0)]
+        own = schedule_of(solution)
+        return [time.process_time() - begin, float(own.algbw)]
     (baseline,) = [each for each in BASELINES if each.name == name]
     problem = Problem(solution.optimum.topology, solution.optimum.demand)
     begin = time.process_time()
     try:
-        schedule = baseline.make(problem)
+        schedule = baseline.result(problem).schedule
     except DoesNotApplyError as error:
         return str(error)
     seconds = time.process_time() - begin

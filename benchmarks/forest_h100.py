@@ -68,9 +68,8 @@ def _line(found: Comparison, collective: str) -> str:
     name = _fastest(found)
     here = found.row("forestcoll").times[-1].algbw / found.row(name).times[-1].algbw - 1
     large = float(found.row("forestcoll").algbw / max(row.algbw for row in found.rows if row.name != "forestcoll")) - 1
-    one, other = (
-        simulate(found.row(each).schedule, [2**30], Costs(overhead_us=0))[0].algbw for each in ("forestcoll", name)
-    )
+    schedules = [row.schedule for row in (found.row("forestcoll"), found.row(name)) if row.schedule is not None]
+    one, other = (simulate(each, [2**30], Costs(overhead_us=0))[0].algbw for each in schedules)
     gains = f"{here:+.1%} | {one / other - 1:+.1%} | {PRINTED[collective]:+.0%} | {large:+.1%}"
     return f"| {collective} | {_STYLES[name][1]} | {gains} |"
 

@@ -5,6 +5,8 @@ from fractions import Fraction
 import pytest
 from made import algbw_of, made, problem_of
 
+from forestcoll import optimum
+from forestcoll.baselines.tacos import synthesized
 from forestcoll.comparison.link_loads import link_loads
 
 ALLGATHER = [
@@ -14,6 +16,7 @@ ALLGATHER = [
     ("nccl-ring", "dgx-a100:boxes=2,nics=true", "640/3"),
     ("nccl-ring", "dgx-h100:boxes=2", "1280/3"),
     ("nccl-ring", "dgx-h100:boxes=16", "51200/127"),
+    ("nccl-ring", "dgx-a100:boxes=8", "12800/63"),
     ("nccl-ring", "mi300x:boxes=1", "512"),
     ("nccl-ring", "mi300x:boxes=2", "1280/3"),
     ("nccl-ring", "dgx-1", "1200/7"),
@@ -25,6 +28,7 @@ ALLGATHER = [
     ("two-level", "dgx-a100:boxes=2", "2400/7"),
     ("two-level", "dgx-a100:boxes=4", "800/3"),
     ("two-level", "dgx-a100:boxes=2,nics=true", "2400/7"),
+    ("two-level", "dgx-a100:boxes=8", "1600/7"),
     ("two-level", "dgx-h100:boxes=2", "3600/7"),
     ("two-level", "dgx-h100:boxes=16", "1280/3"),
     ("two-level", "mi250:boxes=2", "2400/7"),
@@ -43,6 +47,9 @@ ALLGATHER = [
     ("multitree", "dgx-a100:boxes=4", "800/3"),
     ("multitree", "dgx-a100:boxes=8", "1600/7"),
     ("multitree", "mi250:boxes=1", "800/3"),
+    ("multitree", "mi250:boxes=2", "256"),
+    ("multitree", "mi250:boxes=4", "256"),
+    ("multitree-bandwidth", "dgx-a100:boxes=8", "1600/7"),
     ("multitree-remaining", "mi250:boxes=2", "320"),
     ("multitree-source", "dgx-a100:boxes=2", "200"),
     ("multitree-source", "dgx-a100:boxes=4", "400/3"),
@@ -103,12 +110,16 @@ ALLREDUCE = [
     ("two-level-barrier", "dgx-a100:boxes=2", "1200/13"),
     ("nccl-ring", "dgx-a100:boxes=1", "1200/7"),
     ("nccl-ring", "dgx-a100:boxes=2", "320/3"),
+    ("nccl-ring", "dgx-a100:boxes=4", "3200/31"),
     ("nccl-ring", "dgx-h100:boxes=1", "1800/7"),
+    ("nccl-ring", "dgx-h100:boxes=2,nvls=true", "640/3"),
+    ("nccl-ring", "dgx-h100:boxes=16", "25600/127"),
     ("rccl-ring", "mi250:boxes=2", "4096/31"),
     ("nccl-tree", "dgx-a100:boxes=2", "1200/7"),
     ("nccl-tree", "dgx-a100:boxes=4", "100"),
     ("nccl-tree", "dgx-h100:boxes=2,nvls=true", "1800/7"),
     ("nccl-tree", "dgx-h100:boxes=16", "200"),
+    ("nccl-tree", "dgx-h100:boxes=16,nvls=true", "200"),
     ("nvls", "dgx-h100:boxes=1,nvls=true", "400"),
     ("nvls-tree", "dgx-h100:boxes=2,nvls=true", "400"),
     ("nvls-tree", "dgx-h100:boxes=16,nvls=true", "200"),
@@ -169,6 +180,62 @@ def test_a_reduce_scatter_is_the_reversed_allgather(name: str, topology: str) ->
     assert algbw_of(name, topology, "allreduce") == gathered / 2
 
 
-@pytest.mark.parametrize(("name", "algbw"), [("nccl-ring", "8192/31"), ("multitree", "800/3")])
+@pytest.mark.parametrize(("name", "algbw"), [("nccl-ring", "8192/31"), ("multitree-bandwidth", "800/3")])
 def test_rings_that_are_packed_on_two_boxes_of_mi250(name: str, algbw: str) -> None:
     assert algbw_of(name, "mi250:boxes=2") == Fraction(algbw)
+
+
+@pytest.mark.parametrize(
+    ("topology", "chunks", "algbw"),
+    [
+        ("dgx-a100:boxes=2", 1, "200"),
+        ("dgx-a100:boxes=2", 4, "1600/7"),
+        ("dgx-a100:boxes=2", 8, "800/3"),
+        ("dgx-a100:boxes=4", 1, "400/3"),
+        ("dgx-a100:boxes=4", 4, "200"),
+        ("mi250:boxes=1", 8, "3200/11"),
+        ("mi250:boxes=2", 1, "128"),
+        ("mi250:boxes=2,gpus=8", 4, "128"),
+    ],
+)
+def test_tacos_with_a_number_of_chunks(topology: str, chunks: int, algbw: str) -> None:
+    made = synthesized(problem_of(topology), chunks)
+    assert made.algbw == Fraction(algbw)
+    assert made.schedule.algbw is not None
+    assert made.algbw <= made.schedule.algbw <= optimum(topology).algbw
+
+
+def test_tacos_takes_the_best_number_of_chunks() -> None:
+    assert algbw_of("tacos", "dgx-a100:boxes=2") == Fraction(800, 3)
+    assert algbw_of("tacos", "dgx-a100:boxes=2", "reduce-scatter") == Fraction(800, 3)
+    assert algbw_of("tacos", "dgx-a100:boxes=2", "allreduce") == Fraction(400, 3)
+    assert algbw_of("tacos", "ring:nodes=8") <= Fraction(16, 7)
+
+
+OPTIMA = [
+    ("allgather", "dgx-a100:boxes=1", "2400/7"),
+    ("allgather", "dgx-a100:boxes=2", "1040/3"),
+    ("allgather", "dgx-a100:boxes=4", "800/3"),
+    ("allgather", "dgx-h100:boxes=2", "1600/3"),
+    ("allgather", "dgx-h100:boxes=16", "1280/3"),
+    ("allgather", "mi250:boxes=1", "2400/7"),
+    ("allgather", "mi250:boxes=2", "5312/15"),
+    ("allgather", "mi250:boxes=2,gpus=8", "208"),
+    ("allgather", "mi300x:boxes=1", "512"),
+    ("allgather", "mi300x:boxes=2", "2656/5"),
+    ("allreduce", "dgx-a100:boxes=1", "1200/7"),
+    ("allreduce", "dgx-a100:boxes=2", "520/3"),
+    ("allreduce", "dgx-a100:boxes=4", "400/3"),
+    ("allreduce", "dgx-h100:boxes=1,nvls=true", "450"),
+    ("allreduce", "dgx-h100:boxes=2,nvls=true", "400"),
+    ("allreduce", "dgx-h100:boxes=16,nvls=true", "640/3"),
+    ("allreduce", "mi250:boxes=2", "2656/15"),
+    ("allreduce", "mi250:boxes=2,gpus=8", "128"),
+    ("allreduce", "dgx-1", "600/7"),
+]
+"""The optima that the algorithms above are compared with."""
+
+
+@pytest.mark.parametrize(("collective", "topology", "algbw"), OPTIMA)
+def test_optimum(collective: str, topology: str, algbw: str) -> None:
+    assert optimum(topology, collective).algbw == Fraction(algbw)

@@ -19,7 +19,7 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification import verify
 from networks import duplex_networks, examples, one_way_networks
 
-LINEAR_PROGRAMS = {"single-root", "blink", "blink-switch"}
+LINEAR_PROGRAMS = {"single-root", "blink", "blink-switch", "milp"}
 
 
 def with_nics(*boxes: tuple[int, ...], gpus: int = 4) -> Topology:
@@ -147,6 +147,8 @@ def test_blink_starts_from_the_fastest_root(topology: Topology) -> None:
         ("multitree", "ring:nodes=300", "allgather", "256"),
         ("blink", "dgx-a100:boxes=2", "allreduce", "without switches"),
         ("single-root", "dgx-a100:boxes=16", "allreduce", "linear program"),
+        ("tacos", "ring:nodes=65", "allgather", "64"),
+        ("milp", "ring:nodes=9", "allgather", "8"),
     ],
 )
 def test_the_reason_why_an_algorithm_does_not_apply(name: str, topology: str, collective: str, reason: str) -> None:
@@ -164,7 +166,7 @@ def check(topology: Topology, collective: Collective) -> int:
         if collective not in baseline.collectives or (baseline.name in LINEAR_PROGRAMS and len(topology.nodes) > 5):
             continue
         try:
-            schedule = baseline.make(problem)
+            schedule = baseline.result(problem).schedule
         except DoesNotApplyError:
             continue
         report = verify(schedule)

@@ -58,6 +58,7 @@ def test_documents_show_the_actual_output(
     Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
     Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])
     Path("measured.json").write_text(RECORDED.read_text())
+    Path("graph.xml").write_text(blocks(COMPARE, "xml")[0])
     if "host.json," in words:
         assert run_command("import", "topo.txt", "--nvlink", "25", "-o", "host.json").status == 0
     if "schedule.json" in words:
@@ -67,7 +68,7 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 2, 4, 1, 1, 2, 1]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 3, 4, 1, 1, 2, 1]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:

@@ -30,7 +30,7 @@ def made(schedule: Schedule, costs: Costs, sizes: Sequence[int] = SIZES) -> Meas
 def schedule_of(algorithm: str, collective: Collective) -> Schedule:
     best = solve(build_topology("dgx-a100:boxes=2"), Request.of(collective)).optimum
     (baseline,) = baselines_named([algorithm])
-    return baseline.make(Problem(best.topology, best.demand))
+    return baseline.result(Problem(best.topology, best.demand)).schedule
 
 
 FOREST = generate(build_topology("dgx-a100:boxes=2"))

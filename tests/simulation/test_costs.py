@@ -31,9 +31,9 @@ STEPS = generate_steps(build_topology("torus:dims=3x4"))
 SERIES = compare_series(replace(build_topology("torus:dims=3x3"), port_model="one-port"), 0).schedule()
 
 
-def rings() -> TreeSchedule:
+def rings() -> Schedule:
     best = solve(build_topology("dgx-a100:boxes=2"), Request.of(Collective.ALLGATHER)).optimum
-    return baselines_named(["nccl-ring"])[0].make(Problem(best.topology, best.demand))
+    return baselines_named(["nccl-ring"])[0].result(Problem(best.topology, best.demand)).schedule
 
 
 RINGS = rings()

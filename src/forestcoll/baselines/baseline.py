@@ -13,6 +13,7 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.request import Demand
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import NodeId, Topology
 
 
@@ -79,11 +80,33 @@ class Problem:
     @cached_property
     def transposed_boxes(self) -> Boxes:
         """The boxes of the network with every link reversed. Its exits are the reversed paths into boxes."""
-        return Boxes(self.topology.transposed(), self.members)
+        transposed = self.transposed()
+        return self.boxes if transposed is self else Boxes(transposed.topology, self.members)
 
     def transposed(self) -> "Problem":
-        """Return the problem on the network with every link reversed."""
-        return Problem(self.topology.transposed(), self.demand)
+        """Return the problem on the network with every link reversed: itself if that is the same network."""
+        return self._transposed or self
+
+    @cached_property
+    def _transposed(self) -> "Problem | None":
+        topology = self.topology.transposed()
+        is_same = (topology.nodes, topology.links) == (self.topology.nodes, self.topology.links)
+        return None if is_same else Problem(topology, self.demand)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A schedule of an algorithm, with what the schedule does not say.
+
+    Attributes:
+        schedule: the schedule.
+        algbw: the algbw of the algorithm if it is not that of the schedule; else None.
+        note: what `algbw` counts, or how the schedule was found, as a sentence without a period; empty for none.
+    """
+
+    schedule: Schedule
+    algbw: Fraction | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,13 +130,28 @@ class Baseline:
         name: the name in tables and on the command line.
         family: how its schedules move data.
         collectives: the collectives that it is used for.
-        make: returns its schedule for a problem. The schedule is not verified yet. Raises `DoesNotApplyError` where
-            the algorithm has no meaning.
+        make: returns its schedule for a problem, or a `Made` with more. The schedule is not verified yet. Raises
+            `DoesNotApplyError` where the algorithm has no meaning.
         overhead: data that the algorithm sends and the schedule does not; None if the schedule has all sends.
     """
 
     name: str
     family: Family
     collectives: frozenset[Collective]
-    make: Callable[[Problem], Schedule]
+    make: Callable[[Problem], Schedule | Made]
     overhead: Overhead | None = None
+
+    def result(self, problem: Problem) -> Made:
+        """Return the schedule for a problem, with the algbw of the algorithm if that is another one.
+
+        Raises:
+            DoesNotApplyError: the algorithm has no meaning on the network or for the collective.
+        """
+        if problem.collective not in self.collectives:
+            raise DoesNotApplyError(f"not an algorithm for {problem.collective.with_article}")
+        found = self.make(problem)
+        if isinstance(found, Made):
+            return found
+        if self.overhead is None or not isinstance(found, TreeSchedule):
+            return Made(found)
+        return Made(found, self.overhead.algbw(problem, found), self.overhead.note)

@@ -13,10 +13,12 @@ from forestcoll.baselines.rccl_ring import rccl_ring
 from forestcoll.baselines.single_root import single_root
 from forestcoll.baselines.steps.bine import bine
 from forestcoll.baselines.steps.bruck import bruck
+from forestcoll.baselines.steps.milp import milp
 from forestcoll.baselines.steps.pat import pat
 from forestcoll.baselines.steps.recursive_doubling import recursive_doubling, recursive_doubling_far
 from forestcoll.baselines.steps.swing import swing, swing_torus
 from forestcoll.baselines.steps.two_level_barrier import two_level_barrier
+from forestcoll.baselines.tacos import tacos
 from forestcoll.baselines.two_level import two_level
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, did_you_mean, shown
@@ -42,12 +44,15 @@ BASELINES: tuple[Baseline, ...] = (
     Baseline("swing-torus", Family.STEPS, _UNROOTED, swing_torus),
     Baseline("bine", Family.STEPS, _UNROOTED, bine),
     Baseline("pat", Family.STEPS, _UNROOTED, pat),
-    Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),
+    Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.WIDEST)),
     Baseline("multitree-remaining", Family.TREES, _UNROOTED, multitree(Rule.REMAINING)),
+    Baseline("multitree-bandwidth", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),
     Baseline("multitree-source", Family.TREES, _UNROOTED, multitree(Rule.SOURCE)),
     Baseline("blink", Family.TREES, _ALLREDUCE, blink),
     Baseline("blink-switch", Family.TREES, _ALLREDUCE, blink_switch),
     Baseline("single-root", Family.TREES, _ALLREDUCE, single_root),
+    Baseline("tacos", Family.TREES, _UNROOTED, tacos),
+    Baseline("milp", Family.STEPS, _UNROOTED, milp),
 )
 """All baselines. A new one is a file in this folder, or in `steps`, and a line here."""
 

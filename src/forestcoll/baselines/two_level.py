@@ -56,6 +56,11 @@ def _spread(crossings: Sequence[Crossing], spreading: Spreading) -> Weighted:
 
 def _together(parts: Sequence[Weighted]) -> Iterable[tuple[Fraction, tuple[Edge, ...]]]:
     """Join trees of the root's box with those of other boxes, splitting them where their weights differ."""
+    weights = [weight for weight, _ in parts[0]]
+    if all([weight for weight, _ in part] == weights for part in parts[1:]):
+        for number, weight in enumerate(weights):
+            yield weight, tuple(edge for part in parts for edge in part[number][1])
+        return
     places = [0] * len(parts)
     left = [part[0][0] for part in parts]
     while places[0] < len(parts[0]):

@@ -123,10 +123,8 @@ def _schedule(source: _Source, where: str, progress: Progress) -> tuple[Schedule
         return schedule_of(solution, progress=progress), name
     (baseline,) = baselines_named([source.algorithm])
     problem = Problem(solution.optimum.topology, solution.optimum.demand)
-    if collective not in baseline.collectives:
-        raise InputError(f"{where}: {source.algorithm} is not an algorithm for {collective.with_article}")
     try:
-        return baseline.make(problem), name
+        return baseline.result(problem).schedule, name
     except DoesNotApplyError as error:
         raise InputError(f"{where}: {source.algorithm} on {source.schedule}: {error}") from None
 

@@ -247,11 +247,15 @@ def _delays_of_trees(
 
 
 def _latest(rows: FloatArray) -> FloatArray:
-    """Return the rows that are not dominated: no other row is at least as great in all three columns."""
-    scale = np.where(rows.max(axis=0, initial=0) > 0, rows.max(axis=0, initial=0), 1.0)
+    """Return the rows that are not dominated: no other row is at least as great in all three columns.
+
+    The greatest row in lexicographic order is not dominated. Without the rows that it dominates, the same holds again.
+    """
     kept: list[FloatArray] = []
     while len(rows):
-        greatest = rows[np.argmax((rows / scale).sum(axis=1))]
-        kept.append(greatest)
-        rows = rows[(rows > greatest).any(axis=1)]
-    return np.array(kept).reshape(-1, 3)
+        greatest = rows
+        for column in range(rows.shape[1]):
+            greatest = greatest[greatest[:, column] == greatest[:, column].max()]
+        kept.append(greatest[0])
+        rows = rows[(rows > greatest[0]).any(axis=1)]
+    return np.array(kept)
