@@ -43,7 +43,7 @@ def crossings_of(story: Story, layout: Layout) -> list[Crossing]:
 
 def arrows(story: Story, layout: Layout) -> Element:
     """Return arrows for all sends."""
-    lines = (part for each in crossings_of(story, layout) for part in _arrow(each, layout, story.last))
+    lines = (part for each in crossings_of(story, layout) for part in arrow(each, layout, story.last))
     return element("g", *lines, class_="sends")
 
 
@@ -64,7 +64,15 @@ def reached_marks(story: Story, layout: Layout) -> Mapping[int, int]:
     return {mark: order for mark, order in sorted(marks.items()) if not layout.marks[mark].is_stack}
 
 
-def _arrow(crossing: Crossing, layout: Layout, last: int) -> list[Element]:
+def arrow(crossing: Crossing, layout: Layout, last: int, *, counted: bool = False) -> list[Element]:
+    """Return the arrow of a crossing, with a title.
+
+    Args:
+        crossing: the sends from one mark to another.
+        layout: the places of the marks.
+        last: the number of the last send of the story.
+        counted: whether a single send has a hidden label with the number of sends, too, for a script.
+    """
     first = crossing.orders[0]
     path = path_of(layout, crossing.source, crossing.target, _SHIFT)
     colour = load_class(order_place(first, last))
@@ -75,11 +83,11 @@ def _arrow(crossing: Crossing, layout: Layout, last: int) -> list[Element]:
     width = _WIDTH + min(count - 1, 3) * 0.8
     shown = [
         element("path", d=path, class_="casing", stroke_width=width + 1.6),
-        element("path", title, d=path, class_=f"{colour} load", stroke_width=width),
+        element("path", title, d=path, class_=f"{colour} load", data_scale="load", stroke_width=width),
         _head(layout, crossing, colour),
     ]
-    if count > 1:
-        shown += _label(layout, crossing, f"{count}x")
+    if count > 1 or counted:
+        shown.append(_label(layout, crossing, f"{count}x", is_shown=count > 1))
     return shown
 
 
@@ -104,17 +112,21 @@ def _head(layout: Layout, crossing: Crossing, colour: str) -> Element:
         (x - 4 * right + 5.5 * down, y - 4 * down - 5.5 * right),
     ]
     listed = " ".join(f"{number(a)},{number(b)}" for a, b in points)
-    return element("polygon", points=listed, class_=f"{colour} head", stroke_width=0.8)
+    return element("polygon", points=listed, class_=f"{colour} head", data_scale="head", stroke_width=0.8)
 
 
-def _label(layout: Layout, crossing: Crossing, words: str) -> list[Element]:
+def _label(layout: Layout, crossing: Crossing, words: str, *, is_shown: bool) -> Element:
+    """Return the number of sends beside a line."""
     wide = text_width(words, 10) + 4
     x, y = middle_of(layout, crossing.source, crossing.target, _SHIFT, 0.5)
     x += wide / 2 + 5
-    return [
+    return element(
+        "g",
         element("rect", x=x - wide / 2, y=y - 7, width=wide, height=13, rx=3, class_="paper"),
         element("text", words, x=x, y=y + 3.4, font_size=10, text_anchor="middle"),
-    ]
+        data_count="",
+        display=None if is_shown else "none",
+    )
 
 
 def badge(mark: Mark, order: int, last: int) -> Element:
@@ -124,6 +136,8 @@ def badge(mark: Mark, order: int, last: int) -> Element:
     words = str(order) if order else "★"
     return element(
         "g",
-        element("circle", cx=x, cy=y, r=7.5, class_=f"{load_class(place)} head", stroke_width=0.8),
-        element("text", words, x=x, y=y + 3.2, font_size=9, text_anchor="middle", class_=text_class(place)),
+        element("circle", cx=x, cy=y, r=7.5, class_=f"{load_class(place)} head", data_scale="head", stroke_width=0.8),
+        element(
+            "text", words, x=x, y=y + 3.2, font_size=9, text_anchor="middle", class_=text_class(place), data_words=""
+        ),
     )

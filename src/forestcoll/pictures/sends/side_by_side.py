@@ -114,7 +114,8 @@ def entries_words(story: Story, structure: Structure) -> str:
     listed = [f"{name} {_times(count)}" for name, count in entered.items() if count]
     many = f"{len(listed)} boxes, {sum(entered.values())} times together"
     where = " and ".join(listed) if len(listed) <= 3 else many
-    return f"{story.last} sends one after the other" + (f"; the data enters {where}" if listed else "")
+    sends = "all sends at the same time" if story.last == 1 else f"{story.last} sends one after the other"
+    return sends + (f"; the data enters {where}" if listed else "")
 
 
 def _times(count: int) -> str:
