@@ -38,7 +38,7 @@ def layout_of(topology: Topology, *, is_compact: bool = False) -> Layout:
 def _choose(structure: Structure) -> Layout:
     topology = structure.topology
     shape = lattice_shape(structure)
-    if shape is not None and not structure.groups:
+    if shape is not None:
         return lattice_layout(structure, shape)
     if topology.switches or structure.groups:
         return tiers_layout(structure)
