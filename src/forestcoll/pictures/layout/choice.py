@@ -9,7 +9,7 @@ from forestcoll.pictures.layout.tiers import tiers_layout
 from forestcoll.pictures.layout.value import Layout
 from forestcoll.topology import Topology
 
-_MOST_ON_CIRCLE = 12
+_MOST_ON_CIRCLE = 20
 _LEAST_WIDTH = 520.0
 """The least width of a picture, so that the legend fits."""
 
