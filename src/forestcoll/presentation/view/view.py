@@ -118,7 +118,8 @@ class View:
         unit = printable(self.topology.bandwidth_unit)
         kind = " along trees" if self.bound.proof.trees_only else ""
         yield f"No {self.bound.collective.value}{kind} on this network exceeds {bandwidth(self.bound.algbw, unit)}."
-        yield from explain(self.bound, self.topology, self.demand)
+        for line in explain(self.bound, self.topology, self.demand):
+            yield line.replace("--json lists", "forestcoll optimum --json lists")
 
 
 def _network_caption(bound: Bound | None) -> str:
