@@ -80,7 +80,7 @@ def test_a_table_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path, text
     ("schedules", "algorithms", "collective", "message"),
     [
         ([], [], None, "line 2: no schedule is given; give --schedule, or a column schedule"),
-        (["ring:nodes=4"], ["nccl-tree"], None, "nccl-tree is not an algorithm for an allgather"),
+        (["ring:nodes=4"], ["nccl-tree"], None, "nccl-tree on ring:nodes=4: not an algorithm for an allgather"),
         (["ring:nodes=4"], ["nccl-rings"], None, "'nccl-rings' is not the name of an algorithm"),
         (["ring:nodes=4"], [], "broadcast", "a broadcast has a root; give its schedule file"),
         (["ring:nodes=4", "ring:nodes=5"], [], None, "there are 2 schedules for 1 files of times"),
