@@ -47,7 +47,7 @@ def reason_for(schedule: Schedule, algbw: Fraction, bound: Bound, demand: Demand
 
 def _into_boxes(topology: Topology, boxes: Boxes, loads: Sequence[Fraction], demand: Demand) -> list[str]:
     """Say how much data enters the box with the greatest excess, if it is more than must enter."""
-    needed = _needed(topology, boxes, demand)
+    needed = needed_in_boxes(topology, boxes, demand)
     if not needed:
         return []
     entering, crossing = [Fraction(0)] * len(needed), []
@@ -68,7 +68,7 @@ def _into_boxes(topology: Topology, boxes: Boxes, loads: Sequence[Fraction], dem
     return [f"data {verb} {each} {float(excess):.3g} times: {amounts}"]
 
 
-def _needed(topology: Topology, boxes: Boxes, demand: Demand) -> list[Fraction]:
+def needed_in_boxes(topology: Topology, boxes: Boxes, demand: Demand) -> list[Fraction]:
     """Return the data that must enter each box or, in a reduce-scatter, leave it; none if this is not known.
 
     In an allreduce, the sums of the other boxes enter a box, and they enter all boxes 2(B - 1) times in total, unless

@@ -1,5 +1,7 @@
 """A comparison as a table, sentences and JSON."""
 
+from fractions import Fraction
+
 from forestcoll.comparison import Comparison, Row
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Column, Page, Table
@@ -34,14 +36,14 @@ def _table(found: Comparison) -> Table:
         Column("sends", right=True),
         *(Column(size_name(size), "{:.4g}".format, right=True) for size in sizes),
     )
-    rows = tuple((row.name, _short(row), row.share, row.height, *(p.algbw for p in row.times)) for row in found.rows)
+    rows = tuple((row.name, algbw_text(row.algbw), row.share, row.height, *(p.algbw for p in row.times)) for row in found.rows)
     unit = printable(found.topology.bandwidth_unit)
     return Table(columns, rows, notes=(f"algbw in {unit}, for large data and simulated for each size",))
 
 
-def _short(row: Row) -> str:
-    exact = str(row.algbw)
-    return exact if row.algbw.denominator == 1 else f"{float(row.algbw):.6g}"
+def algbw_text(algbw: Fraction) -> str:
+    """Return an algbw as a decimal number."""
+    return str(algbw) if algbw.denominator == 1 else f"{float(algbw):.6g}"
 
 
 def comparison_document(found: Comparison) -> dict[str, object]:

@@ -1,0 +1,174 @@
+"""What a comparison answers, in sentences: how fast, how much faster than the libraries, why, and where else."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from forestcoll.comparison import Comparison, Row
+from forestcoll.comparison.by_boxes import BoxCount
+from forestcoll.comparison.comparing import OWN
+from forestcoll.comparison.crossings import Crossing, LinkClass
+from forestcoll.presentation.algorithms import title_of
+from forestcoll.presentation.names import counted, node_names, noun
+from forestcoll.presentation.text import capitalized, percent, printable
+
+_LIBRARIES = ("rccl-ring", "nccl-ring", "nccl-tree", "nvls", "nvls-tree", "pat")
+"""The rows with algorithms that NCCL and RCCL run."""
+
+_LARGEST = 1000
+"""The greatest denominator of a fraction that is printed exactly."""
+
+
+def question(found: Comparison) -> str:
+    """Return the question that the comparison answers."""
+    topology, demand = found.topology, found.demand
+    what = f"{demand.collective.with_article} of {_members(found)}"
+    return f"How fast can {what} run on {printable(topology.name)}, and how fast do well-known algorithms run it?"
+
+
+def _members(found: Comparison) -> str:
+    topology, ranks = found.topology, found.demand.ranks
+    what = noun(topology, ranks)
+    return counted(topology, ranks) if what != "GPU" else f"{len(topology.compute)} GPUs"
+
+
+def rival_of(found: Comparison) -> Row | None:
+    """Return the fastest algorithm of NCCL and RCCL, or the fastest other row if there is none."""
+    rows = [row for row in found.rows if row.name != OWN]
+    libraries = [row for row in rows if row.name in _LIBRARIES]
+    order = {name: place for place, name in enumerate(_LIBRARIES)}
+    fastest = max(libraries, key=lambda row: (row.algbw, -order[row.name]), default=None)
+    return fastest or max(rows, key=lambda row: row.algbw, default=None)
+
+
+def answer(found: Comparison) -> str:
+    """Return the answer in one sentence.
+
+    Example:
+        >>> from forestcoll import compare
+        >>> "is 1.62 times as fast as NCCL's rings" in answer(compare("dgx-a100:boxes=2", baselines=["nccl-ring"]))
+        True
+    """
+    own, rival = found.row(OWN), rival_of(found)
+    limit = f"No {_kind(found)} exceeds {speed(found, found.bound.algbw)}"
+    reached = "reaches it" if own.share == 1 else f"reaches {percent(own.share)} of it"
+    start = f"{limit}; forestcoll's schedule {reached}"
+    if rival is None:
+        return f"{start}."
+    return f"{start} and is {_times(own, rival)}, which {_reach(rival)} {speed(found, rival.algbw)}."
+
+
+def _reach(row: Row) -> str:
+    return "reach" if title_of(row.name).endswith("s") else "reaches"
+
+
+def _kind(found: Comparison) -> str:
+    return "schedule along trees" if found.bound.proof.trees_only else "schedule"
+
+
+def _times(own: Row, rival: Row) -> str:
+    if own.algbw == rival.algbw:
+        return f"as fast as {title_of(rival.name)}"
+    return f"{float(own.algbw / rival.algbw):.3g} times as fast as {title_of(rival.name)}"
+
+
+def speed(found: Comparison, value: Fraction) -> str:
+    """Return a bandwidth with at most two decimals and its unit."""
+    return f"{decimal(value)} {printable(found.topology.bandwidth_unit)}"
+
+
+def decimal(value: Fraction) -> str:
+    """Return a number with at most two decimals, or with three digits if it is less than 10.
+
+    Example:
+        >>> decimal(Fraction(1040, 3)), decimal(Fraction(50)), decimal(Fraction(64, 15))
+        ('346.67', '50', '4.27')
+    """
+    return f"{float(value):.2f}".rstrip("0").rstrip(".")
+
+
+def why(found: Comparison, crossing: Crossing | None, classes: Sequence[LinkClass]) -> list[str]:
+    """Return sentences that say why the fastest algorithm of a library is slower, and which links are the reason.
+
+    Args:
+        found: the comparison.
+        crossing: the data that enters boxes; None if the network has none.
+        classes: the classes of links.
+    """
+    rival = rival_of(found)
+    if rival is None or rival.share == found.row(OWN).share:
+        return []
+    sentences = [] if crossing is None else _why_boxes(found, rival, crossing)
+    busy = " and ".join(_busy(name, classes) for name in (rival.name, OWN))
+    return [*sentences, f"{capitalized(busy)}."]
+
+
+def _why_boxes(found: Comparison, rival: Row, crossing: Crossing) -> list[str]:
+    sent, own = crossing.carried[rival.name], crossing.carried[OWN]
+    if crossing.box is None or sent <= max(crossing.needed, own):
+        return []
+    into = "leaves" if found.demand.collective.only_reduces else "enters"
+    who = title_of(rival.name)
+    return [
+        f"M is the total data. At least {amount(crossing.needed)} {into} each box, because the other boxes have that "
+        f"part of the data and this one needs it. Under {who}, {amount(sent)} {into} each box, over its "
+        f"{len(crossing.links)} NIC links. Under forestcoll's schedule, {amount(own)} does."
+    ]
+
+
+def amount(part: Fraction) -> str:
+    """Return a part of M as text.
+
+    Example:
+        >>> amount(Fraction(15, 16)), amount(Fraction(1)), amount(Fraction(12345, 23456))
+        ('15/16 M', 'M', '0.526 M')
+    """
+    if part == 1:
+        return "M"
+    return f"{part} M" if part.denominator < _LARGEST else f"{float(part):.3g} M"
+
+
+def _busy(name: str, classes: Sequence[LinkClass]) -> str:
+    """Say how busy the links are under a schedule, the busiest class first."""
+    order = sorted(classes, key=lambda each: -each.busy[name])[:3]
+    listed = [f"{each.name} {busy_percent(each.busy[name])}" for each in order]
+    return f"under {title_of(name)}, the busiest links of each class are busy for this part of the time: {', '.join(listed)}"
+
+
+def busy_percent(part: Fraction) -> str:
+    """Return a part of the time in whole percent, rounded down, so that 100 % means always.
+
+    Example:
+        >>> busy_percent(Fraction(999, 1000))
+        '99 %'
+    """
+    return f"{100 * part.numerator // part.denominator} %"
+
+
+def growth(found: Comparison, counts: Sequence[BoxCount]) -> list[str]:
+    """Return sentences that say how the advantage over rings changes with the number of boxes.
+
+    Args:
+        found: the comparison.
+        counts: the algbw for each number of boxes.
+    """
+    name = next((name for name in ("rccl-ring", "nccl-ring") if any(name in each.algbw for each in counts)), None)
+    if name is None:
+        return []
+    gains = [(each.boxes, each.optimal_algbw / each.algbw[name] - 1) for each in counts if name in each.algbw]
+    parts = [f"{_gain(gain)} on {boxes} box{'es' * (boxes > 1)}" for boxes, gain in gains]
+    who = title_of(name)
+    return [f"The optimum is faster than {who} by {', '.join(parts[:-1])} and {parts[-1]}."] if len(parts) > 1 else []
+
+
+def _gain(gain: Fraction) -> str:
+    return f"{float(100 * gain):.1f} %"
+
+
+def box_of(found: Comparison, crossing: Crossing) -> str:
+    """Return the name of the box that data enters, or of the bottleneck cut."""
+    if crossing.box is None:
+        return "the bottleneck cut"
+    topology = found.topology
+    box = topology.nodes[crossing.box].attributes.get("box")
+    inside = [node for node in topology.compute if topology.nodes[node].attributes.get("box") == box]
+    return node_names(topology, inside)
