@@ -74,7 +74,16 @@ def loads_of(schedule: Schedule) -> Loads:
         InputError: the size in bytes of the network's bandwidth unit is not known, or schedules of this kind cannot be
             simulated.
     """
-    return Loads.of_parts(schedule.topology, _simulation(schedule).parts(schedule))
+    return Loads.of_parts(schedule.topology, parts_of(schedule))
+
+
+def parts_of(schedule: Schedule) -> FloatArray:
+    """Return the part of M that crosses each link, in the order of the links of the network.
+
+    Raises:
+        InputError: schedules of this kind cannot be simulated.
+    """
+    return _simulation(schedule).parts(schedule)
 
 
 def _simulation(schedule: Schedule) -> Simulation:

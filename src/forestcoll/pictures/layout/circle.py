@@ -1,0 +1,37 @@
+"""The layout of a small direct network: its nodes on a circle."""
+
+import math
+
+from forestcoll.pictures.layout.rows import NODE_HEIGHT, NODE_WIDTH, STACK_WIDTH, compute_mark
+from forestcoll.pictures.layout.structure import Structure
+from forestcoll.pictures.layout.value import Layout, Mark
+
+_MARGIN = 24.0
+_MOST_NAMED = 64
+_SHOWN = 24
+_DOT = 7.0
+
+
+def circle_layout(structure: Structure) -> Layout:
+    """Return the nodes in the order of their numbers on a circle."""
+    count = len(structure.topology.nodes)
+    shown = count if count <= _MOST_NAMED else _SHOWN
+    places = [(number,) for number in range(shown)] + ([tuple(range(shown, count))] if shown < count else [])
+    radius = max(90.0, len(places) * (NODE_WIDTH + 7) / (2 * math.pi))
+    marks = []
+    for place, nodes in enumerate(places):
+        angle = 2 * math.pi * place / len(places) - math.pi / 2
+        x = _MARGIN + STACK_WIDTH / 2 + radius * (1 + math.cos(angle))
+        y = _MARGIN + NODE_HEIGHT / 2 + radius * (1 + math.sin(angle))
+        marks.append(compute_mark(structure, nodes, x, y))
+    notes = ("Most nodes share one mark, with their number.",) if shown < count else ()
+    width, height = 2 * radius + STACK_WIDTH + 2 * _MARGIN, 2 * radius + NODE_HEIGHT + 2 * _MARGIN
+    return Layout(width, height, tuple(marks), notes=notes)
+
+
+def node_mark(structure: Structure, number: int, x: float, y: float, *, named: bool) -> Mark:
+    """Return the mark of one node: a label if it is `named`, else a dot."""
+    made = compute_mark(structure, (number,), x, y)
+    node = structure.topology.nodes[number]
+    width, height = (made.width, made.height) if named else (_DOT, _DOT)
+    return Mark((number,), x, y, width, height, made.label if named else "", made.name, is_compute=node.is_compute)

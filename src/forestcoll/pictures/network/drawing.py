@@ -1,0 +1,149 @@
+"""A network as elements of SVG: frames, links, nodes and labels, from back to front."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.pictures.colours import load_colour
+from forestcoll.pictures.layout import Frame, Layout, Mark
+from forestcoll.pictures.layout.labels import FONT
+from forestcoll.pictures.network.cut import Cut, bandwidths
+from forestcoll.pictures.network.paths import path_of
+from forestcoll.pictures.network.wires import Wire, names_of, paired, reference_bandwidth, width_of, wires_of
+from forestcoll.pictures.svg import Element, element
+from forestcoll.topology import Topology
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a picture of a network shows.
+
+    Attributes:
+        topology: the network.
+        layout: the places of its nodes.
+        busy: for each link, the part of the time in which a schedule keeps it busy; None without a schedule.
+        cut: the cut to mark; None if there is none.
+        is_quiet: whether links are drawn thin and grey, because something else is drawn over them.
+    """
+
+    topology: Topology
+    layout: Layout
+    busy: Sequence[float] | None = None
+    cut: Cut | None = None
+    is_quiet: bool = False
+
+    def elements(self) -> list[Element]:
+        """Return the elements of the picture, from back to front."""
+        layout = self.layout
+        return [
+            element("rect", class_="paper", x=0.0, y=0.0, width=layout.width, height=layout.height),
+            *(element("g", *_frame(frame)) for frame in layout.frames),
+            element("g", *(part for wire in self._drawn() for part in self._wire(*wire)), class_="wires"),
+            element("g", *(self._mark(number, mark) for number, mark in enumerate(layout.marks)), class_="marks"),
+        ]
+
+    @property
+    def most(self) -> Fraction:
+        """The bandwidth whose line is widest."""
+        return reference_bandwidth(self.topology)
+
+    def _drawn(self) -> list[tuple[Wire, Wire | None]]:
+        """Return the lines of the picture; links with little load come first, under the others."""
+        pairs = paired(wires_of(self.topology, self.layout, self.busy))
+        return sorted(pairs, key=lambda pair: (pair[0].load or 0.0, pair[0].bandwidth))
+
+    def _wire(self, wire: Wire, back: Wire | None) -> list[Element]:
+        width = 1.2 if self.is_quiet else width_of(wire.bandwidth, self.most)
+        opposite = (wire.target, wire.source)
+        is_alone = back is None and self._has_opposite(opposite)
+        if is_alone:
+            width = max(width / 2, 1.0)
+        path = path_of(self.layout, wire.source, wire.target, width / 2 + 1.4 if is_alone else 0.0)
+        links = wire.links if back is None else (*wire.links, *back.links)
+        crossing = self.cut is not None and not self.cut.leaving.isdisjoint(links)
+        title = element("title", self._words(wire, back))
+        shown: list[Element] = []
+        if crossing:
+            shown.append(element("path", d=path, class_="crossing", stroke_width=width + 6))
+            shown.append(element("path", d=path, class_="halo", stroke_width=width + 2.4))
+        if wire.load is None or self.is_quiet:
+            shown.append(element("path", title, d=path, class_="wire", stroke_width=width))
+        else:
+            shown.append(element("path", d=path, class_="casing", stroke_width=width + 1.2))
+            colour = load_colour(wire.load)
+            shown.append(element("path", title, d=path, class_="load", stroke=colour, stroke_width=width))
+        return shown
+
+    def _has_opposite(self, ends: tuple[int, int]) -> bool:
+        if not hasattr(self, "_known"):
+            wires = wires_of(self.topology, self.layout)
+            object.__setattr__(self, "_known", {(wire.source, wire.target) for wire in wires})
+        return ends in self._known  # type: ignore[attr-defined]
+
+    def _words(self, wire: Wire, back: Wire | None) -> str:
+        """Return the title of a line: its ends, its bandwidth, and its load."""
+        topology, marks = self.topology, self.layout.marks
+        if len(wire.links) == 1:
+            link = topology.links[wire.links[0]]
+            names = names_of(topology, link)
+            if back is not None:
+                names = names.replace("→", "and")
+        else:
+            names = f"{marks[wire.source].name} → {marks[wire.target].name}"
+        each = " in each direction" if back is not None else ""
+        words = f"{names}: {bandwidths(topology, wire.links)}{each}"
+        return words if wire.load is None or self.is_quiet else f"{words}, {load_words(wire)}"
+
+    def _mark(self, number: int, mark: Mark) -> Element:
+        shaded = self.cut is not None and self.cut.shaded.issuperset(mark.nodes)
+        kind = f"{'compute' if mark.is_compute else 'switch'}{' shaded' * shaded}"
+        return element("g", *_shape(mark, kind), id=f"mark{number}")
+
+
+def load_words(wire: Wire) -> str:
+    """Return the load of a line in words."""
+    most, least = wire.load or 0.0, wire.least or 0.0
+    if f"{100 * most:.3g}" == f"{100 * least:.3g}":
+        return f"busy {100 * most:.3g} % of the time"
+    return f"busy {100 * least:.3g} to {100 * most:.3g} % of the time"
+
+
+def _shape(mark: Mark, kind: str) -> list[Element]:
+    """Return a mark with its label; several nodes are drawn as sheets behind each other."""
+    sheets = [4.0, 2.0, 0.0] if mark.is_stack and mark.height > 8 else [0.0]
+    rounding = mark.height / 2 if mark.is_compute else 3.0
+    shown = [element("title", mark.name)]
+    shown += [
+        element(
+            "rect",
+            x=mark.x - mark.width / 2 + sheet,
+            y=mark.y - mark.height / 2 - sheet,
+            width=mark.width,
+            height=mark.height,
+            rx=rounding,
+            class_=kind,
+            stroke_width=1.2,
+        )
+        for sheet in sheets
+    ]
+    if mark.label:
+        label = element("text", mark.label, x=mark.x, y=mark.y + FONT * 0.36, font_size=FONT, text_anchor="middle")
+        shown.append(label)
+    return shown
+
+
+def _frame(frame: Frame) -> list[Element]:
+    return [
+        element(
+            "rect",
+            x=frame.x,
+            y=frame.y,
+            width=frame.width,
+            height=frame.height,
+            rx=8,
+            class_="frame",
+            stroke_width=1,
+            stroke_dasharray="5 3",
+        ),
+        element("text", frame.label, x=frame.x + 10, y=frame.y + frame.height - 9, font_size=12, class_="quiet"),
+    ]
