@@ -4,8 +4,10 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import json_option, ranks_option, topology_argument
+from forestcoll.cli.invocation import invocation
+from forestcoll.cli.options import json_option, path_option, ranks_option, topology_argument
 from forestcoll.cli.types import CollectiveName, FileName, MessageSizes
+from forestcoll.files import is_standard_stream
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 
@@ -42,6 +44,11 @@ _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
     metavar="FILE",
     help="Also compare a schedule file of the same collective and network; may be repeated.",
 )
+@path_option(
+    "--html",
+    "Also write a report to FILE: one page of HTML with the comparison, the proof, pictures and charts. With -, the "
+    "page is written to standard output, and the table to standard error.",
+)
 @json_option
 def command(  # noqa: PLR0913 (one parameter for each option)
     *,
@@ -51,15 +58,19 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     sizes: tuple[int, ...],
     baselines: str | None,
     against: tuple[Path, ...],
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Compare the optimum with well-known algorithms.
 
     Each algorithm, such as the rings and trees of NCCL, becomes a schedule for TOPOLOGY, which is verified and
-    simulated. The table shows its algbw and its part of the proven bound, and a sentence says what limits it.
+    simulated. The table shows its algbw and its part of the proven bound, and a sentence says what limits it. --html
+    writes a report that explains the result to readers who do not know forestcoll.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare
+    from forestcoll.files import write_text
+    from forestcoll.pages.report import html_report
     from forestcoll.presentation.comparison import comparison_document, comparison_page
     from forestcoll.presentation.printing import print_json, print_page
 
@@ -68,7 +79,10 @@ def command(  # noqa: PLR0913 (one parameter for each option)
         found = compare(
             topology, collective, ranks=ranks, sizes=sizes, baselines=names, against=against, progress=progress
         )
+        if html is not None:
+            write_text(html, [html_report(found, command=invocation("--html"), progress=progress)])
+    err = is_standard_stream(html)
     if as_json:
-        print_json(comparison_document(found))
+        print_json(comparison_document(found), err=err)
     else:
-        print_page(comparison_page(found))
+        print_page(comparison_page(found), err=err)

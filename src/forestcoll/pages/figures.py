@@ -15,7 +15,7 @@ from forestcoll.pictures.charts.scales import round_ticks, thinned
 from forestcoll.pictures.charts.sends import SendBar, send_chart
 from forestcoll.pictures.svg import Element
 from forestcoll.presentation.algorithms import title_of
-from forestcoll.presentation.answers import amount, box_of, decimal, speed
+from forestcoll.presentation.answers import amount, box_of, speed
 from forestcoll.presentation.text import percent, printable
 from forestcoll.simulation import Point
 from forestcoll.simulation.over_time import sends_over_time
@@ -43,7 +43,9 @@ def share_bars(found: Comparison) -> Element:
     ]
     listed = ", ".join(f"{bar.name} {bar.text}" for bar in bars)
     limit = f"bound: {speed(found, found.bound.algbw)}"
-    return bar_chart(f"Bars: the part of the bound that each schedule reaches: {listed}", "% of the bound", bars, (100, limit))
+    return bar_chart(
+        f"Bars: the part of the bound that each schedule reaches: {listed}", "% of the bound", bars, (100, limit)
+    )
 
 
 def crossing_bars(found: Comparison, crossing: Crossing) -> Element:
@@ -67,8 +69,9 @@ def size_lines(found: Comparison) -> Element:
     best = float(found.bound.algbw)
     unit = printable(found.topology.bandwidth_unit)
     axes = Axes("size of M", f"algbw ({unit})", ticks, [(value, f"{value:g}") for value in round_ticks(best)])
-    title = f"Lines: the simulated algbw of each schedule over the size of M, below the bound of {decimal(found.bound.algbw)}"
-    return line_chart(title, axes, lines, (best, f"bound: {speed(found, found.bound.algbw)}"))
+    limit = f"bound: {speed(found, found.bound.algbw)}"
+    title = f"Lines: the simulated algbw of each schedule over the size of M; {limit}"
+    return line_chart(title, axes, lines, (best, limit))
 
 
 def _joined(found: Comparison, curves: Mapping[str, Sequence[Point]], marks: tuple[float, ...]) -> Iterator[Line]:
@@ -79,7 +82,7 @@ def _joined(found: Comparison, curves: Mapping[str, Sequence[Point]], marks: tup
         values = tuple((float(point.size), float(f"{point.algbw:.4g}")) for point in curve)
         names.setdefault(values, []).append(name)
     for place, (values, alike) in enumerate(names.items()):
-        shown = printable(", ".join(alike))
+        shown = printable(alike[0] if len(alike) == 1 else f"{alike[0]} and {len(alike) - 1} more")
         yield Line(shown, values, marks, place, " ".join(keys[name] for name in alike))
 
 
@@ -127,7 +130,12 @@ class SendCharts:
         """Return the chart of a row."""
         sends = self.sends(row)
         bars = [
-            SendBar(self._ends(each.source, each.target), each.begin * 1e6, each.end * 1e6, self._leaves(each.source, each.target))
+            SendBar(
+                self._ends(each.source, each.target),
+                each.begin * 1e6,
+                each.end * 1e6,
+                self._leaves(each.source, each.target),
+            )
             for each in sends.sends
         ]
         title = f"Bars over time: the {len(bars)} sends of {self.part(sends.share)} under {title_of(row.name)}"

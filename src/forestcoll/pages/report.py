@@ -1,13 +1,30 @@
 """The report of a comparison: one page with the question, the answer, the proof, the comparison and the pictures."""
 
+from collections.abc import Callable
+
 from forestcoll.comparison import Comparison
-from forestcoll.pages import sections
+from forestcoll.pages import origin, sections
 from forestcoll.pages.html import items, page_text, paragraph
 from forestcoll.pages.study import Study
 from forestcoll.pictures.svg import Element, element
 from forestcoll.presentation.answers import question
 from forestcoll.presentation.text import capitalized, printable
 from forestcoll.progress import SILENT, Progress
+
+_SECTIONS: tuple[Callable[[Study], Element | None], ...] = (
+    sections.reasons,
+    sections.network,
+    sections.proof,
+    sections.comparison,
+    sections.crossings,
+    sections.sizes,
+    sections.boxes,
+    sections.sends,
+    sections.skipped,
+    origin.limits,
+    origin.made,
+)
+"""The sections in their order."""
 
 
 def html_report(found: Comparison, *, command: str | None = None, progress: Progress = SILENT) -> str:
@@ -32,7 +49,7 @@ def html_report(found: Comparison, *, command: str | None = None, progress: Prog
     progress.begin("making the report")
     study = Study.of(found, command, progress)
     title = f"{capitalized(found.demand.collective.value)} on {printable(found.topology.name)}"
-    parts = [made for make in sections.SECTIONS if (made := make(study)) is not None]
+    parts = [made for make in _SECTIONS if (made := make(study)) is not None]
     parts.append(sections.terms(parts))
     main = element(
         "main",

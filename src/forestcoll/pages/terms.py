@@ -35,6 +35,10 @@ TERMS = {
 """Each term with its meaning, as `docs/glossary.md` has it."""
 
 
+_FORMS = {"collective": "collective|allgather|reduce-scatter|allreduce"}
+"""The words that stand for a term, if they are not the term itself."""
+
+
 def used_terms(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield each term that is in one of the texts, with its meaning in plain text.
 
@@ -44,6 +48,6 @@ def used_terms(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """
     text = " ".join(texts)
     for term, meaning in TERMS.items():
-        ending = r"(?:e?s)?\b"
-        if re.search(rf"(?<![\w-]){term}{ending}", text, re.IGNORECASE if len(term) > 1 else 0):
+        flags = re.IGNORECASE if len(term) > 1 else 0
+        if re.search(rf"(?<![\w-])(?:{_FORMS.get(term, term)})(?:e?s)?\b", text, flags):
             yield term, re.sub(r"[*`]", "", meaning)

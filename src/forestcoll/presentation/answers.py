@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
+from forestcoll.collective import Collective
 from forestcoll.comparison import Comparison, Row
 from forestcoll.comparison.by_boxes import BoxCount
 from forestcoll.comparison.comparing import OWN
 from forestcoll.comparison.crossings import Crossing, LinkClass
 from forestcoll.presentation.algorithms import title_of
 from forestcoll.presentation.names import counted, node_names, noun
-from forestcoll.presentation.text import capitalized, percent, printable
+from forestcoll.presentation.text import percent, printable
 
 _LIBRARIES = ("rccl-ring", "nccl-ring", "nccl-tree", "nvls", "nvls-tree", "pat")
 """The rows with algorithms that NCCL and RCCL run."""
@@ -98,21 +99,38 @@ def why(found: Comparison, crossing: Crossing | None, classes: Sequence[LinkClas
     if rival is None or rival.share == found.row(OWN).share:
         return []
     sentences = [] if crossing is None else _why_boxes(found, rival, crossing)
-    busy = " and ".join(_busy(name, classes) for name in (rival.name, OWN))
-    return [*sentences, f"{capitalized(busy)}."]
+    return [*sentences, *_why_links(rival.name, classes)]
+
+
+def _why_links(rival: str, classes: Sequence[LinkClass]) -> list[str]:
+    """Say which links limit the other schedule, and how busy all links are under the own one."""
+    if len(classes) < 2:
+        return []
+    always = " and ".join(each.name for each in classes if each.busy[rival] == 1)
+    less = [f"{each.name} {busy_percent(each.busy[rival])}" for each in classes if each.busy[rival] < 1]
+    rest = f", the busiest of the others less: {', '.join(less)}" if less else ""
+    own = ", ".join(f"{each.name} {busy_percent(each.busy[OWN])}" for each in classes)
+    limit = f"The {always} limit {title_of(rival)}: they are busy all the time{rest}."
+    return [f"{limit} Under {title_of(OWN)}, the busiest links of each class are busy: {own} of the time."]
+
+
+_CAUSES = {
+    Collective.ALLGATHER: ("enters", "because the other boxes have that part of the data, and this box needs it"),
+    Collective.REDUCE_SCATTER: ("leaves", "because the other boxes need what this box adds to their sums"),
+    Collective.ALLREDUCE: ("enters", "as partial sums and results of the other boxes"),
+}
+"""For each collective, the direction in which data crosses the links of a box, and why it must."""
 
 
 def _why_boxes(found: Comparison, rival: Row, crossing: Crossing) -> list[str]:
     sent, own = crossing.carried[rival.name], crossing.carried[OWN]
-    if crossing.box is None or sent <= max(crossing.needed, own):
+    if sent <= max(crossing.needed, own):
         return []
-    into = "leaves" if found.demand.collective.only_reduces else "enters"
-    who = title_of(rival.name)
-    return [
-        f"M is the total data. At least {amount(crossing.needed)} {into} each box, because the other boxes have that "
-        f"part of the data and this one needs it. Under {who}, {amount(sent)} {into} each box, over its "
-        f"{len(crossing.links)} NIC links. Under forestcoll's schedule, {amount(own)} does."
-    ]
+    verb, cause = _CAUSES[found.demand.collective]
+    least = f"M is the total data. At least {amount(crossing.needed)} {verb} each box, {cause}."
+    over = f"over its {len(crossing.links)} NIC links"
+    more = f"Under {title_of(rival.name)}, {amount(sent)} {verb} each box {over}."
+    return [f"{least} {more} Under {title_of(OWN)}, {amount(own)} does."]
 
 
 def amount(part: Fraction) -> str:
@@ -127,13 +145,6 @@ def amount(part: Fraction) -> str:
     return f"{part} M" if part.denominator < _LARGEST else f"{float(part):.3g} M"
 
 
-def _busy(name: str, classes: Sequence[LinkClass]) -> str:
-    """Say how busy the links are under a schedule, the busiest class first."""
-    order = sorted(classes, key=lambda each: -each.busy[name])[:3]
-    listed = [f"{each.name} {busy_percent(each.busy[name])}" for each in order]
-    return f"under {title_of(name)}, the busiest links of each class are busy for this part of the time: {', '.join(listed)}"
-
-
 def busy_percent(part: Fraction) -> str:
     """Return a part of the time in whole percent, rounded down, so that 100 % means always.
 
@@ -144,11 +155,10 @@ def busy_percent(part: Fraction) -> str:
     return f"{100 * part.numerator // part.denominator} %"
 
 
-def growth(found: Comparison, counts: Sequence[BoxCount]) -> list[str]:
+def growth(counts: Sequence[BoxCount]) -> list[str]:
     """Return sentences that say how the advantage over rings changes with the number of boxes.
 
     Args:
-        found: the comparison.
         counts: the algbw for each number of boxes.
     """
     name = next((name for name in ("rccl-ring", "nccl-ring") if any(name in each.algbw for each in counts)), None)

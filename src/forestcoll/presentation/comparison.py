@@ -36,7 +36,9 @@ def _table(found: Comparison) -> Table:
         Column("sends", right=True),
         *(Column(size_name(size), "{:.4g}".format, right=True) for size in sizes),
     )
-    rows = tuple((row.name, algbw_text(row.algbw), row.share, row.height, *(p.algbw for p in row.times)) for row in found.rows)
+    rows = tuple(
+        (row.name, algbw_text(row.algbw), row.share, row.height, *(p.algbw for p in row.times)) for row in found.rows
+    )
     unit = printable(found.topology.bandwidth_unit)
     return Table(columns, rows, notes=(f"algbw in {unit}, for large data and simulated for each size",))
 

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 
 from forestcoll.pictures.charts.parts import group, horizontal_axis, label, striped
 from forestcoll.pictures.charts.scales import Linear, round_ticks
-from forestcoll.pictures.charts.style import BOUND, FILL, INK, MUTED, TEXT, elided, line_style, text_width
+from forestcoll.pictures.charts.style import BOUND, FILL, INK, MUTED, SURFACE, TEXT, elided, line_style, text_width
 from forestcoll.pictures.svg import Element, element, number, picture
 
 _WIDTH = 760.0
 _NAMES = 190.0
 _ROW, _BAR = 26.0, 16.0
 _TOP = 30.0
+_LONGEST = 3
+"""The longest bar, as a multiple of the value of the vertical line; longer bars end in an arrow."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Bar:
 def bar_chart(title: str, axis: str, bars: Sequence[Bar], mark: tuple[float, str]) -> Element:
     """Return a chart of horizontal bars with a vertical line at a value that matters for all of them.
 
-    The part of a bar beyond the line has stripes.
+    The part of a bar beyond the line has stripes. A bar that is much longer than the line is cut, and ends in an arrow.
 
     Args:
         title: what the chart shows, for readers who cannot see it.
@@ -50,7 +52,7 @@ def bar_chart(title: str, axis: str, bars: Sequence[Bar], mark: tuple[float, str
         >>> "15/16 M" in text(made)
         True
     """
-    most = max(mark[0], *(bar.value for bar in bars))
+    most = min(max(mark[0], *(bar.value for bar in bars)), _LONGEST * mark[0])
     texts = max(text_width(bar.text) for bar in bars)
     scale = Linear(0, most, _NAMES, _WIDTH - texts - 14)
     bottom = _TOP + _ROW * len(bars)
@@ -67,7 +69,7 @@ def bar_chart(title: str, axis: str, bars: Sequence[Bar], mark: tuple[float, str
 def _row(bar: Bar, place: int, scale: Linear, limit: float) -> Iterator[Element]:
     top = _TOP + _ROW * place + (_ROW - _BAR) / 2
     base = top + _BAR / 2 + TEXT / 3
-    within, end = scale(min(bar.value, limit)), scale(bar.value)
+    within, end = scale(min(bar.value, limit)), scale(min(bar.value, scale.high))
     colour = line_style(0).colour if bar.is_own else FILL
     boxes = [element("rect", x=scale.begin, y=top, width=within - scale.begin, height=_BAR, fill=colour)]
     if end > within:
@@ -77,10 +79,17 @@ def _row(bar: Bar, place: int, scale: Linear, limit: float) -> Iterator[Element]
         element("title", f"{bar.name}: {bar.text}"),
         label(elided(bar.name, _NAMES - 16), _NAMES - 8, base, text_anchor="end"),
         *boxes,
+        *([_arrow(end, top)] if bar.value > scale.high else []),
         label(bar.text, scale.end + 6, base, font_weight="600" if bar.is_own else None),
         class_="bar",
         data_rows=bar.key or None,
     )
+
+
+def _arrow(end: float, top: float) -> Element:
+    """Return the end of a bar that is longer than the axis."""
+    path = f"M{number(end)} {number(top - 3)}h-12l8 {number(_BAR / 2 + 3)}l-8 {number(_BAR / 2 + 3)}h12Z"
+    return element("path", d=path, fill=SURFACE)
 
 
 def _mark(mark: tuple[float, str], scale: Linear, bottom: float) -> Iterator[Element]:

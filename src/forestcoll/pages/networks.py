@@ -1,0 +1,55 @@
+"""The pictures of the network in a report: the loads of schedules, and the bottleneck cut."""
+
+from functools import cached_property
+
+from forestcoll.comparison import Row
+from forestcoll.pages.study import Study
+from forestcoll.pictures.colours import style
+from forestcoll.pictures.layout import Layout, layout_of
+from forestcoll.pictures.network.picture import load_picture, network_picture
+from forestcoll.pictures.svg import Element, element
+from forestcoll.presentation.algorithms import title_of
+from forestcoll.presentation.text import printable
+
+
+class NetworkPictures:
+    """The pictures of the network of a study. All have the same layout.
+
+    Args:
+        study: the study.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._found = study.found
+        self._name = printable(study.found.topology.name)
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return layout_of(self._found.topology)
+
+    def styles(self) -> Element:
+        """Return the styles of all pictures."""
+        return element("style", style())
+
+    def loads(self, row: Row) -> Element:
+        """Return the picture of the loads of links under the schedule of a row."""
+        title = (
+            f"The network {self._name}; the colour of a link says how busy it is under {printable(title_of(row.name))}"
+        )
+        return _embedded(load_picture(row.schedule, title=title, layout=self._layout))
+
+    def cut(self) -> Element:
+        """Return the picture of the bottleneck cut."""
+        title = f"The network {self._name} with its bottleneck cut"
+        return _embedded(
+            network_picture(self._found.topology, bound=self._found.bound, title=title, layout=self._layout)
+        )
+
+
+def _embedded(picture: Element) -> Element:
+    """Return a picture for a page with several of them: without its own styles, and without ids."""
+    for child in picture.findall("style"):
+        picture.remove(child)
+    for each in picture.iter():
+        each.attrib.pop("id", None)
+    return picture
