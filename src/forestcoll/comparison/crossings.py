@@ -46,11 +46,13 @@ class LinkClass:
         name: the name of the class in the plural.
         links: the numbers of the links.
         busy: for each row, by name, the part of the time in which the busiest link of the class is busy.
+        mean: for each row, by name, the part of the time in which the links of the class are busy on average.
     """
 
     name: str
     links: tuple[int, ...]
     busy: Mapping[str, Fraction]
+    mean: Mapping[str, Fraction]
 
 
 class Loads:
@@ -106,4 +108,9 @@ class Loads:
         times = {row.name: self.times(row) for row in self._found.rows}
         for name, links in link_classes(self._topology, self._boxes).items():
             busy = {row: max(each[link] for link in links) / max(each) for row, each in times.items()}
-            yield LinkClass(name, tuple(links), busy)
+            mean = {row: _mean([each[link] for link in links]) / max(each) for row, each in times.items()}
+            yield LinkClass(name, tuple(links), busy, mean)
+
+
+def _mean(values: Sequence[Fraction]) -> Fraction:
+    return sum(values, Fraction(0)) / len(values)

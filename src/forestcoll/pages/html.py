@@ -66,10 +66,9 @@ def table(caption: str, titles: Sequence[str], rows: Iterable[Element], *, right
         element("th", title, scope="col", class_="number" if place in right else None)
         for place, title in enumerate(titles)
     )
-    content = element(
-        "table", element("caption", caption), element("thead", element("tr", *heads)), element("tbody", *rows)
-    )
-    return element("div", content, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    content = element("table", element("thead", element("tr", *heads)), element("tbody", *rows), aria_label=caption)
+    box = element("div", content, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return element("div", paragraph(caption, class_="note"), box, class_="table")
 
 
 def row(head: Element | str, cells: Iterable[Element | str], *, right: Sequence[int] = (), key: str = "") -> Element:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from forestcoll.comparison import Row
+from forestcoll.comparison.crossings import LinkClass
 from forestcoll.pages.figures import SendCharts, box_lines, crossing_bars, share_bars, size_lines
 from forestcoll.pages.html import figure, items, paragraph, row, section, table
 from forestcoll.pages.networks import NetworkPictures
@@ -9,7 +11,18 @@ from forestcoll.pages.study import Study
 from forestcoll.pages.terms import used_terms
 from forestcoll.pictures.svg import Element, element
 from forestcoll.presentation.algorithms import summary_of, title_of
-from forestcoll.presentation.answers import amount, answer, box_of, busy_percent, decimal, growth, speed, why
+from forestcoll.presentation.answers import (
+    amount,
+    answer,
+    best_other,
+    box_of,
+    busy_percent,
+    decimal,
+    faster,
+    growth,
+    speed,
+    why,
+)
 from forestcoll.presentation.comparison import algbw_text
 from forestcoll.presentation.explanations import explain
 from forestcoll.presentation.text import bandwidth, capitalized, percent, printable
@@ -25,13 +38,12 @@ def answer_box(study: Study) -> Iterator[Element]:
     if rival is not None:
         facts += [
             (capitalized(title_of(rival.name)), speed(found, rival.algbw)),
-            (
-                f"forestcoll compared with {title_of(rival.name)}",
-                f"{float(study.own.algbw / rival.algbw):.3g} times as fast",
-            ),
+            (f"forestcoll compared with {title_of(rival.name)}", faster(study.own.algbw, rival.algbw)),
         ]
     pairs = (element("div", element("dt", name), element("dd", value)) for name, value in facts)
     yield element("dl", *pairs, class_="facts")
+    if (best := best_other(found)) is not None:
+        yield paragraph(best)
 
 
 def reasons(study: Study) -> Element | None:
@@ -49,21 +61,29 @@ def _are_slower(title: str) -> str:
 def _links(study: Study) -> Element:
     rows = [study.own, *([study.rival] if study.rival else [])]
     unit = printable(study.found.topology.bandwidth_unit)
-    right = (1, 2, *range(3, 3 + len(rows)))
+    right = tuple(range(1, 3 + 2 * len(rows)))
     lines = (
         row(
             each.name,
             [
                 str(len(each.links)),
                 _bandwidths(study, each.links),
-                *(busy_percent(each.busy[one.name]) for one in rows),
+                *(text for one in rows for text in _busy(each, one)),
             ],
             right=right,
         )
         for each in study.classes
     )
-    titles = ["Links", "Number", f"Bandwidth ({unit})", *(f"Busy under {title_of(one.name)}" for one in rows)]
-    return table("How busy the busiest link of each class is, as a part of the time", titles, lines, right=right)
+    titles = ["Links", "Number", f"Bandwidth ({unit})", *(title for one in rows for title in _busy_titles(one))]
+    return table("The part of the time in which links are busy, by class of links", titles, lines, right=right)
+
+
+def _busy_titles(one: Row) -> tuple[str, str]:
+    return f"Busiest under {title_of(one.name)}", "Mean"
+
+
+def _busy(each: LinkClass, one: Row) -> tuple[str, str]:
+    return busy_percent(each.busy[one.name]), busy_percent(each.mean[one.name])
 
 
 def _bandwidths(study: Study, links: Sequence[int]) -> str:
@@ -199,7 +219,7 @@ def boxes(study: Study) -> Element | None:
     titles = ["Boxes", "GPUs", f"Optimum ({unit})"]
     titles += [title for name in names for title in (f"{name} ({unit})", "of the optimum")]
     content = table("The same kind of boxes, computed for each number of boxes", titles, lines, right=right)
-    caption = "The part of the optimum that rings and two levels reach. The optimum is 100 % everywhere."
+    caption = "The part of the optimum that rings and two levels reach. The optimum is 100%."
     chart = figure(box_lines(found, counts), caption)
     return section("boxes", "On more or fewer boxes", *map(paragraph, growth(counts)), content, chart)
 

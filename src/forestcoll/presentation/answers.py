@@ -10,12 +10,15 @@ from forestcoll.comparison.comparing import OWN
 from forestcoll.comparison.crossings import Crossing, LinkClass
 from forestcoll.presentation.algorithms import title_of
 from forestcoll.presentation.names import counted, node_names, noun
-from forestcoll.presentation.text import percent, printable
+from forestcoll.presentation.text import capitalized, percent, printable
 
 _LIBRARIES = ("rccl-ring", "nccl-ring", "nccl-tree", "nvls", "nvls-tree", "pat")
 """The rows with algorithms that NCCL and RCCL run."""
 
-_LARGEST = 1000
+_PERCENT = Fraction(3, 2)
+"""Below this ratio, an advantage is given in percent."""
+
+_LARGEST = 10_000
 """The greatest denominator of a fraction that is printed exactly."""
 
 
@@ -69,7 +72,20 @@ def _kind(found: Comparison) -> str:
 def _times(own: Row, rival: Row) -> str:
     if own.algbw == rival.algbw:
         return f"as fast as {title_of(rival.name)}"
-    return f"{float(own.algbw / rival.algbw):.3g} times as fast as {title_of(rival.name)}"
+    words = faster(own.algbw, rival.algbw)
+    return f"{words} {'than' if words.endswith('faster') else 'as'} {title_of(rival.name)}"
+
+
+def faster(value: Fraction, other: Fraction) -> str:
+    """Return how much faster a schedule is than another one that is at most as fast.
+
+    Example:
+        >>> faster(Fraction(1040, 3), Fraction(640, 3)), faster(Fraction(1280, 3), Fraction(51200, 127))
+        ('1.62 times as fast', '5.8% faster')
+    """
+    if value < other * _PERCENT:
+        return f"{_gain(value / other - 1)} faster"
+    return f"{float(value / other):.3g} times as fast"
 
 
 def speed(found: Comparison, value: Fraction) -> str:
@@ -85,6 +101,29 @@ def decimal(value: Fraction) -> str:
         ('346.67', '50', '4.27')
     """
     return f"{float(value):.2f}".rstrip("0").rstrip(".")
+
+
+def best_other(found: Comparison) -> str | None:
+    """Return a sentence about the fastest other schedule; None if there is none, or if it is slower than the rival."""
+    others, rival = [row for row in found.rows if row.name != OWN], rival_of(found)
+    if not others or rival is None or others[0].algbw == rival.algbw:
+        return None
+    best = [row.name for row in others if row.algbw == others[0].algbw]
+    names, is_one = listed([printable(name) for name in best]), len(best) == 1
+    if others[0].share == found.row(OWN).share:
+        return f"A tie: {names} {'reaches' if is_one else 'reach'} the same algbw as forestcoll's schedule."
+    what = "schedule is" if is_one else "schedules are"
+    return f"The fastest other {what} {names}, with {percent(others[0].share)} of the bound."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names with commas and an "and" before the last one.
+
+    Example:
+        >>> listed(["a"]), listed(["a", "b", "c"])
+        ('a', 'a, b and c')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def why(found: Comparison, crossing: Crossing | None, classes: Sequence[LinkClass]) -> list[str]:
@@ -103,15 +142,16 @@ def why(found: Comparison, crossing: Crossing | None, classes: Sequence[LinkClas
 
 
 def _why_links(rival: str, classes: Sequence[LinkClass]) -> list[str]:
-    """Say which links limit the other schedule, and how busy all links are under the own one."""
-    if len(classes) < 2:
-        return []
-    always = " and ".join(each.name for each in classes if each.busy[rival] == 1)
-    less = [f"{each.name} {busy_percent(each.busy[rival])}" for each in classes if each.busy[rival] < 1]
-    rest = f", the busiest of the others less: {', '.join(less)}" if less else ""
-    own = ", ".join(f"{each.name} {busy_percent(each.busy[OWN])}" for each in classes)
-    limit = f"The {always} limit {title_of(rival)}: they are busy all the time{rest}."
-    return [f"{limit} Under {title_of(OWN)}, the busiest links of each class are busy: {own} of the time."]
+    """Say which links limit the other schedule, and how busy the others are."""
+    if len(classes) == 1:
+        busy = (f"{busy_percent(classes[0].mean[name])} under {title_of(name)}" for name in (rival, OWN))
+        return [f"The busiest links limit a schedule. On average, the links are busy {' and '.join(busy)}."]
+    limits = " and ".join(each.name for each in classes if each.busy[rival] == 1)
+    less = [f"the {each.name} at most {busy_percent(each.busy[rival])}" for each in classes if each.busy[rival] < 1]
+    rest = f", and {', '.join(less)} of it" if less else ""
+    first = f"The {limits} limit {title_of(rival)}: the busiest of them are busy all the time{rest}."
+    is_full = all(each.busy[OWN] == 1 for each in classes)
+    return [first + f" {capitalized(title_of(OWN))} keeps links of all classes busy all the time." * is_full]
 
 
 _CAUSES = {
@@ -130,7 +170,7 @@ def _why_boxes(found: Comparison, rival: Row, crossing: Crossing) -> list[str]:
     least = f"M is the total data. At least {amount(crossing.needed)} {verb} each box, {cause}."
     over = f"over its {len(crossing.links)} NIC links"
     more = f"Under {title_of(rival.name)}, {amount(sent)} {verb} each box {over}."
-    return [f"{least} {more} Under {title_of(OWN)}, {amount(own)} does."]
+    return [f"{least} {more} Under {title_of(OWN)}, it is {amount(own)}."]
 
 
 def amount(part: Fraction) -> str:
@@ -146,13 +186,13 @@ def amount(part: Fraction) -> str:
 
 
 def busy_percent(part: Fraction) -> str:
-    """Return a part of the time in whole percent, rounded down, so that 100 % means always.
+    """Return a part of the time in whole percent, rounded down, so that 100% means always.
 
     Example:
         >>> busy_percent(Fraction(999, 1000))
-        '99 %'
+        '99%'
     """
-    return f"{100 * part.numerator // part.denominator} %"
+    return f"{100 * part.numerator // part.denominator}%"
 
 
 def growth(counts: Sequence[BoxCount]) -> list[str]:
@@ -167,11 +207,11 @@ def growth(counts: Sequence[BoxCount]) -> list[str]:
     gains = [(each.boxes, each.optimal_algbw / each.algbw[name] - 1) for each in counts if name in each.algbw]
     parts = [f"{_gain(gain)} on {boxes} box{'es' * (boxes > 1)}" for boxes, gain in gains]
     who = title_of(name)
-    return [f"The optimum is faster than {who} by {', '.join(parts[:-1])} and {parts[-1]}."] if len(parts) > 1 else []
+    return [f"The optimum is faster than {who} by {listed(parts)}."] if len(parts) > 1 else []
 
 
 def _gain(gain: Fraction) -> str:
-    return f"{float(100 * gain):.1f} %"
+    return f"{float(100 * gain):.1f}%"
 
 
 def box_of(found: Comparison, crossing: Crossing) -> str:

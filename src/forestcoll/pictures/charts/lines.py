@@ -10,7 +10,7 @@ from forestcoll.pictures.svg import Element, element, picture
 
 _WIDTH, _HEIGHT = 760.0, 380.0
 _LEFT, _TOP, _BOTTOM = 56.0, 34.0, 328.0
-_NAMES = 190.0
+_NAMES = 215.0
 """The width for the names of the lines."""
 _GAP = 17.0
 """The least distance of two names."""
