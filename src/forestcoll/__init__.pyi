@@ -40,8 +40,8 @@ from .oneport.comparison import SeriesComparison as SeriesComparison
 from .oneport.comparison import compare_series as compare_series
 from .oneport.pipelined import PipelinePlan as PipelinePlan
 from .oneport.pipelined import pipelined_broadcast as pipelined_broadcast
-from .progress import Progress as Progress
 from .pages.report import html_report as html_report
+from .progress import Progress as Progress
 from .proof import Bound as Bound
 from .proof import CutProof as CutProof
 from .proof import LengthsProof as LengthsProof

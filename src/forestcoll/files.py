@@ -112,11 +112,28 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
     Raises:
         InputError: the file is missing, a directory, unreadable, or larger than `limit`.
     """
+    data = _begin_of(path, limit)
+    if len(data) > limit:
+        raise InputError(f"{path}: larger than the limit of {limit >> 20} MiB")
+    return data
+
+
+def read_start(path: Path, length: int = 4096) -> bytes:
+    """Return the first `length` bytes of the file at `path`, decompressed if its name ends in `.gz`.
+
+    Raises:
+        InputError: the file is missing, a directory, or unreadable.
+    """
+    return bytes(_begin_of(path, length)[:length])
+
+
+def _begin_of(path: Path, length: int) -> bytearray:
+    """Return the content of a file, or a little more than its first `length` bytes."""
     try:
         if path != STANDARD_STREAM and path.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
         with _open_for_reading(path) as file:
-            data = _bounded_content(file, limit)
+            return _bounded_content(file, length)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the name") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -127,9 +144,6 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL byte in the name
         raise InputError(f"{str(path)!r}: not a file name: {error}") from None
-    if len(data) > limit:
-        raise InputError(f"{path}: larger than the limit of {limit >> 20} MiB")
-    return data
 
 
 def _bounded_content(file: IO[bytes], limit: int) -> bytearray:

@@ -96,3 +96,15 @@ def test_a_schedule_can_be_written_read_and_lowered(name: str, tmp_path: Path) -
     assert isinstance(found, TreeSchedule)
     assert verify(found).algbw == schedule.algbw
     assert len(lower(found).program.ranks) == len(schedule.topology.compute)
+
+
+def test_the_transposed_problem_of_a_network_with_equal_links_both_ways_is_the_problem_itself() -> None:
+    builder = TopologyBuilder("one way")
+    nodes = [builder.add_compute(name) for name in ("a", "b", "c")]
+    for place, node in enumerate(nodes):
+        builder.add_link(node, nodes[place - 1], 1)
+    same, other = problem_of("dgx-a100:boxes=2"), problem_of(builder.build())
+    assert same.transposed() is same
+    assert other.transposed() is not other
+    ends = {(link.source, link.target) for link in other.topology.links}
+    assert {(link.target, link.source) for link in other.transposed().topology.links} == ends

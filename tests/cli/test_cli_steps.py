@@ -89,4 +89,22 @@ def test_options_of_steps_are_wrong_usage_for_trees() -> None:
 
 def test_a_network_with_switches_is_refused() -> None:
     complaint = run_command("generate", "dgx-a100:boxes=1", "--method", "bfb").complaint()
-    assert "is a switch; step schedules need a network without switches" in complaint
+    assert "is a switch; the methods of steps need a network without switches" in complaint
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "steps-with-routes.json"
+
+
+def test_a_file_with_routes_is_verified_and_simulated_but_not_exported(tmp_path: Path) -> None:
+    page = run_command("verify", GOLDEN).out
+    assert "  routes     5 (of up to 4 links)\n" in page
+    assert "  steps      4 (T_L)\n" in page
+    assert run_command("simulate", GOLDEN, "--sizes", "1M").status == 0
+    refused = run_command("export", GOLDEN, "--to", "msccl-xml", "-o", tmp_path / "out.xml").complaint()
+    assert "a transfer passes through a compute node" in refused
+
+
+def test_a_wrong_route_is_named_by_verify(tmp_path: Path) -> None:
+    file = tmp_path / "steps.json"
+    file.write_text(GOLDEN.read_text().replace("[2,4,3,0],", "[2,4,0],"))
+    assert "routes[0][1]: no link leads from 't' to 'a'" in run_command("verify", file).complaint()

@@ -52,6 +52,7 @@ def test_documents_show_the_actual_output(
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
     Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
     Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])
+    Path("graph.xml").write_text(blocks(COMPARE, "xml")[0])
     if "host.json," in words:
         assert run_command("import", "topo.txt", "--nvlink", "25", "-o", "host.json").status == 0
     if "schedule.json" in words:
@@ -61,7 +62,7 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 2, 4, 1, 1, 2]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 3, 4, 1, 1, 2]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:
@@ -127,12 +128,13 @@ def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective
 
 
 def test_the_files_in_the_documents_are_correct() -> None:
-    network, *schedules, steps = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
+    network, *schedules, steps, routed = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
     assert len(topology_from_document(network, where="docs").links) == 3
     assert len(schedules) == 2
     for schedule in schedules:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
-    assert verify(schedule_from_document(steps, where="docs")).optimal
+    for each in (steps, routed):
+        assert verify(schedule_from_document(each, where="docs")).optimal
 
 
 def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:

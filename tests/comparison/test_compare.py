@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from forestcoll import (
 )
 from forestcoll.baselines.boxes import Boxes
 from forestcoll.comparison.link_loads import link_classes, link_loads
+from forestcoll.presentation.comparison import comparison_document, comparison_page
 from forestcoll.simulation.simulate import loads_of
 
 
@@ -60,7 +62,7 @@ def test_an_allreduce_enters_each_of_four_boxes_one_and_a_half_times() -> None:
 
 def test_links_inside_a_box_are_the_limit_of_two_levels() -> None:
     reason = compared("dgx-a100:boxes=2", ["two-level"]).row("two-level").reason
-    assert reason == "nvswitch links 100% busy, NIC links 85%"
+    assert reason == "nearly a tie, within 1.1% of the bound; nvswitch links 100% busy, NIC links 85%"
 
 
 def test_data_that_enters_a_box_over_idle_nics_is_not_the_reason() -> None:
@@ -172,14 +174,58 @@ def test_a_schedule_for_another_question_is_refused(
         compare("dgx-a100:boxes=2", baselines=[], against=[file])
 
 
-def test_a_wrong_schedule_is_refused(tmp_path: Path) -> None:
+def test_a_wrong_schedule_is_a_row_that_is_not_valid(tmp_path: Path) -> None:
     file = saved(tmp_path, "ring:nodes=4")
     text = file.read_text()
     changed = text.replace('"algbw": "8/3"', '"algbw": "3"')
     assert changed != text
     file.write_text(changed)
-    with pytest.raises(InputError, match="algbw"):
-        compare("ring:nodes=4", baselines=[], against=[file])
+    found = compare("ring:nodes=4", baselines=[], against=[file])
+    row = found.row(str(file))
+    assert found.rows[-1] is row
+    assert not row.valid
+    assert row.algbw == 0
+    assert row.schedule is None
+    assert not row.times
+    assert row.reason.startswith("not valid: ")
+    assert "algbw" in row.reason
+    assert [each["valid"] for each in found.records()] == [True, False]
+    document: Any = comparison_document(found)
+    assert [each["valid"] for each in document["rows"]] == [True, False]
+    assert "not valid" in "\n".join(comparison_page(found).lines())
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        compare("ring:nodes=4", baselines=[], against=[tmp_path / "missing.json"])
+
+
+def test_each_cut_has_the_data_that_crosses_it_and_the_data_that_must() -> None:
+    found = compared("dgx-a100:boxes=4", ["nccl-ring", "two-level"])
+    half = {row.name: [(each.cut, each.crosses, each.needed) for each in row.cuts] for row in found.rows}
+    assert half["nccl-ring"] == [("into a box", Fraction(31, 32), Fraction(3, 4))]
+    assert half["two-level"] == half["forestcoll"] == [("into a box", Fraction(3, 4), Fraction(3, 4))]
+    (record,) = (each for each in found.records() if each["name"] == "nccl-ring")
+    assert (record["into_a_box"], record["into_a_box_needed"]) == (31 / 32, 3 / 4)
+    reversed_ = compared("dgx-a100:boxes=4", ["nccl-ring"], "reduce-scatter").row("nccl-ring")
+    assert [each.cut for each in reversed_.cuts] == ["out of a box"]
+
+
+def test_the_cut_that_proves_the_bound_is_a_cut_of_each_row() -> None:
+    (cut,) = compared("mi250:boxes=1", ["rccl-ring"]).row("rccl-ring").cuts
+    assert (cut.cut, cut.crosses, cut.needed) == ("out of the bottleneck cut", Fraction(15, 16), Fraction(7, 8))
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [
+        ("dgx-h100:boxes=2", "nvswitch links 100% busy"),
+        ("dgx-a100:boxes=2", "nearly a tie, within 1.1% of the bound; "),
+        ("dgx-a100:boxes=3", "a tie: "),
+    ],
+)
+def test_a_schedule_within_two_percent_of_the_bound_nearly_ties(name: str, begin: str) -> None:
+    assert compared(name, ["two-level"]).row("two-level").reason.startswith(begin)
 
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])

@@ -233,7 +233,7 @@ def test_bandwidths_of_many_digits_are_exact() -> None:
 
 def test_bad_arguments_raise_an_error() -> None:
     ring = build_topology("ring:nodes=4")
-    with pytest.raises(InputError, match="is a switch; step schedules need a network without switches"):
+    with pytest.raises(InputError, match="is a switch; the methods of steps need a network without switches"):
         bfb(build_topology("dgx-a100:boxes=1"))
     with pytest.raises(InputError, match="a broadcast has one root"):
         bfb(ring, "broadcast")

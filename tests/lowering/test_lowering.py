@@ -1,10 +1,12 @@
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import pytest
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.generation.steps import generate_steps
 from forestcoll.interpreter import check
 from forestcoll.lowering import Lowering, Options, Placement, Style, lower
@@ -14,9 +16,11 @@ from forestcoll.method import StepMethod
 from forestcoll.program import Buffer, Message, Program, Span
 from forestcoll.program.limits import Limits
 from forestcoll.ranks import without_relays
+from forestcoll.schedule.shapes import shape_of
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
+from routed_steps import random_allgather
 
 AZURE = Limits(
     name="azure", blocks=64, steps=64, channels=32, blocks_per_channel=32, count=71, waits=1, steps_of_rank=4000
@@ -189,6 +193,22 @@ def test_steps_are_lowered_to_correct_programs(spec: str, method: StepMethod, co
 def test_steps_of_a_double_binary_tree_are_lowered_to_a_correct_program() -> None:
     steps = generate_steps(build_topology("complete:nodes=6"), "allreduce", method="double-binary-tree", chunks=3)
     assert check(lower(steps).program).ok
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_with_routes_through_switches_are_lowered_to_correct_programs(seed: int, collective: Collective) -> None:
+    network = build_topology("dgx-a100:boxes=2,gpus=3")
+    steps = from_allgathers(network, collective, lambda each: random_allgather(each, Random(seed), relays=False))  # noqa: S311
+    lowering = lower(steps)
+    assert check(lowering.program).ok
+    assert lowering.algbw == shape_of(steps).algbw
+
+
+def test_steps_with_routes_through_compute_nodes_have_no_program() -> None:
+    steps = random_allgather(build_topology("ring:nodes=5"), Random(1))  # noqa: S311
+    with pytest.raises(InputError, match="a transfer passes through a compute node"):
+        lower(steps)
 
 
 def test_steps_are_lowered_two_sided_and_exactly() -> None:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -12,12 +13,14 @@ from players import NETWORKS, schedules_of
 
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import InputError
+from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.runtime.plan import Plan, plan_of, rates_of
 from forestcoll.runtime.trees import Hops
 from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks, ranks_for, shards_for
+from routed_steps import random_allgather
 
 
 def check(plan: Plan) -> None:
@@ -53,6 +56,21 @@ def check_tree(plan: Plan, root: int, hops: Hops, op: PhaseOp) -> None:
 def test_flows_are_trees_that_cover_the_data(name: str) -> None:
     for schedule in NETWORKS[name]():
         check(plan_of(schedule))
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+def test_steps_with_routes_name_the_links_at_both_ends(collective: Collective) -> None:
+    network = build_topology("dgx-a100:boxes=2,gpus=3")
+    steps = from_allgathers(network, collective, lambda each: random_allgather(each, Random(4), relays=False))  # noqa: S311
+    plan = plan_of(steps)
+    check(plan)
+    ends = {(hop.leaves, hop.enters) for flow in plan.flows for hop in (*flow.reduce, *flow.broadcast)}
+    assert {node for pair in ends for node in pair} == set(network.switches)
+
+
+def test_steps_with_routes_through_compute_nodes_cannot_be_run() -> None:
+    with pytest.raises(InputError, match="a transfer passes through a compute node"):
+        plan_of(random_allgather(build_topology("ring:nodes=5"), Random(1)))  # noqa: S311
 
 
 @examples(40)

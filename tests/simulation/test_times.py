@@ -10,6 +10,7 @@ from published_shape import nccl_rings
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import InputError
 from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.schedule.trees.expansion import expanded, tree_images
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation import Costs, Point, simulate
@@ -221,3 +222,38 @@ def test_tables_and_traces_contain_the_simulated_values() -> None:
     spans = [each for each in events if each["ph"] == "X"]
     assert len(spans) == len(run.actions)
     assert max(each["ts"] + each["dur"] for each in spans) <= run.seconds * 1e6 * (1 + 1e-6)
+
+
+def chain_of_steps(*, relay: bool) -> StepSchedule:
+    """Nodes 0 and 1, and between them node 2, a switch or a compute node; a part crosses both links in one step."""
+    builder = TopologyBuilder("chain")
+    for node in range(2):
+        builder.add_compute(node)
+    if relay:
+        builder.add_compute(2)
+    else:
+        builder.add_switch(2)
+    for node in range(2):
+        builder.add_link(node, 2, 10, latency_us=3)
+        builder.add_link(2, node, 5, latency_us=4)
+    zero, one = Fraction(0), Fraction(1)
+    steps = [[Transfer(0, zero, one, 0, 1, 0), Transfer(1, zero, one, 1, 0, 1)]]
+    if relay:
+        steps.append([Transfer(node, zero, one, node, 2) for node in range(2)])
+        steps.append([Transfer(2, zero, one, 2, node) for node in range(2)])
+    phase = StepPhase(PhaseOp.BROADCAST, Transfers.of(steps))
+    routes = Rows.of([[0, 2, 1], [1, 2, 0]])
+    return StepSchedule(builder.build(), Collective.ALLGATHER, (phase,), routes=routes)
+
+
+def test_the_time_of_a_step_with_routes_equals_the_formula() -> None:
+    costs, size = Costs(alpha_us=20, overhead_us=2), 6 * 10**6
+    switch, relay = (simulate(chain_of_steps(relay=each), [size], costs)[0].seconds for each in (False, True))
+    assert switch == pytest.approx(22e-6 + 7e-6 + size / 2 / 5e9)
+    latencies = (2 * 22 + 7) + (22 + 3) + (22 + 4)
+    assert relay == pytest.approx(latencies * 1e-6 + size / 3 / 5e9 + size / 3 / 10e9 + size / 3 / 5e9)
+
+
+def test_loads_of_steps_count_every_link_of_a_route() -> None:
+    assert loads_of(chain_of_steps(relay=False)).parts.tolist() == [0.5] * 4
+    assert loads_of(chain_of_steps(relay=True)).parts.tolist() == pytest.approx([2 / 3] * 4)

@@ -78,11 +78,18 @@ class Problem:
     @cached_property
     def transposed_boxes(self) -> Boxes:
         """The boxes of the network with every link reversed. Its exits are the reversed paths into boxes."""
-        return Boxes(self.topology.transposed(), self.members)
+        transposed = self.transposed()
+        return self.boxes if transposed is self else Boxes(transposed.topology, self.members)
 
     def transposed(self) -> "Problem":
-        """Return the problem on the network with every link reversed."""
-        return Problem(self.topology.transposed(), self.demand)
+        """Return the problem on the network with every link reversed: itself if that is the same network."""
+        return self._transposed or self
+
+    @cached_property
+    def _transposed(self) -> "Problem | None":
+        topology = self.topology.transposed()
+        is_same = (topology.nodes, topology.links) == (self.topology.nodes, self.topology.links)
+        return None if is_same else Problem(topology, self.demand)
 
 
 @dataclass(frozen=True)

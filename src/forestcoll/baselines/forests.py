@@ -37,12 +37,13 @@ def schedule_of(problem: Problem, allgather: Callable[[Problem], Part]) -> TreeS
     Raises:
         DoesNotApplyError: from `allgather`.
     """
-    parts = []
-    if problem.collective is not Collective.ALLGATHER:
-        parts.append(_reversed(allgather(problem.transposed())))
-    if problem.collective is not Collective.REDUCE_SCATTER:
-        parts.append(allgather(problem))
-    return joined_schedule(problem, parts)
+    if problem.collective is Collective.ALLGATHER:
+        return joined_schedule(problem, [allgather(problem)])
+    transposed = problem.transposed()
+    part = allgather(transposed)
+    if problem.collective is Collective.REDUCE_SCATTER:
+        return joined_schedule(problem, [reversed_part(part)])
+    return joined_schedule(problem, [reversed_part(part), part if transposed is problem else allgather(problem)])
 
 
 def joined_schedule(problem: Problem, parts: Sequence[Part]) -> TreeSchedule:
@@ -58,7 +59,8 @@ def joined_schedule(problem: Problem, parts: Sequence[Part]) -> TreeSchedule:
     )
 
 
-def _reversed(part: Part) -> Part:
+def reversed_part(part: Part) -> Part:
+    """Return trees that reduce, with all routes of `part` reversed."""
     routes, phase = part
     return routes.backwards(), replace(phase, op=phase.op.dual, routes=phase.routes.backwards())
 

@@ -61,16 +61,16 @@ class _GrowingTree:
 
     Attributes:
         root: its root.
-        missing: for each member that is not in the tree, its cyclic distance after the root.
+        first: the place of the root among the members.
+        missing: the members that are not in the tree: bit i for the member at place i.
         joined: the nodes of the tree, in the order of joining.
         edges: its edges.
         parents: a heap of the nodes that may still find a child in this step, by their expected price.
     """
 
-    def __init__(self, root: int, members: Sequence[int]) -> None:
-        place = members.index(root)
-        self.root = root
-        self.missing = {node: (number - place) % len(members) for number, node in enumerate(members) if node != root}
+    def __init__(self, root: int, first: int, members: int) -> None:
+        self.root, self.first = root, first
+        self.missing = (1 << members) - 1 - (1 << first)
         self.joined = [root]
         self.edges: list[Edge] = []
         self.parents: list[tuple[int, int]] = []
@@ -78,51 +78,90 @@ class _GrowingTree:
     def begin_step(self) -> None:
         self.parents = [(_CHEAPEST, place) for place in range(len(self.joined))]
 
-    def add(self, edge: Edge, *, may_be_parent: bool) -> None:
-        child = edge[-1]
+    def add(self, edge: Edge, place: int, *, may_be_parent: bool) -> None:
+        """Add an edge to the member at `place`."""
         self.edges.append(edge)
-        del self.missing[child]
+        self.missing -= 1 << place
         if may_be_parent:
             heappush(self.parents, (_CHEAPEST, len(self.joined)))
-        self.joined.append(child)
+        self.joined.append(edge[-1])
 
 
 _CHEAPEST = -(10**30)
 """A price below that of all paths."""
 
+_WIDEST = -_CHEAPEST
+"""A width above that of all links: the width of a path without links."""
+
 
 class _Step:
-    """The copies of links that are left in a time step, and the search for paths over them."""
+    """The copies of links that are left in a time step, and the search for paths over them.
+
+    The members that a node can send to are kept as bits, one integer for each width of links, so that a search does
+    not visit each of them.
+    """
 
     def __init__(self, problem: Problem, rule: Rule) -> None:
         self._rule = rule
-        self._is_compute = [node.is_compute for node in problem.topology.nodes]
+        self._members = problem.members
+        self._nodes = len(problem.topology.nodes)
+        self._bits = {member: 1 << place for place, member in enumerate(problem.members)}
+        is_compute = [node.is_compute for node in problem.topology.nodes]
         links = problem.topology.links
         slowest = min(link.bandwidth for link in links)
         order = sorted({link.bandwidth for link in links})
-        self._place = {(link.source, link.target): order.index(link.bandwidth) for link in links}
-        self._copies = {(link.source, link.target): int(link.bandwidth // slowest) for link in links}
+        usable = [link for link in links if link.target in self._bits or not is_compute[link.target]]
+        self._place = {(link.source, link.target): order.index(link.bandwidth) for link in usable}
+        self._copies = {(link.source, link.target): int(link.bandwidth // slowest) for link in usable}
         self._left: dict[tuple[int, int], int] = {}
-        self._open: list[dict[int, None]] = []
+        self._children: list[dict[int, int]] = []
+        self._switches: list[dict[int, None]] = []
 
     def _begin(self) -> None:
-        """Free all copies. `_open` has the neighbours of each node over links with a copy left."""
+        """Free all copies.
+
+        `_children` has for each node the members after it over links with a copy left, as bits by the width of the
+        link, and `_switches` the switches after it.
+        """
         self._left = dict(self._copies)
-        self._open = [{} for _ in self._is_compute]
+        self._children = [{} for _ in range(self._nodes)]
+        self._switches = [{} for _ in range(self._nodes)]
         for source, target in sorted(self._left):
-            self._open[source][target] = None
+            if target in self._bits:
+                self._move(source, target, to=self._width(source, target))
+            else:
+                self._switches[source][target] = None
+
+    def _move(self, source: int, target: int, *, start: int | None = None, to: int | None = None) -> None:
+        """Move the bit of a member after a node from one width to another; None if it is not among the children."""
+        children, bit = self._children[source], self._bits[target]
+        if start is not None:
+            children[start] -= bit
+            if not children[start]:
+                del children[start]
+        if to is not None:
+            children[to] = children.get(to, 0) | bit
 
     def _take(self, edge: Edge) -> None:
         """Take a copy of each link of a path."""
-        for hop in pairwise(edge):
-            self._left[hop] -= 1
-            if not self._left[hop]:
-                del self._open[hop[0]][hop[1]]
+        for source, target in pairwise(edge):
+            width = self._width(source, target)
+            self._left[source, target] -= 1
+            left = self._left[source, target]
+            if target not in self._bits:
+                if not left:
+                    del self._switches[source][target]
+            elif not left or self._rule is Rule.REMAINING:
+                self._move(source, target, start=width, to=self._width(source, target) if left else None)
 
     @classmethod
     def trees(cls, problem: Problem, rule: Rule) -> Iterator[LogicalTree]:
         """Grow a tree from each member until all trees reach all members."""
-        step, trees = cls(problem, rule), [_GrowingTree(member, problem.members) for member in problem.members]
+        members = problem.members
+        step, trees = (
+            cls(problem, rule),
+            [_GrowingTree(root, place, len(members)) for place, root in enumerate(members)],
+        )
         while any(tree.missing for tree in trees):
             if not step._grow([tree for tree in trees if tree.missing]):
                 raise DoesNotApplyError("some compute nodes cannot send to all others through switches and members")
@@ -147,26 +186,27 @@ class _Step:
         """
         while tree.missing and tree.parents:
             _, place = tree.parents[0]
-            found = self._search(tree.joined[place], tree.missing)
+            found = self._search(tree.joined[place], tree)
             if found is None:
                 heappop(tree.parents)
                 continue
-            price, edge = found
+            price, edge, child = found
             heapreplace(tree.parents, (_CHEAPEST if self._rule is Rule.SOURCE else price, place))
             if tree.parents[0][1] == place:
                 self._take(edge)
-                tree.add(edge, may_be_parent=self._rule is not Rule.SOURCE)
+                tree.add(edge, child, may_be_parent=self._rule is not Rule.SOURCE)
                 return True
         return False
 
-    def _search(self, parent: int, missing: dict[int, int]) -> tuple[int, Edge] | None:
-        """Return the cheapest path from `parent` through switches to a missing node, with its price.
+    def _search(self, parent: int, tree: _GrowingTree) -> tuple[int, Edge, int] | None:
+        """Return the cheapest path from `parent` through switches to a missing node, its price and the node's place.
 
         The price puts the widest paths first, then those with the fewest hops.
         """
         best: tuple[int, int] | None = None
         edge: Edge = ()
-        level: list[tuple[int, Edge]] = [(-_CHEAPEST, (parent,))]
+        child = 0
+        level: list[tuple[int, Edge]] = [(_WIDEST, (parent,))]
         seen = {parent}
         hops = 0
         while level and (best is None or any(self._price(width, hops) < best[0] for width, _ in level)):
@@ -174,24 +214,46 @@ class _Step:
             following = []
             for width, path in level:
                 node = path[-1]
-                for target in self._open[node]:
-                    if self._is_compute[target]:
-                        if target not in missing:
-                            continue
-                        found = self._price(min(width, self._width(node, target)), hops), self._tie(missing[target])
-                        if best is None or found < best:
-                            best, edge = found, (*path, target)
-                    elif target not in seen:
+                widest, members = self._widest_children(node, width, tree.missing)
+                if members:
+                    place = self._chosen(members, tree.first)
+                    found = self._price(widest, hops), self._tie(place, tree.first)
+                    if best is None or found < best:
+                        best, edge, child = found, (*path, self._members[place]), place
+                for target in self._switches[node]:
+                    if target not in seen:
                         seen.add(target)
                         following.append((min(width, self._width(node, target)), (*path, target)))
             level = following
-        return None if best is None else (best[0], edge)
+        return None if best is None else (best[0], edge, child)
+
+    def _widest_children(self, node: int, width: int, missing: int) -> tuple[int, int]:
+        """Return the width of the widest paths over `node` to missing members, and these members as bits.
+
+        Args:
+            node: the node before the members.
+            width: the width of the path to the node.
+            missing: the missing members as bits.
+        """
+        most, members = -1, 0
+        for each, bits in self._children[node].items():
+            limited = min(each, width)
+            if limited >= most and bits & missing:
+                members = bits & missing | (members if limited == most else 0)
+                most = limited
+        return most, members
+
+    def _chosen(self, members: int, first: int) -> int:
+        """Return the place of the first member after the root in cyclic order; by the source's rule, of the first."""
+        after = 0 if self._rule is Rule.SOURCE else members >> first << first
+        chosen = after or members
+        return (chosen & -chosen).bit_length() - 1
 
     def _price(self, width: int, hops: int) -> int:
-        return hops - width * len(self._is_compute)
+        return hops - width * self._nodes
 
-    def _tie(self, distance: int) -> int:
-        return 0 if self._rule is Rule.SOURCE else distance
+    def _tie(self, place: int, first: int) -> int:
+        return 0 if self._rule is Rule.SOURCE else (place - first) % len(self._members)
 
     def _width(self, source: int, target: int) -> int:
         """Return how wide a link is: the place of its bandwidth in the order of bandwidths, or its copies left."""

@@ -55,7 +55,7 @@ def passages(problem: Problem, box: Sequence[int]) -> list[Passage]:
     Raises:
         DoesNotApplyError: the box has no NIC, or no order between its NICs was found.
     """
-    doors = _doors(problem, box)
+    doors = nics_of(problem, box)
     if not doors:
         raise DoesNotApplyError("a box has no link to others")
     inside = _Inside(problem, box)
@@ -74,30 +74,35 @@ def passages(problem: Problem, box: Sequence[int]) -> list[Passage]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Door:
-    """A NIC as one member uses it: the path from outside to the member, and the path from the member to outside."""
+class Door:
+    """A NIC as one member uses it.
+
+    Attributes:
+        arrival: the path from outside the box to the member.
+        departure: the path from the member to outside the box.
+    """
 
     arrival: Path
     departure: Path
 
 
-_Nic: TypeAlias = Mapping[int, _Door]
+Nic: TypeAlias = Mapping[int, Door]
 """The members that can use a NIC in both directions."""
 
 
-def _doors(problem: Problem, box: Sequence[int]) -> list[_Nic]:
-    """Return the NICs of a box."""
-    found: dict[tuple[int, int], dict[int, _Door]] = {}
+def nics_of(problem: Problem, box: Sequence[int]) -> list[Nic]:
+    """Return the NICs of a box, in the order of the members that can use them."""
+    found: dict[tuple[int, int], dict[int, Door]] = {}
     for member in box:
         arrivals = {path[-2:]: path[::-1] for path in problem.transposed_boxes.exits(member)}
         for path in problem.boxes.exits(member):
             nic = path[-2], path[-1]
             if nic in arrivals:
-                found.setdefault(nic, {})[member] = _Door(arrivals[nic], path)
+                found.setdefault(nic, {})[member] = Door(arrivals[nic], path)
     return list(found.values())
 
 
-def _own_doors(box: Sequence[int], doors: Sequence[_Nic]) -> dict[int, _Door]:
+def _own_doors(box: Sequence[int], doors: Sequence[Nic]) -> dict[int, Door]:
     """Return for each member with a NIC one that it uses; members with the same NICs use different ones."""
     own = {}
     for place, member in enumerate(box):
@@ -107,7 +112,7 @@ def _own_doors(box: Sequence[int], doors: Sequence[_Nic]) -> dict[int, _Door]:
     return own
 
 
-def _one_for_each_nic(problem: Problem, box: Sequence[int], doors: Sequence[_Nic]) -> list[Passage]:
+def _one_for_each_nic(problem: Problem, box: Sequence[int], doors: Sequence[Nic]) -> list[Passage]:
     """Return a passage for each NIC, in proportion to the bandwidths of the NICs.
 
     A ring leaves by the NIC by which it enters if another member can use it. Otherwise NICs are taken in pairs, and two
@@ -127,7 +132,7 @@ def _one_for_each_nic(problem: Problem, box: Sequence[int], doors: Sequence[_Nic
     ]
 
 
-def _ends(box: Sequence[int], doors: Sequence[_Nic]) -> list[tuple[_Door, _Door]]:
+def _ends(box: Sequence[int], doors: Sequence[Nic]) -> list[tuple[Door, Door]]:
     """Return for each NIC the doors by which its ring enters and leaves the box."""
     alone = [next(iter(nic.values())) for nic in doors if len(nic) == 1]
     seen: Counter[frozenset[int]] = Counter()
@@ -144,7 +149,7 @@ def _ends(box: Sequence[int], doors: Sequence[_Nic]) -> list[tuple[_Door, _Door]
     return ends
 
 
-def _partner(alone: Sequence[_Door], place: int) -> _Door:
+def _partner(alone: Sequence[Door], place: int) -> Door:
     """Return the door by which a ring leaves that enters by a NIC of one member."""
     paired = alone[place ^ 1] if len(alone) % 2 == 0 else alone[(place + 1) % len(alone)]
     around = (paired, *alone[place + 1 :], *alone[:place])
@@ -154,7 +159,7 @@ def _partner(alone: Sequence[_Door], place: int) -> _Door:
     raise DoesNotApplyError("a box has NICs at one compute node only, so a ring cannot enter and leave it")
 
 
-def _bandwidths(problem: Problem, doors: Sequence[_Nic]) -> set[Fraction]:
+def _bandwidths(problem: Problem, doors: Sequence[Nic]) -> set[Fraction]:
     paths = (path for nic in doors for door in nic.values() for path in (door.arrival, door.departure))
     return {problem.routes.width(path) for path in paths}
 

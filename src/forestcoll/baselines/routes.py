@@ -4,7 +4,7 @@ It is the widest of the shortest paths whose interior nodes are switches. The wi
 its links. Among equally wide paths, the one with lower node numbers is chosen, so that results are the same each time.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
@@ -31,45 +31,57 @@ class Routes:
 
     def __init__(self, topology: Topology, within: Collection[int] | None = None) -> None:
         self._topology = topology
-        self._next: list[list[tuple[int, Fraction]]] = [[] for _ in topology.nodes]
+        self._after: list[dict[int, Fraction]] = [{} for _ in topology.nodes]
+        self._switches: list[list[tuple[int, Fraction]]] = [[] for _ in topology.nodes]
         allowed = set(range(len(topology.nodes)) if within is None else within)
         for link in topology.links:
             if link.source in allowed and link.target in allowed:
-                self._next[link.source].append((link.target, link.bandwidth))
+                self._after[link.source][link.target] = link.bandwidth
+                if not topology.nodes[link.target].is_compute:
+                    self._switches[link.source].append((link.target, link.bandwidth))
         self.bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
-        self._from: dict[int, Mapping[int, Path]] = {}
+        self._levels: dict[int, list[dict[int, Reached]]] = {}
 
     def find(self, source: int, target: int) -> Path | None:
         """Return the nodes of the route, with both ends; None if only paths through compute nodes exist."""
-        return self.from_node(source).get(target)
+        if source == target:
+            return None
+        if source not in self._levels:
+            self._levels[source] = self._search(source)
+        for level in self._levels[source]:
+            if target in level:
+                return level[target][1]
+            best: Reached | None = None
+            for node, (width, path) in level.items():
+                best = _wider(best, self._after[node].get(target), width, path)
+            if best is not None:
+                return (*best[1], target)
+        return None
 
     def width(self, path: Path) -> Fraction:
         """Return the least bandwidth of the links of a path."""
         return min(self.bandwidths[hop] for hop in pairwise(path))
 
-    def from_node(self, source: int) -> Mapping[int, Path]:
-        """Return the route from `source` to each node that can be reached through switches."""
-        if source not in self._from:
-            self._from[source] = self._search(source)
-        return self._from[source]
-
-    def _search(self, source: int) -> Mapping[int, Path]:
-        """Find routes level by level: all nodes at one distance, each by its widest path, then those after them."""
-        found: dict[int, Path] = {}
-        level: dict[int, Reached] = {source: (None, (source,))}
-        while level:
+    def _search(self, source: int) -> list[dict[int, Reached]]:
+        """Return the switches at each distance from `source`, each with its widest path, after `source` itself."""
+        levels: list[dict[int, Reached]] = [{source: (None, (source,))}]
+        seen = {source}
+        while levels[-1]:
             following: dict[int, Reached] = {}
-            for node, (width, path) in sorted(level.items()):
-                if node != source and self._topology.nodes[node].is_compute:
-                    continue
-                for target, bandwidth in self._next[node]:
-                    if target in found or target in level:
-                        continue
-                    reached = bandwidth if width is None else min(width, bandwidth)
-                    known = following.get(target)
-                    if known is None or known[0] is None or reached > known[0]:
-                        following[target] = reached, (*path, target)
-            found.update((node, path) for node, (_, path) in following.items())
-            level = following
-        found.pop(source, None)
-        return found
+            for node, (width, path) in levels[-1].items():
+                for target, bandwidth in self._switches[node]:
+                    if target not in seen:
+                        found = _wider(following.get(target), bandwidth, width, (*path, target))
+                        if found is not None:
+                            following[target] = found
+            seen.update(following)
+            levels.append(dict(sorted(following.items())))
+        return levels
+
+
+def _wider(known: Reached | None, bandwidth: Fraction | None, width: Fraction | None, path: Path) -> Reached | None:
+    """Return the wider of a known path and `path`, which has a width and one more link; the known one if equal."""
+    if bandwidth is None:
+        return known
+    reached = bandwidth if width is None else min(width, bandwidth)
+    return known if known is not None and known[0] is not None and known[0] >= reached else (reached, path)

@@ -59,47 +59,80 @@ def _spread(crossings: Sequence[Crossing], spreading: Spreading) -> Weighted:
     )
 
 
+_Part: TypeAlias = tuple[Fraction, int, int]
+"""A part of the data of a member, and the places of the sender and of the receiver in their boxes."""
+
+_Nics: TypeAlias = tuple[tuple[int, ...], ...]
+"""For each NIC of a box, the places of the members that use it."""
+
+
 class _Plans:
     """The sends with which data crosses from box to box.
 
-    All NICs of a box carry equal parts of the data that leaves it, and of the data that enters it.
+    All NICs of a box carry equal parts of the data that leaves it, and of the data that enters it. Boxes that are alike
+    have the same plan, which is computed once.
     """
 
     def __init__(self, problem: Problem) -> None:
         self._crossings = Crossings(problem)
+        self._nics: dict[tuple[Sequence[int], bool], _Nics] = {}
+        self._by_shape: dict[tuple[int, int, _Nics, _Nics], list[list[_Part]]] = {}
 
     def of(self, box: Sequence[int], other: Sequence[int]) -> dict[int, list[Crossing]]:
         """Return for each member of a box the sends with which its data crosses to `other`."""
-        leaving = _by_nic(box, self._crossings.departures, last=True)
-        entering = _by_nic(other, self._crossings.arrivals, last=False)
-        if not leaving or not entering:
-            raise DoesNotApplyError("a box has no link to others")
-        by_sender = _senders(box, leaving)
-        amounts = dict.fromkeys((member for nic in leaving for member in nic), Fraction(0))
-        for parts in by_sender.values():
-            for sender, part in parts.items():
-                amounts[sender] += part
-        share = Fraction(len(box), len(entering))
-        room = {member: share / len(nic) for nic in entering for member in nic}
-        flows = _flows(amounts, room, {sender: other[place] for place, sender in enumerate(box) if place < len(other)})
+        shape = len(box), len(other), self._of_box(box, leaving=True), self._of_box(other, leaving=False)
+        if shape not in self._by_shape:
+            self._by_shape[shape] = _parts(*shape)
+        edge = self._crossings.edge
         return {
-            root: [
-                (part * flow / amounts[sender], self._crossings.edge(sender, entry))
-                for sender, part in parts.items()
-                for entry, flow in flows[sender].items()
-            ]
-            for root, parts in by_sender.items()
+            root: [(part, edge(box[sender], other[entry])) for part, sender, entry in parts]
+            for root, parts in zip(box, self._by_shape[shape], strict=True)
         }
 
+    def _of_box(self, box: Sequence[int], *, leaving: bool) -> _Nics:
+        if (box, leaving) not in self._nics:
+            own = self._crossings.departures if leaving else self._crossings.arrivals
+            self._nics[box, leaving] = _by_nic(box, own, last=leaving)
+        return self._nics[box, leaving]
 
-def _by_nic(box: Sequence[int], own: Mapping[int, Path], *, last: bool) -> list[list[int]]:
-    """Return the members of a box that use each NIC; a member without a NIC is in none."""
+
+def _parts(size: int, other_size: int, leaving: _Nics, entering: _Nics) -> list[list[_Part]]:
+    """Return for each place of a box how the data of its member crosses to another box.
+
+    Args:
+        size: the number of members of the box.
+        other_size: that of the other box.
+        leaving: the NICs by which data leaves the box.
+        entering: the NICs by which data enters the other box.
+    """
+    if not leaving or not entering:
+        raise DoesNotApplyError("a box has no link to others")
+    by_sender = _senders(range(size), leaving)
+    amounts = dict.fromkeys((member for nic in leaving for member in nic), Fraction(0))
+    for parts in by_sender.values():
+        for sender, part in parts.items():
+            amounts[sender] += part
+    share = Fraction(size, len(entering))
+    room = {member: share / len(nic) for nic in entering for member in nic}
+    flows = _flows(amounts, room, {place: place for place in range(min(size, other_size))})
+    return [
+        [
+            (part * flow / amounts[sender], sender, entry)
+            for sender, part in by_sender[root].items()
+            for entry, flow in flows[sender].items()
+        ]
+        for root in range(size)
+    ]
+
+
+def _by_nic(box: Sequence[int], own: Mapping[int, Path], *, last: bool) -> _Nics:
+    """Return the places of the members of a box that use each NIC; a member without a NIC is in none."""
     found: dict[Path, list[int]] = {}
-    for member in box:
+    for place, member in enumerate(box):
         if member in own:
             path = own[member]
-            found.setdefault(path[-2:] if last else path[:2], []).append(member)
-    return list(found.values())
+            found.setdefault(path[-2:] if last else path[:2], []).append(place)
+    return tuple(map(tuple, found.values()))
 
 
 def _senders(box: Sequence[int], nics: Sequence[Sequence[int]]) -> dict[int, dict[int, Fraction]]:
@@ -145,6 +178,11 @@ def _flows(
 
 def _together(parts: Sequence[Weighted]) -> Iterable[tuple[Fraction, tuple[Edge, ...]]]:
     """Join trees of the root's box with those of other boxes, splitting them where their weights differ."""
+    weights = [weight for weight, _ in parts[0]]
+    if all([weight for weight, _ in part] == weights for part in parts[1:]):
+        for number, weight in enumerate(weights):
+            yield weight, tuple(edge for part in parts for edge in part[number][1])
+        return
     places = [0] * len(parts)
     left = [part[0][0] for part in parts]
     while places[0] < len(parts[0]):

@@ -42,7 +42,8 @@ _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
     type=FileName(),
     multiple=True,
     metavar="FILE",
-    help="Also compare a schedule file of the same collective and network; may be repeated.",
+    help="Also compare a schedule, a program (MSCCL XML, or a plan of MSCCL++) or the graphs of NCCL "
+    "(NCCL_GRAPH_DUMP_FILE) from a file; may be repeated.",
 )
 @path_option(
     "--html",
@@ -64,8 +65,9 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     """Compare the optimum with well-known algorithms.
 
     Each algorithm, such as the rings and trees of NCCL, becomes a schedule for TOPOLOGY, which is verified and
-    simulated. The table shows its algbw and its part of the proven bound, and a sentence says what limits it. --html
-    writes a report that explains the result to readers who do not know forestcoll.
+    simulated. The tables show its algbw, its part of the proven bound, and the data that crosses the cuts that limit
+    the collective. A sentence says what limits the schedule. --html writes a report that explains the result to readers
+    who do not know forestcoll.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare

@@ -2,29 +2,32 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.baselines.baseline import Baseline, DoesNotApplyError, Problem
 from forestcoll.baselines.table import baselines_named
 from forestcoll.collective import Collective, collective_named
+from forestcoll.comparison.against.files import Candidate, candidates
+from forestcoll.comparison.against.program_runs import ProgramRun
+from forestcoll.comparison.cuts import loaded_cuts
+from forestcoll.comparison.link_loads import link_loads
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.errors import InputError
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof import Bound
 from forestcoll.ranks import RanksLike
-from forestcoll.request import Demand, Request
+from forestcoll.request import Request
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shapes import shape_of
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point, simulate
 from forestcoll.solver.generate import schedule_of
 from forestcoll.solver.optimum import solve
-from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.topology import TopologyLike
 from forestcoll.units import has_known_size
 from forestcoll.verification import certified, verify
-from forestcoll.verification.reading import read_verified
 
 OWN = "forestcoll"
 """The name of the row with the schedule of `generate`. This row is always there."""
@@ -46,7 +49,7 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
 ) -> Comparison:
     """Compare the optimum of a collective with well-known algorithms and with schedules from files.
 
-    Every schedule is verified first.
+    Every schedule is verified first, and every program is run on symbolic data.
 
     Args:
         topology: as for `optimum`.
@@ -55,7 +58,8 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
         sizes: the sizes of M for which times are simulated, in bytes; none are if the size in bytes of the network's
             bandwidth unit is not known.
         baselines: the names of the algorithms; all that apply if None. The optimum is always compared.
-        against: files with schedules of the same collective on the same network.
+        against: files with schedules or programs of the same collective on the same network, or with the graphs of
+            NCCL. A schedule or program that is wrong becomes a row that is not valid.
         costs: the costs of a send for the simulation.
         progress: receives the stages of the work.
 
@@ -63,7 +67,8 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
         The comparison.
 
     Raises:
-        InputError: an argument is not valid, or a file holds a schedule of another collective or network.
+        InputError: an argument is not valid, or a file cannot be read, or is for another collective, other ranks or
+            another network.
 
     Example:
         >>> from forestcoll import compare
@@ -75,9 +80,10 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
     chosen = baselines_named(None if baselines is None else [name for name in baselines if name != OWN])
     solution = solve(topology, Request.of(wanted, ranks), progress=progress)
     best = solution.optimum
-    rows = _Rows(best.topology, best.demand, best.bound, tuple(sizes), costs)
+    problem = Problem(best.topology, best.demand)
+    skipped: list[Skipped] = []
+    rows = _Rows(problem, best.bound, tuple(sizes), costs)
     rows.add(OWN, schedule_of(solution, progress=progress))
-    problem, skipped = Problem(best.topology, best.demand), []
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
         try:
@@ -85,7 +91,10 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
     for file in against:
-        rows.add(os.fspath(file), _from_file(file, best.topology, best.demand, progress))
+        found, left_out = candidates(file, problem, progress)
+        skipped += left_out
+        for each in found:
+            rows.add_candidate(each)
     return rows.comparison(skipped)
 
 
@@ -109,35 +118,39 @@ def _add_baseline(rows: "_Rows", baseline: Baseline, problem: Problem) -> None:
         rows.add(baseline.name, schedule, overhead.algbw(problem, schedule), overhead.note)
 
 
-def _from_file(file: str | os.PathLike[str], topology: Topology, demand: Demand, progress: Progress) -> Schedule:
-    """Read and verify a schedule, and check that it answers the same question."""
-    schedule, _ = read_verified(file, progress=progress)
-    if schedule.demand != demand:
-        raise InputError(f"{os.fspath(file)}: a schedule of another collective or other ranks; compare the same ones")
-    if _links(schedule.topology) != _links(topology):
-        raise InputError(f"{os.fspath(file)}: a schedule for another network; compare schedules of one network")
-    return schedule
-
-
-def _links(topology: Topology) -> dict[tuple[NodeId, NodeId], Fraction]:
-    ids = [node.id for node in topology.nodes]
-    return {(ids[link.source], ids[link.target]): link.bandwidth for link in topology.links}
-
-
 def _height(schedule: Schedule) -> int:
     """Return the number of sends one after another, or the number of steps."""
     shape = shape_of(schedule)
     return shape.phases * shape.greatest_height if isinstance(shape, TreeShape) else shape.hops
 
 
+@dataclass(frozen=True)
+class _Measured:
+    """What a row states of a schedule or a program.
+
+    Attributes:
+        family: the kind of the schedule, or `program`.
+        algbw: the algbw.
+        height: the most sends one after another; None if this is not known.
+        loads: the part of M that crosses each link.
+        times: the simulated times.
+        schedule: the schedule; None for a program.
+    """
+
+    family: str
+    algbw: Fraction
+    height: int | None
+    loads: Sequence[Fraction]
+    times: tuple[Point, ...]
+    schedule: Schedule | None = None
+
+
 class _Rows:
     """Collects the rows of a comparison."""
 
-    def __init__(
-        self, topology: Topology, demand: Demand, bound: Bound, sizes: tuple[int, ...], costs: Costs | None
-    ) -> None:
-        self._topology, self._demand, self._bound, self._costs = topology, demand, bound, costs
-        self._sizes = sizes if has_known_size(topology.bandwidth_unit) else ()
+    def __init__(self, problem: Problem, bound: Bound, sizes: tuple[int, ...], costs: Costs | None) -> None:
+        self._problem, self._bound, self._costs = problem, bound, costs
+        self._sizes = sizes if has_known_size(problem.topology.bandwidth_unit) else ()
         self._rows: list[Row] = []
 
     def add(self, name: str, schedule: Schedule, algbw: Fraction | None = None, note: str = "") -> None:
@@ -147,19 +160,51 @@ class _Rows:
         """
         achieved = certified(verify(schedule)).algbw or Fraction(0)
         algbw = algbw or achieved
-        reason = reason_for(schedule, algbw, self._bound, self._demand)
+        times = self._times(schedule, achieved / algbw)
+        found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule), times, schedule)
+        self._add(name, found, note)
+
+    def add_candidate(self, candidate: Candidate) -> None:
+        """Add the row of a file."""
+        found = candidate.found
+        if found is None:
+            self._rows.append(
+                Row(
+                    candidate.name,
+                    candidate.family,
+                    None,
+                    Fraction(0),
+                    Fraction(0),
+                    None,
+                    (),
+                    candidate.fault,
+                    valid=False,
+                )
+            )
+        elif isinstance(found, ProgramRun):
+            algbw, loads = found.algbw, found.loads  # first, because they report sends without a route
+            times = found.points(self._sizes, self._costs)
+            self._add(candidate.name, _Measured(candidate.family, algbw, found.height, loads, times), candidate.note)
+        else:
+            self.add(candidate.name, found, note=candidate.note)
+
+    def _add(self, name: str, found: _Measured, note: str) -> None:
+        share = found.algbw / self._bound.algbw
+        cuts = loaded_cuts(self._problem, found.loads, self._bound)
+        reason = reason_for(self._problem, found.loads, cuts, share)
         if name == OWN and reason == TIE:
             reason = "it reaches the bound, so no schedule is faster"
         self._rows.append(
             Row(
                 name=name,
-                family=schedule.kind,
-                schedule=schedule,
-                algbw=algbw,
-                share=algbw / self._bound.algbw,
-                height=_height(schedule),
-                times=self._times(schedule, achieved / algbw),
+                family=found.family,
+                schedule=found.schedule,
+                algbw=found.algbw,
+                share=share,
+                height=found.height,
+                times=found.times,
                 reason=f"{reason}; {note}" if note else reason,
+                cuts=tuple(each.traffic for each in cuts),
             )
         )
 
@@ -176,4 +221,4 @@ class _Rows:
     def comparison(self, skipped: Sequence[Skipped]) -> Comparison:
         """Return the comparison, with the fastest row first."""
         rows = tuple(sorted(self._rows, key=lambda row: -row.algbw))
-        return Comparison(self._topology, self._demand, self._bound, rows, tuple(skipped))
+        return Comparison(self._problem.topology, self._problem.demand, self._bound, rows, tuple(skipped))

@@ -5,6 +5,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from forestcoll.comparison.value import Row
+from forestcoll.errors import InternalError
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import Costs, Point, simulate
 
 
@@ -12,13 +14,15 @@ def curve_of(row: Row, sizes: Sequence[int], costs: Costs | None = None) -> tupl
     """Return the simulated time of a row for each size.
 
     Args:
-        row: a row of a comparison.
+        row: a row of a comparison with times.
         sizes: the sizes of M in bytes.
         costs: the costs of a send; the defaults of `Costs` if None.
 
     Raises:
         InputError: the size in bytes of the network's bandwidth unit is not known.
     """
+    if row.schedule is None:  # a program, whose simulation takes long
+        return tuple(point for point in row.times if point.size in sizes)
     factor = scale_of(row)
     points = simulate(row.schedule, [round(size * factor) for size in sizes], costs)
     return tuple(
@@ -29,4 +33,11 @@ def curve_of(row: Row, sizes: Sequence[int], costs: Costs | None = None) -> tupl
 
 def scale_of(row: Row) -> Fraction:
     """Return the data that the algorithm sends as a multiple of the data that its schedule sends; usually 1."""
-    return (row.schedule.algbw or row.algbw) / row.algbw
+    return (schedule_of(row).algbw or row.algbw) / row.algbw
+
+
+def schedule_of(row: Row) -> Schedule:
+    """Return the schedule of a row that has one."""
+    if row.schedule is None:
+        raise InternalError(f"{row.name} has no schedule")
+    return row.schedule

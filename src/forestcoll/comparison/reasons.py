@@ -1,25 +1,28 @@
-"""Why a schedule is slower than the optimum, in one sentence.
+"""The verdict on a schedule: why it is slower than the optimum, in one sentence.
 
-If more data enters a box than must, or leaves the cut that bounds the collective, and if the links there are among the
-busiest, that is the reason. After it, the sentence says which links are always busy, and how busy the others are.
+If more data crosses a cut than must (`cuts`), and if the links of the cut are among the busiest, that is the reason.
+After it, the sentence says which links are always busy, and how busy the others are.
 """
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from math import ceil
 
+from forestcoll.baselines.baseline import Problem
 from forestcoll.baselines.boxes import Boxes
 from forestcoll.collective import Collective
-from forestcoll.comparison.link_loads import link_classes, link_loads
-from forestcoll.proof import Bound, CutProof
-from forestcoll.request import Demand
-from forestcoll.schedule.schedule import Schedule
-from forestcoll.topology import Link, Topology
+from forestcoll.comparison.cuts import LoadedCut
+from forestcoll.comparison.link_loads import link_classes
+from forestcoll.topology import Topology
 
 _MOST_CLASSES = 4
 """The most classes of links that a sentence names."""
 
 TIE = "a tie: it reaches the bound, so no schedule is faster"
 """The sentence for a schedule that reaches the bound."""
+
+_NEAR_TIE = Fraction(98, 100)
+"""From this part of the bound on, a schedule nearly ties with the optimum."""
 
 _NEARLY = Fraction(99, 100)
 """From this part of the time of the busiest link on, a link limits the schedule, too."""
@@ -28,96 +31,53 @@ _LARGEST = 10_000
 """The greatest denominator of a fraction that is printed exactly."""
 
 
-def reason_for(schedule: Schedule, algbw: Fraction, bound: Bound, demand: Demand) -> str:
-    """Return the sentence for a schedule that `verify` accepts, without a period.
+def reason_for(problem: Problem, loads: Sequence[Fraction], cuts: Sequence[LoadedCut], share: Fraction) -> str:
+    """Return the sentence for a schedule that is right, without a period.
 
     Args:
-        schedule: the schedule.
-        algbw: its algbw.
-        bound: the bound of the collective.
-        demand: the collective and its parameters.
+        problem: the collective and the network.
+        loads: the part of M that crosses each link.
+        cuts: the cuts of the collective with the data that crosses them.
+        share: the algbw of the schedule as a part of the bound.
     """
-    if algbw == bound.algbw:
+    if share == 1:
         return TIE
-    topology, loads = schedule.topology, link_loads(schedule)
-    boxes = Boxes(topology, demand.members(topology))
-    excess = _into_boxes(topology, boxes, loads, demand) or _over_cut(topology, loads, bound, demand)
-    return "; ".join((*excess, _busy(topology, boxes, loads)))
-
-
-def _into_boxes(topology: Topology, boxes: Boxes, loads: Sequence[Fraction], demand: Demand) -> list[str]:
-    """Say how much data enters the box with the greatest excess, if it is more than must enter."""
-    needed = needed_in_boxes(topology, boxes, demand)
-    if not needed:
-        return []
-    entering, crossing = [Fraction(0)] * len(needed), []
-    places = {boxes.of[box[0]]: place for place, box in enumerate(boxes.members)}
-    for link, load in zip(topology.links, loads, strict=True):
-        place = places.get(boxes.of.get(_inner(link, demand), -1))
-        if place is not None and boxes.of.get(link.source) != boxes.of.get(link.target):
-            entering[place] += load
-            crossing.append(load / link.bandwidth)
-    excess, worst = max(
-        (amount / enough, place) for place, (amount, enough) in enumerate(zip(entering, needed, strict=True))
+    links = problem.topology.links
+    times = [load / link.bandwidth for load, link in zip(loads, links, strict=True)]
+    near = [f"nearly a tie, within {_percent(1 - share)}% of the bound"] if share >= _NEAR_TIE else []
+    limits = [each for each in cuts if each.busiest >= _NEARLY * max(times)]
+    excess = next(
+        (_excess(each, problem.collective) for each in limits if each.traffic.crosses > each.traffic.needed), None
     )
-    if excess <= 1 or not _are_limit(crossing, topology, loads):
-        return []
-    each = "each box" if len(set(entering)) == len(set(needed)) == 1 else "a box"
-    verb = "leaves" if demand.collective is Collective.REDUCE_SCATTER else "enters"
-    amounts = f"{_amount(entering[worst])} where {_amount(needed[worst])} would do"
-    return [f"data {verb} {each} {float(excess):.3g} times: {amounts}"]
+    return "; ".join((*near, *((excess,) if excess else ()), _busy(problem.topology, problem.boxes, times)))
 
 
-def needed_in_boxes(topology: Topology, boxes: Boxes, demand: Demand) -> list[Fraction]:
-    """Return the data that must enter each box or, in a reduce-scatter, leave it; none if this is not known.
-
-    In an allreduce, the sums of the other boxes enter a box, and they enter all boxes 2(B - 1) times in total, unless
-    a switch between the boxes copies data or adds it up.
-    """
-    count = len(boxes.members)
-    if count < 2 or not boxes.is_complete:
-        return []
-    if demand.collective is Collective.ALLREDUCE:
-        are_equal = len({len(box) for box in boxes.members}) == 1
-        is_able = any(switch not in boxes.of for switch in topology.able_switches)
-        return [Fraction(2 * (count - 1), count)] * count if are_equal and not is_able else []
-    parts = dict(zip(demand.members(topology), demand.parts(topology), strict=True))
-    return [1 - sum((parts[node] for node in box), Fraction(0)) for box in boxes.members]
+def _percent(part: Fraction) -> str:
+    """Return a part in percent with two digits, rounded up, so that it is an upper limit."""
+    hundredths = ceil(part * 10_000)
+    return f"{ceil(hundredths / 10) / 10:g}" if hundredths >= 100 else f"{hundredths / 100:g}"
 
 
-def _inner(link: Link, demand: Demand) -> int:
-    """Return the end of a link that is inside the box that data enters over it or, in a reduce-scatter, leaves."""
-    return link.source if demand.collective is Collective.REDUCE_SCATTER else link.target
+def _excess(cut: LoadedCut, collective: Collective) -> str:
+    """Say how much data crosses a cut that must not."""
+    traffic = cut.traffic
+    amounts = f"{_amount(traffic.crosses)} where {_amount(traffic.needed)} would do"
+    if "box" not in traffic.cut:
+        return f"{_amount(traffic.crosses)} leaves the bottleneck cut, where {_amount(traffic.needed)} would do"
+    each = "each box" if cut.in_each_box else "a box"
+    verb = "leaves" if collective is Collective.REDUCE_SCATTER else "enters"
+    return f"data {verb} {each} {float(traffic.crosses / traffic.needed):.3g} times: {amounts}"
 
 
-def _over_cut(topology: Topology, loads: Sequence[Fraction], bound: Bound, demand: Demand) -> list[str]:
-    """Say how much data leaves the bottleneck cut, if it is more than must leave."""
-    if not isinstance(bound.proof, CutProof):
-        return []
-    inside = set(bound.proof.inside)
-    pairs = zip(topology.links, loads, strict=True)
-    cut = [(link, load) for link, load in pairs if link.source in inside and link.target not in inside]
-    leaving = sum((load for _, load in cut), Fraction(0))
-    needed = bound.proof.must_leave(topology, demand)
-    if leaving <= needed or not _are_limit([load / link.bandwidth for link, load in cut], topology, loads):
-        return []
-    return [f"{_amount(leaving)} leaves the bottleneck cut, where {_amount(needed)} would do"]
-
-
-def _are_limit(times: Sequence[Fraction], topology: Topology, loads: Sequence[Fraction]) -> bool:
-    """Return whether one of these times of links is nearly the greatest of all links."""
-    most = max(load / link.bandwidth for load, link in zip(loads, topology.links, strict=True))
-    return max(times) >= _NEARLY * most
-
-
-def _busy(topology: Topology, boxes: Boxes, loads: Sequence[Fraction]) -> str:
-    """Say how busy the busiest link of each class is."""
-    times = [load / link.bandwidth for load, link in zip(loads, topology.links, strict=True)]
+def _busy(topology: Topology, boxes: Boxes, times: Sequence[Fraction]) -> str:
+    """Say how busy the busiest link of each class is, and how many links of the busiest class are idle."""
     classes = link_classes(topology, boxes).items()
     busiest = sorted(((max(times[link] for link in links), name) for name, links in classes), key=lambda each: -each[0])
-    most = busiest[0][0]
+    most, limiting = busiest[0]
+    idle = sum(not times[link] for link in dict(classes)[limiting])
     named = list(_words(busiest, most))
     rest = len(named) - _MOST_CLASSES
+    named[0] += f" and {idle} of {len(dict(classes)[limiting])} idle" if idle else ""
     return ", ".join(named[:_MOST_CLASSES]) + (f", {rest} other classes less" if rest > 0 else "")
 
 

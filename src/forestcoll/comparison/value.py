@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.comparison.cuts import CutTraffic
 from forestcoll.display import Displayed
 from forestcoll.proof import Bound
 from forestcoll.request import Demand
@@ -17,24 +18,28 @@ class Row:
 
     Attributes:
         name: the algorithm, or the file.
-        family: `trees` or `steps`.
-        schedule: the schedule.
+        family: `trees` or `steps`; `program` for a program from a file.
+        schedule: the schedule; None for a program, and for a row that is not valid.
         algbw: what the schedule achieves for large data, in the topology's unit, as `verify` computed it.
         share: `algbw` as a part of the bound.
         height: the most sends one after another on the path of a piece of data, over all phases; the number of steps
-            for a schedule of steps.
-        times: the simulated time for each size.
-        reason: one sentence that says what limits the schedule.
+            for a schedule of steps; None for a row that is not valid, and for a program that is too long to simulate.
+        times: the simulated time for each size; none for a program that is too long to be simulated.
+        reason: one sentence that says what limits the schedule or, if it is not valid, what its fault is.
+        valid: whether the schedule or program of a file is right. If not, its algbw is 0.
+        cuts: for each cut that limits the collective, the data that crosses it and the data that must.
     """
 
     name: str
     family: str
-    schedule: Schedule
+    schedule: Schedule | None
     algbw: Fraction
     share: Fraction
-    height: int
+    height: int | None
     times: tuple[Point, ...]
     reason: str
+    valid: bool = True
+    cuts: tuple[CutTraffic, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,16 +102,33 @@ class Comparison(Displayed):
         raise KeyError(name)
 
     def records(self) -> list[dict[str, object]]:
-        """Return one flat dictionary for each row, as `pandas.DataFrame` takes them."""
+        """Return one flat dictionary for each row: `pandas.DataFrame(comparison.records())` makes a table of them.
+
+        Exact values are given as floats. For each size there is a key such as `time_us_1048576`, and for each cut two
+        keys such as `into_a_box` and `into_a_box_needed`.
+
+        Example:
+            >>> from forestcoll import compare
+            >>> found = compare("dgx-a100:boxes=2", baselines=["nccl-ring"], sizes=[2**30])
+            >>> [(each["name"], each["into_a_box"]) for each in found.records()]
+            [('forestcoll', 0.5), ('nccl-ring', 0.9375)]
+        """
         return [
             {
                 "name": row.name,
                 "family": row.family,
                 "algbw": float(row.algbw),
                 "share": float(row.share),
+                "valid": row.valid,
                 "height": row.height,
                 **{f"time_us_{point.size}": point.seconds * 1e6 for point in row.times},
+                **{key: value for cut in row.cuts for key, value in _columns(cut).items()},
                 "reason": row.reason,
             }
             for row in self.rows
         ]
+
+
+def _columns(cut: CutTraffic) -> dict[str, float]:
+    name = cut.cut.replace(" ", "_")
+    return {name: float(cut.crosses), f"{name}_needed": float(cut.needed)}

@@ -69,8 +69,8 @@ def lower(schedule: Schedule, options: Options | None = None, limits: Limits = U
         The program, with its bandwidth.
 
     Raises:
-        InputError: schedules of this kind have no programs; the options are not possible for steps; or trees use an
-            idle compute node as a relay.
+        InputError: schedules of this kind have no programs; the options are not possible for steps; trees use an idle
+            compute node as a relay; or a transfer of a step passes through a compute node.
         NoSolutionError: no program fits the limits, or the shards are not whole numbers of chunks.
 
     Example:

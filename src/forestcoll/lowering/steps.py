@@ -26,6 +26,7 @@ from forestcoll.lowering.plans import MOST_CHANNELS, Plan, block_bounds, copies
 from forestcoll.lowering.two_sided import two_sided
 from forestcoll.program import Program
 from forestcoll.program.limits import Limits
+from forestcoll.schedule.steps.routes import require_no_relays
 from forestcoll.schedule.steps.value import StepSchedule
 
 if TYPE_CHECKING:
@@ -35,12 +36,16 @@ if TYPE_CHECKING:
 def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -> Program:
     """Return a program that does what `schedule` says, within `limits`; its shares are exact.
 
+    A transfer is a send from its source to its target, whatever switches its route passes through.
+
     Raises:
-        InputError: the options request a one-sided program, pieces or instances, which step schedules do not support.
+        InputError: the options request a one-sided program, pieces or instances, which step schedules do not support;
+            or a transfer passes through a compute node.
         NoSolutionError: nothing fits, or the parts of shards cannot be whole numbers of chunks.
     """
     if options.style is Style.ONE_SIDED or options.scale != 1:
         raise InputError("step schedules are lowered two-sided, in one piece and one instance; leave these options")
+    require_no_relays(schedule)
     grid = _grid(schedule, options, limits)
     layout = Layout(task_of(schedule.collective), grid.chunks, grid.parts, None, options)
     own = [Flow(PhaseOp.BROADCAST, 0, rank, layout.begins[rank], part, {}) for rank, part in enumerate(grid.parts)]

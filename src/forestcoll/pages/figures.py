@@ -1,32 +1,22 @@
 """The charts of a report."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 
-from forestcoll.baselines.boxes import Boxes
-from forestcoll.comparison import Comparison, Row
+from forestcoll.comparison import Comparison
 from forestcoll.comparison.by_boxes import BoxCount
 from forestcoll.comparison.comparing import OWN
-from forestcoll.comparison.crossings import Crossing
-from forestcoll.comparison.curves import curve_of, scale_of
+from forestcoll.comparison.curves import curve_of
 from forestcoll.pictures.charts.bars import Bar, bar_chart
 from forestcoll.pictures.charts.lines import Axes, Line, line_chart
 from forestcoll.pictures.charts.scales import round_ticks, thinned
-from forestcoll.pictures.charts.sends import SendBar, send_chart
 from forestcoll.pictures.svg import Element
-from forestcoll.presentation.algorithms import title_of
-from forestcoll.presentation.answers import amount, box_of, speed
+from forestcoll.presentation.answers import amount, speed
 from forestcoll.presentation.text import percent, printable
 from forestcoll.simulation import Point
-from forestcoll.simulation.over_time import sends_over_time
-from forestcoll.simulation.sends import Sends
 from forestcoll.units import size_name
 
 _SIZES = tuple(2**power for power in range(14, 33))
 """The sizes of the curves, in addition to those of the comparison: 16 KiB to 4 GiB."""
-
-_TIMELINE = 2**24
-"""The charts of sends are for this size of M, or the nearest one of the comparison."""
 
 
 def keys_of(found: Comparison) -> dict[str, str]:
@@ -40,6 +30,7 @@ def share_bars(found: Comparison) -> Element:
     bars = [
         Bar(printable(row.name), 100 * float(row.share), percent(row.share), row.name == OWN, keys[row.name])
         for row in found.rows
+        if row.valid
     ]
     listed = ", ".join(f"{bar.name} {bar.text}" for bar in bars)
     limit = f"bound: {speed(found, found.bound.algbw)}"
@@ -48,23 +39,26 @@ def share_bars(found: Comparison) -> Element:
     )
 
 
-def crossing_bars(found: Comparison, crossing: Crossing) -> Element:
-    """Return the chart of the data that crosses some links under each schedule, next to what must."""
+def cut_bars(found: Comparison, cut: str) -> Element:
+    """Return the chart of the data that crosses a cut under each schedule, next to what must cross it."""
     keys = keys_of(found)
+    traffic = {row.name: each for row in found.rows for each in row.cuts if each.cut == cut}
     bars = [
-        Bar(printable(name), float(part), amount(part), name == OWN, keys[name])
-        for name, part in crossing.carried.items()
+        Bar(printable(name), float(each.crosses), amount(each.crosses), name == OWN, keys[name])
+        for name, each in traffic.items()
     ]
+    needed = max(each.needed for each in traffic.values())
     listed = ", ".join(f"{bar.name} {bar.text}" for bar in bars)
-    title = f"Bars: the data that crosses the links of {box_of(found, crossing)}: {listed}"
-    return bar_chart(title, "parts of M", bars, (float(crossing.needed), f"must cross: {amount(crossing.needed)}"))
+    title = f"Bars: the data {cut} under each schedule: {listed}"
+    return bar_chart(title, "parts of M", bars, (float(needed), f"must cross: {amount(needed)}"))
 
 
 def size_lines(found: Comparison) -> Element:
     """Return the chart of the algbw of each schedule over the size of M."""
-    marks = tuple(float(point.size) for point in found.rows[0].times)
-    sizes = sorted({*_SIZES, *(point.size for point in found.rows[0].times)})
-    lines = list(_joined(found, {row.name: curve_of(row, sizes) for row in found.rows}, marks))
+    own = [point.size for point in found.row(OWN).times]
+    sizes = sorted({*_SIZES, *own})
+    curves = {row.name: curve_of(row, sizes) for row in found.rows if row.times}
+    lines = list(_joined(found, curves, tuple(map(float, own))))
     ticks = [(float(size), size_name(size)) for size in thinned([size for size in sizes if size & (size - 1) == 0], 6)]
     best = float(found.bound.algbw)
     unit = printable(found.topology.bandwidth_unit)
@@ -104,50 +98,3 @@ def _shares(counts: Sequence[BoxCount], name: str) -> Iterator[tuple[float, floa
     for each in counts:
         if name in each.algbw:
             yield float(each.boxes), 100 * float(each.algbw[name] / each.optimal_algbw)
-
-
-class SendCharts:
-    """The charts of the sends of one part of the data under each schedule.
-
-    Args:
-        found: a comparison with times.
-        first: the row that is shown next to the own schedule at first.
-    """
-
-    def __init__(self, found: Comparison, first: Row) -> None:
-        self._found = found
-        self._boxes = Boxes(found.topology, found.demand.members(found.topology))
-        sizes = [point.size for point in found.rows[0].times]
-        self.size = min(sizes, key=lambda size: (abs(size.bit_length() - _TIMELINE.bit_length()), size))
-        self._until = max(self.sends(row).seconds for row in (found.row(OWN), first)) * 1e6
-
-    def sends(self, row: Row) -> Sends:
-        """Return the sends of one part of the data under a schedule."""
-        point = next(point for point in row.times if point.size == self.size)
-        return sends_over_time(row.schedule, round(self.size * scale_of(row)), point.pieces)
-
-    def chart(self, row: Row) -> Element:
-        """Return the chart of a row."""
-        sends = self.sends(row)
-        bars = [
-            SendBar(
-                self._ends(each.source, each.target),
-                each.begin * 1e6,
-                each.end * 1e6,
-                self._leaves(each.source, each.target),
-            )
-            for each in sends.sends
-        ]
-        title = f"Bars over time: the {len(bars)} sends of {self.part(sends.share)} under {title_of(row.name)}"
-        return send_chart(printable(title), bars, self._until)
-
-    def part(self, share: Fraction) -> str:
-        """Return a part of the data as text."""
-        return f"{amount(share)}, which is {size_name(max(1, round(share * self.size)))}"
-
-    def _ends(self, source: int, target: int) -> str:
-        ids = self._found.topology.ids([source, target])
-        return " → ".join(map(printable, ids))
-
-    def _leaves(self, source: int, target: int) -> bool:
-        return bool(self._boxes.of) and self._boxes.of.get(source) != self._boxes.of.get(target)

@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from forestcoll.comparison import Row
+from forestcoll.comparison.curves import schedule_of
 from forestcoll.pages.study import Study
 from forestcoll.pictures.colours import style
 from forestcoll.pictures.layout import Layout, layout_of
@@ -36,7 +37,7 @@ class NetworkPictures:
         title = (
             f"The network {self._name}; the colour of a link says how busy it is under {printable(title_of(row.name))}"
         )
-        return _embedded(load_picture(row.schedule, title=title, layout=self._layout))
+        return _embedded(load_picture(schedule_of(row), title=title, layout=self._layout))
 
     def cut(self) -> Element:
         """Return the picture of the bottleneck cut."""

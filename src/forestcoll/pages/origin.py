@@ -26,7 +26,7 @@ _SIMULATED = (
 def limits(study: Study) -> Element:
     """Return what is a model and what was not measured."""
     costs = Costs()
-    times = [_SIMULATED.format(alpha=costs.alpha_us, overhead=costs.overhead_us)] if study.has_times else []
+    times = [_SIMULATED.format(alpha=costs.alpha_us, overhead=costs.overhead_us)] if study.sizes else []
     return section("limits", "What is a model, and what was not measured", items([*_EXACT, *times]))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from forestcoll.comparison import Comparison
-from forestcoll.pages import origin, sections
+from forestcoll.pages import origin, sections, timeline
 from forestcoll.pages.html import items, page_text, paragraph
 from forestcoll.pages.study import Study
 from forestcoll.pictures.svg import Element, element
@@ -16,10 +16,10 @@ _SECTIONS: tuple[Callable[[Study], Element | None], ...] = (
     sections.network,
     sections.proof,
     sections.comparison,
-    sections.crossings,
+    sections.cuts,
     sections.sizes,
     sections.boxes,
-    sections.sends,
+    timeline.sends,
     sections.skipped,
     origin.limits,
     origin.made,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from forestcoll.comparison import Row
-from forestcoll.comparison.crossings import LinkClass
-from forestcoll.pages.figures import SendCharts, box_lines, crossing_bars, share_bars, size_lines
+from forestcoll.comparison.busy import LinkClass
+from forestcoll.pages.figures import box_lines, cut_bars, share_bars, size_lines
 from forestcoll.pages.html import figure, items, paragraph, row, section, table
 from forestcoll.pages.networks import NetworkPictures
 from forestcoll.pages.study import Study
@@ -15,7 +15,6 @@ from forestcoll.presentation.answers import (
     amount,
     answer,
     best_other,
-    box_of,
     busy_percent,
     decimal,
     faster,
@@ -26,6 +25,7 @@ from forestcoll.presentation.answers import (
 from forestcoll.presentation.comparison import algbw_text
 from forestcoll.presentation.explanations import explain
 from forestcoll.presentation.text import bandwidth, capitalized, percent, printable
+from forestcoll.proof import CutProof
 from forestcoll.simulation import Costs
 from forestcoll.units import size_name
 
@@ -48,7 +48,7 @@ def answer_box(study: Study) -> Iterator[Element]:
 
 def reasons(study: Study) -> Element | None:
     """Return why the fastest algorithm of a library is slower, and over which links."""
-    sentences = why(study.found, study.into_boxes, study.classes)
+    sentences = why(study.found, study.classes)
     if not sentences or study.rival is None:
         return None
     return section("why", f"Why {_are_slower(title_of(study.rival.name))}", *map(paragraph, sentences), _links(study))
@@ -83,7 +83,7 @@ def _busy_titles(one: Row) -> tuple[str, str]:
 
 
 def _busy(each: LinkClass, one: Row) -> tuple[str, str]:
-    return busy_percent(each.busy[one.name]), busy_percent(each.mean[one.name])
+    return busy_percent(each.busy[one.name].most), busy_percent(each.busy[one.name].mean)
 
 
 def _bandwidths(study: Study, links: Sequence[int]) -> str:
@@ -126,7 +126,7 @@ def proof(study: Study) -> Element:
 
 
 def _cut(study: Study) -> Iterator[Element]:
-    if study.over_cut is not None:
+    if isinstance(study.found.bound.proof, CutProof):
         yield figure(
             NetworkPictures(study).cut(),
             "The bottleneck cut: the set of nodes in the proof, and the links that leave it.",
@@ -136,14 +136,18 @@ def _cut(study: Study) -> Iterator[Element]:
 def comparison(study: Study) -> Element:
     """Return the table of all schedules with their verdicts, and the chart of their shares."""
     found = study.found
-    sizes = [size_name(point.size) for point in found.rows[0].times]
+    sizes = [size_name(size) for size in study.sizes]
     right = tuple(range(1, 4 + len(sizes)))
     unit = printable(found.topology.bandwidth_unit)
     titles = ["Schedule", "algbw", "Of the bound", "Sends", *(f"at {size}" for size in sizes), "Verdict"]
     lines = []
     for each in found.rows:
-        cells: list[Element | str] = [algbw_text(each.algbw), percent(each.share), str(each.height)]
-        cells += [f"{point.algbw:.4g}" for point in each.times]
+        cells: list[Element | str] = [
+            algbw_text(each),
+            percent(each.share),
+            "-" if each.height is None else str(each.height),
+        ]
+        cells += [f"{point.algbw:.4g}" for point in each.times] or ["-"] * len(sizes)
         cells.append(f"{each.reason}.")
         head = element("span", printable(each.name), element("small", f"{summary_of(each.name)}."))
         lines.append(row(head, cells, right=right, key=study.keys[each.name]))
@@ -167,30 +171,28 @@ def _choice(study: Study) -> Element:
     return element("div", name, element("select", *options, id="choice"), class_="controls", hidden="")
 
 
-def crossings(study: Study) -> Element | None:
-    """Return the charts of the data that crosses the limits of the network, next to what must."""
-    found = study.found
-    verb = "leaves" if found.demand.collective.only_reduces else "enters"
-    figures = []
-    if study.into_boxes is not None:
-        box = box_of(found, study.into_boxes)
-        caption = f"The data that {verb} {box}. The striped part is more than must cross."
-        figures.append(figure(crossing_bars(found, study.into_boxes), caption))
-    if study.over_cut is not None and study.over_cut.greatest_excess > 1:
-        caption = "The data that leaves the bottleneck cut of the proof. The striped part is more than must leave it."
-        figures.append(figure(crossing_bars(found, study.over_cut), caption))
-    elif study.over_cut is not None:
-        text = "Under every schedule, just the data that must leave the bottleneck cut of the proof leaves it"
-        figures.append(paragraph(f"{text}: {amount(study.over_cut.needed)}."))
-    if not figures:
+def cuts(study: Study) -> Element | None:
+    """Return the charts of the data that crosses the cuts of the network, next to what must."""
+    own = study.own.cuts
+    if not own:
         return None
-    intro = paragraph("A schedule is slow if it sends the same data several times over the slowest links.")
-    return section("crossings", "The data that must cross, and the data that does", intro, *figures)
+    intro = "A schedule is slow if it sends the same data several times over the slowest links."
+    return section("cuts", "The data that must cross, and the data that does", paragraph(intro), *_cut_figures(study))
+
+
+def _cut_figures(study: Study) -> Iterator[Element]:
+    for cut in study.own.cuts:
+        traffic = [each for row in study.found.rows for each in row.cuts if each.cut == cut.cut]
+        if any(each.crosses > each.needed for each in traffic):
+            caption = f"The data {cut.cut}. The striped part is more than must cross."
+            yield figure(cut_bars(study.found, cut.cut), caption)
+        else:
+            yield paragraph(f"The data {cut.cut} is just what must cross under every schedule: {amount(cut.needed)}.")
 
 
 def sizes(study: Study) -> Element | None:
     """Return the chart of algbw over size."""
-    if not study.has_times:
+    if not study.sizes:
         return None
     costs = Costs()
     caption = (
@@ -203,70 +205,27 @@ def sizes(study: Study) -> Element | None:
 
 def boxes(study: Study) -> Element | None:
     """Return the table and the chart for other numbers of boxes."""
-    found, counts = study.found, study.counts
-    names = list(dict.fromkeys(name for each in counts for name in each.algbw))
-    if len(counts) < 2 or not names:
+    names = list(dict.fromkeys(name for each in study.counts for name in each.algbw))
+    if len(study.counts) < 2 or not names:
         return None
-    unit = printable(found.topology.bandwidth_unit)
-    right = tuple(range(1, 2 + len(names) * 2 + 1))
+    chart = figure(box_lines(study.found, study.counts), "The part of the optimum that rings and two levels reach.")
+    content = (*map(paragraph, growth(study.counts)), _box_table(study, names), chart)
+    return section("boxes", "On more or fewer boxes", *content)
+
+
+def _box_table(study: Study, names: Sequence[str]) -> Element:
+    unit = printable(study.found.topology.bandwidth_unit)
+    right = tuple(range(1, 3 + 2 * len(names)))
     lines = []
-    for each in counts:
+    for each in study.counts:
         cells = [str(each.compute_nodes), decimal(each.optimal_algbw)]
         for name in names:
             value = each.algbw.get(name)
             cells += ["-", "-"] if value is None else [decimal(value), percent(value / each.optimal_algbw)]
         lines.append(row(str(each.boxes), cells, right=right))
-    titles = ["Boxes", "GPUs", f"Optimum ({unit})"]
+    titles = ["Boxes", "Compute nodes", f"Optimum ({unit})"]
     titles += [title for name in names for title in (f"{name} ({unit})", "of the optimum")]
-    content = table("The same kind of boxes, computed for each number of boxes", titles, lines, right=right)
-    caption = "The part of the optimum that rings and two levels reach. The optimum is 100%."
-    chart = figure(box_lines(found, counts), caption)
-    return section("boxes", "On more or fewer boxes", *map(paragraph, growth(counts)), content, chart)
-
-
-def sends(study: Study) -> Element | None:
-    """Return the charts of sends over time, with controls to play them."""
-    if not study.has_times or study.rival is None:
-        return None
-    charts = SendCharts(study.found, study.rival)
-    intro = paragraph(
-        f"Each chart shows one part of the data of M = {size_name(charts.size)} under one schedule. Each row is a "
-        "send, from the time at which its sender has the first byte to the time at which its receiver has the last "
-        "one. All other parts move at the same time over the same links. The part is one that begins, or ends, at the "
-        "first compute node; of these parts, it is the last to be done."
-    )
-    figures = []
-    for each in [
-        *([study.rival] if study.rival else []),
-        study.own,
-        *(one for one in study.others if one is not study.rival),
-    ]:
-        part = charts.part(charts.sends(each).share)
-        caption = f"{capitalized(title_of(each.name))}: the sends of {part}."
-        hidden = each not in (study.own, study.rival)
-        made = figure(charts.chart(each), printable(caption), key=study.keys[each.name], hidden=hidden)
-        made.set("data-title", printable(each.name))
-        figures.append(made)
-    return section("sends", "Who sends to whom, and when", intro, _player(), *figures)
-
-
-def _player() -> Element:
-    buttons = (
-        element("button", text, type="button", id=key)
-        for key, text in (("play", "Play"), ("back", "Previous"), ("next", "Next"))
-    )
-    slider = element("input", type="range", id="time", min="0", max="1", step="any", value="0")
-    return element(
-        "div",
-        *buttons,
-        element("label", "Time", for_="time"),
-        slider,
-        element("output", id="moment", for_="time", aria_live="off"),
-        class_="controls",
-        hidden="",
-        role="group",
-        aria_label="Player",
-    )
+    return table("The same kind of boxes: the algbw, computed for each number of boxes", titles, lines, right=right)
 
 
 def skipped(study: Study) -> Element | None:

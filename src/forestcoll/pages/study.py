@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from forestcoll.comparison import Comparison, Row
+from forestcoll.comparison.busy import LinkClass, busy_classes
 from forestcoll.comparison.by_boxes import BoxCount, by_boxes
 from forestcoll.comparison.comparing import OWN
-from forestcoll.comparison.crossings import Crossing, LinkClass, Loads
 from forestcoll.presentation.answers import rival_of
 from forestcoll.progress import Progress
 
@@ -20,23 +20,20 @@ class Study:
         found: the comparison.
         command: the command that made it; None if it was not made by a command.
         counts: the optimum, rings and two levels for several numbers of boxes; empty if that is not known.
-        into_boxes: the data that enters a box; None if the network has no boxes.
-        over_cut: the data that leaves the bottleneck cut; None if the bound has another proof.
-        classes: the classes of links, with how busy they are.
+        classes: the classes of links, with how busy they are under the own schedule and its rival.
     """
 
     found: Comparison
     command: str | None
     counts: tuple[BoxCount, ...]
-    into_boxes: Crossing | None
-    over_cut: Crossing | None
     classes: tuple[LinkClass, ...]
 
     @staticmethod
     def of(found: Comparison, command: str | None, progress: Progress) -> "Study":
         """Return the study of a comparison."""
-        counts, loads = by_boxes(found, progress), Loads(found)
-        return Study(found, command, counts, loads.into_boxes(), loads.over_cut(), tuple(loads.classes()))
+        rival = rival_of(found)
+        compared = [found.row(OWN), *([] if rival is None else [rival])]
+        return Study(found, command, by_boxes(found, progress), tuple(busy_classes(found, compared)))
 
     @property
     def own(self) -> Row:
@@ -45,8 +42,8 @@ class Study:
 
     @property
     def others(self) -> list[Row]:
-        """The other rows."""
-        return [row for row in self.found.rows if row.name != OWN]
+        """The other rows that have a schedule, and so pictures."""
+        return [row for row in self.found.rows if row.name != OWN and row.schedule is not None]
 
     @cached_property
     def rival(self) -> Row | None:
@@ -59,6 +56,6 @@ class Study:
         return {row.name: f"r{place}" for place, row in enumerate(self.found.rows)}
 
     @property
-    def has_times(self) -> bool:
-        """Whether times were simulated."""
-        return bool(self.found.rows[0].times)
+    def sizes(self) -> list[int]:
+        """The sizes for which times were simulated."""
+        return [point.size for point in self.own.times]

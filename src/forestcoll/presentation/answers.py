@@ -5,11 +5,11 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.comparison import Comparison, Row
+from forestcoll.comparison.busy import LinkClass
 from forestcoll.comparison.by_boxes import BoxCount
 from forestcoll.comparison.comparing import OWN
-from forestcoll.comparison.crossings import Crossing, LinkClass
 from forestcoll.presentation.algorithms import title_of
-from forestcoll.presentation.names import counted, node_names, noun
+from forestcoll.presentation.names import counted, noun
 from forestcoll.presentation.text import capitalized, percent, printable
 
 _LIBRARIES = ("rccl-ring", "nccl-ring", "nccl-tree", "nvls", "nvls-tree", "pat")
@@ -37,7 +37,7 @@ def _members(found: Comparison) -> str:
 
 def rival_of(found: Comparison) -> Row | None:
     """Return the fastest algorithm of NCCL and RCCL, or the fastest other row if there is none."""
-    rows = [row for row in found.rows if row.name != OWN]
+    rows = [row for row in found.rows if row.name != OWN and row.schedule is not None]
     libraries = [row for row in rows if row.name in _LIBRARIES]
     order = {name: place for place, name in enumerate(_LIBRARIES)}
     fastest = max(libraries, key=lambda row: (row.algbw, -order[row.name]), default=None)
@@ -105,7 +105,7 @@ def decimal(value: Fraction) -> str:
 
 def best_other(found: Comparison) -> str | None:
     """Return a sentence about the fastest other schedule; None if there is none, or if it is slower than the rival."""
-    others, rival = [row for row in found.rows if row.name != OWN], rival_of(found)
+    others, rival = [row for row in found.rows if row.name != OWN and row.valid], rival_of(found)
     if not others or rival is None or others[0].algbw == rival.algbw:
         return None
     best = [row.name for row in others if row.algbw == others[0].algbw]
@@ -126,31 +126,33 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def why(found: Comparison, crossing: Crossing | None, classes: Sequence[LinkClass]) -> list[str]:
+def why(found: Comparison, classes: Sequence[LinkClass]) -> list[str]:
     """Return sentences that say why the fastest algorithm of a library is slower, and which links are the reason.
 
     Args:
         found: the comparison.
-        crossing: the data that enters boxes; None if the network has none.
         classes: the classes of links.
     """
     rival = rival_of(found)
     if rival is None or rival.share == found.row(OWN).share:
         return []
-    sentences = [] if crossing is None else _why_boxes(found, rival, crossing)
-    return [*sentences, *_why_links(rival.name, classes)]
+    return [*_why_boxes(found, rival), *_why_links(rival.name, classes)]
 
 
 def _why_links(rival: str, classes: Sequence[LinkClass]) -> list[str]:
     """Say which links limit the other schedule, and how busy the others are."""
     if len(classes) == 1:
-        busy = (f"{busy_percent(classes[0].mean[name])} under {title_of(name)}" for name in (rival, OWN))
+        busy = (f"{busy_percent(classes[0].busy[name].mean)} under {title_of(name)}" for name in (rival, OWN))
         return [f"The busiest links limit a schedule. On average, the links are busy {' and '.join(busy)}."]
-    limits = " and ".join(each.name for each in classes if each.busy[rival] == 1)
-    less = [f"the {each.name} at most {busy_percent(each.busy[rival])}" for each in classes if each.busy[rival] < 1]
+    limits = " and ".join(each.name for each in classes if each.busy[rival].most == 1)
+    less = [
+        f"the {each.name} at most {busy_percent(each.busy[rival].most)}"
+        for each in classes
+        if each.busy[rival].most < 1
+    ]
     rest = f", and {', '.join(less)} of it" if less else ""
     first = f"The {limits} limit {title_of(rival)}: the busiest of them are busy all the time{rest}."
-    is_full = all(each.busy[OWN] == 1 for each in classes)
+    is_full = all(each.busy[OWN].most == 1 for each in classes)
     return [first + f" {capitalized(title_of(OWN))} keeps links of all classes busy all the time." * is_full]
 
 
@@ -162,15 +164,16 @@ _CAUSES = {
 """For each collective, the direction in which data crosses the links of a box, and why it must."""
 
 
-def _why_boxes(found: Comparison, rival: Row, crossing: Crossing) -> list[str]:
-    sent, own = crossing.carried[rival.name], crossing.carried[OWN]
-    if sent <= max(crossing.needed, own):
+def _why_boxes(found: Comparison, rival: Row) -> list[str]:
+    cuts = {each.cut: each for each in rival.cuts}
+    own = {each.cut: each.crosses for each in found.row(OWN).cuts}
+    name = next((name for name in cuts if "box" in name), None)
+    if name is None or cuts[name].crosses <= max(cuts[name].needed, own[name]):
         return []
     verb, cause = _CAUSES[found.demand.collective]
-    least = f"M is the total data. At least {amount(crossing.needed)} {verb} each box, {cause}."
-    over = f"over its {len(crossing.links)} NIC links"
-    more = f"Under {title_of(rival.name)}, {amount(sent)} {verb} each box {over}."
-    return [f"{least} {more} Under {title_of(OWN)}, it is {amount(own)}."]
+    least = f"M is the total data. At least {amount(cuts[name].needed)} {verb} each box, {cause}."
+    more = f"Under {title_of(rival.name)}, {amount(cuts[name].crosses)} {verb} a box over its NIC links."
+    return [f"{least} {more} Under {title_of(OWN)}, it is {amount(own[name])}."]
 
 
 def amount(part: Fraction) -> str:
@@ -212,13 +215,3 @@ def growth(counts: Sequence[BoxCount]) -> list[str]:
 
 def _gain(gain: Fraction) -> str:
     return f"{float(100 * gain):.1f}%"
-
-
-def box_of(found: Comparison, crossing: Crossing) -> str:
-    """Return the name of the box that data enters, or of the bottleneck cut."""
-    if crossing.box is None:
-        return "the bottleneck cut"
-    topology = found.topology
-    box = topology.nodes[crossing.box].attributes.get("box")
-    inside = [node for node in topology.compute if topology.nodes[node].attributes.get("box") == box]
-    return node_names(topology, inside)

@@ -1,6 +1,8 @@
 """A comparison as a table, sentences and JSON."""
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from forestcoll.comparison import Comparison, Row
 from forestcoll.presentation.names import counted
@@ -8,6 +10,9 @@ from forestcoll.presentation.tables import Column, Page, Table
 from forestcoll.presentation.text import bandwidth, percent, printable
 from forestcoll.simulation import Point
 from forestcoll.units import size_name
+
+_LARGEST = 10_000
+"""The greatest denominator of a fraction that is printed exactly."""
 
 
 def comparison_page(found: Comparison) -> Page:
@@ -20,6 +25,7 @@ def comparison_page(found: Comparison) -> Page:
     blocks: tuple[Table | str, ...] = (
         best,
         _table(found),
+        *_cut_tables(found),
         "What limits them:",
         *reasons,
         *(("Do not apply:", *skipped) if skipped else ()),
@@ -28,24 +34,54 @@ def comparison_page(found: Comparison) -> Page:
 
 
 def _table(found: Comparison) -> Table:
-    sizes = [point.size for point in found.rows[0].times]
+    sizes = next(([point.size for point in row.times] for row in found.rows if row.times), [])
     columns = (
         Column("schedule"),
         Column("algbw", right=True),
         Column("of the bound", percent, right=True),
-        Column("sends", right=True),
-        *(Column(size_name(size), "{:.4g}".format, right=True) for size in sizes),
+        Column("sends", _or_dash(str), right=True),
+        *(Column(size_name(size), _or_dash("{:.4g}".format), right=True) for size in sizes),
     )
-    rows = tuple(
-        (row.name, algbw_text(row.algbw), row.share, row.height, *(p.algbw for p in row.times)) for row in found.rows
-    )
+    rows = tuple((row.name, algbw_text(row), row.share, row.height, *_algbws(row, len(sizes))) for row in found.rows)
     unit = printable(found.topology.bandwidth_unit)
     return Table(columns, rows, notes=(f"algbw in {unit}, for large data and simulated for each size",))
 
 
-def algbw_text(algbw: Fraction) -> str:
-    """Return an algbw as a decimal number."""
-    return str(algbw) if algbw.denominator == 1 else f"{float(algbw):.6g}"
+def _algbws(row: Row, sizes: int) -> tuple[float | None, ...]:
+    return tuple(point.algbw for point in row.times) or (None,) * sizes
+
+
+def _or_dash(show: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Return a function that shows a value, or a dash for None."""
+    return lambda value: "-" if value is None else show(value)
+
+
+def algbw_text(row: Row) -> str:
+    """Return the algbw of a row as a decimal number, or that the row is not valid."""
+    if not row.valid:
+        return "not valid"
+    exact = str(row.algbw)
+    return exact if row.algbw.denominator == 1 else f"{float(row.algbw):.6g}"
+
+
+def _cut_tables(found: Comparison) -> tuple[Table, ...]:
+    """Return the table of the data that crosses each cut; none if no cut limits the collective."""
+    rows = [row for row in found.rows if row.cuts]
+    if not rows:
+        return ()
+    names = [each.cut for each in rows[0].cuts]
+    columns = (
+        Column("schedule"),
+        *(column for name in names for column in (Column(name, right=True), Column("must", right=True))),
+    )
+    cells = tuple(
+        (row.name, *(text for cut in row.cuts for text in (_part(cut.crosses), _part(cut.needed)))) for row in rows
+    )
+    return (Table(columns, cells, "Data that crosses the cuts, and that must cross them, as parts of M:"),)
+
+
+def _part(value: Fraction) -> str:
+    return str(value) if value.denominator < _LARGEST else f"{float(value):.4g}"
 
 
 def comparison_document(found: Comparison) -> dict[str, object]:
@@ -67,10 +103,11 @@ def _row(row: Row) -> dict[str, object]:
         "algbw": str(row.algbw),
         "algbw_float": float(row.algbw),
         "share": float(row.share),
-        "valid": True,
+        "valid": row.valid,
         "steps" if row.family == "steps" else "height": row.height,
         "times": [_point(point) for point in row.times],
         "reason": row.reason,
+        "cuts": [{"cut": each.cut, "crosses": str(each.crosses), "needed": str(each.needed)} for each in row.cuts],
     }
 
 

@@ -75,11 +75,15 @@ def step_rows(schedule: StepSchedule, report: StepReport) -> list[tuple[str, str
     factor, least = report.bandwidth_factor, report.least_factor
     if factor is None or least is None:
         return [("steps", str(schedule.steps))]
+    hops = "" if len(schedule.routes) else ", in hops"
     optimal = "the minimum" if report.optimal else f"the lower bound is {least} ({float(least):.4g})"
     rows = [
-        ("steps", f"{schedule.steps} (T_L, in hops)"),
+        ("steps", f"{schedule.steps} (T_L{hops})"),
         ("bandwidth", f"{factor} ({float(factor):.4g}) M/B (T_B); {optimal}"),
     ]
     if report.algbw is not None:
         rows.append(("algbw", f"{bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
-    return [*rows, ("transfers", str(len(schedule)))]
+    rows.append(("transfers", str(len(schedule))))
+    if len(schedule.routes):
+        rows.append(("routes", f"{len(schedule.routes)} (of up to {max(map(len, schedule.routes)) - 1} links)"))
+    return rows

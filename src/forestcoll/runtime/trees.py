@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from forestcoll.collective import PhaseOp
 from forestcoll.schedule.schedule import Schedule, entry_for
-from forestcoll.schedule.steps.value import StepSchedule, Transfer
+from forestcoll.schedule.steps.routes import require_no_relays
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 
@@ -145,30 +146,41 @@ def _outward(paths: Iterable[tuple[int, ...]], ranks: Mapping[int, int]) -> Iter
 
 
 def _of_steps(schedule: StepSchedule) -> Forests:
+    require_no_relays(schedule)
     ranks = _ranks(schedule)
     return tuple(tuple(_of_step_phase(schedule, number, ranks)) for number in range(len(schedule.phases)))
 
 
 def _of_step_phase(schedule: StepSchedule, number: int, ranks: Mapping[int, int]) -> Iterator[RankTree]:
-    phase = schedule.phases[number]
-    of_shard: dict[int, list[Transfer]] = {}
+    phase, routes = schedule.phases[number], list(schedule.routes)
+    of_shard: dict[int, list[_Sent]] = {}
     for step in phase.transfers:
-        for transfer in step:
-            of_shard.setdefault(transfer.shard, []).append(transfer)
+        for each in step:
+            path = (each.source, each.target) if each.route is None else routes[each.route]
+            of_shard.setdefault(each.shard, []).append(_Sent(each.low, each.high, path))
     for shard in sorted(of_shard):
         size = schedule.shard_sizes[shard]
-        for low, high, hops in _pieces(phase.op, of_shard[shard], ranks):
+        for low, high, hops in _pieces(phase.op, shard, of_shard[shard], ranks):
             yield RankTree(phase.op, ranks[shard], ranks[shard], size * (high - low), hops)
 
 
+class _Sent(NamedTuple):
+    """The part [`low`, `high`) of a shard, and the nodes of the path that it is sent along."""
+
+    low: Fraction
+    high: Fraction
+    path: tuple[int, ...]
+
+
 def _pieces(
-    op: PhaseOp, transfers: list[Transfer], ranks: Mapping[int, int]
+    op: PhaseOp, shard: int, transfers: list[_Sent], ranks: Mapping[int, int]
 ) -> Iterator[tuple[Fraction, Fraction, Hops]]:
     """Yield the parts of a shard between which some transfer begins or ends, with their hops, joined where alike."""
     points = sorted({point for each in transfers for point in (each.low, each.high)} | {Fraction(0), Fraction(1)})
     waiting: tuple[Fraction, Fraction, Hops] | None = None
     for low, high in pairwise(points):
-        hops = _hops(op, _paths(op, [each for each in transfers if each.low <= low and high <= each.high]), ranks)
+        sent = [each.path for each in transfers if each.low <= low and high <= each.high]
+        hops = _hops(op, sent if op is PhaseOp.REDUCE else _first_paths(sent, shard), ranks)
         if waiting is not None and waiting[2] == hops:
             waiting = waiting[0], high, hops
             continue
@@ -179,13 +191,10 @@ def _pieces(
         yield waiting
 
 
-def _paths(op: PhaseOp, transfers: list[Transfer]) -> list[tuple[int, ...]]:
-    """Return the transfers as paths; of several that bring the same part to a node, the first."""
-    paths: list[tuple[int, ...]] = [(each.source, each.target) for each in transfers]
-    if op is PhaseOp.REDUCE:
-        return paths
-    first = {path[1]: path[0] for path in reversed(paths)}
-    return [path for path in dict.fromkeys(paths) if first[path[1]] == path[0] and path[1] != transfers[0].shard]
+def _first_paths(paths: list[tuple[int, ...]], shard: int) -> list[tuple[int, ...]]:
+    """Return the paths of copies without those to the owner of the shard; of several to one node, the first."""
+    first = {path[-1]: path for path in reversed(paths)}
+    return [path for path in dict.fromkeys(paths) if first[path[-1]] == path and path[-1] != shard]
 
 
 FORESTS: dict[type[Schedule], Callable[[Any], Forests]] = {TreeSchedule: _of_trees, StepSchedule: _of_steps}

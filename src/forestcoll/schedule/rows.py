@@ -81,6 +81,11 @@ class Rows:
         mirrors = np.repeat(self.starts[:-1] + self.starts[1:] - 1, lengths)
         return Rows(self.starts, self.entries[mirrors - np.arange(len(self.entries))])
 
+    def followed_by(self, other: "Rows") -> "Rows":
+        """Return these rows, and after them those of `other`."""
+        lengths = np.concatenate([np.diff(self.starts), np.diff(other.starts)])
+        return Rows(row_starts(lengths), np.concatenate([self.entries, other.entries]))
+
     def blocks(self, entries: int | None = None) -> Iterator[tuple[int, "Rows"]]:
         """Yield all rows in blocks: the number of the first row of the block, and the block with starts from 0.
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -37,6 +37,7 @@ class Judgement:
         loads: for each runtime that the format has, why it does not load the file, or None if it loads it.
         remarks: differences between what the file says and what the runtime does.
         instructions: the number of instructions of the program.
+        program: the program, if the file was run.
 
     Example:
         >>> Judgement("msccl-xml", "allgather", 3, fault=None).fault is None
@@ -51,6 +52,7 @@ class Judgement:
     loads: Mapping[str, str | None] = field(default_factory=lambda: MappingProxyType({}))
     remarks: tuple[str, ...] = ()
     instructions: int = 0
+    program: Program | None = field(default=None, repr=False, compare=False)
 
 
 def judge_file(path: Path, *, dialect: str | None = None, root: int | None = None) -> Judgement:
@@ -157,8 +159,8 @@ def _run(path: Path, program: Program, found: Judgement, remarks: tuple[str, ...
     verdict = check(program)
     fault = found.fault or verdict.fault
     placement = verdict.placement if found.fault is None else None
-    return Judgement(
-        found.format, found.collective, found.ranks, fault, placement, found.loads, remarks, verdict.instructions
+    return replace(
+        found, fault=fault, placement=placement, remarks=remarks, instructions=verdict.instructions, program=program
     )
 
 

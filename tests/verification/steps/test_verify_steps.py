@@ -1,6 +1,5 @@
 """Compare the judge of step schedules with a plain simulation, on correct and on changed schedules."""
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain_steps import simulates
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.generation.bfb import bfb
@@ -28,48 +28,6 @@ DIRECT = st.one_of(
     one_way_networks(most=6, switches=False, kinds=st.just(SMALL)),
 )
 KINDS = st.sampled_from([Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
-
-
-Held = dict[tuple[int, int, Fraction], Counter[int]]
-
-
-def _simulates(schedule: StepSchedule) -> bool:
-    """Return whether all data arrives. The simulation tracks the copies or summands of each piece of each shard."""
-    return all(_arrives(schedule.topology, phase) for phase in schedule.phases)
-
-
-def _arrives(topology: Topology, phase: StepPhase) -> bool:
-    compute, is_reduce = topology.compute, phase.op is PhaseOp.REDUCE
-    points = sorted({Fraction(0), Fraction(1), *phase.transfers.points})
-    pieces = [(shard, low) for shard in compute for low in points[:-1]]
-    held: Held = {
-        (node, *piece): Counter([node] if is_reduce or node == piece[0] else []) for node in compute for piece in pieces
-    }
-    for step in phase.transfers:
-        before = {key: Counter(value) for key, value in held.items()}
-        if not all(_is_sent(topology, each, before, held, points, is_reduce=is_reduce) for each in step):
-            return False
-    if is_reduce:
-        return all(held[shard, shard, low] == Counter(compute) for shard, low in pieces)
-    return all(held[node, *piece] for node in compute for piece in pieces)
-
-
-def _is_sent(
-    topology: Topology, sent: Transfer, before: Held, held: Held, points: list[Fraction], *, is_reduce: bool
-) -> bool:
-    links = {(link.source, link.target) for link in topology.links}
-    if (sent.source, sent.target) not in links or not 0 <= sent.low < sent.high <= 1:
-        return False
-    for low in points[:-1]:
-        if sent.low <= low < sent.high:
-            what = before[sent.source, sent.shard, low]
-            if is_reduce:
-                held[sent.target, sent.shard, low] += what
-            elif what:
-                held[sent.target, sent.shard, low] |= what
-            else:
-                return False
-    return True
 
 
 def _listed(schedule: StepSchedule) -> list[tuple[PhaseOp, Steps]]:
@@ -106,7 +64,7 @@ def test_breadth_first_broadcast_is_correct(topology: Topology, kind: Collective
     schedule = bfb(topology, kind, chunks=chunks)
     report = verify(schedule)
     assert report.fault is None
-    assert _simulates(schedule)
+    assert simulates(schedule)
     assert report.step_times == step_shape(schedule).step_times
     assert report.bandwidth_factor == step_shape(schedule).bandwidth_factor
     assert report.bandwidth_factor is not None
@@ -125,9 +83,9 @@ def test_a_mutation_is_refused_exactly_if_data_is_missing(
     schedule = _with(bfb(topology, kind), phases)
     ok = verify(schedule).ok
     if kind is Collective.ALLGATHER:
-        assert ok == _simulates(schedule)
+        assert ok == simulates(schedule)
     elif ok:  # a sum that is sent but not used is refused, although the result is correct
-        assert _simulates(schedule)
+        assert simulates(schedule)
 
 
 @examples(60)

@@ -74,8 +74,8 @@ def require_direct(topology: Topology) -> None:
     if topology.switches:
         switch = topology.nodes[topology.switches[0]].id
         raise InputError(
-            f"{topology.name}: node {switch!r} is a switch; step schedules need a network without switches, so choose "
-            "a method of trees"
+            f"{topology.name}: node {switch!r} is a switch; the methods of steps need a network without switches, so "
+            "choose a method of trees"
         )
     require_all_ports(topology)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
+from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule
 from forestcoll.topology import Topology
 
@@ -19,7 +20,13 @@ from forestcoll.topology import Topology
 def reversed_steps(schedule: StepSchedule) -> StepSchedule:
     """Return the reverse of `schedule` (Aᵀ of Definition 5): the dual collective on the transposed network."""
     phases = tuple(StepPhase(phase.op.dual, phase.transfers.backwards()) for phase in reversed(schedule.phases))
-    return StepSchedule(schedule.topology.transposed(), schedule.collective.dual, phases, shards=schedule.shards)
+    return StepSchedule(
+        schedule.topology.transposed(),
+        schedule.collective.dual,
+        phases,
+        shards=schedule.shards,
+        routes=schedule.routes.backwards(),
+    )
 
 
 def mapped_to(schedule: StepSchedule, topology: Topology, image: Sequence[int]) -> StepSchedule:
@@ -35,7 +42,8 @@ def mapped_to(schedule: StepSchedule, topology: Topology, image: Sequence[int]) 
     if shards is not None:
         shard_of = dict(zip((image[node] for node in schedule.topology.compute), shards, strict=True))
         shards = tuple(shard_of[node] for node in topology.compute)
-    return StepSchedule(topology, schedule.collective, phases, shards=shards)
+    routes = Rows(schedule.routes.starts, numbers[schedule.routes.entries])
+    return StepSchedule(topology, schedule.collective, phases, shards=shards, routes=routes)
 
 
 def _check_isomorphism(source: Topology, target: Topology, image: Sequence[int]) -> None:
@@ -65,5 +73,8 @@ def combined(reduce_scatter: StepSchedule, allgather: StepSchedule) -> StepSched
         raise InputError(f"{allgather.topology.name}: the two schedules are for different networks; use the same one")
     if reduce_scatter.shard_sizes != allgather.shard_sizes:
         raise InputError(f"{allgather.topology.name}: the two schedules have different shards; make them the same")
-    phases = (*reduce_scatter.phases, *allgather.phases)
-    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, shards=allgather.shards)
+    first, second = reduce_scatter.routes, allgather.routes
+    later = (replace(each, transfers=each.transfers.with_routes_after(len(first))) for each in allgather.phases)
+    phases = (*reduce_scatter.phases, *later)
+    routes = first.followed_by(second)
+    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, shards=allgather.shards, routes=routes)

@@ -2,8 +2,9 @@
 
 The document lists the steps in order. The optional key `phases` says what an allreduce does at each step:
 `[{"op": "reduce", "steps": 3}, {"op": "broadcast", "steps": 3}]`. Without this key, an allreduce reduces in the first
-half of its steps. If shards are not equal, `shards` gives the part of the data of each node. The reader checks types
-and ranges. It does not check that the schedule is correct; `verify` does.
+half of its steps. If shards are not equal, `shards` gives the part of the data of each node. If a transfer crosses more
+than one link, its key `route` is an index in the table `routes`. The reader checks types and ranges. It does not check
+that the schedule is correct; `verify` does.
 """
 
 import json
@@ -17,7 +18,7 @@ import numpy as np
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS, WrittenFloat, json_text, to_fraction
-from forestcoll.json_parts import integer_of, name_of, object_of, rational_of, require
+from forestcoll.json_parts import integer_of, list_of, name_of, numbers_below, object_of, rational_of, require
 from forestcoll.schedule.document_parts import (
     bound_document,
     bound_in,
@@ -27,10 +28,11 @@ from forestcoll.schedule.document_parts import (
     shards_in,
     topology_in,
 )
-from forestcoll.schedule.rows import IntArray, row_starts
+from forestcoll.schedule.rows import IntArray, Rows, row_starts
+from forestcoll.schedule.rows_text import row_texts
 from forestcoll.schedule.steps.scanning import scanned_steps
-from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
-from forestcoll.topology import Topology, topology_to_document
+from forestcoll.schedule.steps.value import NO_ROUTE, StepPhase, StepSchedule, Transfers
+from forestcoll.topology import topology_to_document
 
 FORMAT = "forestcoll.steps/1"
 
@@ -55,6 +57,11 @@ def text_of(schedule: StepSchedule) -> Iterator[str]:
     if len(schedule.phases) > 1:
         head["phases"] = [{"op": each.op.value, "steps": each.transfers.steps} for each in schedule.phases]
     yield json_text(head)[:-1]
+    if len(schedule.routes):
+        yield ',\n"routes": ['
+        for place, text in enumerate(row_texts(schedule.routes)):
+            yield f"{',' * (place > 0)}{text}"
+        yield "]"
     yield ',\n"steps": ['
     before = "\n[\n"
     for phase in schedule.phases:
@@ -70,12 +77,23 @@ def _step_texts(sent: Transfers, begin: int, end: int) -> Iterator[str]:
     texts = [f'"{point}"' for point in sent.points]
     for first in range(begin, end, BLOCK_TRANSFERS):
         rows = slice(first, min(first + BLOCK_TRANSFERS, end))
-        columns = (sent.shards, sent.lows, sent.highs, sent.sources, sent.targets)
+        columns = (sent.shards, sent.lows, sent.highs, sent.sources)
         lines = [
-            f'{{"shard": {shard}, "interval": [{texts[low]}, {texts[high]}], "source": {source}, "target": {target}}}'
-            for shard, low, high, source, target in zip(*(each[rows].tolist() for each in columns), strict=True)
+            f'{{"shard": {shard}, "interval": [{texts[low]}, {texts[high]}], "source": {source}, "target": {rest}'
+            for shard, low, high, source, rest in zip(
+                *(each[rows].tolist() for each in columns), _endings(sent, rows), strict=True
+            )
         ]
         yield ",\n".join(lines) + (",\n" if rows.stop < end else "")
+
+
+def _endings(sent: Transfers, rows: slice) -> list[str]:
+    """Return the text of each transfer from its target on."""
+    targets = sent.targets[rows].tolist()
+    if sent.routes is None:
+        return [f"{target}}}" for target in targets]
+    pairs = zip(targets, sent.routes[rows].tolist(), strict=True)
+    return [f"{target}}}" if route == NO_ROUTE else f'{target}, "route": {route}}}' for target, route in pairs]
 
 
 def scanned(text: bytes | bytearray, where: str) -> StepSchedule | None:
@@ -96,9 +114,11 @@ def scanned(text: bytes | bytearray, where: str) -> StepSchedule | None:
     sent = found.transfers
     if not isinstance(head, dict) or head.get("format") != FORMAT or "steps" in head:
         return None
-    schedule = _schedule(head, sent.steps, lambda some, _: sent.only(some), where)
+    schedule = _schedule(head, sent.steps, lambda some, *_: sent.only(some), where)
     nodes = len(schedule.topology.nodes)
     if any(column.max(initial=0) >= nodes for column in (sent.shards, sent.sources, sent.targets)):
+        return None
+    if sent.routes is not None and sent.routes.max() >= len(schedule.routes):
         return None
     return schedule if _is_text_of(schedule, text) else None
 
@@ -128,38 +148,48 @@ def from_document(document: Mapping[str, object], where: str) -> StepSchedule:
     return _schedule(
         document,
         len(steps),
-        lambda some, topology: _transfers(steps[some.start : some.stop], topology, f"{where}: steps", some.start),
+        lambda some, nodes, routes: _transfers(
+            steps[some.start : some.stop], nodes, routes, f"{where}: steps", some.start
+        ),
         where,
     )
 
 
 def _schedule(
-    document: Mapping[str, object], steps: int, transfers: Callable[[range, Topology], Transfers], where: str
+    document: Mapping[str, object], steps: int, transfers: Callable[[range, int, int], Transfers], where: str
 ) -> StepSchedule:
     """Return the schedule that a JSON object describes.
 
     Args:
         document: the object; its steps are not read here.
         steps: the number of steps.
-        transfers: returns the transfers of a range of steps.
+        transfers: returns the transfers of a range of steps, for the numbers of nodes and of routes.
         where: begins every error message.
     """
     require(document, ("collective", "topology"), f"{where}:", "a step schedule")
     collective, topology = collective_in(document, where), topology_in(document, where)
     algbw = document.get("algbw")
     phases = _phases(document.get("phases"), collective, steps, where)
+    nodes, routes = len(topology.nodes), _routes(document.get("routes"), len(topology.nodes), f"{where}: routes")
     ends = accumulate((count for _, count in phases), initial=0)
     return StepSchedule(
         topology,
         collective,
         tuple(
-            StepPhase(op, transfers(range(begin, end), topology))
+            StepPhase(op, transfers(range(begin, end), nodes, len(routes)))
             for (op, _), (begin, end) in zip(phases, pairwise(ends), strict=True)
         ),
         algbw=None if algbw is None else rational_of(algbw, f"{where}: algbw"),
         bound=bound_in(document, collective, topology, where),
         shards=shards_in(document, topology, None, where),
+        routes=routes,
     )
+
+
+def _routes(value: object, nodes: int, where: str) -> Rows:
+    """Return the paths of a list of lists of node numbers; no paths if there is no list."""
+    rows = [] if value is None else list_of(value, where)
+    return Rows.of([numbers_below(row, nodes, f"{where}[{place}]") for place, row in enumerate(rows)])
 
 
 def _phases(value: object, collective: Collective, steps: int, where: str) -> list[tuple[PhaseOp, int]]:
@@ -192,8 +222,8 @@ def _phase(value: object, where: str) -> tuple[PhaseOp, int]:
     return op, integer_of(phase.get("steps"), f"{where}.steps", least=0)
 
 
-def _transfers(steps: Sequence[object], topology: Topology, where: str, first: int) -> Transfers:
-    """Read `steps`; the first of them is step number `first` of the file."""
+def _transfers(steps: Sequence[object], nodes: int, routes: int, where: str, first: int) -> Transfers:
+    """Read `steps` for these numbers of nodes and routes; the first of them is step number `first` of the file."""
     flat: list[Mapping[str, object]] = []
     lengths = []
     for number, step in enumerate(steps, start=first):
@@ -206,9 +236,9 @@ def _transfers(steps: Sequence[object], topology: Topology, where: str, first: i
         flat.extend(step)
     starts = row_starts(np.array(lengths, dtype=np.int64))
     reader = _Columns(flat, starts, where, first)
-    shards, sources, targets = (reader.nodes(key, len(topology.nodes)) for key in ("shard", "source", "target"))
+    shards, sources, targets = (reader.numbers(key, nodes) for key in ("shard", "source", "target"))
     points, lows, highs = reader.parts()
-    return Transfers(starts, shards, sources, targets, lows, highs, points)
+    return Transfers(starts, shards, sources, targets, lows, highs, points, reader.routes(routes))
 
 
 def _no_transfer(value: object, where: str) -> InputError:
@@ -228,13 +258,25 @@ class _Columns:
         step = int(np.searchsorted(self._starts, transfer, side="right")) - 1
         return f"{self._where}[{self._first + step}][{transfer - int(self._starts[step])}]"
 
-    def nodes(self, key: str, bound: int) -> IntArray:
-        """Return the node numbers under `key`, from 0 to `bound` - 1."""
-        values = [transfer[key] for transfer in self._transfers]
+    def routes(self, bound: int) -> IntArray | None:
+        """Return the numbers of the routes, from 0 to `bound` - 1 or `NO_ROUTE`; None if no transfer has a route."""
+        routed = [place for place, transfer in enumerate(self._transfers) if "route" in transfer]
+        if not routed:
+            return None
+        if not bound:
+            raise InputError(f"{self._place(routed[0])} has a route, but the file has no table of routes; add one")
+        found = np.full(len(self._transfers), NO_ROUTE, dtype=np.int32)
+        found[routed] = self.numbers("route", bound, routed)
+        return found
+
+    def numbers(self, key: str, bound: int, places: Sequence[int] | None = None) -> IntArray:
+        """Return the numbers under `key`, from 0 to `bound` - 1, of all transfers or of those at `places`."""
+        chosen = range(len(self._transfers)) if places is None else places
+        values = [self._transfers[place][key] for place in chosen]
         numbers = cast("list[int]", values)
         if not set(map(type, values)) <= {int} or min(numbers, default=0) < 0 or max(numbers, default=0) >= bound:
             place = next(p for p, value in enumerate(values) if type(value) is not int or not 0 <= value < bound)
-            where = f"{self._place(place)}.{key}"
+            where = f"{self._place(chosen[place])}.{key}"
             raise InputError(f"{where} is {shown(values[place])}; expected an integer from 0 to {bound - 1}")
         return np.array(numbers, dtype=np.int32)
 

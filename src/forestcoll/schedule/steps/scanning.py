@@ -1,7 +1,8 @@
 """The transfers in the text of a step schedule as columns, read without making an object for each.
 
-The character after each number says what the number is: `,` follows a shard or a source, `/` a numerator, `"` the last
-number of an interval's end, `}` a target. This is fast but checks little. So the caller writes the result again and
+The character after each number says what the number is: `/` follows a numerator, `"` the last number of an interval's
+end, `,` a shard, a source, and a target before a route, `}` the last number of a transfer. This is fast but checks
+little. So the caller writes the result again and
 compares the two texts byte by byte. If a text differs in any way from what forestcoll writes, the caller uses the
 ordinary reader. So the fast reader never changes which files are accepted.
 """
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from forestcoll.schedule.rows import IntArray, row_starts
 from forestcoll.schedule.rows_text import MAX_DIGITS, digit_values
-from forestcoll.schedule.steps.value import Transfers
+from forestcoll.schedule.steps.value import NO_ROUTE, Transfers
 
 BLOCK_BYTES = 2**22
 """The bytes of text that are read at a time."""
@@ -31,6 +32,7 @@ class _Columns:
     shards: IntArray
     sources: IntArray
     targets: IntArray
+    routes: IntArray
     ends: npt.NDArray[np.int64]  # one row for each transfer: numerator and denominator of its low and its high end
     is_last: npt.NDArray[np.bool_]
 
@@ -79,21 +81,27 @@ def _scanned(text: bytes) -> _Columns | None:
     if is_digit[0] or is_digit[-1] or not len(firsts) or (lasts - firsts).max() >= MAX_DIGITS:
         return None
     values, behind = digit_values(codes, firsts, lasts).astype(np.int64), codes[lasts + 1]
-    nodes, ends, targets = (np.flatnonzero(behind == sign) for sign in (_COMMA, _QUOTE, _BRACE))
-    count = len(targets)
-    if not count or len(nodes) != 2 * count or len(ends) != 2 * count or ends[0] == 0:
+    inner, ends, lasts_of = (np.flatnonzero(behind == sign) for sign in (_COMMA, _QUOTE, _BRACE))
+    count = len(lasts_of)
+    stops = np.searchsorted(inner, lasts_of)
+    has_route = np.diff(stops, prepend=0) == 3
+    if not count or len(inner) != 2 * count + has_route.sum() or len(ends) != 2 * count or ends[0] == 0:
         return None
     is_ratio = behind[ends - 1] == _SLASH
     numerators = np.where(is_ratio, values[ends - 1], values[ends])
     denominators = np.where(is_ratio, values[ends], 1)
-    if len(values) != 5 * count + int(is_ratio.sum()) or denominators.min() < 1:
+    if len(values) != 5 * count + int(is_ratio.sum() + has_route.sum()) or denominators.min() < 1:
+        return None
+    begins = np.concatenate([[0], stops[:-1]])
+    if (stops - begins < 2).any():
         return None
     return _Columns(
-        shards=values[nodes[0::2]],
-        sources=values[nodes[1::2]],
-        targets=values[targets],
+        shards=values[inner[begins]],
+        sources=values[inner[begins + 1]],
+        targets=values[np.where(has_route, inner[stops - 1], lasts_of)],
+        routes=np.where(has_route, values[lasts_of], NO_ROUTE),
         ends=np.stack([numerators, denominators], axis=1).reshape(-1, 4),
-        is_last=codes[lasts[targets] + 2] == _BRACKET,
+        is_last=codes[lasts[lasts_of] + 2] == _BRACKET,
     )
 
 
@@ -112,11 +120,13 @@ def _joined(blocks: list[_Columns]) -> Transfers | None:
     places = np.array([place_of[point] for point in listed], dtype=np.int32)
     stops = np.flatnonzero(np.concatenate([block.is_last for block in blocks])) + 1
     starts = row_starts(np.diff(stops, prepend=0))
-    shards, sources, targets = (
+    shards, sources, targets, routes = (
         np.concatenate([column.astype(np.int32) for column in columns])
-        for columns in zip(*((block.shards, block.sources, block.targets) for block in blocks), strict=True)
+        for columns in zip(
+            *((block.shards, block.sources, block.targets, block.routes) for block in blocks), strict=True
+        )
     )
-    return Transfers(starts, shards, sources, targets, places[lows], places[highs], points)
+    return Transfers(starts, shards, sources, targets, places[lows], places[highs], points, routes)
 
 
 def _numbered(ends: npt.NDArray[np.int64], fractions: dict[int, int]) -> IntArray:

@@ -11,10 +11,9 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.shape import Shape
-from forestcoll.schedule.steps.value import StepSchedule, Transfers
-from forestcoll.topology import Topology
+from forestcoll.schedule.steps.routes import crossings_of
+from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 
 
 @dataclass(frozen=True)
@@ -22,11 +21,12 @@ class StepShape(Shape):
     """The steps of a schedule and their times.
 
     Attributes:
-        steps: the number of steps: T_L in hops.
+        steps: the number of steps: T_L.
         step_times: for each step, the time for one unit of M: the greatest load / bandwidth of a link, in units of
             M over the topology's bandwidth unit.
-        egress: B, the greatest total bandwidth of the links that leave a node. In a regular network it is the same for
-            all nodes.
+        egress: B, the greatest total bandwidth of the links that leave a compute node. In a regular network it is the
+            same for all nodes.
+        links_crossed: for each step, the greatest number of links that a transfer crosses, and at least 1.
 
     Example:
         >>> from forestcoll import build_topology, generate_steps, shape_of
@@ -38,11 +38,12 @@ class StepShape(Shape):
     steps: int
     step_times: tuple[Fraction, ...]
     egress: Fraction
+    links_crossed: tuple[int, ...]
 
     @property
     def hops(self) -> int:
-        """One link at each step; see `Shape.hops`."""
-        return self.steps
+        """The sum of `links_crossed`: the number of steps if no transfer has a route; see `Shape.hops`."""
+        return sum(self.links_crossed)
 
     @property
     def bandwidth_time(self) -> Fraction:
@@ -61,48 +62,46 @@ class StepShape(Shape):
 
 
 def step_shape(schedule: StepSchedule) -> StepShape:
-    """Return the shape of `schedule`; every transfer must cross a link of the topology.
+    """Return the shape of `schedule`; transfers and routes must cross links of the topology.
 
     Raises:
-        ValueError: a transfer crosses no link.
+        ValueError: a transfer or a route crosses no link.
     """
     times: list[Fraction] = []
+    crossed: list[int] = []
     for phase in schedule.phases:
         times.extend(_step_times(phase.transfers, schedule))
-    return StepShape(schedule.steps, tuple(times), max(schedule.topology.egress))
+        crossed.extend(_links_crossed(phase.transfers, schedule))
+    egress = max(schedule.topology.egress[node] for node in schedule.topology.compute)
+    return StepShape(schedule.steps, tuple(times), egress, tuple(crossed))
 
 
-def link_numbers(topology: Topology, sources: IntArray, targets: IntArray) -> npt.NDArray[np.int64]:
-    """Return the number of the link from each source to its target.
-
-    Raises:
-        ValueError: a link does not exist.
-    """
-    nodes = len(topology.nodes)
-    codes = np.fromiter((link.source * nodes + link.target for link in topology.links), np.int64, len(topology.links))
-    wanted = sources.astype(np.int64) * nodes + targets
-    found = np.searchsorted(codes, wanted)
-    if len(wanted) and (found.max() >= len(codes) or not np.array_equal(codes[found], wanted)):
-        raise ValueError("a transfer crosses no link")
-    return found
+def _links_crossed(sent: Transfers, schedule: StepSchedule) -> list[int]:
+    """Return, for each step, the greatest number of links that a transfer crosses, and at least 1."""
+    greatest = np.ones(sent.steps, dtype=np.int64)
+    if sent.routes is not None:
+        routed = np.flatnonzero(sent.routes != NO_ROUTE)
+        lengths = np.diff(schedule.routes.starts) - 1
+        np.maximum.at(greatest, sent.step_of[routed], lengths[sent.routes[routed]])
+    return [int(count) for count in greatest]
 
 
 def _step_times(transfers: Transfers, schedule: StepSchedule) -> list[Fraction]:
     """Return, for each step, the greatest load / bandwidth of a link; loads are fractions of M."""
     if not len(transfers):
         return [Fraction(0)] * transfers.steps
-    topology, shards = schedule.topology, schedule.shard_sizes
+    links, shards = schedule.topology.links, schedule.shard_sizes
     denominator = lcm(*(point.denominator for point in transfers.points))
     unit = lcm(*(shard.denominator for shard in shards))
     whole = denominator * unit
     dtype = np.int64 if whole * len(transfers) <= np.iinfo(np.int64).max else object
     points = np.array([int(point * denominator) for point in transfers.points], dtype=dtype)
     weights = np.array([int(shard * unit) for shard in shards], dtype=dtype)
-    links = link_numbers(topology, transfers.sources, transfers.targets)
-    loads = np.zeros((transfers.steps, len(topology.links)), dtype=dtype)
+    crossed = crossings_of(schedule, transfers)
+    loads = np.zeros((transfers.steps, len(links)), dtype=dtype)
     sizes = (points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards]
-    np.add.at(loads, (transfers.step_of, links), sizes)
-    bandwidths = [link.bandwidth for link in topology.links]
+    np.add.at(loads, (transfers.step_of[crossed.transfers], crossed.links), sizes[crossed.transfers])
+    bandwidths = [link.bandwidth for link in links]
     return [greatest / whole for greatest in _greatest_times(loads, bandwidths)]
 
 

@@ -1,6 +1,7 @@
 """A schedule of steps: at each step, parts of shards cross links. The value is frozen and stored in flat arrays.
 
-A *transfer* sends the part [low, high) of one node's shard over one link. A node sends at a step only what it had
+A *transfer* sends the part [low, high) of one node's shard over one link, or along a *route*: a path of links whose
+interior nodes, switches or compute nodes, pass the data on and do not keep it. A node sends at a step only what it had
 before the step began. The ends of parts are exact: `Transfers.points` lists the distinct fractions in ascending order,
 and a transfer refers to two of them by index. So comparing indices compares fractions.
 """
@@ -15,12 +16,14 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 
 from forestcoll.collective import PhaseOp
-from forestcoll.schedule.rows import IntArray, row_starts
+from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.schedule import Schedule
 
 
 class Transfer(NamedTuple):
-    """One transfer: `source` sends the part [`low`, `high`) of the shard of node `shard` over the link to `target`.
+    """One transfer: `source` sends the part [`low`, `high`) of the shard of node `shard` to `target`.
+
+    `route` is the number of the route in `StepSchedule.routes`; None for the link from `source` to `target`.
 
     Example:
         >>> from fractions import Fraction
@@ -33,6 +36,11 @@ class Transfer(NamedTuple):
     high: Fraction
     source: int
     target: int
+    route: int | None = None
+
+
+NO_ROUTE = -1
+"""The entry of `Transfers.routes` for a transfer over the link from its source to its target."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +55,8 @@ class Transfers:
         lows: for each transfer, the index in `points` where the part begins.
         highs: for each transfer, the index in `points` where the part ends.
         points: distinct fractions of a shard, in ascending order.
+        routes: for each transfer, the number of its route in `StepSchedule.routes`, or `NO_ROUTE`; None if no transfer
+            has a route.
 
     Example:
         >>> half = Transfer(shard=0, low=Fraction(0), high=Fraction(1, 2), source=0, target=1)
@@ -61,10 +71,14 @@ class Transfers:
     lows: IntArray
     highs: IntArray
     points: tuple[Fraction, ...]
+    routes: IntArray | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.starts, self.shards, self.sources, self.targets, self.lows, self.highs):
-            array.flags.writeable = False
+        if self.routes is not None and (self.routes == NO_ROUTE).all():
+            object.__setattr__(self, "routes", None)  # one form for each value
+        for array in (self.starts, self.shards, self.sources, self.targets, self.lows, self.highs, self.routes):
+            if array is not None:
+                array.flags.writeable = False
 
     @staticmethod
     def of(steps: Iterable[Iterable[Transfer]]) -> "Transfers":
@@ -84,7 +98,9 @@ class Transfers:
             )
         )
         starts = row_starts(np.fromiter(map(len, listed), dtype=np.int64, count=len(listed)))
-        return Transfers(starts, shards, sources, targets, lows, highs, points)
+        numbers = (NO_ROUTE if each.route is None else each.route for each in flat)
+        routes = np.fromiter(numbers, dtype=np.int32, count=len(flat))
+        return Transfers(starts, shards, sources, targets, lows, highs, points, routes)
 
     @staticmethod
     def by_step(  # noqa: PLR0913 (one parameter for each column)
@@ -97,6 +113,7 @@ class Transfers:
         lows: IntArray,
         highs: IntArray,
         points: Sequence[Fraction],
+        routes: IntArray | None = None,
     ) -> "Transfers":
         """Return transfers from columns in any order; `steps` holds the step of each transfer, from 0 to `count` - 1.
 
@@ -107,7 +124,9 @@ class Transfers:
         ascending, places = _distinct_points(points, lows, highs)
         starts = row_starts(np.bincount(steps, minlength=count))
         nodes = [each[order].astype(np.int32, copy=False) for each in (shards, sources, targets)]
-        return Transfers(starts, nodes[0], nodes[1], nodes[2], places[lows[order]], places[highs[order]], ascending)
+        ordered = None if routes is None else routes[order].astype(np.int32, copy=False)
+        lows, highs = places[lows[order]], places[highs[order]]
+        return Transfers(starts, nodes[0], nodes[1], nodes[2], lows, highs, ascending, ordered)
 
     def __len__(self) -> int:
         """Return the number of transfers."""
@@ -130,8 +149,12 @@ class Transfers:
         """Yield the transfers of one step."""
         rows = slice(int(self.starts[number]), int(self.starts[number + 1]))
         columns = (self.shards, self.sources, self.targets, self.lows, self.highs)
-        for shard, source, target, low, high in zip(*(each[rows].tolist() for each in columns), strict=True):
-            yield Transfer(shard, self.points[low], self.points[high], source, target)
+        routes = [NO_ROUTE] * (rows.stop - rows.start) if self.routes is None else self.routes[rows].tolist()
+        for shard, source, target, low, high, route in zip(
+            *(each[rows].tolist() for each in columns), routes, strict=True
+        ):
+            taken = None if route == NO_ROUTE else route
+            yield Transfer(shard, self.points[low], self.points[high], source, target, taken)
 
     def __iter__(self) -> Iterator[Iterator[Transfer]]:
         return map(self.step, range(self.steps))
@@ -141,7 +164,7 @@ class Transfers:
             return NotImplemented
         columns = ("starts", "shards", "sources", "targets", "lows", "highs")
         alike = all(np.array_equal(getattr(self, column), getattr(other, column)) for column in columns)
-        return alike and self.points == other.points
+        return alike and self.points == other.points and _are_equal(self.routes, other.routes)
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays have no hash
 
@@ -160,10 +183,14 @@ class Transfers:
             places[self.lows[rows]],
             places[self.highs[rows]],
             points,
+            None if self.routes is None else self.routes[rows].copy(),
         )
 
     def backwards(self) -> "Transfers":
-        """Return the transfers from the last step to the first, with source and target exchanged (Definition 5)."""
+        """Return the transfers from the last step to the first, with source and target exchanged (Definition 5).
+
+        Numbers of routes stay the same: the schedule must reverse its routes.
+        """
         ranges = [np.arange(begin, end) for begin, end in pairwise(self.starts.tolist())]
         order = np.concatenate([*reversed(ranges), np.zeros(0, dtype=np.int64)]).astype(np.int64)
         return Transfers(
@@ -174,12 +201,23 @@ class Transfers:
             self.lows[order],
             self.highs[order],
             self.points,
+            None if self.routes is None else self.routes[order],
         )
 
     def renamed(self, image: IntArray) -> "Transfers":
         """Return the transfers with node number `image[v]` instead of v (Definition 7)."""
         shards, sources, targets = (image[each] for each in (self.shards, self.sources, self.targets))
         return replace(self, shards=shards, sources=sources, targets=targets)
+
+    def with_routes_after(self, count: int) -> "Transfers":
+        """Return the transfers with numbers of routes for a table in which `count` other routes come first."""
+        if self.routes is None or not count:
+            return self
+        return replace(self, routes=np.where(self.routes == NO_ROUTE, NO_ROUTE, self.routes + count).astype(np.int32))
+
+
+def _are_equal(one: IntArray | None, other: IntArray | None) -> bool:
+    return one is other if one is None or other is None else np.array_equal(one, other)
 
 
 def _distinct_points(
@@ -217,7 +255,7 @@ class StepPhase:
 @final
 @dataclass(frozen=True, repr=False)
 class StepSchedule(Schedule):
-    """Steps for a collective on a network without switches. `verify` checks them.
+    """Steps for a collective. `verify` checks them.
 
     In an allgather, the shard of v starts on v. In a reduce-scatter, the sum of the shard ends on v. In an allreduce, v
     adds up the shard and broadcasts the sum. M is the data of the collective as in `Collective`.
@@ -225,6 +263,9 @@ class StepSchedule(Schedule):
     Attributes:
         collective: an allgather, a reduce-scatter or an allreduce.
         phases: one phase; for an allreduce two, a reduce and then a broadcast.
+        routes: the paths that transfers follow: one row for each route, with its node numbers from the source to the
+            target. Nodes between them pass the data on and do not keep it. A transfer without a route crosses the link
+            from its source to its target.
         shards: see `Schedule.shards`; an allreduce may have shards too.
         ranks: None, because all compute nodes take part.
 
@@ -237,6 +278,7 @@ class StepSchedule(Schedule):
     kind: ClassVar[str] = "steps"
 
     phases: tuple[StepPhase, ...]
+    routes: Rows = field(default_factory=lambda: Rows.of([]), kw_only=True)
     ranks: None = field(default=None, init=False)
 
     @property

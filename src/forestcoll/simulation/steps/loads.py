@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from forestcoll.schedule.steps.shape import link_numbers
+from forestcoll.schedule.steps.routes import crossings_of
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.simulation.loads import FloatArray
 
@@ -15,6 +15,6 @@ def parts_of(schedule: StepSchedule) -> FloatArray:
         sent = phase.transfers
         points = np.array([float(point) for point in sent.points])
         weights = (points[sent.highs] - points[sent.lows]) * sizes[sent.shards]
-        links = link_numbers(schedule.topology, sent.sources, sent.targets)
-        parts += np.bincount(links, weights, len(parts))
+        crossed = crossings_of(schedule, sent)
+        parts += np.bincount(crossed.links, weights[crossed.transfers], len(parts))
     return parts

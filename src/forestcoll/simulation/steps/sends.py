@@ -27,7 +27,7 @@ def sends_of_shard(schedule: StepSchedule, size: int, costs: Costs) -> Sends:
 
 
 def _ends(schedule: StepSchedule, size: int, costs: Costs) -> list[float]:
-    """Return the time at which each step begins, in seconds, and the end of the last one."""
+    """Return the time at which each step begins, in seconds, and the end of the last one; latencies are averaged."""
     latency = StepModel.of(schedule, costs).latency / schedule.steps
     unit = float(bytes_per_microsecond(schedule.topology.bandwidth_unit) * 10**6)
     return list(

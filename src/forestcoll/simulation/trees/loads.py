@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from forestcoll.schedule.steps.shape import link_numbers
+from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.loads import FloatArray, hops_of, shares_of
 from forestcoll.topology import Symmetry

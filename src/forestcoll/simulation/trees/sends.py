@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.schedule.steps.shape import link_numbers
+from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.schedule.trees.value import Tree, TreeSchedule
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import FloatArray, Loads, hops_of

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from forestcoll.collective import PhaseOp
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.steps.shape import link_numbers
+from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation.costs import Costs, Point, point_at
@@ -152,10 +152,15 @@ def _delays_of_trees(
 
 
 def _latest(rows: FloatArray) -> FloatArray:
-    """Return the rows that are not dominated: no other row is at least as great in all three columns."""
-    distinct = np.unique(rows, axis=0)[::-1]
+    """Return the rows that are not dominated: no other row is at least as great in all three columns.
+
+    The greatest row in lexicographic order is not dominated. Without the rows that it dominates, the same holds again.
+    """
     kept: list[FloatArray] = []
-    for row in distinct:
-        if not any((row <= other).all() for other in kept):
-            kept.append(row)
+    while len(rows):
+        greatest = rows
+        for column in range(rows.shape[1]):
+            greatest = greatest[greatest[:, column] == greatest[:, column].max()]
+        kept.append(greatest[0])
+        rows = rows[(rows > greatest[0]).any(axis=1)]
     return np.array(kept)

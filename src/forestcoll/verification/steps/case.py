@@ -36,6 +36,30 @@ class StepCase:
         time = sum(self.step_times, Fraction(0))
         return 1 / time if time else None
 
+    @cached_property
+    def hops(self) -> tuple[IntArray, IntArray]:
+        """For each hop of each route, its place in the entries of the routes, and its link, or -1 for no link."""
+        routes = self.schedule.routes
+        is_last = np.zeros(len(routes.entries), dtype=np.bool_)
+        is_last[routes.starts[1:] - 1] = True
+        places = np.flatnonzero(~is_last)
+        return places, self.network.find_links(routes.entries[places], routes.entries[places + 1])
+
+    def crossings(self, transfers: Transfers) -> tuple[IntArray | slice, IntArray]:
+        """Return the transfers once for each link that they cross, as an index into columns, and these links."""
+        if transfers.routes is None:
+            return slice(None), self.network.find_links(transfers.sources, transfers.targets)
+        own, routed = np.flatnonzero(transfers.routes < 0), np.flatnonzero(transfers.routes >= 0)
+        of_hop = np.full(len(self.schedule.routes.entries), -1, dtype=np.int64)
+        places, links = self.hops
+        of_hop[places] = links
+        starts, used = self.schedule.routes.starts.astype(np.int64), transfers.routes[routed]
+        lengths = starts[used + 1] - starts[used] - 1
+        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        crossed = of_hop[np.repeat(starts[used], lengths) + offsets]
+        direct = self.network.find_links(transfers.sources[own], transfers.targets[own])
+        return np.concatenate([own, np.repeat(routed, lengths)]), np.concatenate([direct, crossed])
+
     def _times(self, transfers: Transfers) -> list[Fraction]:
         loads, links, steps, whole = self._loads(transfers)
         distinct, class_of = self.network.bandwidths
@@ -58,10 +82,10 @@ class StepCase:
             np.array([int(value * whole) for value in values], dtype=np.int64 if fits else object)
             for values, whole in ((transfers.points, parts), (shards, unit))
         )
-        links = self.network.find_links(transfers.sources, transfers.targets)
-        codes = transfers.step_of.astype(np.int64) * len(self.network.sources) + links
+        sent, links = self.crossings(transfers)
+        sizes = ((points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards])[sent]
+        codes = transfers.step_of[sent].astype(np.int64) * len(self.network.sources) + links
         order = np.argsort(codes)
         codes, begins = np.unique(codes[order], return_index=True)
-        sizes = ((points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards])[order]
-        loads = np.add.reduceat(sizes, begins) if len(begins) else sizes
+        loads = np.add.reduceat(sizes[order], begins) if len(begins) else sizes
         return loads, codes % len(self.network.sources), codes // len(self.network.sources), parts * unit

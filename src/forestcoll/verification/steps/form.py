@@ -7,6 +7,7 @@ import numpy as np
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.steps.value import Transfers
 from forestcoll.verification.network import BoolArray
 from forestcoll.verification.search import first_true
 from forestcoll.verification.steps import wording
@@ -22,18 +23,38 @@ _PHASES = {
 
 def columns_malformed(case: StepCase) -> str | None:
     """Find columns that do not match. The file reader never makes such columns, but a program may."""
-    for place, phase in enumerate(case.schedule.phases):
-        sent = phase.transfers
-        lengths = {len(column) for column in (sent.shards, sent.sources, sent.targets, sent.lows, sent.highs)}
-        if len(lengths) > 1:
-            return f"phase {place}: its columns have different lengths, {sorted(lengths)}"
-        starts = sent.starts
-        if not len(starts) or starts[0] != 0 or starts[-1] != len(sent) or (starts[1:] < starts[:-1]).any():
-            return f"phase {place}: the starts of steps do not ascend from 0 to the number of transfers"
-        if any(one >= other for one, other in pairwise(sent.points)):
-            return f"phase {place}: its points are not in ascending order"
-        if _outside(sent.lows, len(sent.points)).any() or _outside(sent.highs, len(sent.points)).any():
-            return f"phase {place}: an end of a part is not the index of a point"
+    wrong = _routes_malformed(case)
+    phases = enumerate(case.schedule.phases)
+    wrongs = (f"phase {place}: {found}" for place, phase in phases if (found := _malformed(phase.transfers, case)))
+    return wrong or next(wrongs, None)
+
+
+def _malformed(sent: Transfers, case: StepCase) -> str | None:
+    columns = (sent.shards, sent.sources, sent.targets, sent.lows, sent.highs, sent.routes)
+    lengths = {len(column) for column in columns if column is not None}
+    if len(lengths) > 1:
+        return f"its columns have different lengths, {sorted(lengths)}"
+    if not _ascends(sent.starts, len(sent)):
+        return "the starts of steps do not ascend from 0 to the number of transfers"
+    if any(one >= other for one, other in pairwise(sent.points)):
+        return "its points are not in ascending order"
+    if _outside(sent.lows, len(sent.points)).any() or _outside(sent.highs, len(sent.points)).any():
+        return "an end of a part is not the index of a point"
+    if sent.routes is not None and _outside(sent.routes + 1, len(case.schedule.routes) + 1).any():
+        return "the route of a transfer is not the index of a route"
+    return None
+
+
+def _ascends(starts: IntArray, last: int) -> bool:
+    return bool(len(starts) and starts[0] == 0 and starts[-1] == last and (starts[1:] >= starts[:-1]).all())
+
+
+def _routes_malformed(case: StepCase) -> str | None:
+    routes = case.schedule.routes
+    if not _ascends(routes.starts, len(routes.entries)):
+        return "the starts of routes do not ascend from 0 to the number of entries"
+    if _outside(routes.entries, case.network.size).any():
+        return "an entry of a route is not the number of a node"
     return None
 
 
@@ -97,17 +118,6 @@ def part_wrong(case: StepCase) -> str | None:
         if transfer is not None:
             part = wording.part(sent, transfer)
             return f"{wording.place(case, sent, transfer)}: interval is {part}; expected 0 <= begin < end <= 1"
-    return None
-
-
-def link_missing(case: StepCase) -> str | None:
-    """Find a transfer that crosses no link."""
-    for phase in case.schedule.phases:
-        sent = phase.transfers
-        transfer = first_true(case.network.find_links(sent.sources, sent.targets) < 0)
-        if transfer is not None:
-            source, target = (wording.node(case, int(end[transfer])) for end in (sent.sources, sent.targets))
-            return f"{wording.place(case, sent, transfer)}: no link leads from {source} to {target}"
     return None
 
 

@@ -32,7 +32,8 @@ def judge_steps(schedule: StepSchedule) -> StepReport:
     fault = first_fault(case, ACHIEVED) or first_fault(Claim(schedule, case.network, algbw, PROOFS), CLAIMS)
     if fault is not None:
         return StepReport(fault)
-    bound, egress = _bound(case), max(schedule.topology.egress)
+    bound = _bound(case)
+    egress = max(schedule.topology.egress[node] for node in schedule.topology.compute)
     return StepReport(
         fault=None,
         algbw=algbw,

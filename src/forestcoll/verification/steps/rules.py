@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from forestcoll.verification.claims import FORM, Claim, bound_rules
 from forestcoll.verification.rule import Rule, statements
-from forestcoll.verification.steps import delivery, form
+from forestcoll.verification.steps import delivery, form, routes
 from forestcoll.verification.steps.case import StepCase
 
 StepRule: TypeAlias = Rule[StepCase]
@@ -18,8 +18,8 @@ StepRule: TypeAlias = Rule[StepCase]
 RULES: tuple[StepRule, ...] = (
     Rule(
         "columns-malformed",
-        "Columns match: all columns of a phase have one entry for each transfer, and starts of steps and points are in "
-        "ascending order.",
+        "Columns match: all columns of a phase have one entry for each transfer; starts of steps, points and starts of "
+        "routes are in ascending order; routes list numbers of nodes, and transfers numbers of routes.",
         form.columns_malformed,
     ),
     Rule("step-collective", "The collective is an allgather, a reduce-scatter or an allreduce.", form.collective_wrong),
@@ -33,7 +33,11 @@ RULES: tuple[StepRule, ...] = (
     ),
     Rule("transfer-node", "Sources, targets and owners of shards are numbers of compute nodes.", form.node_wrong),
     Rule("transfer-part", "A transfer sends a part of a shard that is not empty and lies in [0, 1].", form.part_wrong),
-    Rule("transfer-link", "A link joins the source of a transfer to its target.", form.link_missing),
+    Rule("route-short", "A route has two or more nodes.", routes.too_short),
+    Rule("route-repeats", "A route visits each node at most once.", routes.node_repeated),
+    Rule("route-link", "A link joins each node of a route to the next.", routes.hop_missing),
+    Rule("transfer-route", "The route of a transfer starts on its source and ends on its target.", routes.ends_wrong),
+    Rule("transfer-link", "A link joins the source of a transfer without a route to its target.", routes.link_missing),
     Rule(
         "part-twice",
         "Reduce: a node sends no part of a sum twice, and no part of the sum that ends on it.",

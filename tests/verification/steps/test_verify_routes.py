@@ -1,0 +1,147 @@
+"""The judge of step schedules with routes: compared with a plain simulation, on correct and on changed schedules."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plain_steps import simulates, step_times
+
+from forestcoll import TopologyBuilder
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
+from forestcoll.verification import verify
+from networks import examples
+from routed_steps import routed_schedules
+
+Path = tuple[int, ...]
+
+
+@examples(150)
+@given(routed_schedules())
+def test_a_schedule_with_routes_is_accepted_with_its_exact_times(schedule: StepSchedule) -> None:
+    report = verify(schedule)
+    assert report.fault is None
+    assert simulates(schedule)
+    assert report.step_times == step_shape(schedule).step_times == step_times(schedule)
+
+
+@examples(400)
+@given(routed_schedules((Collective.ALLGATHER,)), st.data())
+def test_a_change_is_refused_exactly_if_a_route_is_wrong_or_data_is_missing(
+    schedule: StepSchedule, data: st.DataObject
+) -> None:
+    for _ in range(data.draw(st.integers(1, 2))):
+        schedule = data.draw(st.sampled_from([_with_other_path, _with_other_route, _without_route]))(schedule, data)
+    assert verify(schedule).ok == simulates(schedule)
+
+
+def _with_other_path(schedule: StepSchedule, data: st.DataObject) -> StepSchedule:
+    """Drop, add, change or exchange nodes of a route."""
+    paths = [list(path) for path in schedule.routes]
+    if not paths:
+        return schedule
+    path = data.draw(st.sampled_from(paths))
+    node, place = st.integers(0, len(schedule.topology.nodes) - 1), data.draw(st.integers(0, max(0, len(path) - 1)))
+    change = data.draw(st.sampled_from(["drop", "add", "change", "reverse"]))
+    if change == "drop":
+        del path[place : place + 1]
+    elif change == "add":
+        path.insert(place, data.draw(node))
+    elif change == "change":
+        path[place : place + 1] = [data.draw(node)]
+    else:
+        path.reverse()
+    return replace(schedule, routes=Rows.of(paths))
+
+
+def _with_other_route(schedule: StepSchedule, data: st.DataObject) -> StepSchedule:
+    most = len(schedule.routes) - 1
+    return schedule if most < 0 else _with_route(schedule, data, data.draw(st.integers(0, most)))
+
+
+def _without_route(schedule: StepSchedule, data: st.DataObject) -> StepSchedule:
+    return _with_route(schedule, data, None)
+
+
+def _with_route(schedule: StepSchedule, data: st.DataObject, route: int | None) -> StepSchedule:
+    (phase,) = schedule.phases
+    steps = [list(step) for step in phase.transfers]
+    step = data.draw(st.sampled_from([step for step in steps if step]))
+    place = data.draw(st.integers(0, len(step) - 1))
+    step[place] = step[place]._replace(route=route)
+    return replace(schedule, phases=(StepPhase(phase.op, Transfers.of(steps)),))
+
+
+WHOLE = (Fraction(0), Fraction(1))
+
+
+def crossing(*routes: Path, sent: tuple[tuple[int, int, int | None], ...] = ((0, 1, 0), (1, 0, 1))) -> StepSchedule:
+    """Nodes 0 and 1 on the switches 2 and 3, of which 2 can copy, and the transfers (source, target, route)."""
+    builder = TopologyBuilder("two switches")
+    for name in ("a", "b"):
+        builder.add_compute(name)
+    for name in ("s", "t"):
+        builder.add_switch(name, multicast=name == "s", aggregation=name == "s")
+        for node in ("a", "b"):
+            builder.add_duplex(node, name, 2)
+    builder.add_duplex("s", "t", 2)
+    steps = [[Transfer(source, *WHOLE, source, target, route) for source, target, route in sent]]
+    phase = StepPhase(PhaseOp.BROADCAST, Transfers.of(steps))
+    return StepSchedule(builder.build(), Collective.ALLGATHER, (phase,), routes=Rows.of(list(routes)))
+
+
+RIGHT = ((0, 2, 1), (1, 3, 2, 0))
+
+
+def test_loads_count_every_link_of_a_route() -> None:
+    report = verify(crossing(*RIGHT))
+    assert (report.fault, report.step_times) == (None, (Fraction(1, 4),))
+    both = crossing(*RIGHT, (0, 2, 3, 1), sent=((0, 1, 0), (1, 0, 1), (0, 1, 2)))
+    assert verify(both).step_times == (Fraction(1, 2),)
+    assert verify(crossing(*RIGHT)).bandwidth_factor == 1
+
+
+@pytest.mark.parametrize(
+    ("schedule", "rule", "words"),
+    [
+        (crossing((0, 2, 1), (1,)), "route-short", "routes[1] has fewer than two nodes"),
+        (crossing((0, 2, 1), ()), "route-short", "routes[1] has fewer than two nodes"),
+        (crossing((0, 2, 1), (1, 2, 3, 2, 0)), "route-repeats", "routes[1] visits 's' twice"),
+        (crossing((0, 2, 1), (1, 0)), "route-link", "routes[1][0]: no link leads from 'b' to 'a'"),
+        (crossing((0, 2, 3, 0, 1), (1, 2, 0)), "route-repeats", "routes[0] visits 'a' twice"),
+        (crossing((1, 2, 0), (1, 2, 0)), "transfer-route", "steps[0][0]: routes[0] leads from 'b' to 'a'; expected"),
+        (crossing((0, 2), (1, 2, 0)), "transfer-route", "leads from 'a' to 's'; expected a route from 'a' to 'b'"),
+        (crossing((2, 1), (1, 2, 0)), "transfer-route", "leads from 's' to 'b'; expected a route from 'a' to 'b'"),
+        (crossing((0, 2), (1, 2, 0), sent=((0, 2, 0), (1, 0, 1))), "transfer-node", "target is 2, which is not"),
+        (crossing(*RIGHT, sent=((0, 1, None), (1, 0, 1))), "transfer-link", "no link leads from 'a' to 'b'"),
+        (crossing(*RIGHT, sent=((0, 1, 0), (1, 0, 2))), "columns-malformed", "not the index of a route"),
+        (crossing(*RIGHT, sent=((0, 1, 0), (1, 0, -2))), "columns-malformed", "not the index of a route"),
+        (crossing((0, 2, 1), (1, 9, 0)), "columns-malformed", "an entry of a route is not the number of a node"),
+    ],
+)
+def test_each_wrong_route_is_named_with_its_place(schedule: StepSchedule, rule: str, words: str) -> None:
+    fault = verify(schedule).fault
+    assert fault is not None
+    assert fault.rule == rule
+    assert words in fault.message
+    assert "\n" not in fault.message
+
+
+def test_malformed_columns_of_routes_are_refused() -> None:
+    schedule = crossing(*RIGHT)
+    sent = schedule.phases[0].transfers
+    short = replace(sent, routes=np.array([0], dtype=np.int32))
+    falling = Rows(np.array([0, 3, 1, 7]), np.array([0, 2, 1, 1, 3, 2, 0]))
+    wrong: dict[str, StepSchedule] = {
+        "its columns have different lengths": replace(schedule, phases=(StepPhase(PhaseOp.BROADCAST, short),)),
+        "the starts of routes do not ascend": replace(schedule, routes=falling),
+    }
+    for words, each in wrong.items():
+        fault = verify(each).fault
+        assert fault is not None
+        assert (fault.rule, words in fault.message) == ("columns-malformed", True)
