@@ -88,6 +88,11 @@ EXAMPLES = {
         "forestcoll verify schedule.json",
         "forestcoll verify schedule.json --json",
     ),
+    "view": (
+        "forestcoll view dgx-a100:boxes=2 -o network.svg",
+        "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
+        "forestcoll view schedule.json -o schedule.html",
+    ),
     "what-if": (
         "forestcoll what-if dgx-a100:boxes=2 --fail links",
         "forestcoll what-if mi250:boxes=2 --upgrade",

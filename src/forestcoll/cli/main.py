@@ -40,6 +40,7 @@ _COMMANDS = {
     "topologies": "List the topology builders and their parameters.",
     "topology": "Write a topology file.",
     "verify": "Verify a schedule file.",
+    "view": "Draw a network or a schedule.",
     "what-if": "Compute the effect of failures, upgrades and new links.",
 }
 """The summary of each command. With it, --help does not import the commands; `tests/cli` compares it with them."""

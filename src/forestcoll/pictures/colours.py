@@ -2,9 +2,11 @@
 
 The scale is cividis (Nuñez, Anderton, Renslow: *Optimizing colormaps with consideration for color vision deficiency*,
 PLOS ONE 2018): its lightness is uniform, so that it reads in greyscale, and it looks nearly the same to people with a
-colour vision deficiency. A light colour means no load, a dark colour means a busy link. A thin line on both sides of a
-link, the casing, keeps both ends of the scale visible on a light and on a dark page.
+colour vision deficiency. On a light page, a dark colour means a busy link; on a dark page, the scale is reversed. A
+thin line on both sides of a link, the casing, keeps both ends of the scale visible.
 """
+
+from collections.abc import Mapping
 
 _STOPS = (
     (0x00, 0x22, 0x4E),
@@ -21,25 +23,42 @@ _STOPS = (
 """Ten stops of cividis at equal distances, from dark to light."""
 
 
-def load_colour(part: float) -> str:
-    """Return the colour of a load.
+_LEVELS = 20
+"""The number of steps of the scale."""
+
+
+def load_class(part: float) -> str:
+    """Return the class of CSS that has the colour of a load.
 
     Args:
-        part: from 0, which is light, to 1, which is dark; other values count as the nearer end.
+        part: from 0 to 1; other values count as the nearer end.
 
     Example:
-        >>> load_colour(0), load_colour(1)
-        ('#fee838', '#00224e')
+        >>> load_class(0), load_class(0.5), load_class(1)
+        ('l0', 'l10', 'l20')
     """
-    place = (1 - min(max(part, 0.0), 1.0)) * (len(_STOPS) - 1)
-    low = min(int(place), len(_STOPS) - 2)
-    mixed = (round(a + (b - a) * (place - low)) for a, b in zip(_STOPS[low], _STOPS[low + 1], strict=True))
+    return f"l{round(min(max(part, 0.0), 1.0) * _LEVELS)}"
+
+
+def text_class(part: float) -> str:
+    """Return the class of a text that is readable on the colour of a load."""
+    if 0.35 < part < 0.65:
+        return "on-middle"
+    return "on-busy" if part > 0.5 else "on-idle"
+
+
+def _colour(place: float) -> str:
+    """Return the colour at a place of the scale, from 0, which is dark, to 1, which is light."""
+    low = min(int(place * (len(_STOPS) - 1)), len(_STOPS) - 2)
+    rest = place * (len(_STOPS) - 1) - low
+    mixed = (round(a + (b - a) * rest) for a, b in zip(_STOPS[low], _STOPS[low + 1], strict=True))
     return "#{:02x}{:02x}{:02x}".format(*mixed)
 
 
-def text_on_load(part: float) -> str:
-    """Return the colour of a text that is readable on the colour of a load."""
-    return "#ffffff" if part > 0.5 else "#111111"
+def _scale_rules(*, is_dark: bool) -> list[str]:
+    """Return the rules of the scale: a busy link has the end of the scale that differs most from the page."""
+    places = ((level, level / _LEVELS if is_dark else 1 - level / _LEVELS) for level in range(_LEVELS + 1))
+    return [f".l{level}{{stroke:{_colour(place)};fill:{_colour(place)}}}" for level, place in places]
 
 
 _LIGHT = {
@@ -56,7 +75,8 @@ _LIGHT = {
     "cut": "#c2410c",
     "cut-fill": "#fdebe1",
     "casing": "#3a4048",
-    "send": "#1f5fa8",
+    "on-busy": "#ffffff",
+    "on-idle": "#111111",
 }
 _DARK = {
     "ink": "#e8eaed",
@@ -71,8 +91,9 @@ _DARK = {
     "switch-line": "#b9b3aa",
     "cut": "#ff9a5c",
     "cut-fill": "#47291a",
-    "casing": "#d5dae0",
-    "send": "#8ab8ee",
+    "casing": "#aab2bc",
+    "on-busy": "#111111",
+    "on-idle": "#ffffff",
 }
 _RULES = """
 text{{fill:{ink};font-family:"Helvetica Neue",Helvetica,Arial,"DejaVu Sans",sans-serif}}
@@ -82,18 +103,21 @@ text{{fill:{ink};font-family:"Helvetica Neue",Helvetica,Arial,"DejaVu Sans",sans
 .wire{{stroke:{wire};fill:none}}
 .casing{{stroke:{casing};fill:none}}
 .load{{fill:none}}
+.head{{stroke:{casing}}}
 .compute{{fill:{compute};stroke:{compute-line}}}
 .switch{{fill:{switch};stroke:{switch-line}}}
 .shaded{{fill:{cut-fill};stroke:{cut}}}
 .crossing{{stroke:{cut};fill:none}}
 .cut-text{{fill:{cut}}}
 .halo{{stroke:{paper};fill:none}}
-.tip{{fill:{ink}}}
-.scale{{stroke:{frame-line}}}
+.scale{{stroke:{frame-line};fill:none}}
+.on-busy{{fill:{on-busy}}}
+.on-idle{{fill:{on-idle}}}
+.on-middle{{fill:#111111}}
 """
 
 
-def style(scope: str = "svg.forestcoll") -> str:
+def style(scope: str = ".forestcoll") -> str:
     """Return the rules of CSS for all pictures: light, and dark where the reader prefers that.
 
     Args:
@@ -103,6 +127,12 @@ def style(scope: str = "svg.forestcoll") -> str:
         >>> "@media (prefers-color-scheme:dark)" in style()
         True
     """
-    light, dark = (_RULES.format(**colours).strip().splitlines() for colours in (_LIGHT, _DARK))
-    shown = "".join(f"{scope} {rule}" for rule in light)
-    return f"{shown}@media (prefers-color-scheme:dark){{{''.join(f'{scope} {rule}' for rule in dark)}}}"
+    light, dark = (
+        "".join(f"{scope} {rule}" for rule in [*_scale_rules(is_dark=is_dark), *_rules(colours)])
+        for colours, is_dark in ((_LIGHT, False), (_DARK, True))
+    )
+    return f"{light}@media (prefers-color-scheme:dark){{{dark}}}"
+
+
+def _rules(colours: Mapping[str, str]) -> list[str]:
+    return _RULES.format(**colours).strip().splitlines()

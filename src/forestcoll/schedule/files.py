@@ -3,6 +3,7 @@
 The table `FORMATS` is the only place that lists all formats.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,8 @@ FORMATS: dict[str, Format] = {
 }
 """The format of each kind, by its name in files."""
 
+_FORMAT = re.compile(rb'"format"\s*:\s*"(?:' + b"|".join(re.escape(name).encode() for name in FORMATS) + rb')"')
+
 
 def read_schedule(path: PathLike) -> Schedule:
     """Return the schedule in the file at `path`, of any kind: well formed, but not verified.
@@ -76,6 +79,15 @@ def read_schedule(path: PathLike) -> Schedule:
     document = parse_document(text, path)
     del text  # it takes as much memory as the schedule
     return schedule_from_document(document, where=where)
+
+
+def holds_schedule(path: PathLike) -> bool:
+    """Return whether a file has the format of a schedule; `read_schedule` reads it.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    return _FORMAT.search(read_bytes(as_path(path))) is not None
 
 
 def schedule_from_document(document: Mapping[str, object], *, where: str) -> Schedule:

@@ -10,15 +10,16 @@ from forestcoll.pictures.layout.value import Layout
 from forestcoll.topology import Topology
 
 _MOST_ON_CIRCLE = 12
-_LEAST_WIDTH = 480.0
+_LEAST_WIDTH = 520.0
 """The least width of a picture, so that the legend fits."""
 
 
-def layout_of(topology: Topology) -> Layout:
+def layout_of(topology: Topology, *, is_compact: bool = False) -> Layout:
     """Return the places of all nodes of a network in a picture.
 
     Args:
         topology: any network.
+        is_compact: whether compute nodes are small and show only the number at the end of their ids.
 
     Returns:
         Boxes in a row with the tiers of switches above them; a lattice for a torus, a mesh or a hypercube; a circle for
@@ -31,7 +32,7 @@ def layout_of(topology: Topology) -> Layout:
         >>> len(layout.marks), [frame.label for frame in layout.frames]
         (19, ['box 0', 'box 1'])
     """
-    return _choose(Structure(topology)).centred(_LEAST_WIDTH)
+    return _choose(Structure(topology, is_compact=is_compact)).centred(0 if is_compact else _LEAST_WIDTH)
 
 
 def _choose(structure: Structure) -> Layout:

@@ -2,7 +2,7 @@
 
 import math
 
-from forestcoll.pictures.layout.rows import NODE_HEIGHT, NODE_WIDTH, STACK_WIDTH, compute_mark
+from forestcoll.pictures.layout.rows import NODE_HEIGHT, STACK_WIDTH, compute_mark
 from forestcoll.pictures.layout.structure import Structure
 from forestcoll.pictures.layout.value import Layout, Mark
 
@@ -17,7 +17,7 @@ def circle_layout(structure: Structure) -> Layout:
     count = len(structure.topology.nodes)
     shown = count if count <= _MOST_NAMED else _SHOWN
     places = [(number,) for number in range(shown)] + ([tuple(range(shown, count))] if shown < count else [])
-    radius = max(90.0, len(places) * (NODE_WIDTH + 7) / (2 * math.pi))
+    radius = max(90.0, len(places) * (structure.node_width + (7 if shown == count else 22)) / (2 * math.pi))
     marks = []
     for place, nodes in enumerate(places):
         angle = 2 * math.pi * place / len(places) - math.pi / 2

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from forestcoll.pictures.layout.circle import node_mark
 from forestcoll.pictures.layout.labels import text_width
-from forestcoll.pictures.layout.rows import NODE_HEIGHT, NODE_WIDTH
+from forestcoll.pictures.layout.rows import NODE_HEIGHT
 from forestcoll.pictures.layout.structure import Structure
 from forestcoll.pictures.layout.value import Layout, Mark
 
@@ -18,6 +18,7 @@ _SPACING = 74.0
 _DENSE = 26.0
 _MOST_NAMED, _MOST_NODES = 128, 256
 _DOT_STEP = 17.0
+_MOST_DIMENSIONS = 4
 _STUBS = "A link that ends at the edge of the lattice continues on the opposite side."
 
 Shape = tuple[int, ...]
@@ -30,7 +31,7 @@ def lattice_shape(structure: Structure) -> Shape | None:
     if topology.switches or count > 4096:
         return None
     links = {(link.source, link.target) for link in topology.links}
-    for dimensions in range(2, count.bit_length()):
+    for dimensions in range(2, _MOST_DIMENSIONS + 1):
         for shape in _factors(count, dimensions):
             if _matches(shape, links):
                 return shape
@@ -89,7 +90,7 @@ def lattice_layout(structure: Structure, shape: Shape) -> Layout:
     layers = min(shape[0], max(1, _MOST_NODES // layer))
     count = layer * layers
     named = count <= (_MOST_NAMED if len(shape) == 2 else _MOST_NAMED // 2)
-    vectors = _vectors((layers, *shape[1:]), named=named)
+    vectors = _vectors((layers, *shape[1:]), structure.node_width, named=named)
     points = []
     for number in range(count):
         place = _place(number, shape)
@@ -99,12 +100,12 @@ def lattice_layout(structure: Structure, shape: Shape) -> Layout:
     left, top = min(x for x, _ in points), min(y for _, y in points)
     wide, high = max(x for x, _ in points) - left, max(y for _, y in points) - top
     marks = [
-        node_mark(structure, number, x - left + _MARGIN + NODE_WIDTH / 2, y - top + _MARGIN, named=named)
+        node_mark(structure, number, x - left + _MARGIN + structure.node_width / 2, y - top + _MARGIN, named=named)
         for number, (x, y) in enumerate(points)
     ]
     stubs = _wraps(structure, shape)
     notes = [_STUBS] if stubs else []
-    width, height = wide + 2 * _MARGIN + NODE_WIDTH, high + 2 * _MARGIN + NODE_HEIGHT / 2
+    width, height = wide + 2 * _MARGIN + structure.node_width, high + 2 * _MARGIN + NODE_HEIGHT / 2
     if layers == shape[0]:
         return Layout(width, height, tuple(marks), notes=tuple(notes), stubs=stubs)
     marks.append(_stack(structure, count, layers, shape[0], height))
@@ -124,15 +125,15 @@ def _stack(structure: Structure, count: int, layers: int, size: int, y: float) -
     return Mark(rest, _MARGIN + wide / 2, y, wide, NODE_HEIGHT + 8, label, name, is_compute=True)
 
 
-def _vectors(shape: Shape, *, named: bool) -> list[tuple[float, float]]:
+def _vectors(shape: Shape, wide: float, *, named: bool) -> list[tuple[float, float]]:
     """Return the step of each dimension in the picture: the last lies to the right, the one before leads down."""
-    unit = _SPACING if named else _DENSE
+    unit = (_SPACING - 38 + wide) if named else _DENSE
     if len(shape) == 2:
         return [(0.0, unit * 0.8), (unit, 0.0)]
     depth = shape[-3]
-    back = NODE_WIDTH + 6 if named else _DOT_STEP
+    back = wide + 6 if named else _DOT_STEP
     down, right = back * 0.62, back
-    across = unit if depth == 1 else right * depth + (NODE_WIDTH * 0.4 if named else 4)
+    across = unit if depth == 1 else right * depth + (wide * 0.4 if named else 4)
     rows = down * depth + (NODE_HEIGHT * 0.6 if named else 4)
     vectors = [(right, -down), (0.0, rows), (across, 0.0)]
     extents = [across * shape[-1] + right * depth, rows * shape[-2] + down * depth]

@@ -8,7 +8,7 @@ from forestcoll.pictures.layout.labels import common_prefix, fitted, text_width,
 from forestcoll.pictures.layout.structure import Group, Structure
 from forestcoll.pictures.layout.value import Mark
 
-NODE_WIDTH, NODE_HEIGHT = 38.0, 22.0
+NODE_HEIGHT = 22.0
 _GAP, ROW = 8.0, 74.0
 _MOST_ALIKE = 16
 """The most compute nodes of equal structure in a row; if there are more, all but the first are one mark."""
@@ -93,9 +93,9 @@ def node_row(structure: Structure, compute: Sequence[int], prefix: str = "") -> 
     """Return compute nodes from left to right; of many nodes of equal structure, only the first have their own mark."""
     marks, x = [], 0.0
     for nodes in _folded(structure, compute):
-        wide = NODE_WIDTH if len(nodes) == 1 else STACK_WIDTH
+        wide = structure.node_width if len(nodes) == 1 else STACK_WIDTH
         marks.append(compute_mark(structure, nodes, x + wide / 2, NODE_HEIGHT / 2, prefix))
-        x += wide + _GAP
+        x += wide + (_GAP / 2 if structure.is_compact else _GAP)
     return marks
 
 
@@ -105,8 +105,9 @@ def compute_mark(structure: Structure, nodes: tuple[int, ...], x: float, y: floa
     if len(nodes) > 1:
         name = f"{len(nodes)} compute nodes: {names[0]} to {names[-1]}"
         return Mark(nodes, x, y, STACK_WIDTH, NODE_HEIGHT, f"+ {len(nodes):,} more", name, is_compute=True)
-    label = fitted(without_prefix(names, prefix)[0], NODE_WIDTH - 2)
-    return Mark(nodes, x, y, NODE_WIDTH, NODE_HEIGHT, label, names[0], is_compute=True)
+    width = structure.node_width
+    label = fitted(structure.label(without_prefix(names, prefix)[0]), width - 2)
+    return Mark(nodes, x, y, width, NODE_HEIGHT, label, names[0], is_compute=True)
 
 
 def _folded(structure: Structure, compute: Sequence[int]) -> list[tuple[int, ...]]:
@@ -122,13 +123,14 @@ def _folded(structure: Structure, compute: Sequence[int]) -> list[tuple[int, ...
 
 
 def _circle(structure: Structure, compute: Sequence[int], prefix: str) -> tuple[list[Mark], float]:
-    radius = max(70.0, len(compute) * (NODE_WIDTH + 10) / 5.2)
+    wide = structure.node_width
+    radius = max(70.0, len(compute) * (wide + 10) / 5.2)
     height = 0.7 * radius
     marks = []
     for place, node in enumerate(walk(structure, compute)):
         angle = 2 * math.pi * (place + 0.25) / len(compute) - math.pi / 2
         x, y = radius + radius * math.cos(angle), height + height * math.sin(angle)
-        marks.append(compute_mark(structure, (node,), x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2, prefix))
+        marks.append(compute_mark(structure, (node,), x + wide / 2, y + NODE_HEIGHT / 2, prefix))
     return marks, 2 * height + NODE_HEIGHT
 
 

@@ -8,7 +8,7 @@ that the same network always has the same places.
 import math
 
 from forestcoll.pictures.layout.circle import node_mark
-from forestcoll.pictures.layout.rows import NODE_HEIGHT, NODE_WIDTH, walk
+from forestcoll.pictures.layout.rows import NODE_HEIGHT, walk
 from forestcoll.pictures.layout.structure import Structure
 from forestcoll.pictures.layout.value import Layout
 
@@ -32,10 +32,11 @@ def stress_layout(structure: Structure) -> Layout:
             points[node] = _moved(node, points, hops[node])
     left, top = min(x for x, _ in points), min(y for _, y in points)
     placed = [
-        (round(x - left) + _MARGIN + NODE_WIDTH / 2, round(y - top) + _MARGIN + NODE_HEIGHT / 2) for x, y in points
+        (round(x - left) + _MARGIN + structure.node_width / 2, round(y - top) + _MARGIN + NODE_HEIGHT / 2)
+        for x, y in points
     ]
     marks = tuple(node_mark(structure, node, x, y, named=count <= 80) for node, (x, y) in enumerate(placed))
-    width = max(x for x, _ in placed) + _MARGIN + NODE_WIDTH / 2
+    width = max(x for x, _ in placed) + _MARGIN + structure.node_width / 2
     return Layout(width, max(y for _, y in placed) + _MARGIN + NODE_HEIGHT / 2, marks)
 
 

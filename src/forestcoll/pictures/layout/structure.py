@@ -33,10 +33,22 @@ class Structure:
 
     Args:
         topology: the network.
+        is_compact: whether marks of compute nodes are small and show only the number at the end of an id.
     """
 
-    def __init__(self, topology: Topology) -> None:
+    def __init__(self, topology: Topology, *, is_compact: bool = False) -> None:
         self.topology = topology
+        self.is_compact = is_compact
+
+    @property
+    def node_width(self) -> float:
+        """The width of the mark of a compute node."""
+        return 22.0 if self.is_compact else 38.0
+
+    def label(self, name: str) -> str:
+        """Return the text on the mark of a compute node, where there is room for it."""
+        digits = name[len(name.rstrip("0123456789")) :]
+        return digits if self.is_compact and digits else name
 
     @cached_property
     def neighbours(self) -> tuple[Mapping[int, Fraction], ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.pictures.colours import load_colour
+from forestcoll.pictures.colours import load_class
 from forestcoll.pictures.layout import Frame, Layout, Mark
 from forestcoll.pictures.layout.labels import FONT
 from forestcoll.pictures.network.cut import Cut, bandwidths
@@ -23,6 +23,7 @@ class Network:
         layout: the places of its nodes.
         busy: for each link, the part of the time in which a schedule keeps it busy; None without a schedule.
         cut: the cut to mark; None if there is none.
+        prefix: the beginning of the ids of elements, which must differ between the pictures of a page.
         is_quiet: whether links are drawn thin and grey, because something else is drawn over them.
     """
 
@@ -30,22 +31,28 @@ class Network:
     layout: Layout
     busy: Sequence[float] | None = None
     cut: Cut | None = None
+    prefix: str = ""
     is_quiet: bool = False
 
-    def elements(self) -> list[Element]:
-        """Return the elements of the picture, from back to front."""
+    def elements(self, sends: Sequence[Element] = ()) -> list[Element]:
+        """Return the elements of the picture, from back to front, with `sends` over the links and under the nodes."""
         layout = self.layout
         return [
             element("rect", class_="paper", x=0.0, y=0.0, width=layout.width, height=layout.height),
             *(element("g", *_frame(frame)) for frame in layout.frames),
             element("g", *(part for wire in self._drawn() for part in self._wire(*wire)), class_="wires"),
+            *sends,
             element("g", *(self._mark(number, mark) for number, mark in enumerate(layout.marks)), class_="marks"),
         ]
 
     @property
     def most(self) -> Fraction:
         """The bandwidth whose line is widest."""
-        return reference_bandwidth(self.topology)
+        return reference_bandwidth(self.topology) * (1 if self._has_labels else 4)
+
+    @property
+    def _has_labels(self) -> bool:
+        return any(mark.is_compute and mark.label and not mark.is_stack for mark in self.layout.marks)
 
     def _drawn(self) -> list[tuple[Wire, Wire | None]]:
         """Return the lines of the picture; links with little load come first, under the others."""
@@ -70,8 +77,7 @@ class Network:
             shown.append(element("path", title, d=path, class_="wire", stroke_width=width))
         else:
             shown.append(element("path", d=path, class_="casing", stroke_width=width + 1.2))
-            colour = load_colour(wire.load)
-            shown.append(element("path", title, d=path, class_="load", stroke=colour, stroke_width=width))
+            shown.append(element("path", title, d=path, class_=f"{load_class(wire.load)} load", stroke_width=width))
         return shown
 
     def _has_opposite(self, ends: tuple[int, int]) -> bool:
@@ -97,7 +103,7 @@ class Network:
     def _mark(self, number: int, mark: Mark) -> Element:
         shaded = self.cut is not None and self.cut.shaded.issuperset(mark.nodes)
         kind = f"{'compute' if mark.is_compute else 'switch'}{' shaded' * shaded}"
-        return element("g", *_shape(mark, kind), id=f"mark{number}")
+        return element("g", *_shape(mark, kind), id=f"{self.prefix}mark{number}")
 
 
 def load_words(wire: Wire) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.pictures.colours import load_colour
+from forestcoll.pictures.colours import load_class
 from forestcoll.pictures.layout.labels import text_width
 from forestcoll.pictures.network.wires import width_of
 from forestcoll.pictures.svg import Element, element
@@ -37,7 +37,7 @@ class Legend:
 
     def words(self, words: str, kind: str = "quiet") -> None:
         """Add a sentence."""
-        for line in _lines(words, self._width - 40):
+        for line in wrapped(words, self._width - 40):
             x, y = self._place(text_width(line, 12))
             self._text(x, y, line, kind)
 
@@ -45,6 +45,14 @@ class Legend:
         """Add a line of this width and class with its meaning."""
         x, y = self._place(40 + text_width(words, 12))
         self.elements.append(element("path", d=f"M{x:g} {y:g}h30", class_=kind, stroke_width=width))
+        self._text(x + 38, y, words)
+
+    def swatch(self, words: str, part: float) -> None:
+        """Add a line with the colour of this `part` of the scale, with its meaning."""
+        x, y = self._place(40 + text_width(words, 12))
+        line = f"M{x:g} {y:g}h30"
+        self.elements.append(element("path", d=line, class_="casing", stroke_width=4.6))
+        self.elements.append(element("path", d=line, class_=f"{load_class(part)} load", stroke_width=3))
         self._text(x + 38, y, words)
 
     def box(self, words: str, kind: str) -> None:
@@ -57,17 +65,17 @@ class Legend:
     def scale(self, words: str) -> None:
         """Add the scale of loads."""
         parts = 20
-        x, y = self._place(text_width(words, 12) + 250)
+        x, y = self._place(text_width(words, 12) + 224)
         self._text(x, y, words)
         x += text_width(words, 12) + 6
         self._text(x, y, "0 %")
         x += 28
         for part in range(parts):
-            colour = load_colour((part + 0.5) / parts)
-            self.elements.append(element("rect", x=x + 7 * part, y=y - 6, width=7.2, height=12, fill=colour))
-        self.elements.append(
-            element("rect", x=x, y=y - 6, width=7 * parts, height=12, fill="none", class_="scale", stroke_width=1)
-        )
+            kind = load_class((part + 0.5) / parts)
+            self.elements.append(
+                element("rect", x=x + 7 * part, y=y - 6, width=7.2, height=12, class_=kind, stroke_width=0)
+            )
+        self.elements.append(element("rect", x=x, y=y - 6, width=7 * parts, height=12, class_="scale", stroke_width=1))
         self._text(x + 7 * parts + 8, y, "100 %")
 
     def widths(self, bandwidths: Sequence[Fraction], unit: str, most: Fraction) -> None:
@@ -80,7 +88,7 @@ class Legend:
             self.words(f"and {len(distinct) - _MOST_WIDTHS} lower bandwidths")
 
 
-def _lines(words: str, width: float) -> list[str]:
+def wrapped(words: str, width: float) -> list[str]:
     """Return `words` in lines that fit into `width`."""
     lines = [""]
     for word in words.split():

@@ -1,5 +1,7 @@
 """The picture of a network, with its legend: by bandwidth, and by load if there is a schedule."""
 
+from collections.abc import Sequence
+
 from forestcoll.pictures.colours import style
 from forestcoll.pictures.layout import Layout, layout_of
 from forestcoll.pictures.network.cut import Cut
@@ -64,7 +66,7 @@ def _legend(network: Network) -> Legend:
     legend.widths(values, topology.bandwidth_unit, network.most)
     if network.busy is not None:
         legend.new_row()
-        legend.scale("part of the time in which a link is busy:")
+        legend.scale("part of the time that a link is busy:")
     if network.cut is not None:
         legend.new_row()
         legend.box(network.cut.name, "shaded")
@@ -72,16 +74,29 @@ def _legend(network: Network) -> Legend:
     return legend
 
 
-def finished(network: Network, title: str, legend: Legend, *over: Element) -> Element:
-    """Return the `svg` element of a network with its legend, and with elements drawn `over` the network."""
+def finished(
+    network: Network, title: str, legend: Legend, sends: Sequence[Element] = (), over: Sequence[Element] = ()
+) -> Element:
+    """Return the `svg` element of a network with its legend.
+
+    Args:
+        network: the network.
+        title: what the picture shows.
+        legend: the legend, to which the notes of the layout are added.
+        sends: elements between the links and the nodes.
+        over: elements in front of the nodes.
+    """
     for note in network.layout.notes:
         legend.new_row()
         legend.words(note)
     legend.new_row()
     width, height = network.layout.width, legend.bottom + 8
     background = element("rect", class_="paper", x=0.0, y=0.0, width=width, height=height)
-    made = picture(
-        width, height, title, element("style", style()), background, *network.elements(), *over, *legend.elements
-    )
+    return styled(width, height, title, background, *network.elements(sends), *over, *legend.elements)
+
+
+def styled(width: float, height: float, title: str, *content: Element) -> Element:
+    """Return the `svg` element of a picture with the styles of all pictures."""
+    made = picture(width, height, title, element("style", style()), *content)
     made.set("class", "forestcoll")
     return made

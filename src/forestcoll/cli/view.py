@@ -1,0 +1,58 @@
+"""`forestcoll view`: a picture or a page of a network or a schedule."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forestcoll.cli.options import json_option, named_network
+from forestcoll.cli.types import FileName, TopologySpec
+
+if TYPE_CHECKING:
+    from forestcoll.schedule.schedule import Schedule
+    from forestcoll.topology import Topology
+
+
+@click.command("view")
+@click.argument("shown", metavar="FILE|TOPOLOGY", type=TopologySpec())
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=FileName(),
+    required=True,
+    help="The file to write: .html (a page), .svg or .png (one picture).",
+)
+@json_option
+def command(shown: str, output: Path, *, as_json: bool) -> None:
+    """Draw a network or a schedule.
+
+    FILE is a schedule of any kind, which is verified first, and TOPOLOGY is as for the other commands. A page shows the
+    network, its bottleneck cut, the loads of the links, and the sends of each tree or step, which can be played. It
+    needs no other file and no network connection. A picture shows the network or, for a schedule, the loads of its
+    links. PNG files need the extra "pictures".
+    """
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.view import view_of
+    from forestcoll.presentation.view.view import check_output, view_document, view_page, write_view
+
+    check_output(output)
+    view = view_of(_read(shown))
+    write_view(view, output)
+    if as_json:
+        print_json(view_document(view, output))
+    else:
+        print_page(view_page(view, output))
+
+
+def _read(shown: str) -> "Topology | Schedule":
+    """Return the verified schedule in a file, or the network that the argument names."""
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.schedule.files import holds_schedule
+    from forestcoll.verification.reading import read_verified
+
+    path = Path(shown)
+    if not path.is_file() or not holds_schedule(path):
+        return named_network(shown)
+    with TerminalProgress() as progress:
+        return read_verified(path, progress=progress)[0]

@@ -1,0 +1,41 @@
+"""Sentences about networks and schedules, for pages."""
+
+from forestcoll.presentation.text import bandwidth, plural, printable
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.topology import Topology
+
+
+def network_sentence(topology: Topology) -> str:
+    """Return the size of a network in a sentence.
+
+    Example:
+        >>> from forestcoll import build_topology
+        >>> network_sentence(build_topology("dgx-a100:boxes=2"))
+        'dgx-a100:boxes=2 has 16 compute nodes in 2 boxes, 3 switches, and 64 links, each in one direction.'
+    """
+    boxes = {str(node.attributes["box"]) for node in topology.nodes if "box" in node.attributes}
+    where = f" in {len(boxes):,} box{'es' * (len(boxes) > 1)}" if boxes else ""
+    switches = len(topology.switches)
+    count = f"{switches:,} switch{'es' * (switches > 1)}" if switches else "no switches"
+    compute, links = plural(len(topology.compute), "compute node"), plural(len(topology.links), "link")
+    return f"{printable(topology.name)} has {compute}{where}, {count}, and {links}, each in one direction."
+
+
+def schedule_sentence(schedule: Schedule) -> str:
+    """Return what a schedule does and reaches, in one or two sentences."""
+    unit = printable(schedule.topology.bandwidth_unit)
+    root = "" if schedule.root is None else f", root {printable(schedule.topology.nodes[schedule.root].id)}"
+    words = (
+        f"An {schedule.collective.value}"
+        if schedule.collective.value[0] in "aeiou"
+        else f"A {schedule.collective.value}"
+    )
+    words = f"{words} between {len(schedule.members):,} compute nodes{root}: {schedule.size}."
+    if schedule.algbw is None:
+        return words
+    words = f"{words} Its algorithmic bandwidth for large data is {bandwidth(schedule.algbw, unit)}"
+    if schedule.bound is None:
+        return f"{words}."
+    if schedule.bound.algbw == schedule.algbw:
+        return f"{words}, which is the bound: no schedule is faster."
+    return f"{words}, and the bound is {bandwidth(schedule.bound.algbw, unit)}."
