@@ -7,10 +7,13 @@ from forestcoll.comparison.curves import schedule_of
 from forestcoll.pages.study import Study
 from forestcoll.pictures.colours import style
 from forestcoll.pictures.layout import Layout, layout_of
+from forestcoll.pictures.layout.structure import Structure
 from forestcoll.pictures.network.picture import load_picture, network_picture
+from forestcoll.pictures.sends.picture import story_picture
+from forestcoll.pictures.sends.side_by_side import entries_words, story_of_shard
 from forestcoll.pictures.svg import Element, element
 from forestcoll.presentation.algorithms import title_of
-from forestcoll.presentation.text import printable
+from forestcoll.presentation.text import capitalized, printable
 
 
 class NetworkPictures:
@@ -26,7 +29,7 @@ class NetworkPictures:
 
     @cached_property
     def _layout(self) -> Layout:
-        return layout_of(self._found.topology)
+        return layout_of(self._found.topology, is_compact=True)
 
     def styles(self) -> Element:
         """Return the styles of all pictures."""
@@ -38,6 +41,20 @@ class NetworkPictures:
             f"The network {self._name}; the colour of a link says how busy it is under {printable(title_of(row.name))}"
         )
         return _embedded(load_picture(schedule_of(row), title=title, layout=self._layout))
+
+    def way(self, row: Row) -> tuple[Element, str]:
+        """Return the picture of the way of one part of the data under the schedule of a row, and a sentence about it.
+
+        Raises:
+            InputError: schedules of this kind have no such picture.
+        """
+        topology, schedule = self._found.topology, schedule_of(row)
+        story = story_of_shard(schedule, self._found.demand.members(topology)[0])
+        who = printable(title_of(row.name))
+        title = f"The sends of one part of the data under {who}, in their order on the network {self._name}"
+        picture = story_picture(topology, story, title=title, layout=self._layout)
+        words = entries_words(story, Structure(topology))
+        return _embedded(picture), f"{capitalized(who)}: {words}"
 
     def cut(self) -> Element:
         """Return the picture of the bottleneck cut."""

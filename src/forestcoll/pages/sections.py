@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from forestcoll.comparison import Row
 from forestcoll.comparison.busy import LinkClass
+from forestcoll.errors import InputError
 from forestcoll.pages.figures import box_lines, cut_bars, share_bars, size_lines
 from forestcoll.pages.html import figure, items, paragraph, row, section, table
 from forestcoll.pages.networks import NetworkPictures
@@ -91,24 +92,48 @@ def _bandwidths(study: Study, links: Sequence[int]) -> str:
     return decimal(values[0]) if len(values) == 1 else f"{decimal(values[0])} to {decimal(values[-1])}"
 
 
-def network(study: Study) -> Element:
-    """Return the pictures of the loads of links, with a control to choose a schedule."""
+def network(study: Study) -> Element | None:
+    """Return the pictures of the network under two schedules side by side, with a control to choose one."""
     pictures = NetworkPictures(study)
-    figures = (
-        figure(
-            pictures.loads(each),
-            f"{capitalized(printable(title_of(each.name)))}: {speed(study.found, each.algbw)}",
-            key=study.keys[each.name],
-            hidden=each not in (study.own, study.rival),
-        )
-        for each in (*study.others, study.own)
+    rows = sorted([study.own, *study.others], key=lambda each: each is study.own)
+    loads = (_side(study, each, pictures.loads(each), _speed(study, each)) for each in rows)
+    ways = [_side(study, each, *made) for each in rows if (made := _way(pictures, each)) is not None]
+    return section(
+        "network",
+        "The network, and how busy its links are",
+        paragraph(_LOADS),
+        *([_choice(study)] if study.others else []),
+        pictures.styles(),
+        element("div", *loads, class_="pair"),
+        *([element("h3", "The way of one part of the data"), paragraph(_WAYS)] if ways else []),
+        element("div", *ways, class_="pair"),
     )
-    intro = paragraph(
-        "Each picture shows the network under one schedule. The width of a line is the bandwidth of the link, and its "
-        "colour says for which part of the time the link is busy. A schedule is as fast as its busiest link allows."
-    )
-    pair = element("div", *figures, class_="pair")
-    return section("network", "The network, and how busy its links are", intro, _choice(study), pictures.styles(), pair)
+
+
+_LOADS = (
+    "Each picture shows the network under one schedule. The width of a line is the bandwidth of the link. Its colour "
+    "says for which part of the time the link is busy. A schedule is as fast as its busiest link allows."
+)
+_WAYS = (
+    "Each picture shows where one part of the data of the first compute node goes. The numbers are the order of sends."
+)
+
+
+def _side(study: Study, each: Row, picture: Element, caption: str) -> Element:
+    """Return a figure that is shown if its row is chosen."""
+    is_hidden = each is not study.own and each is not study.rival
+    return figure(picture, caption, key=study.keys[each.name], hidden=is_hidden)
+
+
+def _speed(study: Study, each: Row) -> str:
+    return f"{capitalized(printable(title_of(each.name)))}: {speed(study.found, each.algbw)}"
+
+
+def _way(pictures: NetworkPictures, each: Row) -> tuple[Element, str] | None:
+    try:
+        return pictures.way(each)
+    except InputError:
+        return None  # the schedule has no tree from the first compute node
 
 
 def proof(study: Study) -> Element:

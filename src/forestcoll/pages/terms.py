@@ -12,7 +12,7 @@ TERMS = {
     "optimum.",
     "bottleneck cut": "A cut with the greatest ratio of compute nodes inside to exit bandwidth. It determines the "
     "optimum and is its certificate.",
-    "bound": "A value that no schedule exceeds. Its proof can be checked by addition.",
+    "bound": "An algbw that no schedule exceeds, with a proof that can be checked by addition.",
     "box": "A host: compute nodes, switches and NICs with the same value of the attribute `box`.",
     "collective": "An operation of all compute nodes together. After an allgather, every node has the shards of all "
     "nodes. A reduce-scatter is its reverse: every node ends with the sum of its shard. An allreduce is a "
@@ -25,7 +25,7 @@ TERMS = {
     "optimum": "The greatest algbw that a schedule reaches.",
     "rail": "The NICs with the same number in all boxes, and the switches between them.",
     "schedule": "A list of all sends of a collective: who sends which data to whom, over which links.",
-    "send": "One transfer of data from one compute node to another, over any number of switches.",
+    "send": "A transfer of data from one compute node to another, over any number of switches.",
     "shard": "The part of the total data that one compute node contributes to an allgather, or has after a "
     "reduce-scatter. All shards are equal unless a schedule states `shards`.",
     "switch": "A node that only forwards data. With *multicast* it can send one input to several outputs; with "

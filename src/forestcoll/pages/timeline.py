@@ -20,10 +20,10 @@ _SIZE = 2**24
 """The charts of sends are for the size of the comparison that is nearest to this one."""
 
 _INTRO = (
-    "Each chart shows one part of the data of M = {size} under one schedule. Each row is a send, from the time at which "
-    "its sender has the first byte to the time at which its receiver has the last one. All other parts move at the "
-    "same time over the same links. The part is one that begins, or ends, at the first compute node; of these parts, "
-    "it is the last to be done."
+    "Each chart shows one part of the data of M = {size} under one schedule. Each row is a send. It begins when the "
+    "sender has the first byte, and ends when the receiver has the last one. All other parts move at the same time over "
+    "the same links. The part is one that begins, or ends, at the first compute node; of these parts, it is the last to "
+    "be done."
 )
 
 
