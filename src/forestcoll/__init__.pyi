@@ -41,6 +41,10 @@ from .oneport.comparison import compare_series as compare_series
 from .oneport.pipelined import PipelinePlan as PipelinePlan
 from .oneport.pipelined import pipelined_broadcast as pipelined_broadcast
 from .pages.report import html_report as html_report
+from .presentation.view.pairs import side_by_side_svg as side_by_side_svg
+from .presentation.view.view import View as View
+from .presentation.view.view import view_of as view_of
+from .presentation.view.view import write_view as write_view
 from .progress import Progress as Progress
 from .proof import Bound as Bound
 from .proof import CutProof as CutProof

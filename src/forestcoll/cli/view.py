@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     required=True,
     help="The file to write: .html (a page), .svg or .png (one picture).",
 )
+@click.option(
+    "--beside",
+    type=FileName(),
+    metavar="FILE",
+    help="Another schedule on the same network, which is drawn next to the first.",
+)
 @json_option
-def command(shown: str, output: Path, *, as_json: bool) -> None:
+def command(shown: str, output: Path, beside: Path | None, *, as_json: bool) -> None:
     """Draw a network or a schedule.
 
     FILE is a schedule of any kind, which is verified first, and TOPOLOGY is as for the other commands. A page shows the
@@ -34,10 +40,18 @@ def command(shown: str, output: Path, *, as_json: bool) -> None:
     """
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.view import view_of
-    from forestcoll.presentation.view.view import check_output, view_document, view_page, write_view
+    from forestcoll.presentation.view.view import (
+        check_output,
+        view_document,
+        view_page,
+        with_schedule,
+        write_view,
+    )
 
     check_output(output)
     view = view_of(_read(shown))
+    if beside is not None:
+        view = with_schedule(view, Path(shown).name, _schedule(beside), beside.name)
     write_view(view, output)
     if as_json:
         print_json(view_document(view, output))
@@ -47,12 +61,17 @@ def command(shown: str, output: Path, *, as_json: bool) -> None:
 
 def _read(shown: str) -> "Topology | Schedule":
     """Return the verified schedule in a file, or the network that the argument names."""
-    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.schedule.files import holds_schedule
-    from forestcoll.verification.reading import read_verified
 
     path = Path(shown)
     if not path.is_file() or not holds_schedule(path):
         return named_network(shown)
+    return _schedule(path)
+
+
+def _schedule(path: Path) -> "Schedule":
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.verification.reading import read_verified
+
     with TerminalProgress() as progress:
         return read_verified(path, progress=progress)[0]

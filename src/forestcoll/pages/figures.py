@@ -11,32 +11,13 @@ from forestcoll.pictures.charts.lines import Axes, Line, line_chart
 from forestcoll.pictures.charts.scales import round_ticks, thinned
 from forestcoll.pictures.svg import Element
 from forestcoll.presentation.answers import amount, speed
-from forestcoll.presentation.text import percent, printable
+from forestcoll.presentation.comparison_notebook import keys_of
+from forestcoll.presentation.text import printable
 from forestcoll.simulation import Point
 from forestcoll.units import size_name
 
 _SIZES = tuple(2**power for power in range(14, 33))
 """The sizes of the curves, in addition to those of the comparison: 16 KiB to 4 GiB."""
-
-
-def keys_of(found: Comparison) -> dict[str, str]:
-    """Return a short key for each row, by its name."""
-    return {row.name: f"r{place}" for place, row in enumerate(found.rows)}
-
-
-def share_bars(found: Comparison) -> Element:
-    """Return the chart of the part of the bound that each schedule reaches."""
-    keys = keys_of(found)
-    bars = [
-        Bar(printable(row.name), 100 * float(row.share), percent(row.share), row.name == OWN, keys[row.name])
-        for row in found.rows
-        if row.valid
-    ]
-    listed = ", ".join(f"{bar.name} {bar.text}" for bar in bars)
-    limit = f"bound: {speed(found, found.bound.algbw)}"
-    return bar_chart(
-        f"Bars: the part of the bound that each schedule reaches: {listed}", "% of the bound", bars, (100, limit)
-    )
 
 
 def cut_bars(found: Comparison, cut: str) -> Element:

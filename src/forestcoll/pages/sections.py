@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from forestcoll.comparison import Row
 from forestcoll.comparison.busy import LinkClass
 from forestcoll.errors import InputError
-from forestcoll.pages.figures import box_lines, cut_bars, share_bars, size_lines
+from forestcoll.pages.figures import box_lines, cut_bars, size_lines
 from forestcoll.pages.html import figure, items, paragraph, row, section, table
 from forestcoll.pages.networks import NetworkPictures
 from forestcoll.pages.study import Study
@@ -24,6 +24,7 @@ from forestcoll.presentation.answers import (
     why,
 )
 from forestcoll.presentation.comparison import algbw_text
+from forestcoll.presentation.comparison_notebook import share_bars
 from forestcoll.presentation.explanations import explain
 from forestcoll.presentation.text import bandwidth, capitalized, percent, printable
 from forestcoll.proof import CutProof

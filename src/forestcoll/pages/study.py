@@ -9,6 +9,7 @@ from forestcoll.comparison.busy import LinkClass, busy_classes
 from forestcoll.comparison.by_boxes import BoxCount, by_boxes
 from forestcoll.comparison.comparing import OWN
 from forestcoll.presentation.answers import rival_of
+from forestcoll.presentation.comparison_notebook import keys_of
 from forestcoll.progress import Progress
 
 
@@ -53,7 +54,7 @@ class Study:
     @cached_property
     def keys(self) -> Mapping[str, str]:
         """A short key for each row, by its name, for the script of the page."""
-        return {row.name: f"r{place}" for place, row in enumerate(self.found.rows)}
+        return keys_of(self.found)
 
     @property
     def sizes(self) -> list[int]:

@@ -21,9 +21,9 @@ _SIZE = 2**24
 
 _INTRO = (
     "Each chart shows one part of the data of M = {size} under one schedule. Each row is a send. It begins when the "
-    "sender has the first byte, and ends when the receiver has the last one. All other parts move at the same time over "
-    "the same links. The part is one that begins, or ends, at the first compute node; of these parts, it is the last to "
-    "be done."
+    "sender has the first byte, and ends when the receiver has the last one. All other parts move at the same time "
+    "over the same links. The part is one that begins, or ends, at the first compute node. Of these parts, it is the "
+    "last to be done."
 )
 
 

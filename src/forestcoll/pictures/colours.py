@@ -117,7 +117,7 @@ text{{fill:{ink};font-family:"Helvetica Neue",Helvetica,Arial,"DejaVu Sans",sans
 """
 
 
-def style(scope: str = ".forestcoll") -> str:
+def style(scope: str = ".forestcoll-svg") -> str:
     """Return the rules of CSS for all pictures: light, and dark where the reader prefers that.
 
     Args:

@@ -24,7 +24,7 @@ def comparison_page(found: Comparison) -> Page:
     skipped = [f"  {each.name}: {each.reason}" for each in found.skipped]
     blocks: tuple[Table | str, ...] = (
         best,
-        _table(found),
+        schedule_table(found),
         *_cut_tables(found),
         "What limits them:",
         *reasons,
@@ -33,7 +33,8 @@ def comparison_page(found: Comparison) -> Page:
     return Page(title, blocks)
 
 
-def _table(found: Comparison) -> Table:
+def schedule_table(found: Comparison) -> Table:
+    """Return the table of all schedules."""
     sizes = next(([point.size for point in row.times] for row in found.rows if row.times), [])
     columns = (
         Column("schedule"),

@@ -7,20 +7,28 @@ backgrounds.
 """
 
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
 
 from forestcoll.presentation.tables import Page, Table
 
 _PAGES = {
     "forestcoll.bounds.values.Bounds": "forestcoll.presentation.bounds:bounds_page",
-    "forestcoll.comparison.value.Comparison": "forestcoll.presentation.comparison:comparison_page",
+    "forestcoll.comparison.value.Comparison": "forestcoll.presentation.comparison_notebook:comparison_summary",
     "forestcoll.forest_optimum.value.Optimum": "forestcoll.presentation.optimum:optimum_page",
     "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.reports:schedule_page",
     "forestcoll.topology.model.Topology": "forestcoll.presentation.networks:network_page",
     "forestcoll.verification.report.Report": "forestcoll.presentation.reports:report_page",
 }
 """The function that makes the page of each type of value: the full name of the type, and MODULE:FUNCTION."""
+
+_PICTURES = {
+    "forestcoll.comparison.value.Comparison": "forestcoll.presentation.comparison_notebook:comparison_picture",
+    "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.view.notebook:schedule_picture",
+    "forestcoll.topology.model.Topology": "forestcoll.presentation.view.notebook:topology_picture",
+}
+"""The function that makes the picture of each type of value that has one."""
 
 _CELL = "padding:0.15em 1.2em 0.15em 0;text-align:{align};vertical-align:top;border:0"
 _HEAD = f"{_CELL};border-bottom:1px solid currentColor;font-weight:600"
@@ -46,7 +54,7 @@ def html_of(value: object) -> str:
     """
     if isinstance(value, Table):
         return _division([_table(value)])
-    return _page(value if isinstance(value, Page) else page_of(value))
+    return _page(value if isinstance(value, Page) else page_of(value), _picture_of(value))
 
 
 def page_of(value: object) -> Page:
@@ -58,18 +66,33 @@ def page_of(value: object) -> Page:
     Raises:
         TypeError: there is no page for values of this type.
     """
+    function = _function_for(value, _PAGES)
+    if function is None:
+        raise TypeError(f"there is no page for a value of type {type(value).__name__}")
+    page: Page = function(value)
+    return page
+
+
+def _picture_of(value: object) -> str:
+    function = _function_for(value, _PICTURES)
+    picture: str = "" if function is None else function(value)
+    return picture
+
+
+def _function_for(value: object, table: Mapping[str, str]) -> Callable[[object], Any] | None:
+    """Return the function that `table` has for the type of a value, or None."""
     for kind in type(value).__mro__:
-        place = _PAGES.get(f"{kind.__module__}.{kind.__qualname__}")
+        place = table.get(f"{kind.__module__}.{kind.__qualname__}")
         if place is not None:
-            module, _, function = place.partition(":")
-            page: Page = getattr(importlib.import_module(module), function)(value)
-            return page
-    raise TypeError(f"there is no page for a value of type {type(value).__name__}")
+            module, _, name = place.partition(":")
+            function: Callable[[object], Any] = getattr(importlib.import_module(module), name)
+            return function
+    return None
 
 
-def _page(page: Page) -> str:
+def _page(page: Page, picture: str = "") -> str:
     title = f'<div style="font-weight:600;{_VALIDITY_STYLES[page.valid]}">{escape(page.title)}</div>'
-    return _division([title, *(_block(each) for each in page.blocks)])
+    return _division([title, *(_block(each) for each in page.blocks), picture])
 
 
 def _block(block: Table | str) -> str:

@@ -9,7 +9,7 @@ from forestcoll.pictures.layout.tiers import tiers_layout
 from forestcoll.pictures.layout.value import Layout
 from forestcoll.topology import Topology
 
-_MOST_ON_CIRCLE = 12
+_MOST_ON_CIRCLE = 20
 _LEAST_WIDTH = 520.0
 """The least width of a picture, so that the legend fits."""
 
@@ -38,7 +38,7 @@ def layout_of(topology: Topology, *, is_compact: bool = False) -> Layout:
 def _choose(structure: Structure) -> Layout:
     topology = structure.topology
     shape = lattice_shape(structure)
-    if shape is not None and not structure.groups:
+    if shape is not None:
         return lattice_layout(structure, shape)
     if topology.switches or structure.groups:
         return tiers_layout(structure)

@@ -5,7 +5,7 @@ from forestcoll.pictures.layout.structure import Structure
 from forestcoll.pictures.layout.value import Layout, Mark
 
 _MOST_IN_COLUMN = 12
-_COLUMN, _ROW = 150.0, 34.0
+_COLUMN, _ROW = 126.0, 34.0
 _MARGIN, _STACK_WIDTH, _STACK_HEIGHT = 30.0, 104.0, 60.0
 
 

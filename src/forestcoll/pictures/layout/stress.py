@@ -7,7 +7,7 @@ that the same network always has the same places.
 
 import math
 
-from forestcoll.pictures.layout.circle import node_mark
+from forestcoll.pictures.layout.circle import circle_layout, node_mark
 from forestcoll.pictures.layout.rows import NODE_HEIGHT, walk
 from forestcoll.pictures.layout.structure import Structure
 from forestcoll.pictures.layout.value import Layout
@@ -17,7 +17,8 @@ MOST_NODES = 160
 
 _ROUNDS = 60
 _HOP = 92.0
-_MARGIN = 24.0
+_MARGIN, _BETWEEN = 24.0, 4.0
+_MOST_SCALE = 2.5
 
 Points = list[tuple[float, float]]
 
@@ -30,14 +31,28 @@ def stress_layout(structure: Structure) -> Layout:
     for _ in range(_ROUNDS):
         for node in range(count):
             points[node] = _moved(node, points, hops[node])
+    scale = max(1.0, _least_scale(points, structure.node_width))
+    if scale > _MOST_SCALE:
+        return circle_layout(structure)
+    points = [(scale * x, scale * y) for x, y in points]
     left, top = min(x for x, _ in points), min(y for _, y in points)
     placed = [
         (round(x - left) + _MARGIN + structure.node_width / 2, round(y - top) + _MARGIN + NODE_HEIGHT / 2)
         for x, y in points
     ]
-    marks = tuple(node_mark(structure, node, x, y, named=count <= 80) for node, (x, y) in enumerate(placed))
+    marks = tuple(node_mark(structure, node, x, y, named=True) for node, (x, y) in enumerate(placed))
     width = max(x for x, _ in placed) + _MARGIN + structure.node_width / 2
     return Layout(width, max(y for _, y in placed) + _MARGIN + NODE_HEIGHT / 2, marks)
+
+
+def _least_scale(points: Points, width: float) -> float:
+    """Return the factor that moves all marks far enough from each other, so that none overlap."""
+    least = 0.0
+    for place, (x, y) in enumerate(points):
+        for u, v in points[:place]:
+            wide, high = abs(x - u) / (width + _BETWEEN), abs(y - v) / (NODE_HEIGHT + _BETWEEN)
+            least = max(least, 1 / max(wide, high, 1e-6))
+    return least
 
 
 def _start(structure: Structure) -> Points:

@@ -33,7 +33,7 @@ def tiers_layout(structure: Structure) -> Layout:
     width = sum(widths) + _BETWEEN * (len(widths) - 1)
     top = _MARGIN + ROW * len(rows) + (NODE_HEIGHT / 2 if rows else 0)
     frames, marks, x = [], [], _MARGIN
-    tallest = max([each.height for each in insides], default=_STACK_HEIGHT)
+    tallest = max([each.height for each in insides] + [stack.height - _LABEL for stack in stacks], default=0.0)
     for inside in insides:
         frames.append(Frame(x, top, inside.width + 2 * _PAD, inside.height + 2 * _PAD + _LABEL, inside.label))
         marks += [mark.moved(x + _PAD, top + _PAD) for mark in inside.marks]
@@ -120,7 +120,8 @@ def _stack(structure: Structure, groups: Sequence[Group]) -> Mark:
     nodes = tuple(node for group in groups for node in group.nodes)
     like = next(first for first in _firsts(structure) if _is_like(structure, first, groups[0]))
     label = groups[0].name if len(groups) == 1 else f"{len(groups):,} {_plural(groups[0].name)} like {like.name}"
-    name = f"{label}: {groups[0].name} to {groups[-1].name}, {len(nodes):,} nodes"
+    range_ = "" if len(groups) == 1 else f": {groups[0].name} to {groups[-1].name}"
+    name = f"{label}{range_}, {len(nodes):,} nodes"
     return Mark(nodes, 0, 0, max(text_width(label) + 24, 120), _STACK_HEIGHT, label, name, is_compute=False)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from forestcoll.pictures.colours import load_class
 from forestcoll.pictures.layout import Frame, Layout, Mark
@@ -45,7 +46,7 @@ class Network:
             element("g", *(self._mark(number, mark) for number, mark in enumerate(layout.marks)), class_="marks"),
         ]
 
-    @property
+    @cached_property
     def most(self) -> Fraction:
         """The bandwidth whose line is widest."""
         return reference_bandwidth(self.topology) * (1 if self._has_labels else 4)
@@ -56,13 +57,13 @@ class Network:
 
     def _drawn(self) -> list[tuple[Wire, Wire | None]]:
         """Return the lines of the picture; links with little load come first, under the others."""
-        pairs = paired(wires_of(self.topology, self.layout, self.busy))
+        pairs = paired(self._wires)
         return sorted(pairs, key=lambda pair: (pair[0].load or 0.0, pair[0].bandwidth))
 
     def _wire(self, wire: Wire, back: Wire | None) -> list[Element]:
         width = 1.2 if self.is_quiet else width_of(wire.bandwidth, self.most)
         opposite = (wire.target, wire.source)
-        is_alone = back is None and self._has_opposite(opposite)
+        is_alone = back is None and opposite in self._joined
         if is_alone:
             width = max(width / 2, 1.0)
         path = path_of(self.layout, wire.source, wire.target, width / 2 + 1.4 if is_alone else 0.0)
@@ -80,11 +81,14 @@ class Network:
             shown.append(element("path", title, d=path, class_=f"{load_class(wire.load)} load", stroke_width=width))
         return shown
 
-    def _has_opposite(self, ends: tuple[int, int]) -> bool:
-        if not hasattr(self, "_known"):
-            wires = wires_of(self.topology, self.layout)
-            object.__setattr__(self, "_known", {(wire.source, wire.target) for wire in wires})
-        return ends in self._known  # type: ignore[attr-defined]
+    @cached_property
+    def _wires(self) -> tuple[Wire, ...]:
+        return wires_of(self.topology, self.layout, self.busy)
+
+    @cached_property
+    def _joined(self) -> frozenset[tuple[int, int]]:
+        """The pairs of marks with a wire from the first to the second."""
+        return frozenset((wire.source, wire.target) for wire in self._wires)
 
     def _words(self, wire: Wire, back: Wire | None) -> str:
         """Return the title of a line: its ends, its bandwidth, and its load."""

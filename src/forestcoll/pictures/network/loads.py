@@ -1,22 +1,36 @@
 """The part of the time in which a schedule keeps each link busy."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.simulation.simulate import parts_of
 
 
 def busy_parts(schedule: Schedule) -> list[float]:
     """Return, for each link, the part of the time of the collective in which it is busy, for large data.
 
-    This is the part of M that crosses the link, divided by its bandwidth, times the algbw of the schedule. If a
-    schedule claims no algbw, the busiest link counts as always busy.
+    This is the part of M that crosses the link, divided by its bandwidth, times the algbw of the schedule.
 
     Raises:
         InputError: the loads of schedules of this kind are not known.
     """
     bandwidths = np.array([float(link.bandwidth) for link in schedule.topology.links])
     times = parts_of(schedule) / bandwidths
-    rate = 1 / max(float(times.max(initial=0.0)), 1e-300) if schedule.algbw is None else float(schedule.algbw)
-    found: list[float] = np.round(times * rate, 9).tolist()
+    found: list[float] = np.round(times * float(algbw_of(schedule) or 0), 9).tolist()
     return found
+
+
+def algbw_of(schedule: Schedule) -> Fraction | None:
+    """Return the algbw that a schedule claims or, if it claims none, the algbw of its steps; None if it sends nothing.
+
+    Raises:
+        InputError: the algbw of schedules of this kind is not known.
+    """
+    if schedule.algbw is not None:
+        return schedule.algbw
+    shape = shape_of(schedule)
+    return shape.algbw if isinstance(shape, StepShape) else None

@@ -98,5 +98,5 @@ def finished(
 def styled(width: float, height: float, title: str, *content: Element) -> Element:
     """Return the `svg` element of a picture with the styles of all pictures."""
     made = picture(width, height, title, element("style", style()), *content)
-    made.set("class", "forestcoll")
+    made.set("class", "forestcoll-svg")
     return made

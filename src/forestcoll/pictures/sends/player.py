@@ -5,6 +5,7 @@ chosen story up to a send.
 """
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -95,7 +96,9 @@ class Player:
                 "name": story.name,
                 "last": story.last,
                 "words": entries_words(story, structure),
-                "wires": [[self._wires[each.source, each.target], *each.orders[:99]] for each in crossings],
+                "wires": [
+                    [self._wires[each.source, each.target], list(Counter(each.orders).items())] for each in crossings
+                ],
                 "reached": [list(each) for each in reached_marks(story, self._layout).items()],
             }
             for story, crossings in zip(self._stories, self._crossings, strict=True)

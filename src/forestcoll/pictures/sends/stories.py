@@ -5,6 +5,7 @@ Only as many stories are made as a caller takes.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from forestcoll.collective import PhaseOp
@@ -14,6 +15,9 @@ from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import TreeImage, tree_images
 from forestcoll.schedule.trees.value import TreeSchedule
+
+_MOST_READ = 3000
+"""The most stories from which some are selected."""
 
 
 def stories_of(schedule: Schedule) -> Iterator[Story]:
@@ -33,6 +37,25 @@ def stories_of(schedule: Schedule) -> Iterator[Story]:
     """
     stories: Iterator[Story] = entry_for(STORIES, schedule, "drawn")(schedule)
     return stories
+
+
+def selected_stories(schedule: Schedule, most: int) -> tuple[tuple[Story, ...], bool]:
+    """Return at most `most` stories, and whether these are all.
+
+    If there are more, each node has the first of its stories before any node has two.
+
+    Raises:
+        InputError: schedules of this kind have no picture.
+    """
+    stories = list(islice(stories_of(schedule), _MOST_READ))
+    count: dict[object, int] = {}
+    ranks = []
+    for place, story in enumerate(stories):
+        key = story.shard if story.shard is not None else f"step {place}"
+        count[key] = count.get(key, -1) + 1
+        ranks.append((count[key], place))
+    chosen = sorted(place for _, place in sorted(ranks)[:most])
+    return tuple(stories[place] for place in chosen), len(stories) <= most
 
 
 def _trees(schedule: TreeSchedule) -> Iterator[Story]:

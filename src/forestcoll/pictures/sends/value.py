@@ -42,12 +42,16 @@ class Story:
 
     @cached_property
     def reached(self) -> Mapping[int, int]:
-        """For each node at an end of a send, the number of the first send that brings data to it; 0 if none does."""
+        """For each node at an end of a send, the number of the first send that brings data to it; 0 if none does.
+
+        The result is empty if the sends carry data of several nodes.
+        """
+        if self.shard is None:
+            return {}
         found: dict[int, int] = {}
         for send in sorted(self.sends, key=lambda each: each.order):
-            found.setdefault(send.path[0], 0)
             found.setdefault(send.path[-1], send.order)
-        return found
+        return dict.fromkeys((send.path[0] for send in self.sends), 0) | found
 
     def entries(self, inside: frozenset[int]) -> int:
         """Return how often data of these sends enters a set of nodes."""

@@ -12,7 +12,7 @@
       }
     }
   }
-  for (const picture of document.querySelectorAll("svg.forestcoll")) {
+  for (const picture of document.querySelectorAll("svg.forestcoll-svg")) {
     picture.addEventListener("pointerover", describe);
     picture.addEventListener("focusin", describe);
     const marks = Array.from(picture.querySelectorAll(".marks > g"));
@@ -54,15 +54,17 @@
     function show() {
       for (const shape of figure.querySelectorAll("[data-wire], [data-badge]")) shape.setAttribute("display", "none");
       story.wires.forEach(function (each) {
-        const orders = each.slice(1).filter(function (order) { return order <= step; });
+        const orders = each[1].filter(function (order) { return order[0] <= step; });
         if (!orders.length) return;
+        const sends = orders.reduce(function (sum, order) { return sum + order[1]; }, 0);
+        const isLast = orders.some(function (order) { return order[0] === step; });
         const shape = figure.querySelector('[data-wire="' + each[0] + '"]');
         shape.removeAttribute("display");
-        shape.setAttribute("opacity", step === story.last || orders.includes(step) ? "1" : "0.35");
-        recolour(shape, orders[0]);
+        shape.setAttribute("opacity", step === story.last || isLast ? "1" : "0.35");
+        recolour(shape, orders[0][0]);
         const count = shape.querySelector("[data-count]");
-        if (count) count.setAttribute("display", orders.length > 1 ? "inline" : "none");
-        if (count) count.querySelector("text").textContent = orders.length + "x";
+        if (count) count.setAttribute("display", sends > 1 ? "inline" : "none");
+        if (count) count.querySelector("text").textContent = sends + "x";
       });
       story.reached.forEach(function (each) {
         if (each[1] > step) return;

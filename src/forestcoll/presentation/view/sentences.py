@@ -1,7 +1,9 @@
 """Sentences about networks and schedules, for pages."""
 
+from forestcoll.pictures.network.loads import algbw_of
 from forestcoll.presentation.text import bandwidth, plural, printable
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology
 
 
@@ -21,6 +23,13 @@ def network_sentence(topology: Topology) -> str:
     return f"{printable(topology.name)} has {compute}{where}, {count}, and {links}, each in one direction."
 
 
+def _size(schedule: Schedule) -> str:
+    if not isinstance(schedule, TreeSchedule):
+        return schedule.size
+    order = 1 if schedule.symmetry is None else schedule.symmetry.order
+    return plural(order * sum(map(len, schedule.phases)), "tree")
+
+
 def schedule_sentence(schedule: Schedule) -> str:
     """Return what a schedule does and reaches, in one or two sentences."""
     unit = printable(schedule.topology.bandwidth_unit)
@@ -30,12 +39,13 @@ def schedule_sentence(schedule: Schedule) -> str:
         if schedule.collective.value[0] in "aeiou"
         else f"A {schedule.collective.value}"
     )
-    words = f"{words} between {len(schedule.members):,} compute nodes{root}: {schedule.size}."
-    if schedule.algbw is None:
+    words = f"{words} between {len(schedule.members):,} compute nodes{root}: {_size(schedule)}."
+    algbw = algbw_of(schedule)
+    if algbw is None:
         return words
-    words = f"{words} Its algorithmic bandwidth for large data is {bandwidth(schedule.algbw, unit)}"
+    words = f"{words} Its algorithmic bandwidth for large data is {bandwidth(algbw, unit)}"
     if schedule.bound is None:
         return f"{words}."
-    if schedule.bound.algbw == schedule.algbw:
+    if schedule.bound.algbw == algbw:
         return f"{words}, which is the bound: no schedule is faster."
     return f"{words}, and the bound is {bandwidth(schedule.bound.algbw, unit)}."

@@ -1,22 +1,22 @@
 """The view of a network or a schedule: one picture, or a page that explains itself."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forestcoll.errors import InputError, shown
-from forestcoll.files import write_bytes, write_text
+from forestcoll.files import PathLike, as_path, write_bytes, write_text
 from forestcoll.pictures.layout import layout_of
 from forestcoll.pictures.network.picture import load_picture, network_picture
 from forestcoll.pictures.raster import check_png, png_of
 from forestcoll.pictures.sends.player import Player
-from forestcoll.pictures.sends.stories import stories_of
-from forestcoll.pictures.svg import text
+from forestcoll.pictures.sends.stories import selected_stories
+from forestcoll.pictures.svg import Element, text
 from forestcoll.presentation.explanations import explain
 from forestcoll.presentation.tables import Page
 from forestcoll.presentation.text import bandwidth, printable
 from forestcoll.presentation.view.html import Figure, Section, html_page
+from forestcoll.presentation.view.pairs import pair_picture
 from forestcoll.presentation.view.sentences import network_sentence, schedule_sentence
 from forestcoll.proof import Bound
 from forestcoll.proof.cut import CutProof
@@ -26,6 +26,7 @@ from forestcoll.topology import Topology
 
 FORMATS = (".html", ".svg", ".png")
 _MOST_STORIES = 120
+_PAIR = "The upper row shows the loads of the links, the lower row the way of a part of the data of one node."
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,21 @@ class View:
         schedule: a verified schedule on the network; None if only the network is shown.
         bound: a bound with its proof; None if none is known.
         demand: the collective that the bound is for.
+        name: the name of the schedule next to another.
+        beside: another schedule on the same network, and its name; None if there is none.
+
+    Example:
+        >>> from forestcoll import generate, view_of
+        >>> view_of(generate("ring:nodes=4")).title
+        'allgather on ring:nodes=4'
     """
 
     topology: Topology
     schedule: Schedule | None
     bound: Bound | None
     demand: Demand
+    name: str = "left"
+    beside: tuple[Schedule, str] | None = None
 
     @property
     def title(self) -> str:
@@ -51,13 +61,25 @@ class View:
         return name if self.schedule is None else f"{self.schedule.collective.value} on {name}"
 
     def svg(self) -> str:
-        """Return one picture: the network, or its loads under the schedule, with the cut of the bound."""
+        """Return one picture as SVG.
+
+        It shows the network, or its loads under the schedule, with the cut of the bound; or two schedules side by side.
+
+        Raises:
+            InputError: there is no picture of schedules of this kind.
+        """
+        if (pair := self._pair()) is not None:
+            return text(pair)
         if self.schedule is None:
             return text(network_picture(self.topology, bound=self.bound, title=self.title))
         return text(load_picture(self.schedule, bound=self.bound, title=f"{self.title}: loads of the links"))
 
     def html(self) -> str:
-        """Return a page with all pictures, which needs no other file."""
+        """Return a page with all pictures, which needs no other file.
+
+        Raises:
+            InputError: there is no picture of schedules of this kind.
+        """
         return html_page(self.title, list(self._sections()))
 
     def _sections(self) -> Iterator[Section]:
@@ -74,12 +96,21 @@ class View:
         loads = load_picture(schedule, title=f"{self.title}: loads of the links", layout=layout)
         caption = "The colour of a link is the part of the time that it is busy, for large data."
         yield Section("The loads of the links", (schedule_sentence(schedule),), Figure(loads, caption))
-        stories = tuple(islice(stories_of(schedule), _MOST_STORIES + 1))
+        stories, are_all = selected_stories(schedule, _MOST_STORIES)
         if stories:
-            player = Player(topology, layout, stories[:_MOST_STORIES])
-            caption = "Choose a part of the schedule, or play its sends one after the other."
-            more = f" Only the first {_MOST_STORIES} are listed." if len(stories) > _MOST_STORIES else ""
-            yield Section("The sends", (caption + more,), Figure(player.picture(), "", player.data()))
+            player = Player(topology, layout, stories)
+            words = "Choose a part of the schedule, or play its sends one after the other."
+            more = "" if are_all else f" The list has {len(stories)} parts; the others are left out."
+            yield Section("The sends", (words + more,), Figure(player.picture(), "", player.data()))
+
+        if (pair := self._pair()) is not None:
+            yield Section("Side by side", (_PAIR,), Figure(pair, ""))
+
+    def _pair(self) -> Element | None:
+        if self.schedule is None or self.beside is None:
+            return None
+        other, name = self.beside
+        return pair_picture(self.schedule, other, (self.name, name))
 
     def _bound_lines(self) -> Iterator[str]:
         if self.bound is None:
@@ -98,19 +129,40 @@ def _network_caption(bound: Bound | None) -> str:
 
 
 def view_of(shown_value: Topology | Schedule) -> View:
-    """Return the view of a network or a schedule.
+    """Return the view of a network or a schedule, from which pictures and a page are made.
 
     Args:
         shown_value: a network, or a schedule that `verify` accepts. For a network, the bound is that of an allgather.
 
+    Returns:
+        The view: `view.svg()` is one picture, `view.html()` a page.
+
     Example:
         >>> from forestcoll import build_topology
-        >>> view_of(build_topology("ring:nodes=4")).title
-        'ring:nodes=4'
+        >>> view = view_of(build_topology("ring:nodes=4"))
+        >>> view.title, view.svg()[:4], view.html()[:15]
+        ('ring:nodes=4', '<svg', '<!DOCTYPE html>')
     """
     if isinstance(shown_value, Schedule):
         return View(shown_value.topology, shown_value, shown_value.bound, shown_value.demand)
     return View(shown_value, None, _bound_of(shown_value), Demand())
+
+
+def with_schedule(view: View, name: str, other: Schedule, other_name: str) -> View:
+    """Return the view of a schedule with another schedule next to it.
+
+    Args:
+        view: the view of a schedule.
+        name: its name.
+        other: another schedule on the same network.
+        other_name: the name of the other schedule.
+
+    Raises:
+        InputError: the view shows no schedule.
+    """
+    if view.schedule is None:
+        raise InputError(f"{view.title}: a network is not compared with a schedule; name a schedule file first")
+    return replace(view, name=name, beside=(other, other_name))
 
 
 def _bound_of(topology: Topology) -> Bound | None:
@@ -137,12 +189,27 @@ def check_output(path: Path) -> None:
         check_png()
 
 
-def write_view(view: View, path: Path) -> None:
-    """Write a view to a file: a page, or one picture, by the end of its name.
+def write_view(view: View, path: PathLike) -> None:
+    """Write a view to a file: a page (.html) or one picture (.svg, .png), by the end of its name.
+
+    Args:
+        view: the view.
+        path: the file. The same view gives the same bytes, except for a PNG with other versions of its libraries.
 
     Raises:
-        InputError: as for `check_output`, or the file cannot be written.
+        InputError: the name ends differently, the library for PNG is not installed, the file cannot be written, or
+            there is no picture of schedules of this kind.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from forestcoll import build_topology
+        >>> path = Path(tempfile.mkdtemp()) / "ring.svg"
+        >>> write_view(view_of(build_topology("ring:nodes=4")), path)
+        >>> path.read_text()[:4]
+        '<svg'
     """
+    path = as_path(path)
     check_output(path)
     kind = path.suffix.lower()
     if kind == ".png":
