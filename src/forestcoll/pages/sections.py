@@ -202,18 +202,27 @@ def cuts(study: Study) -> Element | None:
     own = study.own.cuts
     if not own:
         return None
-    intro = "A schedule is slow if it sends the same data several times over the slowest links."
+    intro = "A schedule is slow if it sends the same data several times over the links that limit it."
+    if any(each.crosses > each.needed for each in own):
+        intro += f" {_RELIEF}"
     return section("cuts", "The data that must cross, and the data that does", paragraph(intro), *_cut_figures(study))
+
+
+_RELIEF = (
+    "forestcoll's schedule also sends more than must, over links that have bandwidth to spare. This relieves the other "
+    "links."
+)
 
 
 def _cut_figures(study: Study) -> Iterator[Element]:
     for cut in study.own.cuts:
         traffic = [each for row in study.found.rows for each in row.cuts if each.cut == cut.cut]
         if any(each.crosses > each.needed for each in traffic):
-            caption = f"The data {cut.cut}. The striped part is more than must cross."
+            caption = f"The data that goes {cut.cut}. The striped part is more than must."
             yield figure(cut_bars(study.found, cut.cut), caption)
         else:
-            yield paragraph(f"The data {cut.cut} is just what must cross under every schedule: {amount(cut.needed)}.")
+            text = f"The data that goes {cut.cut} is exactly what must, under every schedule"
+            yield paragraph(f"{text}: {amount(cut.needed)}.")
 
 
 def sizes(study: Study) -> Element | None:

@@ -214,4 +214,4 @@ def growth(counts: Sequence[BoxCount]) -> list[str]:
 
 
 def _gain(gain: Fraction) -> str:
-    return f"{float(100 * gain):.1f}%"
+    return f"{float(100 * gain):.1f}%" if gain else "0%"
