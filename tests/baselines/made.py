@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from forestcoll import load_topology
-from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.baseline import DoesNotApplyError, Made, Problem
 from forestcoll.baselines.table import baselines_named
 from forestcoll.collective import Collective
 from forestcoll.request import Request
@@ -17,30 +17,36 @@ def problem_of(topology: TopologyLike, collective: str = "allgather") -> Problem
     return Problem(network, Request.of(collective).demand(network))
 
 
-def made(name: str, problem: Problem) -> TreeSchedule:
-    """Return the schedule of an algorithm, after `verify` has accepted it."""
+def verified(name: str, problem: Problem) -> Made:
+    """Return what an algorithm makes, after `verify` has accepted its schedule."""
     (baseline,) = baselines_named([name])
-    assert problem.collective in baseline.collectives
-    schedule = baseline.make(problem)
-    report = verify(schedule)
+    found = baseline.result(problem)
+    report = verify(found.schedule)
     assert report.fault is None, report.fault
-    assert report.algbw == schedule.algbw
+    assert report.algbw == found.schedule.algbw
+    return found
+
+
+def made(name: str, problem: Problem) -> TreeSchedule:
+    """Return the schedule of an algorithm that makes trees, after `verify` has accepted it."""
+    schedule = verified(name, problem).schedule
+    assert isinstance(schedule, TreeSchedule)
     return schedule
 
 
 def algbw_of(name: str, topology: TopologyLike, collective: str = "allgather") -> Fraction:
-    """Return the algbw of an algorithm, with data that its schedule does not have."""
-    problem = problem_of(topology, collective)
-    schedule = made(name, problem)
-    (baseline,) = baselines_named([name])
-    return schedule.algbw if baseline.overhead is None else baseline.overhead.algbw(problem, schedule)
+    """Return the algbw of an algorithm, which counts what its schedule does not have."""
+    found = verified(name, problem_of(topology, collective))
+    algbw = found.algbw or found.schedule.algbw
+    assert algbw is not None
+    return algbw
 
 
 def refusal(name: str, topology: TopologyLike, collective: str = "allgather") -> str:
     """Return why an algorithm does not apply."""
     (baseline,) = baselines_named([name])
     try:
-        baseline.make(problem_of(topology, collective))
+        baseline.result(problem_of(topology, collective))
     except DoesNotApplyError as error:
         return str(error)
     raise AssertionError(f"{name} applies to {topology}")

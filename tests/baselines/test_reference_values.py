@@ -3,7 +3,10 @@
 from fractions import Fraction
 
 import pytest
-from made import algbw_of
+from made import algbw_of, problem_of
+
+from forestcoll import optimum
+from forestcoll.baselines.tacos import synthesized
 
 ALLGATHER = [
     ("nccl-ring", "dgx-a100:boxes=1", "2400/7"),
@@ -107,3 +110,30 @@ def test_a_reduce_scatter_is_the_reversed_allgather(name: str, topology: str) ->
 @pytest.mark.parametrize(("name", "algbw"), [("nccl-ring", "8192/31"), ("multitree", "800/3")])
 def test_rings_that_are_packed_on_two_boxes_of_mi250(name: str, algbw: str) -> None:
     assert algbw_of(name, "mi250:boxes=2") == Fraction(algbw)
+
+
+@pytest.mark.parametrize(
+    ("topology", "chunks", "algbw"),
+    [
+        ("dgx-a100:boxes=2", 1, "200"),
+        ("dgx-a100:boxes=2", 4, "1600/7"),
+        ("dgx-a100:boxes=2", 8, "800/3"),
+        ("dgx-a100:boxes=4", 1, "400/3"),
+        ("dgx-a100:boxes=4", 4, "200"),
+        ("mi250:boxes=1", 8, "3200/11"),
+        ("mi250:boxes=2", 1, "128"),
+        ("mi250:boxes=2,gpus=8", 4, "128"),
+    ],
+)
+def test_tacos_with_a_number_of_chunks(topology: str, chunks: int, algbw: str) -> None:
+    made = synthesized(problem_of(topology), chunks)
+    assert made.algbw == Fraction(algbw)
+    assert made.schedule.algbw is not None
+    assert made.algbw <= made.schedule.algbw <= optimum(topology).algbw
+
+
+def test_tacos_takes_the_best_number_of_chunks() -> None:
+    assert algbw_of("tacos", "dgx-a100:boxes=2") == Fraction(800, 3)
+    assert algbw_of("tacos", "dgx-a100:boxes=2", "reduce-scatter") == Fraction(800, 3)
+    assert algbw_of("tacos", "dgx-a100:boxes=2", "allreduce") == Fraction(400, 3)
+    assert algbw_of("tacos", "ring:nodes=8") <= Fraction(16, 7)

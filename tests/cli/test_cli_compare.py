@@ -21,6 +21,7 @@ def test_the_document_has_the_documented_keys() -> None:
         "two-level": "2400/7",
         "multitree": "2400/7",
         "multitree-remaining": "2400/7",
+        "tacos": "800/3",
         "nccl-ring": "640/3",
         "multitree-source": "200",
         "direct": "50",

@@ -11,6 +11,7 @@ from forestcoll.baselines.routes import Routes
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.request import Demand
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import NodeId, Topology
 
@@ -93,6 +94,21 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Made:
+    """A schedule of an algorithm, with what the schedule does not say.
+
+    Attributes:
+        schedule: the schedule.
+        algbw: the algbw of the algorithm if it is not that of the schedule; else None.
+        note: what `algbw` counts, or how the schedule was found, as a sentence without a period; empty for none.
+    """
+
+    schedule: TreeSchedule | StepSchedule
+    algbw: Fraction | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Overhead:
     """Data that an algorithm sends in addition to the sends of its schedule.
 
@@ -113,13 +129,28 @@ class Baseline:
         name: the name in tables and on the command line.
         family: how its schedules move data.
         collectives: the collectives that it is used for.
-        make: returns its schedule for a problem. The schedule is not verified yet. Raises `DoesNotApplyError` where
-            the algorithm has no meaning.
+        make: returns its schedule for a problem, or a `Made` with more. The schedule is not verified yet. Raises
+            `DoesNotApplyError` where the algorithm has no meaning.
         overhead: data that the algorithm sends and the schedule does not; None if the schedule has all sends.
     """
 
     name: str
     family: Family
     collectives: frozenset[Collective]
-    make: Callable[[Problem], TreeSchedule]
+    make: Callable[[Problem], TreeSchedule | StepSchedule | Made]
     overhead: Overhead | None = None
+
+    def result(self, problem: Problem) -> Made:
+        """Return the schedule for a problem, with the algbw of the algorithm if that is another one.
+
+        Raises:
+            DoesNotApplyError: the algorithm has no meaning on the network or for the collective.
+        """
+        if problem.collective not in self.collectives:
+            raise DoesNotApplyError(f"not an algorithm for {problem.collective.with_article}")
+        found = self.make(problem)
+        if isinstance(found, Made):
+            return found
+        if self.overhead is None or not isinstance(found, TreeSchedule):
+            return Made(found)
+        return Made(found, self.overhead.algbw(problem, found), self.overhead.note)

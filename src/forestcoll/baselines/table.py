@@ -5,12 +5,14 @@ from collections.abc import Iterable
 from forestcoll.baselines.baseline import Baseline, Family, Overhead
 from forestcoll.baselines.blink import blink, blink_switch
 from forestcoll.baselines.direct import direct
+from forestcoll.baselines.milp import milp
 from forestcoll.baselines.multitree import Rule, multitree
 from forestcoll.baselines.nccl_ring import nccl_ring
 from forestcoll.baselines.nccl_tree import nccl_tree
 from forestcoll.baselines.nvls import algbw_with_own_data, nvls, nvls_tree
 from forestcoll.baselines.rccl_ring import rccl_ring
 from forestcoll.baselines.single_root import single_root
+from forestcoll.baselines.tacos import tacos
 from forestcoll.baselines.two_level import two_level
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, did_you_mean, shown
@@ -34,6 +36,8 @@ BASELINES: tuple[Baseline, ...] = (
     Baseline("blink", Family.TREES, _ALLREDUCE, blink),
     Baseline("blink-switch", Family.TREES, _ALLREDUCE, blink_switch),
     Baseline("single-root", Family.TREES, _ALLREDUCE, single_root),
+    Baseline("tacos", Family.TREES, _UNROOTED, tacos),
+    Baseline("milp", Family.STEPS, _UNROOTED, milp),
 )
 """All baselines. A new one is a file in this folder and a line here."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.baselines.baseline import Baseline, DoesNotApplyError, Problem
+from forestcoll.baselines.baseline import DoesNotApplyError, Family, Problem
 from forestcoll.baselines.table import baselines_named
 from forestcoll.collective import Collective, collective_named
 from forestcoll.comparison.against.files import Candidate, candidates
@@ -21,6 +21,7 @@ from forestcoll.ranks import RanksLike
 from forestcoll.request import Request
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point, simulate
 from forestcoll.solver.generate import schedule_of
@@ -87,7 +88,8 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
         try:
-            _add_baseline(rows, baseline, problem)
+            made = baseline.result(problem)
+            rows.add(baseline.name, made.schedule, made.algbw, made.note)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
     for file in against:
@@ -107,21 +109,12 @@ def _wanted(collective: Collective | str) -> Collective:
     return wanted
 
 
-def _add_baseline(rows: "_Rows", baseline: Baseline, problem: Problem) -> None:
-    """Add the row of an algorithm. Raises `DoesNotApplyError` if there is none."""
-    if problem.collective not in baseline.collectives:
-        raise DoesNotApplyError(f"not an algorithm for {problem.collective.with_article}")
-    schedule, overhead = baseline.make(problem), baseline.overhead
-    if overhead is None:
-        rows.add(baseline.name, schedule)
-    else:
-        rows.add(baseline.name, schedule, overhead.algbw(problem, schedule), overhead.note)
-
-
 def _height(schedule: Schedule) -> int:
     """Return the number of sends one after another, or the number of steps."""
     shape = shape_of(schedule)
-    return shape.phases * shape.greatest_height if isinstance(shape, TreeShape) else shape.hops
+    if isinstance(shape, TreeShape):
+        return shape.phases * shape.greatest_height
+    return shape.steps if isinstance(shape, StepShape) else shape.hops
 
 
 @dataclass(frozen=True)
@@ -191,7 +184,8 @@ class _Rows:
     def _add(self, name: str, found: _Measured, note: str) -> None:
         share = found.algbw / self._bound.algbw
         cuts = loaded_cuts(self._problem, found.loads, self._bound)
-        reason = reason_for(self._problem, found.loads, cuts, share)
+        whole = 1 / found.algbw if found.family == Family.STEPS else None
+        reason = reason_for(self._problem, found.loads, cuts, share, whole)
         if name == OWN and reason == TIE:
             reason = "it reaches the bound, so no schedule is faster"
         self._rows.append(

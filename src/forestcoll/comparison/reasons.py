@@ -31,7 +31,13 @@ _LARGEST = 10_000
 """The greatest denominator of a fraction that is printed exactly."""
 
 
-def reason_for(problem: Problem, loads: Sequence[Fraction], cuts: Sequence[LoadedCut], share: Fraction) -> str:
+def reason_for(
+    problem: Problem,
+    loads: Sequence[Fraction],
+    cuts: Sequence[LoadedCut],
+    share: Fraction,
+    whole: Fraction | None = None,
+) -> str:
     """Return the sentence for a schedule that is right, without a period.
 
     Args:
@@ -39,6 +45,8 @@ def reason_for(problem: Problem, loads: Sequence[Fraction], cuts: Sequence[Loade
         loads: the part of M that crosses each link.
         cuts: the cuts of the collective with the data that crosses them.
         share: the algbw of the schedule as a part of the bound.
+        whole: the time of the schedule for one unit of M, if it is longer than that of its busiest link because steps
+            wait for each other; None if the busiest link is always busy.
     """
     if share == 1:
         return TIE
@@ -49,7 +57,7 @@ def reason_for(problem: Problem, loads: Sequence[Fraction], cuts: Sequence[Loade
     excess = next(
         (_excess(each, problem.collective) for each in limits if each.traffic.crosses > each.traffic.needed), None
     )
-    return "; ".join((*near, *((excess,) if excess else ()), _busy(problem.topology, problem.boxes, times)))
+    return "; ".join((*near, *((excess,) if excess else ()), _busy(problem.topology, problem.boxes, times, whole)))
 
 
 def _percent(part: Fraction) -> str:
@@ -69,21 +77,21 @@ def _excess(cut: LoadedCut, collective: Collective) -> str:
     return f"data {verb} {each} {float(traffic.crosses / traffic.needed):.3g} times: {amounts}"
 
 
-def _busy(topology: Topology, boxes: Boxes, times: Sequence[Fraction]) -> str:
+def _busy(topology: Topology, boxes: Boxes, times: Sequence[Fraction], whole: Fraction | None) -> str:
     """Say how busy the busiest link of each class is, and how many links of the busiest class are idle."""
     classes = link_classes(topology, boxes).items()
     busiest = sorted(((max(times[link] for link in links), name) for name, links in classes), key=lambda each: -each[0])
     most, limiting = busiest[0]
     idle = sum(not times[link] for link in dict(classes)[limiting])
-    named = list(_words(busiest, most))
+    named = list(_words(busiest, whole or most))
     rest = len(named) - _MOST_CLASSES
     named[0] += f" and {idle} of {len(dict(classes)[limiting])} idle" if idle else ""
     return ", ".join(named[:_MOST_CLASSES]) + (f", {rest} other classes less" if rest > 0 else "")
 
 
-def _words(busiest: Sequence[tuple[Fraction, str]], most: Fraction) -> Iterator[str]:
+def _words(busiest: Sequence[tuple[Fraction, str]], whole: Fraction) -> Iterator[str]:
     for place, (time, name) in enumerate(busiest):
-        yield f"{name} {int(100 * time / most)}%{' busy' if place == 0 else ''}"
+        yield f"{name} {int(100 * time / whole)}%{' busy' if place == 0 else ''}"
 
 
 def _amount(part: Fraction) -> str:

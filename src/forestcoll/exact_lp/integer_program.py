@@ -1,8 +1,8 @@
 """Mixed-integer programs, solved by HiGHS in floating point: for searches whose answers are checked afterwards.
 
 The result is a proposal of integers and a bound that is as reliable as floating point is. HiGHS runs on one thread
-and stops after a number of nodes of its search tree, not after a time, so that the same program has the same answer on
-every machine.
+and stops after a number of nodes of its search tree, so that the same program has the same answer on every machine. A
+time limit is possible, too; if it ends the search, the answer depends on the machine.
 """
 
 from collections.abc import Mapping
@@ -55,9 +55,10 @@ class IntegerProgram:
         values = np.array([coefficients[column] for column in columns], dtype=np.float64)
         self._highs.addRow(lower, upper, len(columns), np.array(columns, dtype=np.int32), values)
 
-    def solve(self, most_nodes: int) -> IntegerSolution:
+    def solve(self, most_nodes: int, most_seconds: float = highspy.kHighsInf) -> IntegerSolution:
         """Return the best result of `most_nodes` nodes; no solution if the numbers are too far apart for HiGHS."""
         self._highs.setOptionValue("mip_max_nodes", most_nodes)
+        self._highs.setOptionValue("time_limit", most_seconds)
         self._highs.run()
         info = self._highs.getInfo()
         complete = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
