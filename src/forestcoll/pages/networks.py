@@ -15,6 +15,9 @@ from forestcoll.pictures.svg import Element, element
 from forestcoll.presentation.algorithms import title_of
 from forestcoll.presentation.text import capitalized, printable
 
+_WIDEST = 560
+"""The greatest width of a layout in pixels at which the names of compute nodes are shown in full."""
+
 
 class NetworkPictures:
     """The pictures of the network of a study. All have the same layout.
@@ -29,7 +32,9 @@ class NetworkPictures:
 
     @cached_property
     def _layout(self) -> Layout:
-        return layout_of(self._found.topology, is_compact=True)
+        """The layout of all pictures: two of them have room next to each other."""
+        layout = layout_of(self._found.topology)
+        return layout if layout.width <= _WIDEST else layout_of(self._found.topology, is_compact=True)
 
     def styles(self) -> Element:
         """Return the styles of all pictures."""

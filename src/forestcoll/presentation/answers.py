@@ -70,8 +70,6 @@ def _kind(found: Comparison) -> str:
 
 
 def _times(own: Row, rival: Row) -> str:
-    if own.algbw == rival.algbw:
-        return f"as fast as {title_of(rival.name)}"
     words = faster(own.algbw, rival.algbw)
     return f"{words} {'than' if words.endswith('faster') else 'as'} {title_of(rival.name)}"
 
@@ -82,7 +80,11 @@ def faster(value: Fraction, other: Fraction) -> str:
     Example:
         >>> faster(Fraction(1040, 3), Fraction(640, 3)), faster(Fraction(1280, 3), Fraction(51200, 127))
         ('1.62 times as fast', '5.8% faster')
+        >>> faster(Fraction(4), Fraction(4))
+        'as fast'
     """
+    if value == other:
+        return "as fast"
     if value < other * _PERCENT:
         return f"{_gain(value / other - 1)} faster"
     return f"{float(value / other):.3g} times as fast"
