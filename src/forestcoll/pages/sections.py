@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from forestcoll.collective import Collective
 from forestcoll.comparison import Row
 from forestcoll.comparison.busy import LinkClass
 from forestcoll.errors import InputError
@@ -36,7 +37,8 @@ def answer_box(study: Study) -> Iterator[Element]:
     """Yield the answer in one sentence, the most important numbers, and the reason."""
     found, rival = study.found, study.rival
     yield element("p", answer(found), class_="answer", id="answer")
-    facts = [("The most that is possible", speed(found, found.bound.algbw))]
+    along = "The most along trees" if found.bound.proof.trees_only else "The most that is possible"
+    facts = [(along, speed(found, found.bound.algbw))]
     if rival is not None:
         facts += [
             (capitalized(title_of(rival.name)), speed(found, rival.algbw)),
@@ -106,7 +108,7 @@ def network(study: Study) -> Element | None:
         *([_choice(study)] if study.others else []),
         pictures.styles(),
         element("div", *loads, class_="pair"),
-        *([element("h3", "The way of one part of the data"), paragraph(_WAYS)] if ways else []),
+        *([element("h3", "The way of one part of the data"), paragraph(_ways(study))] if ways else []),
         element("div", *ways, class_="pair"),
     )
 
@@ -115,9 +117,13 @@ _LOADS = (
     "Each picture shows the network under one schedule. The width of a line is the bandwidth of the link. Its colour "
     "says for which part of the time the link is busy. A schedule is as fast as its busiest link allows."
 )
-_WAYS = (
-    "Each picture shows where one part of the data of the first compute node goes. The numbers are the order of sends."
-)
+
+
+def _ways(study: Study) -> str:
+    words = "Each picture shows the sends of one part of the data. The numbers are the order of the sends."
+    if study.found.demand.collective is Collective.ALLREDUCE:
+        return f"{words} It shows the reduce, after which a broadcast sends the sums to all compute nodes."
+    return words
 
 
 def _side(study: Study, each: Row, picture: Element, caption: str) -> Element:
@@ -140,14 +146,18 @@ def _way(pictures: NetworkPictures, each: Row) -> tuple[Element, str] | None:
 def proof(study: Study) -> Element:
     """Return the proof of the bound in words."""
     found = study.found
-    lines = [paragraph(line.strip()) for line in explain(found.bound, found.topology, found.demand)]
-    what = "schedule along trees" if found.bound.proof.trees_only else "schedule"
+    is_for_trees = found.bound.proof.trees_only
+    what = "schedule along trees" if is_for_trees else "schedule"
     most = bandwidth(found.bound.algbw, printable(found.topology.bandwidth_unit))
-    intro = paragraph(f"No {what} exceeds {most}. You can check the proof by addition:")
-    after = paragraph("This holds for every algorithm, also for those that are not in this comparison.", class_="note")
-    trees = [] if found.bound.proof.trees_only else [after]
+    lines = [paragraph(line.strip()) for line in explain(found.bound, found.topology, found.demand)]
+    every = paragraph("This holds for every algorithm, also for those that are not in this comparison.", class_="note")
     return section(
-        "proof", "Why no schedule is faster", intro, element("div", *lines, class_="proof"), *trees, *_cut(study)
+        "proof",
+        f"Why no {what} is faster",
+        paragraph(f"No {what} exceeds {most}. You can check the proof by addition:"),
+        element("div", *lines, class_="proof"),
+        *([] if is_for_trees else [every]),
+        *_cut(study),
     )
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from forestcoll.pictures.charts.parts import group, horizontal_axis, label, striped
+from forestcoll.pictures.charts.parts import chart, horizontal_axis, label, striped
 from forestcoll.pictures.charts.scales import Linear, round_ticks
 from forestcoll.pictures.charts.style import BOUND, FILL, INK, MUTED, SURFACE, TEXT, elided, line_style, text_width
-from forestcoll.pictures.svg import Element, element, number, picture
+from forestcoll.pictures.svg import Element, element, number
 
 _WIDTH = 760.0
 _NAMES = 190.0
@@ -63,7 +63,7 @@ def bar_chart(title: str, axis: str, bars: Sequence[Bar], mark: tuple[float, str
         *_mark(mark, scale, bottom),
         label(axis, (scale.begin + scale.end) / 2, bottom + 2 * TEXT + 12, text_anchor="middle", fill=MUTED),
     ]
-    return picture(_WIDTH, bottom + 44, title, group(*content))
+    return chart(_WIDTH, bottom + 44, title, content)
 
 
 def _row(bar: Bar, place: int, scale: Linear, limit: float) -> Iterator[Element]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from forestcoll.pictures.charts.parts import corners, group, horizontal_axis, label, marker, ruler, vertical_axis
+from forestcoll.pictures.charts.parts import chart, corners, horizontal_axis, label, marker, ruler, vertical_axis
 from forestcoll.pictures.charts.scales import Linear, Logarithmic, spread
 from forestcoll.pictures.charts.style import BOUND, MUTED, SURFACE, TEXT, LineStyle, elided, line_style
-from forestcoll.pictures.svg import Element, element, picture
+from forestcoll.pictures.svg import Element, element
 
 _WIDTH, _HEIGHT = 760.0, 380.0
 _LEFT, _TOP, _BOTTOM = 56.0, 34.0, 328.0
@@ -87,7 +87,7 @@ def line_chart(title: str, axes: Axes, lines: Sequence[Line], limit: tuple[float
         *(_drawn(line, x_scale, y_scale) for line in reversed(lines)),
         *_names(lines, y_scale, right),
     ]
-    return picture(_WIDTH, _HEIGHT, title, group(*content))
+    return chart(_WIDTH, _HEIGHT, title, content)
 
 
 def _drawn(line: Line, x_scale: Logarithmic, y_scale: Linear) -> Element:

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from forestcoll.pictures.charts.scales import Scale
 from forestcoll.pictures.charts.style import EXCESS, FONT, GRID, INK, MUTED, SURFACE, TEXT, LineStyle
-from forestcoll.pictures.svg import Element, element, number
+from forestcoll.pictures.svg import Element, element, number, picture
 
 Point: TypeAlias = tuple[float, float]
 _Attributes: TypeAlias = dict[str, str | float | None]
@@ -33,9 +33,10 @@ def ruler(begin: Point, end: Point, **attributes: str | float | None) -> Element
     return element("line", x1=begin[0], y1=begin[1], x2=end[0], y2=end[1], **looks)
 
 
-def group(*content: Element) -> Element:
-    """Return a group of elements with the font of charts."""
-    return element("g", *content, font_family=FONT)
+def chart(width: float, height: float, title: str, content: Sequence[Element]) -> Element:
+    """Return a chart with this content, from back to front; `title` says what it shows."""
+    paper = element("rect", width=width, height=height, fill=SURFACE)
+    return picture(width, height, title, paper, element("g", *content, font_family=FONT))
 
 
 def vertical_axis(ticks: Sequence[tuple[float, str]], scale: Scale, left: float, right: float) -> Iterator[Element]:

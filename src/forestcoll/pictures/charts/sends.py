@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from forestcoll.pictures.charts.parts import group, horizontal_axis, label, striped
+from forestcoll.pictures.charts.parts import chart, horizontal_axis, label, striped
 from forestcoll.pictures.charts.scales import Linear, round_ticks
 from forestcoll.pictures.charts.style import BOUND, MUTED, TEXT, elided, line_style
-from forestcoll.pictures.svg import Element, element, number, picture
+from forestcoll.pictures.svg import Element, element, number
 
 _WIDTH = 760.0
 _NAMES = 210.0
@@ -69,7 +69,7 @@ def send_chart(title: str, bars: Sequence[SendBar], until: float) -> Element:
         _now(bottom, until),
         label("time (µs)", (_NAMES + _RIGHT) / 2, bottom + 2 * TEXT + 12, text_anchor="middle", fill=MUTED),
     ]
-    return picture(_WIDTH, bottom + 44, title, group(*content))
+    return chart(_WIDTH, bottom + 44, title, content)
 
 
 def _legend(has_two_kinds: bool) -> Iterator[Element]:  # noqa: FBT001 (one argument)
