@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch sanitize bench bench-scale fabric fabric-all soak soak-runtime figures lint format hooks clean distclean
+.PHONY: help setup demo test test-all torch sanitize bench bench-scale fabric fabric-all soak soak-runtime figures pictures lint format hooks clean distclean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -82,6 +82,9 @@ soak-runtime: $(STAMPS)/package ## break ranks of the runtime 300 times, then ru
 
 figures: $(STAMPS)/package $(STAMPS)/test ## draw the figures of the direct-connect paper into build/figures
 	$(BIN)/python benchmarks/figures.py
+
+pictures: $(STAMPS)/package ## draw the pictures of the documents into docs/pictures
+	$(BIN)/python benchmarks/document_pictures.py
 
 # .pre-commit-config.yaml has the same checks for `git commit`.
 lint: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/lint ## check style, types, import layers and native formatting, as in CI

@@ -23,7 +23,7 @@ def circle_layout(structure: Structure) -> Layout:
         angle = 2 * math.pi * place / len(places) - math.pi / 2
         x = _MARGIN + STACK_WIDTH / 2 + radius * (1 + math.cos(angle))
         y = _MARGIN + NODE_HEIGHT / 2 + radius * (1 + math.sin(angle))
-        marks.append(compute_mark(structure, nodes, x, y))
+        marks.append(compute_mark(structure, nodes, x, y, structure.prefix))
     notes = ("Most nodes share one mark, with their number.",) if shown < count else ()
     width, height = 2 * radius + STACK_WIDTH + 2 * _MARGIN, 2 * radius + NODE_HEIGHT + 2 * _MARGIN
     return Layout(width, height, tuple(marks), notes=notes)
@@ -31,7 +31,9 @@ def circle_layout(structure: Structure) -> Layout:
 
 def node_mark(structure: Structure, number: int, x: float, y: float, *, named: bool) -> Mark:
     """Return the mark of one node: a label if it is `named`, else a dot."""
-    made = compute_mark(structure, (number,), x, y)
+    made = compute_mark(structure, (number,), x, y, structure.prefix)
     node = structure.topology.nodes[number]
     width, height = (made.width, made.height) if named else (_DOT, _DOT)
-    return Mark((number,), x, y, width, height, made.label if named else "", made.name, is_compute=node.is_compute)
+    name = made.name.removeprefix(structure.prefix)
+    label = structure.label(name, width - 2, is_long=structure.has_long_names) if named else ""
+    return Mark((number,), x, y, width, height, label, made.name, is_compute=node.is_compute)

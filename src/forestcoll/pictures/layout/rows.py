@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from forestcoll.pictures.layout.labels import common_prefix, fitted, text_width, without_prefix
 from forestcoll.pictures.layout.structure import Group, Structure
 from forestcoll.pictures.layout.value import Mark
+from forestcoll.topology.link_classes import is_nic
 
 NODE_HEIGHT = 22.0
 _GAP, ROW = 8.0, 74.0
@@ -16,6 +17,7 @@ _SHOWN_ALIKE = 6
 _MOST_ON_CIRCLE = 32
 STACK_WIDTH = 76.0
 _ARCS = 34.0
+_MOST_IN_ROW = 12
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,9 @@ def inside_of(structure: Structure, group: Group) -> Inside:
     below = [node for node in group.nodes if not nodes[node].is_compute and node not in outward]
     prefix = common_prefix([str(nodes[node].id) for node in group.nodes])
     middle, height = _compute_marks(structure, compute, prefix)
-    width = max([_extent(middle), text_width(group.name) + 16, *(len(row) * 40.0 for row in above.values())])
+    width = max(
+        [_extent(middle), text_width(group.name) + 16, *(len(_merged(structure, row)) * 40.0 for row in above.values())]
+    )
     middle = [mark.moved((width - _extent(middle)) / 2, 0) for mark in middle]
     marks: list[Mark] = []
     top = _ARCS if any(_are_linked(structure, row) for row in above.values()) else 0.0
@@ -106,7 +110,7 @@ def compute_mark(structure: Structure, nodes: tuple[int, ...], x: float, y: floa
         name = f"{len(nodes)} compute nodes: {names[0]} to {names[-1]}"
         return Mark(nodes, x, y, STACK_WIDTH, NODE_HEIGHT, f"+ {len(nodes):,} more", name, is_compute=True)
     width = structure.node_width
-    label = fitted(structure.label(without_prefix(names, prefix)[0]), width - 2)
+    label = structure.label(without_prefix(names, prefix)[0], width - 2)
     return Mark(nodes, x, y, width, NODE_HEIGHT, label, names[0], is_compute=True)
 
 
@@ -148,8 +152,18 @@ def walk(structure: Structure, compute: Sequence[int]) -> list[int]:
 
 
 def switch_row(structure: Structure, switches: Sequence[int], width: float, y: float, prefix: str = "") -> list[Mark]:
-    """Return switches as bars that fill a row of this width."""
-    return bars(structure, [(switch,) for switch in switches], width, y, prefix)
+    """Return the switches of a group as bars that fill a row of this width."""
+    return bars(structure, _merged(structure, switches), width, y, prefix)
+
+
+def _merged(structure: Structure, switches: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the switches that share a bar: each its own or, if they are many, those with the same neighbours."""
+    if len(switches) <= _MOST_IN_ROW:
+        return [(switch,) for switch in switches]
+    alike: dict[object, list[int]] = {}
+    for switch in switches:
+        alike.setdefault(frozenset(structure.neighbours[switch].items()), []).append(switch)
+    return [tuple(each) for each in alike.values()]
 
 
 def bars(structure: Structure, rows: Iterable[tuple[int, ...]], width: float, y: float, prefix: str = "") -> list[Mark]:
@@ -160,11 +174,20 @@ def bars(structure: Structure, rows: Iterable[tuple[int, ...]], width: float, y:
     marks = []
     for place, nodes in enumerate(listed):
         names = [str(structure.topology.nodes[node].id) for node in nodes]
-        label = without_prefix(names, prefix)[0] if len(nodes) == 1 else f"+ {len(nodes):,} more"
+        label = without_prefix(names, prefix)[0] if len(nodes) == 1 else _count(structure, nodes)
         name = names[0] if len(nodes) == 1 else f"{len(nodes)} switches of equal structure, {names[0]} to {names[-1]}"
         x = slot * (place + 0.5)
-        marks.append(Mark(nodes, x, y, wide, NODE_HEIGHT, fitted(label, wide - 4), name, is_compute=False))
+        is_short = len(nodes) > 1 and text_width(label) > wide - 4
+        label = f"{len(nodes)}x" if is_short else fitted(label, wide - 4)
+        marks.append(Mark(nodes, x, y, wide, NODE_HEIGHT, label, name, is_compute=False))
     return marks
+
+
+def _count(structure: Structure, switches: tuple[int, ...]) -> str:
+    """Return the label of several switches."""
+    if all(is_nic(structure.topology.nodes[switch]) for switch in switches):
+        return f"{len(switches)} NICs"
+    return f"+ {len(switches):,} more"
 
 
 def _extent(marks: Sequence[Mark]) -> float:

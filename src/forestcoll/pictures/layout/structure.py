@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from forestcoll.pictures.layout.labels import common_prefix, fitted, text_width
 from forestcoll.topology import Topology
 
 _MOST_ROUNDS = 16
@@ -40,15 +41,27 @@ class Structure:
         self.topology = topology
         self.is_compact = is_compact
 
+    @cached_property
+    def prefix(self) -> str:
+        """The common beginning of all ids."""
+        return common_prefix([str(node.id) for node in self.topology.nodes])
+
     @property
     def node_width(self) -> float:
         """The width of the mark of a compute node."""
         return 22.0 if self.is_compact else 38.0
 
-    def label(self, name: str) -> str:
-        """Return the text on the mark of a compute node, where there is room for it."""
+    @cached_property
+    def has_long_names(self) -> bool:
+        """Whether the ids of some nodes are too long for their marks, also without their common beginning."""
+        names = (str(node.id).removeprefix(self.prefix) for node in self.topology.nodes)
+        return any(text_width(name) > self.node_width - 2 for name in names)
+
+    def label(self, name: str, width: float, *, is_long: bool = False) -> str:
+        """Return the text on the mark of a compute node of this width: its name, or the number at its end."""
         digits = name[len(name.rstrip("0123456789")) :]
-        return digits if self.is_compact and digits else name
+        is_long = is_long or self.is_compact or text_width(name) > width
+        return fitted(digits if is_long and digits else name, width)
 
     @cached_property
     def neighbours(self) -> tuple[Mapping[int, Fraction], ...]:

@@ -4,7 +4,7 @@ If the boxes are too many for one row, boxes of equal structure become one mark 
 switches of a tier.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from forestcoll.pictures.layout.labels import text_width
 from forestcoll.pictures.layout.rows import NODE_HEIGHT, ROW, Inside, bars, inside_of, node_row
@@ -16,6 +16,7 @@ _WIDEST = 1400.0
 _PAD, _BETWEEN, _MARGIN, _LABEL = 14.0, 26.0, 20.0, 22.0
 _STACK_HEIGHT = 84.0
 _MOST_SWITCHES, _SHOWN_SWITCHES, _MOST_STACKS = 12, 4, 4
+_MOST_NEAR = 8
 
 Column = tuple[Inside | Mark, float]
 
@@ -31,7 +32,7 @@ def tiers_layout(structure: Structure) -> Layout:
     if loose:
         widths.append(max(mark.x + mark.width / 2 for mark in loose))
     width = sum(widths) + _BETWEEN * (len(widths) - 1)
-    top = _MARGIN + ROW * len(rows) + (NODE_HEIGHT / 2 if rows else 0)
+    top = _MARGIN + ROW * len(rows) + (NODE_HEIGHT / 2 if rows else 0) + _room_for_arcs(structure, width)
     frames, marks, x = [], [], _MARGIN
     tallest = max([each.height for each in insides] + [stack.height - _LABEL for stack in stacks], default=0.0)
     for inside in insides:
@@ -45,6 +46,16 @@ def tiers_layout(structure: Structure) -> Layout:
     marks += _switch_marks(structure, rows, marks, width)
     bottom = top + max(tallest + 2 * _PAD + _LABEL, NODE_HEIGHT)
     return Layout(width + 2 * _MARGIN, bottom + _MARGIN, tuple(marks), tuple(frames), _notes(hidden, marks))
+
+
+def _room_for_arcs(structure: Structure, width: float) -> float:
+    """Return the room above the groups that links between nodes of different groups need."""
+    of = structure.group_of
+    crosses = any(
+        link.source in of and link.target in of and of[link.source] != of[link.target]
+        for link in structure.topology.links
+    )
+    return 14 + 0.035 * width if crosses else 0.0
 
 
 def _loose(structure: Structure) -> list[Mark]:
@@ -93,13 +104,19 @@ def _rows(structure: Structure, shown: Sequence[int]) -> list[list[tuple[int, ..
     for level in sorted(set(levels.values())):
         row = sorted(switch for switch in levels if levels[switch] == level)
         row.sort(key=lambda switch: switch not in near)
-        kept = row if len(row) <= _MOST_SWITCHES else row[:_SHOWN_SWITCHES]
+        kept = row if len(row) <= _MOST_SWITCHES else row[: _count_shown(row, near)]
         alike: dict[int, list[int]] = {}
         for switch in row[len(kept) :]:
             alike.setdefault(structure.colours[switch], []).append(switch)
         rows.append([*((switch,) for switch in kept), *(tuple(each) for each in alike.values())])
         near |= {other for switch in kept for other in structure.neighbours[switch]}
     return rows
+
+
+def _count_shown(row: Sequence[int], near: Collection[int]) -> int:
+    """Return how many switches of a long row have their own mark: those at shown nodes, if they are not too many."""
+    count = sum(switch in near for switch in row)
+    return count if 0 < count <= _MOST_NEAR else _SHOWN_SWITCHES
 
 
 def _stacks(structure: Structure, hidden: Sequence[Group], rows: Sequence[Sequence[tuple[int, ...]]]) -> list[Mark]:

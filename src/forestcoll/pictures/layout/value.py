@@ -90,6 +90,10 @@ class Layout:
         frames = tuple(replace(frame, x=frame.x + right) for frame in self.frames)
         return replace(self, width=width, marks=marks, frames=frames)
 
+    def is_stub(self, one: int, other: int) -> bool:
+        """Return whether the links between two marks are drawn as two short ends."""
+        return (min(one, other), max(one, other)) in self.stubs
+
     @cached_property
     def _rows(self) -> Mapping[float, list[float]]:
         rows: dict[float, list[float]] = {}

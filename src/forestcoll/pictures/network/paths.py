@@ -19,7 +19,7 @@ def path_of(layout: Layout, source: int, target: int, shift: float = 0.0) -> str
         shift: the distance of the line from the straight line, to the right as seen from the source.
     """
     ends = ends_of(layout.marks[source], layout.marks[target])
-    if (min(source, target), max(source, target)) in layout.stubs:
+    if layout.is_stub(source, target):
         return _stub(layout.marks[source], *ends, shift) + _stub(layout.marks[target], *ends[::-1], shift)
     (x, y), (u, v) = _shifted(*ends, shift)
     bend = _bend(layout, source, target)
@@ -33,7 +33,7 @@ def middle_of(layout: Layout, source: int, target: int, shift: float = 0.0, part
     """Return the point of the line at this `part` of its length from the source, for a label."""
     ends = ends_of(layout.marks[source], layout.marks[target])
     (x, y), (u, v) = _shifted(*ends, shift)
-    if (min(source, target), max(source, target)) in layout.stubs:
+    if layout.is_stub(source, target):
         return _stub_end(layout.marks[source], (x, y), (u, v))
     bend = _bend(layout, source, target)
     if not bend:

@@ -103,7 +103,8 @@ def _head(layout: Layout, crossing: Crossing, colour: str) -> Element:
     u, v = middle_of(layout, crossing.source, crossing.target, _SHIFT, 0.7)
     one, other = layout.marks[crossing.source], layout.marks[crossing.target]
     if (u, v) == (x, y):
-        u, v = x + (other.x - one.x) / 50, y + (other.y - one.y) / 50
+        ahead = -1 if layout.is_stub(crossing.source, crossing.target) else 1
+        u, v = x + ahead * (other.x - one.x) / 50, y + ahead * (other.y - one.y) / 50
     length = max(((u - x) ** 2 + (v - y) ** 2) ** 0.5, 1e-9)
     right, down = (u - x) / length, (v - y) / length
     points = [

@@ -52,10 +52,9 @@ def side_by_side(left: Side, right: Side, *, title: str, shard: int | None = Non
         InputError: the networks differ, or schedules of this kind have no picture.
     """
     topology = left.schedule.topology
-    if right.schedule.topology.nodes != topology.nodes:
-        raise InputError(
-            f"{topology.name}: the other schedule is for another network; compare schedules of one network"
-        )
+    other = right.schedule.topology
+    if (other.nodes, other.links) != (topology.nodes, topology.links):
+        raise InputError(f"{topology.name}: the schedules are for different networks; compare schedules of one network")
     node = left.schedule.members[0] if shard is None else shard
     layout = layout_of(topology, is_compact=True)
     columns = [_column(side, layout, node, prefix) for side, prefix in ((left, "left-"), (right, "right-"))]

@@ -1,0 +1,70 @@
+import json
+from pathlib import Path
+
+import pytest
+from cli_run import run_command
+
+
+def test_a_network_is_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "network.svg"
+    run = run_command("view", "dgx-a100:boxes=2", "-o", str(path))
+    assert run.status == 0
+    assert run.out.splitlines() == [
+        f"dgx-a100:boxes=2: written to {path}",
+        "dgx-a100:boxes=2 has 16 compute nodes in 2 boxes, 3 switches, and 64 links, each in one direction.",
+    ]
+    assert path.read_text().startswith("<svg")
+
+
+def test_a_schedule_is_verified_before_it_is_drawn(tmp_path: Path) -> None:
+    schedule, page = tmp_path / "schedule.json", tmp_path / "schedule.html"
+    assert run_command("generate", "ring:nodes=4", "-o", str(schedule)).status == 0
+    run = run_command("view", str(schedule), "-o", str(page), "--json")
+    assert json.loads(run.out) == {
+        "topology": "ring:nodes=4",
+        "schedule": "trees",
+        "compute_nodes": 4,
+        "output": str(page),
+        "bytes": page.stat().st_size,
+    }
+    page.unlink()
+    schedule.write_text(schedule.read_text().replace('"algbw": "8/3"', '"algbw": "9/3"'))
+    run = run_command("view", str(schedule), "-o", str(page))
+    assert run.status == 1
+    assert "algbw" in run.err
+    assert not page.exists()
+
+
+def test_a_file_of_another_tool_is_drawn(tmp_path: Path) -> None:
+    network, picture = tmp_path / "network.graphml", tmp_path / "network.svg"
+    assert run_command("topology", "ring:nodes=4", "-o", str(network)).status == 0
+    assert run_command("view", str(network), "-o", str(picture)).status == 0
+    assert picture.exists()
+
+
+def test_two_schedules_are_drawn_next_to_each_other(tmp_path: Path) -> None:
+    one, other, picture = tmp_path / "one.json", tmp_path / "other.json", tmp_path / "both.svg"
+    assert run_command("generate", "ring:nodes=4", "-o", str(one)).status == 0
+    assert run_command("generate", "ring:nodes=4", "--trees", "1", "-o", str(other)).status == 0
+    assert run_command("view", str(one), "--beside", str(other), "-o", str(picture)).status == 0
+    assert "one.json: 2.667 GB/s" in picture.read_text()
+    assert "other.json: 2 GB/s" in picture.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("ring:nodes=4", "-o", "ring.gif"), "must end in one of .html, .svg, .png"),
+        (("nothing.json", "-o", "ring.svg"), "nothing.json"),
+        (("ring:nodes=4", "-o", "no/folder/ring.svg"), "the folder"),
+    ],
+)
+def test_bad_input_is_one_line(
+    words: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = run_command("view", *words)
+    assert (run.status, run.out) == (1, "")
+    assert message in run.err
+    assert run.err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
