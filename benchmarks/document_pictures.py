@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from forestcoll.comparison import compare
+from forestcoll.comparison.by_boxes import by_boxes
 from forestcoll.generation.steps import generate_steps
+from forestcoll.pages.figures import box_lines, size_lines
 from forestcoll.pictures.network.picture import load_picture
 from forestcoll.pictures.sends.picture import story_picture
 from forestcoll.pictures.sends.side_by_side import story_of_shard
@@ -42,7 +44,15 @@ def pictures() -> Iterator[tuple[str, str]]:
     yield "tree.svg", text(story_picture(tree.topology, story_of_shard(tree, 0)))
     steps = generate_steps(build_topology("torus:dims=4x4"))
     shard = next(story for story in stories_of(steps) if story.shard is not None)
+    yield from _report_pictures()
     yield "steps.svg", text(story_picture(steps.topology, shard))
+
+
+def _report_pictures() -> Iterator[tuple[str, str]]:
+    """Yield two charts of the report of a comparison."""
+    found = compare("dgx-a100:boxes=2", baselines=["nccl-ring", "two-level", "direct"])
+    yield "report-sizes.svg", text(size_lines(found))
+    yield "report-boxes.svg", text(box_lines(found, by_boxes(found)))
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from forestcoll.pictures.charts.parts import chart, corners, horizontal_axis, label, marker, ruler, vertical_axis
 from forestcoll.pictures.charts.scales import Linear, Logarithmic, spread
-from forestcoll.pictures.charts.style import BOUND, MUTED, SURFACE, TEXT, LineStyle, elided, line_style
+from forestcoll.pictures.charts.style import BOUND, MUTED, TEXT, LineStyle, elided, line_style
 from forestcoll.pictures.svg import Element, element
 
 _WIDTH, _HEIGHT = 760.0, 380.0
@@ -91,15 +91,20 @@ def line_chart(title: str, axes: Axes, lines: Sequence[Line], limit: tuple[float
 
 
 def _drawn(line: Line, x_scale: Logarithmic, y_scale: Linear) -> Element:
-    """Return a line with its markers; a wider line in the colour of the background separates lines that cross."""
+    """Return a line with its markers."""
     style = line.style
-    path = corners([(x_scale(x), y_scale(y)) for x, y in line.values])
-    strokes = {"points": path, "fill": "none", "stroke_linejoin": "round"}
     return element(
         "g",
         element("title", line.name),
-        element("polyline", **strokes, stroke=SURFACE, stroke_width=5),
-        element("polyline", **strokes, stroke=style.colour, stroke_width=2.4, stroke_dasharray=style.dash),
+        element(
+            "polyline",
+            points=corners([(x_scale(x), y_scale(y)) for x, y in line.values]),
+            fill="none",
+            stroke=style.colour,
+            stroke_width=2.4,
+            stroke_dasharray=style.dash,
+            stroke_linejoin="round",
+        ),
         *(marker(style, x_scale(x), y_scale(y)) for x, y in line.values if x in line.marks),
         class_="line",
         data_rows=line.keys or None,
