@@ -11,6 +11,7 @@ from pathlib import Path
 
 from forestcoll.comparison import compare
 from forestcoll.comparison.by_boxes import by_boxes
+from forestcoll.comparison.curves import schedule_of
 from forestcoll.generation.steps import generate_steps
 from forestcoll.pages.figures import box_lines, size_lines
 from forestcoll.pictures.network.picture import load_picture
@@ -37,7 +38,7 @@ def pictures() -> Iterator[tuple[str, str]]:
     for name, spec in NETWORKS.items():
         yield f"{name}.svg", view_of(build_topology(spec)).svg()
     found = compare("dgx-a100:boxes=2", baselines=["nccl-ring"], sizes=[])
-    ring, forest = (found.row(name).schedule for name in ("nccl-ring", "forestcoll"))
+    ring, forest = (schedule_of(found.row(name)) for name in ("nccl-ring", "forestcoll"))
     yield "rings-and-forest.svg", side_by_side_svg(ring, forest, names=("NCCL's rings", "forestcoll"))
     yield "loads.svg", text(load_picture(ring, title="The loads of NCCL's rings on two DGX A100 boxes"))
     tree = generate("mi250:boxes=2")

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from forestcoll import StepSchedule, compare, generate, generate_steps, load_topology, simulate
+from forestcoll.comparison.curves import schedule_of
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import over_time
 from forestcoll.simulation.over_time import sends_over_time
@@ -38,7 +39,7 @@ def test_the_last_tree_of_a_schedule_with_equal_roots_ends_exactly_when_the_simu
 ) -> None:
     rows = compare("dgx-a100:boxes=2", collective, sizes=[size], baselines=["nccl-ring", "two-level"]).rows
     for row in rows[1:]:
-        found = sends_over_time(row.schedule, size, row.times[0].pieces)
+        found = sends_over_time(schedule_of(row), size, row.times[0].pieces)
         assert found.seconds == pytest.approx(row.times[0].seconds)
 
 

@@ -50,7 +50,7 @@ def by_boxes(found: Comparison, progress: Progress = SILENT) -> tuple[BoxCount, 
         progress: receives the stages of the work.
 
     Returns:
-        One value for each number of boxes, in ascending order. None if the network is not that of a builder with this
+        One value for each number of boxes, in ascending order. Empty if the network is not that of a builder with this
         parameter, or if only some compute nodes take part.
 
     Example:
@@ -98,9 +98,10 @@ def _algbw(problem: Problem, baselines: Sequence[Baseline]) -> dict[str, Fractio
     found = {}
     for baseline in baselines:
         try:
-            found[baseline.name] = certified(verify(baseline.make(problem))).algbw or Fraction(0)
+            made = baseline.result(problem)
         except DoesNotApplyError:
             continue
+        found[baseline.name] = made.algbw or certified(verify(made.schedule)).algbw or Fraction(0)
     return found
 
 
