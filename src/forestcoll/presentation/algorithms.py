@@ -51,7 +51,7 @@ _DESCRIPTIONS = {
     "milp": Description("the integer program", "The best schedule of few steps, found by an integer program"),
 }
 
-_OTHER = "A schedule from a file"
+_OTHER = "A schedule or a program from a file"
 
 
 def title_of(name: str) -> str:
@@ -69,6 +69,6 @@ def summary_of(name: str) -> str:
 
     Example:
         >>> summary_of("mine.json")
-        'A schedule from a file'
+        'A schedule or a program from a file'
     """
     return _DESCRIPTIONS[name].summary if name in _DESCRIPTIONS else _OTHER

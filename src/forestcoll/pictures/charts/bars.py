@@ -95,6 +95,6 @@ def _arrow(end: float, top: float) -> Element:
 def _mark(mark: tuple[float, str], scale: Linear, bottom: float) -> Iterator[Element]:
     x = scale(mark[0])
     yield element("line", x1=x, y1=_TOP - 8, x2=x, y2=bottom, stroke=BOUND, stroke_width=2)
-    half = text_width(mark[1]) / 2
+    half = text_width(mark[1], TEXT + 1) / 2  # bold letters are wider
     place = min(max(x, half), _WIDTH - half)
     yield label(mark[1], float(number(place)), _TOP - 14, text_anchor="middle", fill=INK, font_weight="600")
