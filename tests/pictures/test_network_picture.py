@@ -103,7 +103,7 @@ def test_lightness_grows_uniformly_with_the_load() -> None:
 
 def test_names_from_a_file_are_escaped() -> None:
     topology = build_topology("ring:nodes=3")
-    nodes = (replace(topology.nodes[0], id='<script>"&'), *topology.nodes[1:])
+    nodes = (replace(topology.nodes[0], id='<script>"&\x00\n\ud800'), *topology.nodes[1:])
     shown = text(network_picture(replace(topology, nodes=nodes), title="<b>"))
     assert "<script" not in shown
     assert parsed(network_picture(replace(topology, nodes=nodes))).tag == f"{SVG}svg"

@@ -82,7 +82,9 @@ def test_the_html_of_a_network_is_short_and_escapes_names() -> None:
     network = builder.build()
     html = html_of(network)
     assert "<script" not in html
-    assert len(html) < 10_000
+    assert html.count("<svg") == 1
+    assert len(html) < 40_000
+    assert len(html_of(network_page(network))) < 10_000
     assert any(line.endswith("links of lower bandwidth") for line in network_page(network).lines())
 
 

@@ -64,6 +64,7 @@ def test_pages_are_complete_and_load_nothing(name: str) -> None:
     assert not outline.open
     assert outline.headings[0] == "h1"
     assert set(outline.headings[1:]) == {"h2"}
+    assert len(set(outline.ids)) == len(outline.ids)
     assert not outline.unnamed_pictures
     addresses = set(re.findall(r"https?://[^\"' <]+", page))
     assert addresses == {"http://www.w3.org/2000/svg"}

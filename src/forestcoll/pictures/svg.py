@@ -24,7 +24,9 @@ def element(tag: str, *content: "Element | str", **attributes: "str | float | No
         '<text x="1.5" y="2" font-size="12" class="name">A &amp; B</text>'
     """
     names = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items() if value is not None}
-    made = Element(tag, {name: value if isinstance(value, str) else number(value) for name, value in names.items()})
+    made = Element(
+        tag, {name: _clean(value) if isinstance(value, str) else number(value) for name, value in names.items()}
+    )
     for part in content:
         _append(made, part)
     return made
@@ -34,9 +36,14 @@ def _append(parent: Element, part: "Element | str") -> None:
     if not isinstance(part, str):
         parent.append(part)
     elif len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + part
+        parent[-1].tail = (parent[-1].tail or "") + _clean(part)
     else:
-        parent.text = (parent.text or "") + part
+        parent.text = (parent.text or "") + _clean(part)
+
+
+def _clean(text: str) -> str:
+    """Return `text` with a `?` for each control character, which XML does not allow."""
+    return text if text.isprintable() else "".join(each if each.isprintable() else "?" for each in text)
 
 
 def number(value: float) -> str:

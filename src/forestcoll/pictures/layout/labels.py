@@ -24,7 +24,7 @@ def fitted(text: str, width: float, size: float = FONT) -> str:
 
     Example:
         >>> fitted("level1/switch12", 60)
-        'lev…h12'
+        'leve…h12'
     """
     if text_width(text, size) <= width:
         return text

@@ -24,7 +24,6 @@ class Network:
         layout: the places of its nodes.
         busy: for each link, the part of the time in which a schedule keeps it busy; None without a schedule.
         cut: the cut to mark; None if there is none.
-        prefix: the beginning of the ids of elements, which must differ between the pictures of a page.
         is_quiet: whether links are drawn thin and grey, because something else is drawn over them.
     """
 
@@ -32,7 +31,6 @@ class Network:
     layout: Layout
     busy: Sequence[float] | None = None
     cut: Cut | None = None
-    prefix: str = ""
     is_quiet: bool = False
 
     def elements(self, sends: Sequence[Element] = ()) -> list[Element]:
@@ -43,7 +41,7 @@ class Network:
             *(element("g", *_frame(frame)) for frame in layout.frames),
             element("g", *(part for wire in self._drawn() for part in self._wire(*wire)), class_="wires"),
             *sends,
-            element("g", *(self._mark(number, mark) for number, mark in enumerate(layout.marks)), class_="marks"),
+            element("g", *map(self._mark, layout.marks), class_="marks"),
         ]
 
     @cached_property
@@ -104,10 +102,10 @@ class Network:
         words = f"{names}: {bandwidths(topology, wire.links)}{each}"
         return words if wire.load is None or self.is_quiet else f"{words}, {load_words(wire)}"
 
-    def _mark(self, number: int, mark: Mark) -> Element:
+    def _mark(self, mark: Mark) -> Element:
         shaded = self.cut is not None and self.cut.shaded.issuperset(mark.nodes)
         kind = f"{'compute' if mark.is_compute else 'switch'}{' shaded' * shaded}"
-        return element("g", *_shape(mark, kind), id=f"{self.prefix}mark{number}")
+        return element("g", *_shape(mark, kind))
 
 
 def load_words(wire: Wire) -> str:

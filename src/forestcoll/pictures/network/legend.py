@@ -79,13 +79,20 @@ class Legend:
         self._text(x + 7 * parts + 8, y, "100 %")
 
     def widths(self, bandwidths: Sequence[Fraction], unit: str, most: Fraction) -> None:
-        """Add the widths of lines for the greatest and some smaller bandwidths."""
+        """Add the widths of lines for the greatest, the least and some other bandwidths."""
         distinct = sorted(set(bandwidths), reverse=True)
-        for value in distinct[:_MOST_WIDTHS]:
+        for value in _spread(distinct):
             shown = str(value) if value.denominator == 1 else f"{float(value):.6g}"
             self.line(f"{shown} {unit}", width_of(value, most))
         if len(distinct) > _MOST_WIDTHS:
-            self.words(f"and {len(distinct) - _MOST_WIDTHS} lower bandwidths")
+            self.words(f"and {len(distinct) - _MOST_WIDTHS:,} other bandwidths")
+
+
+def _spread(values: Sequence[Fraction]) -> list[Fraction]:
+    """Return all values if they are few, else the first, the last, and some at equal distances between them."""
+    if len(values) <= _MOST_WIDTHS:
+        return list(values)
+    return [values[place * (len(values) - 1) // (_MOST_WIDTHS - 1)] for place in range(_MOST_WIDTHS)]
 
 
 def wrapped(words: str, width: float) -> list[str]:

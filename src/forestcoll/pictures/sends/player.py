@@ -61,7 +61,7 @@ class Player:
         legend.elements[-1].set("data-name", "")
         legend.new_row()
         legend.words(READING)
-        network = Network(self._topology, self._layout, prefix="play-", is_quiet=True)
+        network = Network(self._topology, self._layout, is_quiet=True)
         sends = element("g", *self._arrows(first), class_="sends")
         return finished(network, f"The sends of {first.name}", legend, [sends], [element("g", *self._badges(first))])
 

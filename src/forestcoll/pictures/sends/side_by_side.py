@@ -57,7 +57,7 @@ def side_by_side(left: Side, right: Side, *, title: str, shard: int | None = Non
         raise InputError(f"{topology.name}: the schedules are for different networks; compare schedules of one network")
     node = left.schedule.members[0] if shard is None else shard
     layout = layout_of(topology, is_compact=True)
-    columns = [_column(side, layout, node, prefix) for side, prefix in ((left, "left-"), (right, "right-"))]
+    columns = [_column(side, layout, node) for side in (left, right)]
     width = 2 * layout.width + _GAP
     height = _HEADING + 2 * (layout.height + 2 * _LINE)
     legend = _legend(left.schedule, layout, width, height)
@@ -66,12 +66,12 @@ def side_by_side(left: Side, right: Side, *, title: str, shard: int | None = Non
     return styled(width, legend.bottom + 8, title, background, *parts, *legend.elements)
 
 
-def _column(side: Side, layout: Layout, shard: int, prefix: str) -> list[Element]:
+def _column(side: Side, layout: Layout, shard: int) -> list[Element]:
     """Return the parts of one column, from top to bottom."""
     topology = side.schedule.topology
     story = story_of_shard(side.schedule, shard)
-    loads = Network(topology, layout, busy_parts(side.schedule), prefix=f"{prefix}load-")
-    sends = Network(topology, layout, prefix=f"{prefix}send-", is_quiet=True)
+    loads = Network(topology, layout, busy_parts(side.schedule))
+    sends = Network(topology, layout, is_quiet=True)
     second = _HEADING + layout.height + 2 * _LINE
     return [
         _words(side.heading, 22, 16, "heading"),
