@@ -111,7 +111,7 @@ class Comparison(Displayed):
             >>> from forestcoll import compare
             >>> found = compare("dgx-a100:boxes=2", baselines=["nccl-ring"], sizes=[2**30])
             >>> [(each["name"], each["into_a_box"]) for each in found.records()]
-            [('forestcoll', 0.5), ('nccl-ring', 0.9375)]
+            [('forestcoll', 0.5769230769230769), ('nccl-ring', 0.9375)]
         """
         return [
             {
