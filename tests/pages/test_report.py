@@ -122,6 +122,12 @@ def test_the_html_of_every_collective_is_right(topology: str, collective: str) -
     assert fields <= labels
 
 
+def test_the_styles_and_the_script_are_those_of_the_files() -> None:
+    page = report()
+    assert f"<style>{STYLES.read_text()}</style>" in page
+    assert f"<script>{STYLES.with_suffix('.js').read_text()}</script>" in page
+
+
 def test_the_page_loads_nothing() -> None:
     page = report()
     assert set(re.findall(r"https?://[^\"' )]+", page)) == {"http://www.w3.org/2000/svg"}

@@ -1,12 +1,12 @@
 """The report in a headless browser: it loads nothing else, reports no errors, and its controls work.
 
-The tests need Chromium and playwright: the Debian package `chromium`, and the dependency group `browser`.
+The tests need Chromium and playwright: the Debian package `chromium`, and `make browser`.
 """
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no browser: apt-get in
 
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install playwright")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: make browser")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
@@ -43,8 +43,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 class Opened:
     """A report in a page of the browser, with everything that the page requested and complained about."""
 
-    def __init__(self, browser: "Browser", report: Path, **options: object) -> None:
-        self.page: Page = browser.new_page(**options)  # type: ignore[arg-type]
+    def __init__(self, browser: "Browser", report: Path, **options: Any) -> None:
+        self.page: Page = browser.new_page(**options)
         self.requests: list[str] = []
         self.complaints: list[str] = []
         self.page.on("request", lambda request: self.requests.append(request.url))

@@ -28,14 +28,17 @@ def page_text(title: str, body: Sequence[Element], *, name: str) -> str:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", printable(title)),
-        element("style", _resource(f"{name}.css")),
+        _verbatim("style", f"{name}.css"),
     )
-    page = element("html", head, element("body", *body, element("script", _resource(f"{name}.js"))), lang="en")
+    page = element("html", head, element("body", *body, _verbatim("script", f"{name}.js")), lang="en")
     return f"<!DOCTYPE html>\n{ElementTree.tostring(page, encoding='unicode', method='html')}\n"
 
 
-def _resource(name: str) -> str:
-    return files("forestcoll.pages").joinpath(name).read_text(encoding="utf-8")
+def _verbatim(tag: str, name: str) -> Element:
+    """Return an element with the text of a file in this folder, including its line breaks."""
+    made = element(tag)
+    made.text = files("forestcoll.pages").joinpath(name).read_text(encoding="utf-8")
+    return made
 
 
 def paragraph(*content: Element | str, class_: str | None = None) -> Element:

@@ -47,8 +47,8 @@ class NetworkPictures:
         )
         return _embedded(load_picture(schedule_of(row), title=title, layout=self._layout))
 
-    def way(self, row: Row) -> tuple[Element, str]:
-        """Return the picture of the way of one part of the data under the schedule of a row, and a sentence about it.
+    def path(self, row: Row) -> tuple[Element, str]:
+        """Return the picture of the path of one part of the data under the schedule of a row, and a sentence about it.
 
         Raises:
             InputError: schedules of this kind have no such picture.

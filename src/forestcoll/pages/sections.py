@@ -100,7 +100,7 @@ def network(study: Study) -> Element | None:
     pictures = NetworkPictures(study)
     rows = sorted([study.own, *study.others], key=lambda each: each is study.own)
     loads = (_side(study, each, pictures.loads(each), _speed(study, each)) for each in rows)
-    ways = [_side(study, each, *made) for each in rows if (made := _way(pictures, each)) is not None]
+    paths = [_side(study, each, *made) for each in rows if (made := _path(pictures, each)) is not None]
     return section(
         "network",
         "The network, and how busy its links are",
@@ -108,8 +108,8 @@ def network(study: Study) -> Element | None:
         *([_choice(study)] if study.others else []),
         pictures.styles(),
         element("div", *loads, class_="pair"),
-        *([element("h3", "The way of one part of the data"), paragraph(_ways(study))] if ways else []),
-        element("div", *ways, class_="pair"),
+        *([element("h3", "The path of one part of the data"), paragraph(_about_paths(study))] if paths else []),
+        element("div", *paths, class_="pair"),
     )
 
 
@@ -119,7 +119,7 @@ _LOADS = (
 )
 
 
-def _ways(study: Study) -> str:
+def _about_paths(study: Study) -> str:
     words = "Each picture shows the sends of one part of the data. The numbers are the order of the sends."
     if study.found.demand.collective is Collective.ALLREDUCE:
         return f"{words} It shows the reduce, after which a broadcast sends the sums to all compute nodes."
@@ -136,9 +136,9 @@ def _speed(study: Study, each: Row) -> str:
     return f"{capitalized(printable(title_of(each.name)))}: {speed(study.found, each.algbw)}"
 
 
-def _way(pictures: NetworkPictures, each: Row) -> tuple[Element, str] | None:
+def _path(pictures: NetworkPictures, each: Row) -> tuple[Element, str] | None:
     try:
-        return pictures.way(each)
+        return pictures.path(each)
     except InputError:
         return None  # the schedule has no tree from the first compute node
 
@@ -219,8 +219,8 @@ def cuts(study: Study) -> Element | None:
 
 
 _RELIEF = (
-    "forestcoll's schedule also sends more than must, over links that have bandwidth to spare. This relieves the other "
-    "links."
+    "forestcoll's schedule also sends more than needed, over links that have bandwidth to spare. This relieves the "
+    "other links."
 )
 
 
@@ -228,7 +228,7 @@ def _cut_figures(study: Study) -> Iterator[Element]:
     for cut in study.own.cuts:
         traffic = [each for row in study.found.rows for each in row.cuts if each.cut == cut.cut]
         if any(each.crosses > each.needed for each in traffic):
-            caption = f"The data that goes {cut.cut}. The striped part is more than must."
+            caption = f"The data that goes {cut.cut}. The striped part is more than needed."
             yield figure(cut_bars(study.found, cut.cut), caption)
         else:
             text = f"The data that goes {cut.cut} is exactly what must, under every schedule"
