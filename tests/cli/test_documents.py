@@ -92,7 +92,16 @@ def test_the_readme_lists_every_command() -> None:
     assert sorted(listed) == sorted(_COMMANDS)
 
 
-PYTHON = ("python.md", "bounds.md", "steps.md", "one-port.md", "runtimes.md", "programs.md", "what-if.md")
+PYTHON = (
+    "python.md",
+    "bounds.md",
+    "steps.md",
+    "one-port.md",
+    "runtimes.md",
+    "programs.md",
+    "what-if.md",
+    "pictures.md",
+)
 
 
 @pytest.mark.parametrize("document", [README, *(ROOT / "docs" / name for name in PYTHON)])

@@ -57,6 +57,6 @@ def test_controls_and_keys_work_without_errors(tmp_path: Path) -> None:
         "2 sends one after the other|3",
         "2 sends one after the other|3",
         "tree 4 of 8, root 2, 1/8 of the data",
-        "0",
-        "1",
+        "0: compute node, 2 GB/s out",
+        "1: compute node, 2 GB/s out",
     ]

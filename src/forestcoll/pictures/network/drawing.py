@@ -1,6 +1,6 @@
 """A network as elements of SVG: frames, links, nodes and labels, from back to front."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -100,27 +100,48 @@ class Network:
             names = f"{marks[wire.source].name} → {marks[wire.target].name}"
         each = " in each direction" if back is not None else ""
         words = f"{names}: {bandwidths(topology, wire.links)}{each}"
-        return words if wire.load is None or self.is_quiet else f"{words}, {load_words(wire)}"
+        return words if wire.load is None or self.is_quiet else f"{words}, {busy_words(wire.least or 0.0, wire.load)}"
+
+    def _mark_words(self, mark: Mark) -> str:
+        """Return the title of a mark: its name, the bandwidth of its links, and their loads."""
+        if mark.is_stack:
+            return mark.name
+        node = mark.nodes[0]
+        out, unit = self.topology.egress[node], self.topology.bandwidth_unit
+        words = f"{mark.name}: {'compute node' if mark.is_compute else 'switch'}, {out} {unit} out"
+        loads = [] if self.busy is None or self.is_quiet else [self.busy[link] for link in self._leaving[node]]
+        return f"{words}, links out {busy_words(min(loads), max(loads))}" if loads else words
+
+    @cached_property
+    def _leaving(self) -> Mapping[int, list[int]]:
+        """For each node, the numbers of the links that leave it."""
+        found: dict[int, list[int]] = {node: [] for node in range(len(self.topology.nodes))}
+        for number, link in enumerate(self.topology.links):
+            found[link.source].append(number)
+        return found
 
     def _mark(self, mark: Mark) -> Element:
         shaded = self.cut is not None and self.cut.shaded.issuperset(mark.nodes)
         kind = f"{'compute' if mark.is_compute else 'switch'}{' shaded' * shaded}"
-        return element("g", *_shape(mark, kind))
+        return element("g", *_shape(mark, kind, self._mark_words(mark)))
 
 
-def load_words(wire: Wire) -> str:
-    """Return the load of a line in words."""
-    most, least = wire.load or 0.0, wire.least or 0.0
-    if f"{100 * most:.3g}" == f"{100 * least:.3g}":
-        return f"busy {100 * most:.3g} % of the time"
-    return f"busy {100 * least:.3g} to {100 * most:.3g} % of the time"
+def busy_words(least: float, most: float) -> str:
+    """Return a range of loads in words.
+
+    Example:
+        >>> busy_words(0.25, 0.5)
+        'busy 25 to 50 % of the time'
+    """
+    low, high = f"{100 * least:.3g}", f"{100 * most:.3g}"
+    return f"busy {high} % of the time" if low == high else f"busy {low} to {high} % of the time"
 
 
-def _shape(mark: Mark, kind: str) -> list[Element]:
+def _shape(mark: Mark, kind: str, title: str) -> list[Element]:
     """Return a mark with its label; several nodes are drawn as sheets behind each other."""
     sheets = [4.0, 2.0, 0.0] if mark.is_stack and mark.height > 8 else [0.0]
     rounding = mark.height / 2 if mark.is_compute else 3.0
-    shown = [element("title", mark.name)]
+    shown = [element("title", title)]
     shown += [
         element(
             "rect",

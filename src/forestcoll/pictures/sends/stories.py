@@ -5,7 +5,6 @@ Only as many stories are made as a caller takes.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from itertools import islice
 from typing import Any
 
 from forestcoll.collective import PhaseOp
@@ -16,8 +15,8 @@ from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import TreeImage, tree_images
 from forestcoll.schedule.trees.value import TreeSchedule
 
-_MOST_READ = 3000
-"""The most stories from which some are selected."""
+_MOST_SENDS = 200_000
+"""The sends of the stories from which some are selected."""
 
 
 def stories_of(schedule: Schedule) -> Iterator[Story]:
@@ -47,7 +46,7 @@ def selected_stories(schedule: Schedule, most: int) -> tuple[tuple[Story, ...], 
     Raises:
         InputError: schedules of this kind have no picture.
     """
-    stories = list(islice(stories_of(schedule), _MOST_READ))
+    stories, are_all = _first_stories(schedule)
     count: dict[object, int] = {}
     ranks = []
     for place, story in enumerate(stories):
@@ -55,7 +54,19 @@ def selected_stories(schedule: Schedule, most: int) -> tuple[tuple[Story, ...], 
         count[key] = count.get(key, -1) + 1
         ranks.append((count[key], place))
     chosen = sorted(place for _, place in sorted(ranks)[:most])
-    return tuple(stories[place] for place in chosen), len(stories) <= most
+    return tuple(stories[place] for place in chosen), are_all and len(stories) <= most
+
+
+def _first_stories(schedule: Schedule) -> tuple[list[Story], bool]:
+    """Return the first stories of a schedule, with about `_MOST_SENDS` sends together, and whether these are all."""
+    stories: list[Story] = []
+    sends = 0
+    for story in stories_of(schedule):
+        if sends > _MOST_SENDS:
+            return stories, False
+        stories.append(story)
+        sends += len(story.sends)
+    return stories, True
 
 
 def _trees(schedule: TreeSchedule) -> Iterator[Story]:

@@ -13,6 +13,7 @@
     }
   }
   for (const picture of document.querySelectorAll("svg.forestcoll-svg")) {
+    picture.setAttribute("role", "group");
     picture.addEventListener("pointerover", describe);
     picture.addEventListener("focusin", describe);
     const marks = Array.from(picture.querySelectorAll(".marks > g"));

@@ -54,7 +54,7 @@ def _side(schedule: Schedule, name: str) -> Side:
 
 
 def load_words(schedule: Schedule) -> str:
-    """Return how busy each class of links is, in words.
+    """Return how busy the two busiest classes of links are, in words.
 
     Example:
         >>> from forestcoll import generate
@@ -64,11 +64,13 @@ def load_words(schedule: Schedule) -> str:
     topology = schedule.topology
     busy = busy_parts(schedule)
     places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
-    parts = []
-    for each in link_classes(topology)[:2]:
+    classes = []
+    for each in link_classes(topology):
         loads = [busy[places[ends]] for pair in each.links for ends in (pair, pair[::-1]) if ends in places]
-        parts.append(f"{_name(each, printable(topology.bandwidth_unit))}: busy {_range(loads)}")
-    return "; ".join(parts)
+        classes.append((each, loads))
+    classes.sort(key=lambda found: (-max(found[1]), -found[0].bandwidth))
+    unit = printable(topology.bandwidth_unit)
+    return "; ".join(f"{_name(each, unit)}: busy {_range(loads)}" for each, loads in classes[:2])
 
 
 def _name(links: LinkClass, unit: str) -> str:

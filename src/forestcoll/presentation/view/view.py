@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from forestcoll.errors import InputError, shown
+from forestcoll.errors import InputError, NoSolutionError, shown
 from forestcoll.files import PathLike, as_path, write_bytes, write_text
 from forestcoll.pictures.layout import layout_of
 from forestcoll.pictures.network.picture import load_picture, network_picture
@@ -118,7 +118,8 @@ class View:
         unit = printable(self.topology.bandwidth_unit)
         kind = " along trees" if self.bound.proof.trees_only else ""
         yield f"No {self.bound.collective.value}{kind} on this network exceeds {bandwidth(self.bound.algbw, unit)}."
-        yield from explain(self.bound, self.topology, self.demand)
+        for line in explain(self.bound, self.topology, self.demand):
+            yield line.replace("--json lists", "forestcoll optimum --json lists")
 
 
 def _network_caption(bound: Bound | None) -> str:
@@ -167,12 +168,11 @@ def with_schedule(view: View, name: str, other: Schedule, other_name: str) -> Vi
 
 def _bound_of(topology: Topology) -> Bound | None:
     """Return the bound of an allgather, or None if there is none."""
-    from forestcoll.errors import ForestcollError
     from forestcoll.solver.optimum import optimum
 
     try:
         return optimum(topology).bound
-    except ForestcollError:
+    except (InputError, NoSolutionError):
         return None
 
 
