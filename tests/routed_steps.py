@@ -11,19 +11,24 @@ from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.topology import Topology
-from networks import SMALL, networks
+from networks import SMALL, networks, ranks_for
 
 COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
 
 
 @st.composite
 def routed_schedules(draw: st.DrawFn, collectives: tuple[Collective, ...] = COLLECTIVES) -> StepSchedule:
+    """A schedule of all compute nodes, or of some ranks."""
     topology = draw(networks(most=6, kinds=st.just(SMALL)))
     collective, seed = draw(st.sampled_from(collectives)), draw(st.integers(0, 10**6))
-    return from_allgathers(topology, collective, lambda network: random_allgather(network, Random(seed)))  # noqa: S311
+    places = draw(st.none() | ranks_for(topology))
+    ranks = None if places is None else tuple(topology.compute[place] for place in places)
+    return from_allgathers(topology, collective, lambda network: random_allgather(network, Random(seed), ranks=ranks))  # noqa: S311
 
 
-def random_allgather(topology: Topology, random: Random, *, relays: bool = True) -> StepSchedule:
+def random_allgather(
+    topology: Topology, random: Random, *, relays: bool = True, ranks: tuple[int, ...] | None = None
+) -> StepSchedule:
     """Return an allgather in up to four steps: nodes receive missing parts from any node that has them.
 
     Without `relays`, paths do not pass through compute nodes, and such paths must exist.
@@ -32,13 +37,14 @@ def random_allgather(topology: Topology, random: Random, *, relays: bool = True)
     ends = set() if relays else set(topology.compute)
     paths: dict[tuple[int, ...], int] = {}
     halves = [(Fraction(0), Fraction(1, 2)), (Fraction(1, 2), Fraction(1))]
-    held = {(node, *part): {node} for node in topology.compute for part in halves}
+    members = topology.compute if ranks is None else ranks
+    held = {(node, *part): {node} for node in members for part in halves}
     steps = []
     for last in (False, False, False, True):
         step = []
         before = {part: sorted(nodes) for part, nodes in held.items()}
         for (shard, low, high), holders in before.items():
-            for node in topology.compute:
+            for node in members:
                 if node not in held[shard, low, high] and (last or random.random() < 0.3):
                     path = random_path(links, random.choice(holders), node, random, ends)
                     route = paths.setdefault(path, len(paths)) if len(path) > 2 else None
@@ -46,7 +52,7 @@ def random_allgather(topology: Topology, random: Random, *, relays: bool = True)
                     held[shard, low, high].add(node)
         steps.append(step)
     phase = StepPhase(PhaseOp.BROADCAST, Transfers.of(steps))
-    return StepSchedule(topology, Collective.ALLGATHER, (phase,), routes=Rows.of(list(paths)))
+    return StepSchedule(topology, Collective.ALLGATHER, (phase,), ranks=ranks, routes=Rows.of(list(paths)))
 
 
 def random_path(

@@ -7,7 +7,7 @@ from forestcoll.baselines.baseline import DoesNotApplyError, Made, Problem
 from forestcoll.baselines.table import baselines_named
 from forestcoll.collective import Collective
 from forestcoll.request import Request
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import verify
 
@@ -27,11 +27,9 @@ def verified(name: str, problem: Problem) -> Made:
     return found
 
 
-def made(name: str, problem: Problem) -> TreeSchedule:
-    """Return the schedule of an algorithm that makes trees, after `verify` has accepted it."""
-    schedule = verified(name, problem).schedule
-    assert isinstance(schedule, TreeSchedule)
-    return schedule
+def made(name: str, problem: Problem) -> Schedule:
+    """Return the schedule of an algorithm, after `verify` has accepted it."""
+    return verified(name, problem).schedule
 
 
 def algbw_of(name: str, topology: TopologyLike, collective: str = "allgather") -> Fraction:

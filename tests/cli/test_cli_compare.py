@@ -5,6 +5,7 @@ from pathlib import Path
 from cli_run import run_command
 
 ROW_KEYS = {"name", "family", "algbw", "algbw_float", "share", "valid", "height", "times", "reason", "cuts"}
+STEP_KEYS = ROW_KEYS - {"height"} | {"steps"}
 
 
 def test_the_document_has_the_documented_keys() -> None:
@@ -14,17 +15,34 @@ def test_the_document_has_the_documented_keys() -> None:
     rows, skipped = document["rows"], document["skipped"]
     assert isinstance(rows, list)
     assert isinstance(skipped, list)
-    assert all(set(row) == ROW_KEYS for row in rows)
-    assert all(row["valid"] is True and row["family"] == "trees" for row in rows)
+    assert all(set(row) == (STEP_KEYS if row["family"] == "steps" else ROW_KEYS) for row in rows)
+    assert all(row["valid"] is True for row in rows)
+    assert {row["name"]: row["steps"] for row in rows if row["family"] == "steps"} == {
+        "two-level-barrier": 2,
+        "recursive-doubling": 4,
+        "recursive-doubling-far": 4,
+        "swing": 4,
+        "bine": 4,
+        "bruck": 4,
+        "pat": 4,
+    }
     assert {row["name"]: row["algbw"] for row in rows} == {
         "forestcoll": "1040/3",
         "two-level": "2400/7",
         "multitree": "2400/7",
         "multitree-remaining": "2400/7",
+        "multitree-bandwidth": "2400/7",
         "tacos": "800/3",
         "nccl-ring": "640/3",
         "multitree-source": "200",
         "direct": "50",
+        "two-level-barrier": "2400/13",
+        "recursive-doubling": "4800/103",
+        "recursive-doubling-far": "2400/13",
+        "swing": "1200/23",
+        "bine": "1200/23",
+        "bruck": "80/3",
+        "pat": "80/3",
     }
     assert [set(point) for point in rows[0]["times"]] == [{"size", "time_us", "algbw", "busbw"}] * 2
     assert all(set(each) == {"name", "reason"} for each in skipped)
@@ -53,8 +71,8 @@ def test_the_table_and_the_sentences() -> None:
 
 
 def test_an_unknown_algorithm_is_one_line() -> None:
-    message = run_command("compare", "dgx-a100:boxes=2", "--baselines", "nccl-ring,bruck").complaint()
-    assert "'bruck' is not the name of an algorithm" in message
+    message = run_command("compare", "dgx-a100:boxes=2", "--baselines", "nccl-ring,brucks").complaint()
+    assert "'brucks' is not the name of an algorithm; did you mean 'bruck'?" in message
     assert "two-level" in message
 
 
@@ -66,16 +84,16 @@ def test_a_collective_with_a_root_is_one_line() -> None:
 def test_schedules_from_files_are_rows_or_one_line(tmp_path: Path) -> None:
     file = tmp_path / "schedule.json"
     assert run_command("generate", "ring:nodes=4", "-o", file).status == 0
-    rows = run_command("compare", "ring:nodes=4", "--baselines", "direct", "--against", file, "--json").document()[
+    rows = run_command("compare", "ring:nodes=4", "--baselines", "two-level", "--against", file, "--json").document()[
         "rows"
     ]
     assert isinstance(rows, list)
     assert [(row["name"], row["algbw"]) for row in rows] == [("forestcoll", "8/3"), (str(file), "8/3")]
-    other = run_command("compare", "ring:nodes=5", "--baselines", "direct", "--against", file).complaint()
+    other = run_command("compare", "ring:nodes=5", "--baselines", "two-level", "--against", file).complaint()
     assert "a schedule for another network" in other
     text = file.read_text()
     file.write_text(text.replace('"algbw": "8/3"', '"algbw": "3"'))
-    wrong = run_command("compare", "ring:nodes=4", "--baselines", "direct", "--against", file)
+    wrong = run_command("compare", "ring:nodes=4", "--baselines", "two-level", "--against", file)
     assert (wrong.status, wrong.err) == (0, "")
     assert f"  {file}: not valid: algbw is 3" in wrong.out
     file.write_text("<algo/>")

@@ -60,6 +60,23 @@ def test_an_allreduce_enters_each_of_four_boxes_one_and_a_half_times() -> None:
     assert found.row("two-level").reason.startswith("a tie")
 
 
+def test_steps_say_what_they_could_reach_without_barriers() -> None:
+    found = compared("dgx-a100:boxes=2", ["recursive-doubling-far", "swing", "bruck"])
+    assert [row.reason for row in found.rows[1:]] == [
+        "nvswitch links 53% busy, NIC links 46%; without barriers at most 342.857 GB/s",
+        (
+            "data enters each box 2.25 times: 9/8 M where 1/2 M would do; NIC links 65% busy, nvswitch links 15%; "
+            "without barriers at most 80 GB/s"
+        ),
+        "data enters each box 10.6 times: 85/16 M where 1/2 M would do; NIC links 100% busy, nvswitch links 3%",
+    ]
+    assert [(row.family, row.height) for row in found.rows] == [("trees", 2), ("steps", 4), ("steps", 4), ("steps", 4)]
+
+
+def test_steps_that_reach_the_bound_are_a_tie() -> None:
+    assert compared("dgx-a100:boxes=1", ["bruck"]).row("bruck").reason.startswith("a tie")
+
+
 def test_links_inside_a_box_are_the_limit_of_two_levels() -> None:
     reason = compared("dgx-a100:boxes=2", ["two-level"]).row("two-level").reason
     assert reason == "nearly a tie, within 1.1% of the bound; nvswitch links 100% busy, NIC links 85%"
@@ -128,7 +145,10 @@ def test_loads_are_exact_and_equal_those_of_the_simulation() -> None:
     for collective in ("allgather", "allreduce"):
         schedule = generate("dgx-a100:boxes=2", collective)
         assert [float(load) for load in link_loads(schedule)] == pytest.approx(loads_of(schedule).parts.tolist())
-    assert [float(load) for load in link_loads(generate_steps(build_topology("ring:nodes=4")))] == [0.375] * 8
+    assert link_loads(generate_steps(build_topology("ring:nodes=4"))) == [Fraction(3, 8)] * 8
+    steps = compared("dgx-a100:boxes=2", ["swing"], "allreduce").row("swing").schedule
+    assert steps is not None
+    assert [float(load) for load in link_loads(steps)] == pytest.approx(loads_of(steps).parts.tolist())
 
 
 def test_classes_of_links() -> None:
@@ -235,5 +255,5 @@ def test_a_collective_with_a_root_is_refused(collective: str) -> None:
 
 
 def test_an_unknown_algorithm_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(InputError, match=r"'bruck' is not the name of an algorithm; .*there are nccl-ring, rccl-ring"):
-        compare("ring:nodes=4", baselines=["bruck"])
+    with pytest.raises(InputError, match=r"'trees' is not the name of an algorithm; .*there are nccl-ring, rccl-ring"):
+        compare("ring:nodes=4", baselines=["trees"])

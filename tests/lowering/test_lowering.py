@@ -205,6 +205,14 @@ def test_steps_with_routes_through_switches_are_lowered_to_correct_programs(seed
     assert lowering.algbw == shape_of(steps).algbw
 
 
+def test_steps_of_some_ranks_are_lowered_to_correct_programs() -> None:
+    network = build_topology("dgx-a100:boxes=2,gpus=3")
+    steps = random_allgather(network, Random(2), relays=False, ranks=(0, 2, 4, 5))  # noqa: S311
+    program = lower(steps).program
+    assert check(program).ok
+    assert len(program.ranks) == 4
+
+
 def test_steps_with_routes_through_compute_nodes_have_no_program() -> None:
     steps = random_allgather(build_topology("ring:nodes=5"), Random(1))  # noqa: S311
     with pytest.raises(InputError, match="a transfer passes through a compute node"):

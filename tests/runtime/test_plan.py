@@ -68,6 +68,13 @@ def test_steps_with_routes_name_the_links_at_both_ends(collective: Collective) -
     assert {node for pair in ends for node in pair} == set(network.switches)
 
 
+def test_steps_of_some_ranks_have_a_plan_of_these_members() -> None:
+    network = build_topology("dgx-a100:boxes=2,gpus=3")
+    plan = plan_of(random_allgather(network, Random(4), relays=False, ranks=(0, 2, 4, 5)))  # noqa: S311
+    check(plan)
+    assert plan.members == (0, 2, 4, 5)
+
+
 def test_steps_with_routes_through_compute_nodes_cannot_be_run() -> None:
     with pytest.raises(InputError, match="a transfer passes through a compute node"):
         plan_of(random_allgather(build_topology("ring:nodes=5"), Random(1)))  # noqa: S311

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from forestcoll.baselines.boxes import Boxes
 from forestcoll.baselines.routes import Routes
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.request import Demand
-from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import NodeId, Topology
 
@@ -103,7 +104,7 @@ class Made:
         note: what `algbw` counts, or how the schedule was found, as a sentence without a period; empty for none.
     """
 
-    schedule: TreeSchedule | StepSchedule
+    schedule: Schedule
     algbw: Fraction | None = None
     note: str = ""
 
@@ -117,7 +118,7 @@ class Overhead:
         note: what the data is, as a sentence without a period.
     """
 
-    algbw: Callable[[Problem, TreeSchedule], Fraction]
+    algbw: Callable[[Problem, Any], Fraction]
     note: str
 
 
@@ -137,7 +138,7 @@ class Baseline:
     name: str
     family: Family
     collectives: frozenset[Collective]
-    make: Callable[[Problem], TreeSchedule | StepSchedule | Made]
+    make: Callable[[Problem], Schedule | Made]
     overhead: Overhead | None = None
 
     def result(self, problem: Problem) -> Made:

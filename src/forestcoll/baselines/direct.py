@@ -3,6 +3,8 @@
 Source: the one-shot algorithms of many libraries, such as those of NCCL's symmetric kernels. The latency is the lowest
 that is possible: one send.
 
+If two compute nodes have no path through switches, data passes through compute nodes, and the sends are one step.
+
 Where it loses: a shard enters each box once for each GPU of the box, although once would do.
 """
 
@@ -11,21 +13,29 @@ from collections.abc import Iterator
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
 from forestcoll.baselines.crossings import Crossings
 from forestcoll.baselines.forests import LogicalTree, forest, schedule_of
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.baselines.steps.sends import Send, step_schedule
+from forestcoll.schedule.schedule import Schedule
 
 MOST_NODES = 512
 """The most compute nodes: the number of sends grows with their square."""
 
 
-def direct(problem: Problem) -> TreeSchedule:
+def direct(problem: Problem) -> Schedule:
     """Return the direct sends of a problem.
 
     Raises:
-        DoesNotApplyError: two compute nodes have no route through switches, or there are too many of them.
+        DoesNotApplyError: there are too many compute nodes, or routes are too long.
     """
-    if len(problem.members) > MOST_NODES:
+    members = problem.members
+    if len(members) > MOST_NODES:
         raise DoesNotApplyError(f"more than {MOST_NODES} compute nodes would need too many sends")
-    return schedule_of(problem, lambda each: forest(each, _trees(each)))
+    if all(problem.routes.find(one, other) for one in members for other in members if one != other):
+        return schedule_of(problem, lambda each: forest(each, _trees(each)))
+    return step_schedule(problem, lambda each: [_sends(len(each.members))])
+
+
+def _sends(count: int) -> Iterator[Send]:
+    return (Send(rank, other, [rank]) for rank in range(count) for other in range(count) if rank != other)
 
 
 def _trees(problem: Problem) -> Iterator[LogicalTree]:

@@ -5,15 +5,17 @@ free again, and trees take turns: at its turn, a tree adds one node, over links 
 equal parts.
 
 Source: J. Huang et al., Communication Algorithm-Architecture Co-Design for Distributed Deep Learning, ISCA 2021, and
-its code `multitree_allreduce.py`. The choice of the edge is not fixed by the paper, so there are three rules:
+its code `multitree_allreduce.py`. The choice of the edge is not fixed by the paper, so there are four rules:
 
 - `multitree-source`, as in the code: the first parent, in the order of joining, among the nodes that were in the tree
   when the step began.
-- `multitree`: the path of the greatest bandwidth, also from nodes that joined in this step.
-- `multitree-remaining`: the path with the most copies left, also from nodes that joined in this step.
+- `multitree`: the path with the most copies left on its links, also from nodes that joined in this step.
+- `multitree-remaining`: the same, and of equal paths that with the fewest hops.
+- `multitree-bandwidth`: the path of the greatest bandwidth, then that with the fewest hops, also from nodes that joined
+  in this step.
 
-In the last two, ties are broken by the order in which parents joined, then by the first child after the root in cyclic
-order.
+In the last three, ties are broken by the order in which parents joined, then by the first child after the root in
+cyclic order.
 
 Where it loses: the choice is greedy. A tree may enter a box several times, and nothing keeps slow links free for the
 trees that will need them.
@@ -34,8 +36,9 @@ class Rule(StrEnum):
     """How a tree chooses its next edge."""
 
     SOURCE = "source"
-    BANDWIDTH = "bandwidth"
+    WIDEST = "widest"
     REMAINING = "remaining"
+    BANDWIDTH = "bandwidth"
 
 
 def multitree(rule: Rule) -> Callable[[Problem], TreeSchedule]:
@@ -151,7 +154,7 @@ class _Step:
             if target not in self._bits:
                 if not left:
                     del self._switches[source][target]
-            elif not left or self._rule is Rule.REMAINING:
+            elif not left or self._rule in {Rule.WIDEST, Rule.REMAINING}:
                 self._move(source, target, start=width, to=self._width(source, target) if left else None)
 
     @classmethod
@@ -201,7 +204,7 @@ class _Step:
     def _search(self, parent: int, tree: _GrowingTree) -> tuple[int, Edge, int] | None:
         """Return the cheapest path from `parent` through switches to a missing node, its price and the node's place.
 
-        The price puts the widest paths first, then those with the fewest hops.
+        Of equal prices, the path that is found first is taken.
         """
         best: tuple[int, int] | None = None
         edge: Edge = ()
@@ -250,7 +253,8 @@ class _Step:
         return (chosen & -chosen).bit_length() - 1
 
     def _price(self, width: int, hops: int) -> int:
-        return hops - width * self._nodes
+        """Return the price of a path: the widest first, then, except by the widest rule, the one with fewest hops."""
+        return (0 if self._rule is Rule.WIDEST else hops) - width * self._nodes
 
     def _tie(self, place: int, first: int) -> int:
         return 0 if self._rule is Rule.SOURCE else (place - first) % len(self._members)

@@ -2,9 +2,12 @@
 
 It is the widest of the shortest paths whose interior nodes are switches. The width of a path is the least bandwidth of
 its links. Among equally wide paths, the one with lower node numbers is chosen, so that results are the same each time.
+
+Algorithms that work in steps can pass data through compute nodes, too. If there is no path through switches, their
+route is the widest of the shortest paths through any nodes; among equally wide paths, the first that is found.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
@@ -41,6 +44,7 @@ class Routes:
                     self._switches[link.source].append((link.target, link.bandwidth))
         self.bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
         self._levels: dict[int, list[dict[int, Reached]]] = {}
+        self._before_through_any: dict[int, Mapping[int, int]] = {}
 
     def find(self, source: int, target: int) -> Path | None:
         """Return the nodes of the route, with both ends; None if only paths through compute nodes exist."""
@@ -57,6 +61,22 @@ class Routes:
             if best is not None:
                 return (*best[1], target)
         return None
+
+    def find_any(self, source: int, target: int) -> Path:
+        """Return the nodes of the route, with both ends, through compute nodes if no path through switches exists.
+
+        Raises:
+            KeyError: no path exists.
+        """
+        route = self.find(source, target)
+        if route is not None:
+            return route
+        if source not in self._before_through_any:
+            self._before_through_any[source] = self._search_any(source)
+        before, path = self._before_through_any[source], [target]
+        while path[-1] != source:
+            path.append(before[path[-1]])
+        return tuple(reversed(path))
 
     def width(self, path: Path) -> Fraction:
         """Return the least bandwidth of the links of a path."""
@@ -77,6 +97,24 @@ class Routes:
             seen.update(following)
             levels.append(dict(sorted(following.items())))
         return levels
+
+    def _search_any(self, source: int) -> Mapping[int, int]:
+        """Return, for each other node, the node before it on its route through any nodes.
+
+        Routes are found level by level, in the order in which nodes are found.
+        """
+        before: dict[int, int] = {}
+        level: dict[int, Fraction | None] = {source: None}
+        while level:
+            following: dict[int, Fraction] = {}
+            for node, width in level.items():
+                for target, bandwidth in self._after[node].items():
+                    reached = bandwidth if width is None else min(width, bandwidth)
+                    is_new = target != source and (target not in before or target in following)
+                    if is_new and reached > following.get(target, 0):
+                        following[target], before[target] = reached, node
+            level = dict(following)
+        return before
 
 
 def _wider(known: Reached | None, bandwidth: Fraction | None, width: Fraction | None, path: Path) -> Reached | None:

@@ -5,13 +5,19 @@ from collections.abc import Iterable
 from forestcoll.baselines.baseline import Baseline, Family, Overhead
 from forestcoll.baselines.blink import blink, blink_switch
 from forestcoll.baselines.direct import direct
-from forestcoll.baselines.milp import milp
 from forestcoll.baselines.multitree import Rule, multitree
 from forestcoll.baselines.nccl_ring import nccl_ring
 from forestcoll.baselines.nccl_tree import nccl_tree
 from forestcoll.baselines.nvls import algbw_with_own_data, nvls, nvls_tree
 from forestcoll.baselines.rccl_ring import rccl_ring
 from forestcoll.baselines.single_root import single_root
+from forestcoll.baselines.steps.bine import bine
+from forestcoll.baselines.steps.bruck import bruck
+from forestcoll.baselines.steps.milp import milp
+from forestcoll.baselines.steps.pat import pat
+from forestcoll.baselines.steps.recursive_doubling import recursive_doubling, recursive_doubling_far
+from forestcoll.baselines.steps.swing import swing
+from forestcoll.baselines.steps.two_level_barrier import two_level_barrier
 from forestcoll.baselines.tacos import tacos
 from forestcoll.baselines.two_level import two_level
 from forestcoll.collective import Collective
@@ -29,9 +35,17 @@ BASELINES: tuple[Baseline, ...] = (
     Baseline("nvls", Family.TREES, _UNROOTED, nvls, _OWN_DATA),
     Baseline("nvls-tree", Family.TREES, _ALLREDUCE, nvls_tree, _OWN_DATA),
     Baseline("two-level", Family.TREES, _UNROOTED, two_level),
+    Baseline("two-level-barrier", Family.STEPS, _UNROOTED, two_level_barrier),
     Baseline("direct", Family.TREES, _UNROOTED, direct),
-    Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),
+    Baseline("recursive-doubling", Family.STEPS, _UNROOTED, recursive_doubling),
+    Baseline("recursive-doubling-far", Family.STEPS, _UNROOTED, recursive_doubling_far),
+    Baseline("bruck", Family.STEPS, _UNROOTED, bruck),
+    Baseline("swing", Family.STEPS, _UNROOTED, swing),
+    Baseline("bine", Family.STEPS, _UNROOTED, bine),
+    Baseline("pat", Family.STEPS, _UNROOTED, pat),
+    Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.WIDEST)),
     Baseline("multitree-remaining", Family.TREES, _UNROOTED, multitree(Rule.REMAINING)),
+    Baseline("multitree-bandwidth", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),
     Baseline("multitree-source", Family.TREES, _UNROOTED, multitree(Rule.SOURCE)),
     Baseline("blink", Family.TREES, _ALLREDUCE, blink),
     Baseline("blink-switch", Family.TREES, _ALLREDUCE, blink_switch),
@@ -39,7 +53,7 @@ BASELINES: tuple[Baseline, ...] = (
     Baseline("tacos", Family.TREES, _UNROOTED, tacos),
     Baseline("milp", Family.STEPS, _UNROOTED, milp),
 )
-"""All baselines. A new one is a file in this folder and a line here."""
+"""All baselines. A new one is a file in this folder, or in `steps`, and a line here."""
 
 
 def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:

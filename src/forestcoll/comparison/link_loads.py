@@ -1,6 +1,5 @@
 """The part of the data on each link of a schedule, and classes of links by their place in the network."""
 
-from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from forestcoll.baselines.boxes import Boxes
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.schedule.steps.routes import crossings_of
+from forestcoll.schedule.steps.traffic import total_loads
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.traffic import carried_by_routes
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -23,10 +22,10 @@ _FINEST = 10**6
 def link_loads(schedule: Schedule) -> list[Fraction]:
     """Return the part of M that crosses each link, in the order of the links of the topology.
 
-    The parts are exact for steps, and for schedules that list all their trees.
+    The parts are exact for schedules of steps, and for schedules that list all their trees.
     """
     if isinstance(schedule, StepSchedule):
-        return _of_steps(schedule)
+        return total_loads(schedule)
     if not isinstance(schedule, TreeSchedule) or schedule.symmetry is not None:
         return [Fraction(part).limit_denominator(_FINEST) for part in loads_of(schedule).parts.tolist()]
     topology, routes = schedule.topology, schedule.routes
@@ -39,17 +38,6 @@ def link_loads(schedule: Schedule) -> list[Fraction]:
     totals = np.zeros(len(topology.links), dtype=carried.dtype)
     np.add.at(totals, numbers[sources * nodes + targets], carried[of_route])
     return [Fraction(int(total), whole) for total in totals]
-
-
-def _of_steps(schedule: StepSchedule) -> list[Fraction]:
-    sizes, totals = schedule.shard_sizes, [Fraction(0)] * len(schedule.topology.links)
-    for phase in schedule.phases:
-        sent, found = phase.transfers, crossings_of(schedule, phase.transfers)
-        columns = (sent.shards, sent.lows, sent.highs)
-        rows = zip(found.links.tolist(), *(each[found.transfers].tolist() for each in columns), strict=True)
-        for (link, shard, low, high), count in Counter(rows).items():
-            totals[link] += count * sizes[shard] * (sent.points[high] - sent.points[low])
-    return totals
 
 
 def link_classes(topology: Topology, boxes: Boxes) -> Mapping[str, list[int]]:

@@ -1,7 +1,8 @@
 """The verdict on a schedule: why it is slower than the optimum, in one sentence.
 
 If more data crosses a cut than must (`cuts`), and if the links of the cut are among the busiest, that is the reason.
-After it, the sentence says which links are always busy, and how busy the others are.
+After it, the sentence says which links are always busy, and how busy the others are. For a schedule of steps, it also
+says what the same sends could reach at most without barriers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,7 +58,15 @@ def reason_for(
     excess = next(
         (_excess(each, problem.collective) for each in limits if each.traffic.crosses > each.traffic.needed), None
     )
-    return "; ".join((*near, *((excess,) if excess else ()), _busy(problem.topology, problem.boxes, times, whole)))
+    busy = _busy(problem.topology, problem.boxes, times, whole or max(times))
+    waits = whole is not None and whole > max(times)
+    unit = problem.topology.bandwidth_unit
+    without = [f"without barriers at most {_bandwidth(1 / max(times))} {unit}"] if waits else []
+    return "; ".join((*near, *((excess,) if excess else ()), busy, *without))
+
+
+def _bandwidth(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else f"{float(value):.6g}"
 
 
 def _percent(part: Fraction) -> str:
@@ -77,13 +86,13 @@ def _excess(cut: LoadedCut, collective: Collective) -> str:
     return f"data {verb} {each} {float(traffic.crosses / traffic.needed):.3g} times: {amounts}"
 
 
-def _busy(topology: Topology, boxes: Boxes, times: Sequence[Fraction], whole: Fraction | None) -> str:
-    """Say how busy the busiest link of each class is, and how many links of the busiest class are idle."""
+def _busy(topology: Topology, boxes: Boxes, times: Sequence[Fraction], whole: Fraction) -> str:
+    """Say how busy the busiest link of each class is in the time `whole`, and how many of the first class are idle."""
     classes = link_classes(topology, boxes).items()
     busiest = sorted(((max(times[link] for link in links), name) for name, links in classes), key=lambda each: -each[0])
-    most, limiting = busiest[0]
+    limiting = busiest[0][1]
     idle = sum(not times[link] for link in dict(classes)[limiting])
-    named = list(_words(busiest, whole or most))
+    named = list(_words(busiest, whole))
     rest = len(named) - _MOST_CLASSES
     named[0] += f" and {idle} of {len(dict(classes)[limiting])} idle" if idle else ""
     return ", ".join(named[:_MOST_CLASSES]) + (f", {rest} other classes less" if rest > 0 else "")

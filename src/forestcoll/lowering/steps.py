@@ -67,8 +67,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
 
 def _grid(schedule: StepSchedule, options: Options, limits: Limits) -> Grid:
     """Return the coarsest grid on which all parts of shards are whole, or the grid that is requested."""
-    compute = schedule.topology.compute
-    sizes = [schedule.shard_sizes[node] for node in compute]
+    sizes = [schedule.shard_sizes[node] for node in schedule.members]
     points = {point for phase in schedule.phases for point in phase.transfers.points}
     parts = {size * point for size in sizes for point in points} | set(sizes)
     needed = lcm(*(part.denominator for part in parts))
@@ -97,7 +96,7 @@ def _plans(schedule: StepSchedule, grid: Grid, layout: Layout, limits: Limits) -
 
 def _hops(schedule: StepSchedule, grid: Grid, layout: Layout, levels: int, most: int | None) -> Iterator[Chain]:
     """Yield each transfer, or each part of it, as a chain of one hop, in the order of the steps."""
-    ranks = {node: rank for rank, node in enumerate(schedule.topology.compute)}
+    ranks = {node: rank for rank, node in enumerate(schedule.members)}
     for number, phase in enumerate(schedule.phases):
         cuts = _cuts(schedule, number, ranks, grid) if phase.op is PhaseOp.REDUCE else {}
         for step, transfers in enumerate(phase.transfers):

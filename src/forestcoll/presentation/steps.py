@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import bandwidth, path_text, printable, stage_document, stage_times, written_to
 from forestcoll.schedule.steps.value import StepSchedule
@@ -58,14 +59,14 @@ def generated_page(
         ("time", stage_times(seconds)),
         ("written", written_to(output)),
     ]
-    what = f"{schedule.collective.value} by {method} over {len(topology.compute)} compute nodes"
+    what = f"{schedule.collective.value} by {method} over {counted(topology, schedule.ranks)}"
     return Page(f"{printable(topology.name)}: {what}", (labelled(rows),))
 
 
 def verified_page(schedule: StepSchedule, report: StepReport, file: Path) -> Page:
     """Return the page of a valid step schedule that was read from `file`."""
     topology = schedule.topology
-    place = f"{printable(topology.name)}, {len(topology.compute)} compute nodes"
+    place = f"{printable(topology.name)}, {counted(topology, schedule.ranks)}"
     title = f"{file}: valid: {schedule.collective.value} in steps on {place}"
     return Page(title, (labelled(step_rows(schedule, report)),), valid=True)
 

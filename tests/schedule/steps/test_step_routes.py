@@ -70,6 +70,15 @@ def test_a_file_without_routes_has_the_bytes_of_earlier_versions(tmp_path: Path)
     assert (tmp_path / "steps.json").read_bytes() == (GOLDEN / "steps-allreduce.json").read_bytes()
 
 
+def test_ranks_are_read_back_and_checked() -> None:
+    document = _document(ranks=[1, 0])
+    schedule = schedule_from_document(document, where="here")
+    assert schedule.ranks == (0, 1)
+    assert schedule_from_document(json.loads("".join(schedule_text(schedule))), where="here") == schedule
+    with pytest.raises(InputError, match=r"here: ranks\[1\] is the number of switch 's'; only compute nodes take part"):
+        schedule_from_document(_document(ranks=[0, 2]), where="here")
+
+
 def test_transfers_without_routes_have_one_form() -> None:
     schedule = schedule_from_document(_document(), where="here")
     assert isinstance(schedule, StepSchedule)

@@ -43,28 +43,28 @@ def step_times(schedule: StepSchedule) -> tuple[Fraction, ...]:
 
 
 def _arrives(schedule: StepSchedule, phase: StepPhase) -> bool:
-    compute, is_reduce = schedule.topology.compute, phase.op is PhaseOp.REDUCE
+    members, is_reduce = schedule.members, phase.op is PhaseOp.REDUCE
     points = sorted({Fraction(0), Fraction(1), *phase.transfers.points})
-    pieces = [(shard, low) for shard in compute for low in points[:-1]]
+    pieces = [(shard, low) for shard in members for low in points[:-1]]
     held: Held = {
-        (node, *piece): Counter([node] if is_reduce or node == piece[0] else []) for node in compute for piece in pieces
+        (node, *piece): Counter([node] if is_reduce or node == piece[0] else []) for node in members for piece in pieces
     }
     for step in phase.transfers:
         before = {key: Counter(value) for key, value in held.items()}
         if not all(_is_sent(schedule, each, before, held, points, is_reduce=is_reduce) for each in step):
             return False
     if is_reduce:
-        return all(held[shard, shard, low] == Counter(compute) for shard, low in pieces)
-    return all(held[node, *piece] for node in compute for piece in pieces)
+        return all(held[shard, shard, low] == Counter(members) for shard, low in pieces)
+    return all(held[node, *piece] for node in members for piece in pieces)
 
 
 def _is_sent(
     schedule: StepSchedule, sent: Transfer, before: Held, held: Held, points: list[Fraction], *, is_reduce: bool
 ) -> bool:
-    path, compute = path_of(schedule, sent), set(schedule.topology.compute)
+    path, members = path_of(schedule, sent), set(schedule.members)
     if not is_path(schedule.topology, path) or (path[0], path[-1]) != (sent.source, sent.target):
         return False
-    if not {sent.source, sent.target, sent.shard} <= compute or not 0 <= sent.low < sent.high <= 1:
+    if not {sent.source, sent.target, sent.shard} <= members or not 0 <= sent.low < sent.high <= 1:
         return False
     for low in points[:-1]:
         if sent.low <= low < sent.high:

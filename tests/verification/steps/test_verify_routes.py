@@ -11,9 +11,11 @@ from plain_steps import simulates, step_times
 
 from forestcoll import TopologyBuilder
 from forestcoll.collective import Collective, PhaseOp
+from forestcoll.generation.bfb import bfb
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
+from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import examples
 from routed_steps import routed_schedules
@@ -130,6 +132,35 @@ def test_each_wrong_route_is_named_with_its_place(schedule: StepSchedule, rule: 
     assert fault.rule == rule
     assert words in fault.message
     assert "\n" not in fault.message
+
+
+@pytest.mark.parametrize(
+    ("ranks", "rule", "words"),
+    [
+        ((0,), "step-ranks", "ranks are not two or more numbers of nodes in ascending order"),
+        ((1, 0), "step-ranks", "ranks are not two or more numbers of nodes in ascending order"),
+        ((0, 2), "step-ranks", "ranks: 2 is not the number of a compute node"),
+        ((0, 9), "step-ranks", "ranks: 9 is not the number of a compute node"),
+    ],
+)
+def test_wrong_ranks_are_refused(ranks: tuple[int, ...], rule: str, words: str) -> None:
+    fault = verify(replace(crossing(*RIGHT), ranks=ranks)).fault
+    assert fault is not None
+    assert fault.rule == rule
+    assert words in fault.message
+
+
+def test_idle_nodes_neither_send_nor_receive_but_pass_data_on() -> None:
+    whole = bfb(build_topology("ring:nodes=3"))
+    fault = verify(replace(whole, ranks=(0, 1))).fault
+    assert fault is not None
+    assert fault.rule == "transfer-node"
+    assert "which is not the number of a compute node that takes part" in fault.message
+    transfers = Transfers.of([[Transfer(0, *WHOLE, 0, 1, 0), Transfer(1, *WHOLE, 1, 0)]])
+    phase, routes = StepPhase(PhaseOp.BROADCAST, transfers), Rows.of([[0, 2, 1]])
+    schedule = StepSchedule(whole.topology, Collective.ALLGATHER, (phase,), ranks=(0, 1), routes=routes)
+    assert verify(schedule).ok
+    assert verify(schedule).algbw == 2
 
 
 def test_malformed_columns_of_routes_are_refused() -> None:

@@ -25,6 +25,7 @@ def reversed_steps(schedule: StepSchedule) -> StepSchedule:
         schedule.collective.dual,
         phases,
         shards=schedule.shards,
+        ranks=schedule.ranks,
         routes=schedule.routes.backwards(),
     )
 
@@ -38,12 +39,14 @@ def mapped_to(schedule: StepSchedule, topology: Topology, image: Sequence[int]) 
     _check_isomorphism(schedule.topology, topology, image)
     numbers = np.array(image, dtype=np.int32)
     phases = tuple(replace(phase, transfers=phase.transfers.renamed(numbers)) for phase in schedule.phases)
+    members = [image[node] for node in schedule.members]
     shards = schedule.shards
     if shards is not None:
-        shard_of = dict(zip((image[node] for node in schedule.topology.compute), shards, strict=True))
-        shards = tuple(shard_of[node] for node in topology.compute)
+        shard_of = dict(zip(members, shards, strict=True))
+        shards = tuple(shard_of[node] for node in sorted(members))
+    ranks = None if schedule.ranks is None else tuple(sorted(members))
     routes = Rows(schedule.routes.starts, numbers[schedule.routes.entries])
-    return StepSchedule(topology, schedule.collective, phases, shards=shards, routes=routes)
+    return StepSchedule(topology, schedule.collective, phases, shards=shards, ranks=ranks, routes=routes)
 
 
 def _check_isomorphism(source: Topology, target: Topology, image: Sequence[int]) -> None:
@@ -73,8 +76,11 @@ def combined(reduce_scatter: StepSchedule, allgather: StepSchedule) -> StepSched
         raise InputError(f"{allgather.topology.name}: the two schedules are for different networks; use the same one")
     if reduce_scatter.shard_sizes != allgather.shard_sizes:
         raise InputError(f"{allgather.topology.name}: the two schedules have different shards; make them the same")
+    if reduce_scatter.ranks != allgather.ranks:
+        raise InputError(f"{allgather.topology.name}: the two schedules have different ranks; make them the same")
     first, second = reduce_scatter.routes, allgather.routes
     later = (replace(each, transfers=each.transfers.with_routes_after(len(first))) for each in allgather.phases)
     phases = (*reduce_scatter.phases, *later)
     routes = first.followed_by(second)
-    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, shards=allgather.shards, routes=routes)
+    shards, ranks = allgather.shards, allgather.ranks
+    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, shards=shards, ranks=ranks, routes=routes)

@@ -24,6 +24,7 @@ from forestcoll.schedule.document_parts import (
     bound_in,
     check_format,
     collective_in,
+    ranks_in,
     shards_document,
     shards_in,
     topology_in,
@@ -54,6 +55,8 @@ def text_of(schedule: StepSchedule) -> Iterator[str]:
     head |= bound_document(schedule)
     if schedule.shards is not None:
         head["shards"] = shards_document(schedule)
+    if schedule.ranks is not None:
+        head["ranks"] = list(schedule.ranks)
     if len(schedule.phases) > 1:
         head["phases"] = [{"op": each.op.value, "steps": each.transfers.steps} for each in schedule.phases]
     yield json_text(head)[:-1]
@@ -167,7 +170,9 @@ def _schedule(
         where: begins every error message.
     """
     require(document, ("collective", "topology"), f"{where}:", "a step schedule")
-    collective, topology = collective_in(document, where), topology_in(document, where)
+    collective = collective_in(document, where)
+    topology = topology_in(document, where, connected=document.get("ranks") is None)
+    ranks = ranks_in(document, topology, where)
     algbw = document.get("algbw")
     phases = _phases(document.get("phases"), collective, steps, where)
     nodes, routes = len(topology.nodes), _routes(document.get("routes"), len(topology.nodes), f"{where}: routes")
@@ -181,7 +186,8 @@ def _schedule(
         ),
         algbw=None if algbw is None else rational_of(algbw, f"{where}: algbw"),
         bound=bound_in(document, collective, topology, where),
-        shards=shards_in(document, topology, None, where),
+        shards=shards_in(document, topology, ranks, where),
+        ranks=ranks,
         routes=routes,
     )
 

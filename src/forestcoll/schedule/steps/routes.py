@@ -1,6 +1,6 @@
 """The links that the transfers of a step schedule cross, and the compute nodes that their routes pass through."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,31 +11,41 @@ from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 from forestcoll.topology import Topology
 
 
-class Crossings(NamedTuple):
-    """The links that transfers cross: one entry for each transfer and link.
+class Carried(NamedTuple):
+    """Data that crosses links: one entry for each step, path and link.
 
     Attributes:
-        transfers: the number of the transfer.
+        steps: the number of the step.
         links: the number of the link.
+        amounts: the amount of data.
     """
 
-    transfers: IntArray
+    steps: IntArray
     links: IntArray
+    amounts: npt.NDArray[Any]
 
 
-def crossings_of(schedule: StepSchedule, sent: Transfers) -> Crossings:
-    """Return the links that `sent`, transfers of `schedule`, cross.
+def carried_by_links(schedule: StepSchedule, sent: Transfers, amounts: npt.NDArray[Any]) -> Carried:
+    """Return the data that crosses links if the transfers `sent` of `schedule` send these amounts.
 
     Raises:
         ValueError: a transfer or a route crosses no link.
     """
     if sent.routes is None:
-        return Crossings(np.arange(len(sent)), link_numbers(schedule.topology, sent.sources, sent.targets))
-    direct, routed = np.flatnonzero(sent.routes == NO_ROUTE), np.flatnonzero(sent.routes != NO_ROUTE)
-    links = links_of_routes(schedule).take(sent.routes[routed])
-    return Crossings(
-        np.concatenate([direct, np.repeat(routed, np.diff(links.starts))]),
-        np.concatenate([link_numbers(schedule.topology, sent.sources[direct], sent.targets[direct]), links.entries]),
+        return Carried(sent.step_of, link_numbers(schedule.topology, sent.sources, sent.targets), amounts)
+    own, routed = np.flatnonzero(sent.routes == NO_ROUTE), np.flatnonzero(sent.routes != NO_ROUTE)
+    # Transfers of a step along the same route are added up before the links of the route are listed.
+    codes = sent.step_of[routed].astype(np.int64) * len(schedule.routes) + sent.routes[routed]
+    codes, place_of = np.unique(codes, return_inverse=True)
+    of_route = np.zeros(len(codes), dtype=amounts.dtype)
+    np.add.at(of_route, place_of, amounts[routed])
+    links = links_of_routes(schedule).take(codes % len(schedule.routes))
+    lengths = np.diff(links.starts)
+    direct = link_numbers(schedule.topology, sent.sources[own], sent.targets[own])
+    return Carried(
+        np.concatenate([sent.step_of[own], np.repeat(codes // len(schedule.routes), lengths)]),
+        np.concatenate([direct, links.entries]),
+        np.concatenate([amounts[own], np.repeat(of_route, lengths)]),
     )
 
 

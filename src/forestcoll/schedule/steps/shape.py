@@ -1,18 +1,16 @@
 """The time of a step schedule (§3.2): the number of steps, and the loads of the busiest links.
 
-A step ends when its busiest link is done. Loads are exact: integers over a common denominator, in 64 bits if they fit,
-otherwise Python integers.
+A step ends when its busiest link is done.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.schedule.shape import Shape
-from forestcoll.schedule.steps.routes import crossings_of
+from forestcoll.schedule.steps.traffic import step_loads
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 
 
@@ -24,8 +22,8 @@ class StepShape(Shape):
         steps: the number of steps: T_L.
         step_times: for each step, the time for one unit of M: the greatest load / bandwidth of a link, in units of
             M over the topology's bandwidth unit.
-        egress: B, the greatest total bandwidth of the links that leave a compute node. In a regular network it is the
-            same for all nodes.
+        egress: B, the greatest total bandwidth of the links that leave a compute node that takes part. In a regular
+            network it is the same for all nodes.
         links_crossed: for each step, the greatest number of links that a transfer crosses, and at least 1.
 
     Example:
@@ -72,7 +70,7 @@ def step_shape(schedule: StepSchedule) -> StepShape:
     for phase in schedule.phases:
         times.extend(_step_times(phase.transfers, schedule))
         crossed.extend(_links_crossed(phase.transfers, schedule))
-    egress = max(schedule.topology.egress[node] for node in schedule.topology.compute)
+    egress = max(schedule.topology.egress[node] for node in schedule.members)
     return StepShape(schedule.steps, tuple(times), egress, tuple(crossed))
 
 
@@ -90,19 +88,9 @@ def _step_times(transfers: Transfers, schedule: StepSchedule) -> list[Fraction]:
     """Return, for each step, the greatest load / bandwidth of a link; loads are fractions of M."""
     if not len(transfers):
         return [Fraction(0)] * transfers.steps
-    links, shards = schedule.topology.links, schedule.shard_sizes
-    denominator = lcm(*(point.denominator for point in transfers.points))
-    unit = lcm(*(shard.denominator for shard in shards))
-    whole = denominator * unit
-    dtype = np.int64 if whole * len(transfers) <= np.iinfo(np.int64).max else object
-    points = np.array([int(point * denominator) for point in transfers.points], dtype=dtype)
-    weights = np.array([int(shard * unit) for shard in shards], dtype=dtype)
-    crossed = crossings_of(schedule, transfers)
-    loads = np.zeros((transfers.steps, len(links)), dtype=dtype)
-    sizes = (points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards]
-    np.add.at(loads, (transfers.step_of[crossed.transfers], crossed.links), sizes[crossed.transfers])
-    bandwidths = [link.bandwidth for link in links]
-    return [greatest / whole for greatest in _greatest_times(loads, bandwidths)]
+    loads = step_loads(schedule, transfers)
+    bandwidths = [link.bandwidth for link in schedule.topology.links]
+    return [greatest / loads.whole for greatest in _greatest_times(loads.carried, bandwidths)]
 
 
 def _greatest_times(loads: npt.NDArray[np.generic], bandwidths: list[Fraction]) -> list[Fraction]:

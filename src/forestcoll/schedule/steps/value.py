@@ -267,7 +267,8 @@ class StepSchedule(Schedule):
             target. Nodes between them pass the data on and do not keep it. A transfer without a route crosses the link
             from its source to its target.
         shards: see `Schedule.shards`; an allreduce may have shards too.
-        ranks: None, because all compute nodes take part.
+        ranks: see `Schedule.ranks`. Idle compute nodes have no shard and are neither sources nor targets of transfers,
+            but routes may pass through them.
 
     Example:
         >>> from forestcoll import build_topology, generate_steps
@@ -279,15 +280,14 @@ class StepSchedule(Schedule):
 
     phases: tuple[StepPhase, ...]
     routes: Rows = field(default_factory=lambda: Rows.of([]), kw_only=True)
-    ranks: None = field(default=None, init=False)
 
     @property
     def shard_sizes(self) -> tuple[Fraction, ...]:
-        """For each node of the topology, its part of M; 0 for a switch."""
-        compute = self.topology.compute
-        shards = self.shards or (Fraction(1, len(compute)),) * len(compute)
+        """For each node of the topology, its part of M; 0 for a switch or an idle node."""
+        members = self.members
+        shards = self.shards or (Fraction(1, len(members)),) * len(members)
         sizes = [Fraction(0)] * len(self.topology.nodes)
-        for node, shard in zip(compute, shards, strict=True):
+        for node, shard in zip(members, shards, strict=True):
             sizes[node] = shard
         return tuple(sizes)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from forestcoll.schedule.steps.routes import crossings_of
+from forestcoll.schedule.steps.routes import carried_by_links
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.simulation.loads import FloatArray
 
@@ -15,6 +15,6 @@ def parts_of(schedule: StepSchedule) -> FloatArray:
         sent = phase.transfers
         points = np.array([float(point) for point in sent.points])
         weights = (points[sent.highs] - points[sent.lows]) * sizes[sent.shards]
-        crossed = crossings_of(schedule, sent)
-        parts += np.bincount(crossed.links, weights[crossed.transfers], len(parts))
+        crossing = carried_by_links(schedule, sent, weights)
+        parts += np.bincount(crossing.links, crossing.amounts, len(parts))
     return parts

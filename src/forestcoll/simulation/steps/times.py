@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forestcoll.schedule.steps.routes import crossings_of, passes_compute
+from forestcoll.schedule.steps.routes import link_numbers, links_of_routes, passes_compute
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 from forestcoll.simulation.costs import Costs, Point, point_at
-from forestcoll.simulation.loads import FloatArray
 from forestcoll.units import bytes_per_microsecond
 
 
@@ -58,24 +57,20 @@ class StepModel:
 def _latency_us(schedule: StepSchedule, sent: Transfers, costs: Costs) -> float:
     """Return the latency of all steps of a phase together, in microseconds."""
     send = costs.alpha_us + costs.overhead_us
-    stated = np.array([float(link.latency_us or 0) for link in schedule.topology.links])
-    if sent.routes is None and not stated.any():
-        return sent.steps * send
-    crossed = crossings_of(schedule, sent)
-    latencies = send * _senders(schedule, sent)
-    latencies += np.bincount(crossed.transfers, stated[crossed.links], len(sent))
     slowest = np.full(sent.steps, send)
-    np.maximum.at(slowest, sent.step_of, latencies)
-    return float(slowest.sum())
-
-
-def _senders(schedule: StepSchedule, sent: Transfers) -> FloatArray:
-    """Return, for each transfer, the number of compute nodes that send its data: the source, and those in between."""
-    senders = np.ones(len(sent))
+    stated = np.array([float(link.latency_us or 0) for link in schedule.topology.links])
+    own = np.arange(len(sent)) if sent.routes is None else np.flatnonzero(sent.routes == NO_ROUTE)
+    if stated.any():
+        links = link_numbers(schedule.topology, sent.sources[own], sent.targets[own])
+        np.maximum.at(slowest, sent.step_of[own], send + stated[links])
     if sent.routes is not None:
+        links_of = links_of_routes(schedule)
+        of_route = np.repeat(np.arange(len(links_of)), np.diff(links_of.starts))
+        latencies = send * (1.0 + passes_compute(schedule))
+        latencies += np.bincount(of_route, stated[links_of.entries], len(links_of))
         routed = np.flatnonzero(sent.routes != NO_ROUTE)
-        senders[routed] += passes_compute(schedule)[sent.routes[routed]]
-    return senders
+        np.maximum.at(slowest, sent.step_of[routed], latencies[sent.routes[routed]])
+    return float(slowest.sum())
 
 
 def _greatest_part(schedule: StepSchedule, sent: Transfers) -> float:

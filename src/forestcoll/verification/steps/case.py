@@ -45,20 +45,32 @@ class StepCase:
         places = np.flatnonzero(~is_last)
         return places, self.network.find_links(routes.entries[places], routes.entries[places + 1])
 
-    def crossings(self, transfers: Transfers) -> tuple[IntArray | slice, IntArray]:
-        """Return the transfers once for each link that they cross, as an index into columns, and these links."""
+    def _crossed(self, transfers: Transfers, sizes: ExactArray) -> tuple[IntArray, IntArray, ExactArray]:
+        """Return steps, links and amounts: what crosses the links at the steps, in any order, some links twice."""
+        steps = transfers.step_of.astype(np.int64)
         if transfers.routes is None:
-            return slice(None), self.network.find_links(transfers.sources, transfers.targets)
+            return steps, self.network.find_links(transfers.sources, transfers.targets), sizes
         own, routed = np.flatnonzero(transfers.routes < 0), np.flatnonzero(transfers.routes >= 0)
+        routed = routed[np.lexsort((transfers.routes[routed], steps[routed]))]
+        used, at = transfers.routes[routed], steps[routed]
+        firsts = np.flatnonzero(np.diff(used, prepend=-1) | np.diff(at, prepend=-1))
+        amounts = np.add.reduceat(sizes[routed], firsts) if len(firsts) else sizes[routed]
+        links, lengths = self._links_of(used[firsts])
+        return (
+            np.concatenate([steps[own], np.repeat(at[firsts], lengths)]),
+            np.concatenate([self.network.find_links(transfers.sources[own], transfers.targets[own]), links]),
+            np.concatenate([sizes[own], np.repeat(amounts, lengths)]),
+        )
+
+    def _links_of(self, numbers: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the links of the routes with these numbers, one route after the other, and how many each has."""
         of_hop = np.full(len(self.schedule.routes.entries), -1, dtype=np.int64)
         places, links = self.hops
         of_hop[places] = links
-        starts, used = self.schedule.routes.starts.astype(np.int64), transfers.routes[routed]
-        lengths = starts[used + 1] - starts[used] - 1
+        starts = self.schedule.routes.starts.astype(np.int64)
+        lengths = starts[numbers + 1] - starts[numbers] - 1
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        crossed = of_hop[np.repeat(starts[used], lengths) + offsets]
-        direct = self.network.find_links(transfers.sources[own], transfers.targets[own])
-        return np.concatenate([own, np.repeat(routed, lengths)]), np.concatenate([direct, crossed])
+        return of_hop[np.repeat(starts[numbers], lengths) + offsets], lengths
 
     def _times(self, transfers: Transfers) -> list[Fraction]:
         loads, links, steps, whole = self._loads(transfers)
@@ -82,9 +94,9 @@ class StepCase:
             np.array([int(value * whole) for value in values], dtype=np.int64 if fits else object)
             for values, whole in ((transfers.points, parts), (shards, unit))
         )
-        sent, links = self.crossings(transfers)
-        sizes = ((points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards])[sent]
-        codes = transfers.step_of[sent].astype(np.int64) * len(self.network.sources) + links
+        sizes = (points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards]
+        steps, links, sizes = self._crossed(transfers, sizes)
+        codes = steps * len(self.network.sources) + links
         order = np.argsort(codes)
         codes, begins = np.unique(codes[order], return_index=True)
         loads = np.add.reduceat(sizes[order], begins) if len(begins) else sizes

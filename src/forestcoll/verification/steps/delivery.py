@@ -125,12 +125,12 @@ def _lacks_some(spread: Spread, pieces: Pieces, transfers: IntArray, owners: Int
 
 def missing(case: StepCase) -> str | None:
     """Find a node that does not receive a whole shard or, in a reduce, does not send its whole part of a sum."""
-    compute = np.array(case.schedule.topology.compute, dtype=np.int64)
+    members = np.array(case.schedule.members, dtype=np.int64)
     sizes = case.schedule.shard_sizes
-    shards = np.array([node for node in compute.tolist() if sizes[node] > 0], dtype=np.int64)
+    shards = np.array([node for node in members.tolist() if sizes[node] > 0], dtype=np.int64)
     for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
-        owners = (shards[:, None] * spread.nodes + compute[None, :]).ravel()
-        is_own = (shards[:, None] == compute[None, :]).ravel()
+        owners = (shards[:, None] * spread.nodes + members[None, :]).ravel()
+        is_own = (shards[:, None] == members[None, :]).ravel()
         place = first_true(~_is_whole(spread, spread.pieces)[owners] & ~is_own)
         if place is None:
             continue

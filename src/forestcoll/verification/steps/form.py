@@ -82,30 +82,46 @@ def phases_wrong(case: StepCase) -> str | None:
 
 def shards_wrong(case: StepCase) -> str | None:
     """Find shards that are not a division of the data among the compute nodes."""
-    shards, nodes = case.schedule.shards, len(case.schedule.topology.compute)
+    shards, nodes = case.schedule.shards, len(case.schedule.members)
     if shards is None:
         return None
     if len(shards) != nodes:
-        return f"there are {len(shards)} shards; expected one for each of {nodes} compute nodes"
+        return f"there are {len(shards)} shards; expected one for each of {nodes} compute nodes that take part"
     if min(shards) < 0:
         return f"a shard is {number(min(shards))}; expected 0 or more"
     total = sum(shards, Fraction(0))
     return None if total == 1 else f"the shards add up to {number(total)}; expected exactly 1"
 
 
+def ranks_wrong(case: StepCase) -> str | None:
+    """Find ranks that are not compute nodes, not in ascending order, or fewer than two."""
+    ranks, is_compute = case.schedule.ranks, case.network.is_compute
+    if ranks is None:
+        return None
+    wrong = next((node for node in ranks if not 0 <= node < len(is_compute) or not is_compute[node]), None)
+    if wrong is not None:
+        return f"ranks: {wrong} is not the number of a compute node"
+    if len(ranks) < 2 or any(one >= other for one, other in pairwise(ranks)):
+        return "ranks are not two or more numbers of nodes in ascending order"
+    return None
+
+
 def node_wrong(case: StepCase) -> str | None:
-    """Find a transfer whose source, target or shard is not a compute node."""
-    nodes, is_compute = len(case.network.is_compute), case.network.is_compute
+    """Find a transfer whose source, target or shard is not a compute node that takes part."""
+    nodes = len(case.network.is_compute)
+    takes_part = np.zeros(nodes, dtype=np.bool_)
+    takes_part[list(case.schedule.members)] = True
     for phase in case.schedule.phases:
         sent = phase.transfers
         for role, column in (("shard", sent.shards), ("source", sent.sources), ("target", sent.targets)):
             wrong = _outside(column, nodes)
-            wrong |= ~is_compute[np.where(wrong, 0, column)]
+            wrong |= ~takes_part[np.where(wrong, 0, column)]
             transfer = first_true(wrong)
             if transfer is not None:
                 node = int(column[transfer])
                 where = wording.place(case, sent, transfer)
-                return f"{where}: {role} is {node}, which is not the number of a compute node"
+                who = "a compute node" if case.schedule.ranks is None else "a compute node that takes part"
+                return f"{where}: {role} is {node}, which is not the number of {who}"
     return None
 
 

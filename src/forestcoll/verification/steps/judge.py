@@ -33,7 +33,7 @@ def judge_steps(schedule: StepSchedule) -> StepReport:
     if fault is not None:
         return StepReport(fault)
     bound = _bound(case)
-    egress = max(schedule.topology.egress[node] for node in schedule.topology.compute)
+    egress = max(schedule.topology.egress[node] for node in schedule.members)
     return StepReport(
         fault=None,
         algbw=algbw,
@@ -64,13 +64,13 @@ def _bound(case: StepCase) -> Bound:
 def _proofs(schedule: StepSchedule) -> Iterator[Proof]:
     """Yield the proofs that can be best: data that all nodes receive, or that the slowest node receives or sends."""
     topology, sizes = schedule.topology, schedule.shard_sizes
-    every, compute = range(len(topology.nodes)), topology.compute
+    every, members = range(len(topology.nodes)), schedule.members
     whole = schedule.collective is Collective.ALLREDUCE
     if whole:
         yield ReceiptProof()
     if not schedule.collective.only_reduces:
-        last = max(compute, key=lambda node: (1 if whole else 1 - sizes[node]) / topology.ingress[node])
+        last = max(members, key=lambda node: (1 if whole else 1 - sizes[node]) / topology.ingress[node])
         yield CutProof(tuple(node for node in every if node != last))
     if schedule.collective is not Collective.ALLGATHER:
-        last = max(compute, key=lambda node: (1 if whole else 1 - sizes[node]) / topology.egress[node])
+        last = max(members, key=lambda node: (1 if whole else 1 - sizes[node]) / topology.egress[node])
         yield CutProof((last,))

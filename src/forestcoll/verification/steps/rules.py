@@ -29,9 +29,19 @@ RULES: tuple[StepRule, ...] = (
         form.phases_wrong,
     ),
     Rule(
+        "step-ranks",
+        "If ranks are given, they are two or more numbers of compute nodes in ascending order. These take part; other "
+        "compute nodes are idle.",
+        form.ranks_wrong,
+    ),
+    Rule(
         "step-shards", "If shards are given, each node has one, of 0 or more, and they add up to 1.", form.shards_wrong
     ),
-    Rule("transfer-node", "Sources, targets and owners of shards are numbers of compute nodes.", form.node_wrong),
+    Rule(
+        "transfer-node",
+        "Sources, targets and owners of shards are numbers of compute nodes that take part.",
+        form.node_wrong,
+    ),
     Rule("transfer-part", "A transfer sends a part of a shard that is not empty and lies in [0, 1].", form.part_wrong),
     Rule("route-short", "A route has two or more nodes.", routes.too_short),
     Rule("route-repeats", "A route visits each node at most once.", routes.node_repeated),

@@ -29,7 +29,7 @@ from forestcoll.exact_lp.integer_program import IntegerProgram
 from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.request import Request
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
@@ -49,8 +49,8 @@ MOST_COLUMNS = 1600
 MOST_CHUNKS = 4
 """The most chunks of each node that are tried by default."""
 
-SEARCHED = 50
-"""The most nodes of the search tree of HiGHS."""
+SEARCHED = 1
+"""The most nodes of the search tree of HiGHS: more seldom find a better schedule, and take much longer."""
 
 SECONDS = 10.0
 """The time limit of one program, in seconds."""
@@ -60,13 +60,13 @@ def milp(problem: Problem) -> Made:
     """Return the best schedule over some numbers of chunks and steps.
 
     Raises:
-        DoesNotApplyError: there are more than 8 compute nodes, only some of the compute nodes take part, or some cannot
-            reach others through switches and compute nodes.
+        DoesNotApplyError: there are more than 8 compute nodes, or some cannot reach others through switches and compute
+            nodes that take part.
     """
     if len(problem.members) > MOST_NODES:
         raise DoesNotApplyError(f"the program takes too long for more than {MOST_NODES} compute nodes")
     best: Made | None = None
-    fastest = solve(problem.topology, Request(problem.collective)).optimum.algbw
+    fastest = solve(problem.topology, Request.of(problem.collective, problem.ranks_by_id)).optimum.algbw
     for chunks, steps in _sizes(problem):
         made = solved(problem, chunks, steps)
         if made is not None and (best is None or _algbw(made) > _algbw(best)):
@@ -98,7 +98,7 @@ def solved(
     """Return the schedule that HiGHS proposes, with a note that states the gap.
 
     Args:
-        problem: an allgather, a reduce-scatter or an allreduce of all compute nodes.
+        problem: an allgather, a reduce-scatter or an allreduce.
         chunks: C, the number of equal chunks of the shard of each node.
         steps: S, the number of steps of an allgather; an allreduce has twice as many.
         searched: the most nodes of the search tree.
@@ -106,12 +106,7 @@ def solved(
 
     Returns:
         The schedule; None if HiGHS found none.
-
-    Raises:
-        DoesNotApplyError: only some of the compute nodes take part.
     """
-    if problem.demand.ranks is not None:
-        raise DoesNotApplyError("a schedule of steps is for all compute nodes of a network")
     gaps: list[Fraction] = []
     found = True
 
@@ -122,12 +117,12 @@ def solved(
         found = found and transfers is not None
         gaps.append(gap)
         phase = StepPhase(PhaseOp.BROADCAST, transfers or Transfers.of([]))
-        return StepSchedule(topology, Collective.ALLGATHER, (phase,), routes=program.table)
+        return StepSchedule(topology, Collective.ALLGATHER, (phase,), ranks=problem.demand.ranks, routes=program.table)
 
     schedule = from_allgathers(problem.topology, problem.collective, allgather)
     if not found:
         return None
-    schedule = replace(schedule, algbw=shape_of(schedule).algbw)
+    schedule = replace(schedule, algbw=step_shape(schedule).algbw)
     size = f"{chunks} chunk{'s' * (chunks > 1)} of each node and {steps} step{'s' * (steps > 1)}"
     of_each_phase = " of each phase" if problem.collective is Collective.ALLREDUCE else ""
     return Made(schedule, note=f"{_quality(max(gaps))} for {size}{of_each_phase}")

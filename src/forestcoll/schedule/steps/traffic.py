@@ -1,0 +1,58 @@
+"""The exact data that crosses each link at each step of a schedule.
+
+Loads are integers over a common denominator, in 64 bits if they fit, otherwise Python integers.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.steps.routes import carried_by_links
+from forestcoll.schedule.steps.value import StepSchedule, Transfers
+
+
+@dataclass(frozen=True)
+class StepLoads:
+    """The data that the transfers of a phase send over links.
+
+    Attributes:
+        carried: for each step and each link, the data as a number of parts of M.
+        whole: the number of parts of M.
+    """
+
+    carried: npt.NDArray[Any]
+    whole: int
+
+
+def step_loads(schedule: StepSchedule, sent: Transfers) -> StepLoads:
+    """Return the data that `sent`, transfers of `schedule`, send over links.
+
+    Raises:
+        ValueError: a transfer or a route crosses no link.
+    """
+    shards = schedule.shard_sizes
+    denominator = lcm(*(point.denominator for point in sent.points))
+    unit = lcm(*(shard.denominator for shard in shards))
+    whole = denominator * unit
+    dtype = np.int64 if whole * max(len(sent), 1) <= np.iinfo(np.int64).max else object
+    points = np.array([int(point * denominator) for point in sent.points], dtype=dtype)
+    weights = np.array([int(shard * unit) for shard in shards], dtype=dtype)
+    sizes = (points[sent.highs] - points[sent.lows]) * weights[sent.shards]
+    crossing = carried_by_links(schedule, sent, sizes)
+    carried = np.zeros((sent.steps, len(schedule.topology.links)), dtype=dtype)
+    np.add.at(carried, (crossing.steps, crossing.links), crossing.amounts)
+    return StepLoads(carried, whole)
+
+
+def total_loads(schedule: StepSchedule) -> list[Fraction]:
+    """Return the part of M that crosses each link at all steps together, in the order of the links."""
+    totals = [Fraction(0)] * len(schedule.topology.links)
+    for phase in schedule.phases:
+        loads = step_loads(schedule, phase.transfers)
+        sums = loads.carried.sum(axis=0).tolist()
+        totals = [total + Fraction(int(each), loads.whole) for total, each in zip(totals, sums, strict=True)]
+    return totals
