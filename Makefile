@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch sanitize bench bench-scale fabric fabric-all soak soak-runtime figures pictures lint format hooks clean distclean
+.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale fabric fabric-all soak soak-runtime figures pictures lint format hooks clean distclean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -39,6 +39,8 @@ test-all: $(STAMPS)/package $(STAMPS)/test ## run all tests, including the slow 
 	$(BIN)/python -m pytest -q -rs -n auto -m "" --timeout 1800
 
 torch: $(STAMPS)/package $(STAMPS)/torch ## install the CPU build of PyTorch, so that the tests of the torch backend run
+
+browser: $(STAMPS)/package $(STAMPS)/browser ## install playwright, so that the tests of the report run where chromium is installed
 
 SANITIZERS := address thread
 sanitize: $(addprefix sanitize-,$(SANITIZERS)) ## run the runtime's tests with an engine built for the address and the thread sanitizer
@@ -152,7 +154,7 @@ $(STAMPS)/torch: pyproject.toml $(STAMPS)/venv
 	@$(PIP) -r $@.txt 2>/dev/null || $(PIP) --extra-index-url $(TORCH_INDEX) -r $@.txt
 	@touch $@
 
-$(STAMPS)/test $(STAMPS)/lint $(STAMPS)/fabric: pyproject.toml $(STAMPS)/venv
+$(STAMPS)/test $(STAMPS)/lint $(STAMPS)/fabric $(STAMPS)/browser: pyproject.toml $(STAMPS)/venv
 	@echo "== Installing the tools of the dependency group '$(@F)'"
 	@$(call requirements,groups["$(@F)"]) >$@.txt
 	@$(PIP) -r $@.txt

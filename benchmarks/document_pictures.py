@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from forestcoll.comparison import compare
+from forestcoll.comparison.by_boxes import by_boxes
+from forestcoll.comparison.curves import schedule_of
 from forestcoll.generation.steps import generate_steps
+from forestcoll.pages.figures import box_lines, size_lines
 from forestcoll.pictures.network.picture import load_picture
 from forestcoll.pictures.sends.picture import story_picture
 from forestcoll.pictures.sends.side_by_side import story_of_shard
@@ -35,14 +38,22 @@ def pictures() -> Iterator[tuple[str, str]]:
     for name, spec in NETWORKS.items():
         yield f"{name}.svg", view_of(build_topology(spec)).svg()
     found = compare("dgx-a100:boxes=2", baselines=["nccl-ring"], sizes=[])
-    ring, forest = (found.row(name).schedule for name in ("nccl-ring", "forestcoll"))
+    ring, forest = (schedule_of(found.row(name)) for name in ("nccl-ring", "forestcoll"))
     yield "rings-and-forest.svg", side_by_side_svg(ring, forest, names=("NCCL's rings", "forestcoll"))
     yield "loads.svg", text(load_picture(ring, title="The loads of NCCL's rings on two DGX A100 boxes"))
     tree = generate("mi250:boxes=2")
     yield "tree.svg", text(story_picture(tree.topology, story_of_shard(tree, 0)))
     steps = generate_steps(build_topology("torus:dims=4x4"))
     shard = next(story for story in stories_of(steps) if story.shard is not None)
+    yield from _report_pictures()
     yield "steps.svg", text(story_picture(steps.topology, shard))
+
+
+def _report_pictures() -> Iterator[tuple[str, str]]:
+    """Yield two charts of the report of a comparison."""
+    found = compare("dgx-a100:boxes=2", baselines=["nccl-ring", "two-level", "direct"])
+    yield "report-sizes.svg", text(size_lines(found))
+    yield "report-boxes.svg", text(box_lines(found, by_boxes(found)))
 
 
 def main() -> None:

@@ -45,6 +45,7 @@ from .oneport.comparison import SeriesComparison as SeriesComparison
 from .oneport.comparison import compare_series as compare_series
 from .oneport.pipelined import PipelinePlan as PipelinePlan
 from .oneport.pipelined import pipelined_broadcast as pipelined_broadcast
+from .pages.report import html_report as html_report
 from .presentation.view.pairs import side_by_side_svg as side_by_side_svg
 from .presentation.view.view import View as View
 from .presentation.view.view import view_of as view_of

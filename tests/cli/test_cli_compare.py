@@ -98,3 +98,28 @@ def test_schedules_from_files_are_rows_or_one_line(tmp_path: Path) -> None:
     assert f"  {file}: not valid: algbw is 3" in wrong.out
     file.write_text("<algo/>")
     assert str(file) in run_command("compare", "ring:nodes=4", "--against", file).error_line()
+
+
+def test_a_report_is_written_and_names_the_command_without_its_file(tmp_path: Path) -> None:
+    words = ("compare", "ring:nodes=4", "--baselines", "multitree")
+    file = tmp_path / "report.html"
+    run = run_command(*words, "--html", file)
+    assert (run.status, run.out) == (0, run_command(*words).out)
+    page = file.read_text(encoding="utf-8")
+    assert "<code>forestcoll compare ring:nodes=4 --baselines multitree</code>" in page
+    assert str(tmp_path) not in page
+    assert run_command(*words, f"--html={file}", "--json").document()["topology"] == "ring:nodes=4"
+    assert file.read_text(encoding="utf-8") == page.replace("multitree</code>", "multitree --json</code>")
+
+
+def test_a_report_on_standard_output_leaves_the_table_to_standard_error() -> None:
+    run = run_command("compare", "ring:nodes=4", "--baselines", "multitree", "--html", "-")
+    assert run.status == 0
+    assert run.out.startswith("<!DOCTYPE html>")
+    assert run.err.startswith("ring:nodes=4: allgather")
+
+
+def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "none" / "report.html"
+    message = run_command("compare", "ring:nodes=4", "--baselines", "multitree", "--html", file).error_line()
+    assert "cannot be written" in message

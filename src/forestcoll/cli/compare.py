@@ -4,8 +4,17 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import costs_option, json_option, named_network, ranks_option, topology_argument
+from forestcoll.cli.invocation import invocation
+from forestcoll.cli.options import (
+    costs_option,
+    json_option,
+    named_network,
+    path_option,
+    ranks_option,
+    topology_argument,
+)
 from forestcoll.cli.types import CollectiveName, FileName, MessageSizes
+from forestcoll.files import is_standard_stream
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 
@@ -44,6 +53,11 @@ _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
     "(NCCL_GRAPH_DUMP_FILE) from a file; may be repeated.",
 )
 @costs_option
+@path_option(
+    "--html",
+    "Also write a report to FILE: one page of HTML with the comparison, the proof, pictures and charts. With -, the "
+    "page is written to standard output, and the table to standard error.",
+)
 @json_option
 def command(  # noqa: PLR0913 (one parameter for each option)
     *,
@@ -54,16 +68,20 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     baselines: str | None,
     against: tuple[Path, ...],
     costs: Path | None,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Compare the optimum with well-known algorithms.
 
     Each algorithm, such as the rings and trees of NCCL, becomes a schedule for TOPOLOGY, which is verified and
     simulated. The tables show its algbw, its part of the proven bound, and the data that crosses the cuts that limit
-    the collective. A sentence says what limits the schedule.
+    the collective. A sentence says what limits the schedule. --html writes a report that explains the result to readers
+    who do not know forestcoll.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare
+    from forestcoll.files import write_text
+    from forestcoll.pages.report import html_report
     from forestcoll.presentation.comparison import comparison_document, comparison_page
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.simulation import read_costs
@@ -82,7 +100,10 @@ def command(  # noqa: PLR0913 (one parameter for each option)
             costs=known,
             progress=progress,
         )
+        if html is not None:
+            write_text(html, [html_report(found, command=invocation("--html"), progress=progress)])
+    err = is_standard_stream(html)
     if as_json:
-        print_json(comparison_document(found))
+        print_json(comparison_document(found), err=err)
     else:
-        print_page(comparison_page(found))
+        print_page(comparison_page(found), err=err)

@@ -25,6 +25,7 @@ EXAMPLES = {
     ),
     "compare": (
         "forestcoll compare dgx-a100:boxes=2",
+        "forestcoll compare dgx-a100:boxes=2 --html report.html",
         "forestcoll compare dgx-a100:boxes=2 --collective allreduce --baselines nccl-ring,nccl-tree --json",
     ),
     "emulate": (

@@ -24,7 +24,7 @@ def comparison_page(found: Comparison) -> Page:
     skipped = [f"  {each.name}: {each.reason}" for each in found.skipped]
     blocks: tuple[Table | str, ...] = (
         best,
-        _table(found),
+        schedule_table(found),
         *_cut_tables(found),
         "What limits them:",
         *reasons,
@@ -33,7 +33,8 @@ def comparison_page(found: Comparison) -> Page:
     return Page(title, blocks)
 
 
-def _table(found: Comparison) -> Table:
+def schedule_table(found: Comparison) -> Table:
+    """Return the table of all schedules."""
     sizes = next(([point.size for point in row.times] for row in found.rows if row.times), [])
     columns = (
         Column("schedule"),
@@ -42,7 +43,7 @@ def _table(found: Comparison) -> Table:
         Column("sends", _or_dash(str), right=True),
         *(Column(size_name(size), _or_dash("{:.4g}".format), right=True) for size in sizes),
     )
-    rows = tuple((row.name, _short(row), row.share, row.height, *_algbws(row, len(sizes))) for row in found.rows)
+    rows = tuple((row.name, algbw_text(row), row.share, row.height, *_algbws(row, len(sizes))) for row in found.rows)
     unit = printable(found.topology.bandwidth_unit)
     return Table(columns, rows, notes=(f"algbw in {unit}, for large data and simulated for each size",))
 
@@ -56,7 +57,8 @@ def _or_dash(show: Callable[[Any], str]) -> Callable[[Any], str]:
     return lambda value: "-" if value is None else show(value)
 
 
-def _short(row: Row) -> str:
+def algbw_text(row: Row) -> str:
+    """Return the algbw of a row as a decimal number, or that the row is not valid."""
     if not row.valid:
         return "not valid"
     exact = str(row.algbw)

@@ -15,7 +15,7 @@ from forestcoll.presentation.tables import Page, Table
 
 _PAGES = {
     "forestcoll.bounds.values.Bounds": "forestcoll.presentation.bounds:bounds_page",
-    "forestcoll.comparison.value.Comparison": "forestcoll.presentation.comparison:comparison_page",
+    "forestcoll.comparison.value.Comparison": "forestcoll.presentation.comparison_notebook:comparison_summary",
     "forestcoll.forest_optimum.value.Optimum": "forestcoll.presentation.optimum:optimum_page",
     "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.reports:schedule_page",
     "forestcoll.topology.model.Topology": "forestcoll.presentation.networks:network_page",
@@ -24,6 +24,7 @@ _PAGES = {
 """The function that makes the page of each type of value: the full name of the type, and MODULE:FUNCTION."""
 
 _PICTURES = {
+    "forestcoll.comparison.value.Comparison": "forestcoll.presentation.comparison_notebook:comparison_picture",
     "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.view.notebook:schedule_picture",
     "forestcoll.topology.model.Topology": "forestcoll.presentation.view.notebook:topology_picture",
 }

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.schedule.shapes import shape_of
+from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.simulation.simulate import parts_of
 

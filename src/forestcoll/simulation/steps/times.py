@@ -43,14 +43,18 @@ class StepWork:
 
     def model(self, costs: Costs) -> "StepModel":
         """Return the times with these costs."""
-        rates = Rates.of(self.wires, costs)
         latencies = sum(_latency_us(self.schedule, phase.transfers, costs) for phase in self.schedule.phases)
         return StepModel(
             schedule=self.schedule,
             latency=(costs.launch_us + latencies) * 1e-6,
-            seconds_per_byte=sum(self._seconds(each, rates) for each in self.steps),
+            seconds_per_byte=sum(self.seconds_by_step(costs)),
             greatest_part=self.greatest_part,
         )
+
+    def seconds_by_step(self, costs: Costs) -> list[float]:
+        """Return the time of each step for one byte of M, without latency."""
+        rates = Rates.of(self.wires, costs)
+        return [self._seconds(step, rates) for step in self.steps]
 
     def _seconds(self, step: StepLoads, rates: Rates) -> float:
         """Return the time of a step for one byte of M."""

@@ -1,0 +1,45 @@
+"""The end of a report: what is a model and what was not measured, and how the page was made."""
+
+from forestcoll.pages.html import items, section
+from forestcoll.pages.study import Study
+from forestcoll.pictures.svg import Element, element
+from forestcoll.presentation.text import plural, printable
+from forestcoll.simulation import Costs
+from forestcoll.topology.hashing import topology_hash
+from forestcoll.version import __version__
+
+_MODEL = (
+    "A library reaches less than this algbw. Its protocols, its kernels and the number of its channels are not part of "
+    "the model. This applies to all rows, also to that of forestcoll."
+)
+_EXACT = (
+    "Nothing was run on a machine. All numbers follow from the nodes, the links and the bandwidths of the network.",
+    "The algbw for large data is exact: it counts the bytes on each link. Every schedule was verified.",
+    _MODEL,
+)
+_SIMULATED = (
+    "Times are simulated. Each send takes {alpha:g} µs, and the latencies of its links if the network states them. "
+    "Each chunk takes {overhead:g} µs more, and the time for its bytes. Copies and sums on a compute node take no time."
+)
+
+
+def limits(study: Study) -> Element:
+    """Return what is a model and what was not measured."""
+    costs = Costs()
+    times = [_SIMULATED.format(alpha=costs.alpha_us, overhead=costs.overhead_us)] if study.sizes else []
+    return section("limits", "What is a model, and what was not measured", items([*_EXACT, *times]))
+
+
+def made(study: Study) -> Element:
+    """Return how the page was made."""
+    topology = study.found.topology
+    size = f"{plural(len(topology.nodes), 'node')}, {plural(len(topology.links), 'link')}"
+    facts: list[tuple[str, Element | str]] = [
+        ("forestcoll", __version__),
+        ("Network", f"{printable(topology.name)}: {size}"),
+        ("SHA-256 of the network in forestcoll's file format", element("code", topology_hash(topology))),
+    ]
+    if study.command is not None:
+        facts.insert(0, ("Command", element("code", printable(study.command))))
+    pairs = [part for name, value in facts for part in (element("dt", name), element("dd", value))]
+    return section("made", "How this page was made", element("dl", *pairs, class_="terms"))

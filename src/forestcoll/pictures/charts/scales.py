@@ -1,0 +1,101 @@
+"""Scales: they map values to positions in pixels, and choose the values of ticks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log2, log10
+
+_STEPS = (1, 2, 5, 10)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A scale on which equal differences have equal lengths.
+
+    Attributes:
+        low: the value at `begin`.
+        high: the value at `end`.
+        begin: a position in pixels.
+        end: a position in pixels.
+
+    Example:
+        >>> Linear(0, 50, 100, 0)(25)
+        50.0
+    """
+
+    low: float
+    high: float
+    begin: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the position of a value."""
+        return self.begin + (self.end - self.begin) * (value - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Logarithmic:
+    """A scale on which equal factors have equal lengths. The attributes are those of `Linear`, and `low` is positive.
+
+    Example:
+        >>> Logarithmic(1, 16, 0, 100)(4)
+        50.0
+    """
+
+    low: float
+    high: float
+    begin: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the position of a value, which is positive."""
+        if self.low == self.high:
+            return (self.begin + self.end) / 2
+        return self.begin + (self.end - self.begin) * log2(value / self.low) / log2(self.high / self.low)
+
+
+Scale = Linear | Logarithmic
+
+
+def round_ticks(high: float, most: int = 6) -> list[float]:
+    """Return at most `most` multiples of 1, 2 or 5 times a power of ten, from 0 up to `high`, which is positive.
+
+    Example:
+        >>> round_ticks(346.67)
+        [0.0, 100.0, 200.0, 300.0]
+        >>> round_ticks(0.8)
+        [0.0, 0.2, 0.4, 0.6, 0.8]
+    """
+    power = 10.0 ** floor(log10(high / most))
+    step = next(power * each for each in _STEPS if floor(high / (power * each) + 1e-9) < most)
+    return [round(place * step, 12) for place in range(floor(high / step + 1e-9) + 1)]
+
+
+def thinned(values: Sequence[int], most: int) -> list[int]:
+    """Return at most `most` of the values, at equal distances in the list, with the first one.
+
+    Example:
+        >>> thinned([1, 2, 4, 8, 16, 32, 64], 4)
+        [1, 4, 16, 64]
+    """
+    return list(values[:: max(1, ceil(len(values) / most))])
+
+
+def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Return positions near `places` that are at least `gap` apart, from `low` to `high` if there is enough room.
+
+    Example:
+        >>> spread([10, 12, 50], 10, 0, 100)
+        [10, 20, 50]
+        >>> spread([98, 99], 10, 0, 100)
+        [90, 100]
+    """
+    order = sorted(range(len(places)), key=lambda each: places[each])
+    found = [0.0] * len(places)
+    last = low - gap
+    for each in order:
+        last = found[each] = max(places[each], last + gap)
+    limit = high
+    for each in reversed(order):
+        found[each] = min(found[each], limit)
+        limit = found[each] - gap
+    return found
