@@ -59,6 +59,7 @@ from .proof import Proof as Proof
 from .proof import ProofError as ProofError
 from .proof import ReceiptProof as ReceiptProof
 from .proof import TreeDualProof as TreeDualProof
+from .proof import TreeLengthsProof as TreeLengthsProof
 from .proof import WeightedCut as WeightedCut
 from .ranks import without_relays as without_relays
 from .request import Demand as Demand

@@ -12,8 +12,10 @@ from allreduce_oracles import best_by_pairs_of_steiner_trees
 from forestcoll.allreduce.tree_packing.metric import Metric
 from forestcoll.allreduce.tree_packing.packing import packed_trees
 from forestcoll.allreduce.tree_packing.steiner import cheapest_trees, joined
+from forestcoll.collective import Collective
 from forestcoll.forest_optimum.packed_trees import PackedTree, TreePacking
 from forestcoll.progress import SILENT
+from forestcoll.request import Demand
 from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
@@ -42,9 +44,12 @@ def test_packed_trees_reach_the_bound(spec: str, ranks: str | None, algbw: str) 
     assert (report.ok, report.optimal, str(report.algbw)) == (True, True, algbw)
 
 
-def test_forwarding_switches_beside_relays_leave_a_gap_to_the_bound() -> None:
+def test_lengths_prove_the_optimum_where_forwarding_switches_are_beside_relays() -> None:
+    """The bound of the linear program, which does not see the paths through switches, is 350."""
     best = optimum("dgx-h100:boxes=2", "allreduce", ranks="0-5,8-13")
-    assert (str(best.algbw), str(best.bound.algbw)) == ("3700/11", "350")
+    assert (str(best.algbw), best.bound.proof.kind, best.is_optimal) == ("3700/11", "tree-lengths", True)
+    report = verify(generate("dgx-h100:boxes=2", "allreduce", ranks="0-5,8-13"))
+    assert (report.ok, report.optimal, str(report.algbw)) == (True, True, "3700/11")
 
 
 def seeded(seed: int) -> Random:
@@ -75,8 +80,10 @@ def random_network(random: Random, *, nodes: int, kinds: str, one_way: bool) -> 
 def test_packings_equal_the_program_over_all_pairs_of_trees(seed: int, *, one_way: bool) -> None:
     topology = random_network(seeded(seed), nodes=5 if one_way else 4, kinds="ca", one_way=one_way)
     best = best_by_pairs_of_steiner_trees(topology)
-    packing = packed_trees(topology, Orbits.of(topology), 2 * best, SILENT)
-    assert packing.algbw(topology) == best
+    found = packed_trees(topology, Orbits.of(topology), 2 * best, SILENT)
+    assert found.packing.algbw(topology) == best
+    assert found.proof is not None
+    assert found.proof.algbw(topology, Demand(Collective.ALLREDUCE)) == best
 
 
 @pytest.mark.parametrize("one_way", [False, True])

@@ -331,7 +331,10 @@ class _Programs:
         """Pack trees, keep them if they are faster, and return the best rate so far."""
         if len(self.topology.nodes) > MOST_NODES:
             return reached
-        packed = Packed(self.topology, packed_trees(self.topology, orbits, self.bound.algbw, self.progress))
+        found = packed_trees(self.topology, orbits, self.bound.algbw, self.progress)
+        if found.proof is not None:
+            self.tighten(found.proof.algbw(self.topology, Demand(Collective.ALLREDUCE)), found.proof)
+        packed = Packed(self.topology, found.packing)
         rate = packed.packing.algbw(self.topology)
         if rate > reached:
             self.packed = packed

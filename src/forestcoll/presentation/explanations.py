@@ -14,6 +14,7 @@ from forestcoll.proof.lengths import LengthsProof
 from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.receipt import ReceiptProof
 from forestcoll.proof.tree_dual import TreeDualProof
+from forestcoll.proof.tree_lengths import TreeLengthsProof
 from forestcoll.request import Demand
 from forestcoll.topology import Link, Topology
 
@@ -103,6 +104,13 @@ def _explain_tree_dual(bound: Bound, topology: Topology, demand: Demand) -> list
     return [f"{why}: {count}{each} prove {limit}; --json lists them."]
 
 
+def _explain_tree_lengths(bound: Bound, topology: Topology, _demand: Demand) -> list[str]:
+    proof = cast("TreeLengthsProof", bound.proof)
+    limit = f"algbw <= {bandwidth(bound.algbw, printable(topology.bandwidth_unit))}"
+    needed = f"Each tree needs a part of the bandwidth of {len(proof.lengths)} links, weighted by the lengths that"
+    return [f"{needed} --json lists. The shortest trees for these lengths prove {limit}."]
+
+
 def _explain_lengths(bound: Bound, topology: Topology, demand: Demand) -> list[str]:
     proof = cast("LengthsProof", bound.proof)
     lengths = dict(zip(proof.ends, proof.lengths, strict=True))
@@ -144,6 +152,7 @@ _EXPLANATIONS: Mapping[str, Callable[[Bound, Topology, Demand], list[str]]] = {
     CutProof.kind: _explain_cut,
     ReceiptProof.kind: _explain_receipt,
     TreeDualProof.kind: _explain_tree_dual,
+    TreeLengthsProof.kind: _explain_tree_lengths,
     LengthsProof.kind: _explain_lengths,
     PricesProof.kind: _explain_prices,
 }

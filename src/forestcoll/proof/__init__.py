@@ -8,6 +8,7 @@ from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.proof import Proof, ProofError
 from forestcoll.proof.receipt import ReceiptProof
 from forestcoll.proof.tree_dual import TreeDualProof, WeightedCut
+from forestcoll.proof.tree_lengths import TreeLengthsProof
 
 __all__ = [
     "Bound",
@@ -18,6 +19,7 @@ __all__ = [
     "ProofError",
     "ReceiptProof",
     "TreeDualProof",
+    "TreeLengthsProof",
     "WeightedCut",
     "proof_document",
     "proof_from_document",

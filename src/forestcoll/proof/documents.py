@@ -9,10 +9,11 @@ from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.proof import NodeName, Proof
 from forestcoll.proof.receipt import ReceiptProof
 from forestcoll.proof.tree_dual import TreeDualProof
+from forestcoll.proof.tree_lengths import TreeLengthsProof
 from forestcoll.topology import Topology
 
 KINDS: Mapping[str, type[Proof]] = {
-    each.kind: each for each in (CutProof, ReceiptProof, TreeDualProof, LengthsProof, PricesProof)
+    each.kind: each for each in (CutProof, ReceiptProof, TreeDualProof, TreeLengthsProof, LengthsProof, PricesProof)
 }
 
 

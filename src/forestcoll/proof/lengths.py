@@ -12,17 +12,17 @@ import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from forestcoll.collective import Collective
-from forestcoll.proof import reading
-from forestcoll.proof.proof import NodeName, Proof, ProofError
+from forestcoll.proof.link_lengths import LinkLengths, total_length
+from forestcoll.proof.proof import ProofError
 from forestcoll.request import Demand
 from forestcoll.topology import Topology
 
 
 @dataclass(frozen=True)
-class LengthsProof(Proof):
+class LengthsProof(LinkLengths):
     """Lengths of links that bound an all-to-all.
 
     Attributes:
@@ -37,54 +37,19 @@ class LengthsProof(Proof):
         '3'
     """
 
-    ends: tuple[tuple[int, int], ...]
-    lengths: tuple[int, ...]
-
     kind: ClassVar[str] = "lengths"
-
-    @staticmethod
-    def of(topology: Topology, lengths: tuple[int, ...]) -> "LengthsProof":
-        """Return the proof from one length for each link of `topology`, in the order of `topology.links`."""
-        listed = [(link, length) for link, length in zip(topology.links, lengths, strict=True) if length]
-        return LengthsProof(
-            tuple((link.source, link.target) for link, _ in listed), tuple(length for _, length in listed)
-        )
 
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
         """See `Proof.algbw`."""
         if demand.collective is not Collective.ALL_TO_ALL:
             raise ProofError(f"lengths bound an all-to-all only, and this is {demand.collective.with_article}")
-        if min(self.lengths, default=1) < 0:
-            raise ProofError("a length is negative")
-        bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
-        length_of = dict(zip(self.ends, self.lengths, strict=True))
-        if not bandwidths.keys() >= length_of.keys():
-            raise ProofError("a length is given for a link that does not exist")
-        used = sum((bandwidths[ends] * length for ends, length in length_of.items()), Fraction(0))
+        length_of = self.length_of(topology)
+        used = total_length(topology, length_of)
         members = demand.members(topology)
         apart = sum(_distances(topology, length_of, source, members) for source in members)
         if not apart:
             raise ProofError("all distances are 0")
         return len(members) * used / apart
-
-    def document(self, name: NodeName) -> dict[str, object]:
-        """See `Proof.document`."""
-        lengths = [
-            {"source": name(source), "target": name(target), "length": length}
-            for (source, target), length in zip(self.ends, self.lengths, strict=True)
-        ]
-        return {"lengths": lengths}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """See `Proof.from_document`."""
-        listed = reading.objects(document, "lengths", where)
-        places = [f"{where}.lengths[{place}]" for place in range(len(listed))]
-        ends = tuple(
-            (reading.node(each, "source", topology, place), reading.node(each, "target", topology, place))
-            for each, place in zip(listed, places, strict=True)
-        )
-        return cls(ends, tuple(reading.integer(e, "length", place) for e, place in zip(listed, places, strict=True)))
 
 
 def _distances(

@@ -14,26 +14,29 @@ exchanged and reversed. It is an allreduce whose broadcast trees alone fit into 
 The dual has a price of each orbit of links (and of each orbit of roots); each tree is a condition that its price is at
 least 1. The program starts with a few trees. If a tree is cheaper than 1 under the optimal prices, its condition is
 added. The weights of the trees are the prices of the conditions. Trees are found by `steiner`: by a heuristic and, if
-it finds no tree and there are few members, exactly. So the packing always is valid, and it is optimal if its rate
-equals the bound.
+it finds no tree and there are few members, exactly. So the packing always is valid. It is optimal if its rate equals
+the bound, or if no cheaper tree exists; the prices of links are then the proof.
 """
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.allreduce.tree_packing.metric import Floats, Metric
-from forestcoll.allreduce.tree_packing.steiner import MOST_EXACT_MEMBERS, cheapest_trees, joined
+from forestcoll.allreduce.tree_packing.steiner import cheapest_trees, joined
 from forestcoll.collective import PhaseOp
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
 from forestcoll.forest_optimum.packed_trees import PackedTree, TreePacking
 from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import Progress
 from forestcoll.proof.tree_dual import PHASES, Roles
+from forestcoll.proof.tree_lengths import MOST_MEMBERS as MOST_EXACT_MEMBERS
+from forestcoll.proof.tree_lengths import TreeLengthsProof
 from forestcoll.topology import Topology
 from forestcoll.topology.orbits import Orbits
 
@@ -56,8 +59,21 @@ _FINE = 2**30
 """The denominator of weights if the basis is not solved exactly."""
 
 
-def packed_trees(topology: Topology, orbits: Orbits, upper: Fraction, progress: Progress) -> TreePacking:
-    """Return the best packing that is found.
+@dataclass(frozen=True)
+class Packed:
+    """The result of a search.
+
+    Attributes:
+        packing: the best packing that was found.
+        proof: a proof of a bound that the packing nearly or exactly reaches; None if the search did not find one.
+    """
+
+    packing: TreePacking
+    proof: TreeLengthsProof | None
+
+
+def packed_trees(topology: Topology, orbits: Orbits, upper: Fraction, progress: Progress) -> Packed:
+    """Return the best packing that is found, and a proof if no cheaper tree exists.
 
     Args:
         topology: the network. All of its compute nodes take part.
@@ -94,8 +110,8 @@ class _Search:
         self._trees: list[tuple[PhaseOp, PackedTree]] = []
         self._known: set[tuple[object, ...]] = set()
 
-    def run(self) -> TreePacking:
-        """Return the best packing that was found."""
+    def run(self) -> Packed:
+        """Return the best packing that was found, and a proof if no cheaper tree exists."""
         self._price(np.array([1.0 / each if each else 1.0 for each in self._capacity]), np.ones(len(self._roots)))
         solution = self._program.solve()
         for number in range(MOST_ROUNDS):
@@ -105,9 +121,20 @@ class _Search:
                 break
             classes = len(self._capacity)
             if not self._price(solution.values[:classes], solution.values[classes:]):
-                break
+                return Packed(self._packing(solution), self._proof(solution))
             solution = self._program.solve()
-        return self._packing(solution)
+        return Packed(self._packing(solution), None)
+
+    def _proof(self, solution: Solution) -> TreeLengthsProof | None:
+        """Return the prices of links as a proof, if the cheapest trees were found exactly."""
+        if len(self._topology.compute) > MOST_EXACT_MEMBERS:
+            return None
+        exact = self._program.exact(solution)
+        if exact is None or min(exact[0]) < 0:
+            return None
+        prices = [exact[0][of_link] for of_link in self._class.tolist()]
+        whole = lcm(*(price.denominator for price in prices))
+        return TreeLengthsProof.of(self._topology, tuple(int(price * whole) for price in prices))
 
     def _price(self, prices: Floats, potentials: Floats) -> bool:
         """Add trees that are cheaper than they must be; return whether there are any."""

@@ -16,9 +16,6 @@ import numpy.typing as npt
 from forestcoll.allreduce.tree_packing.metric import Floats, Metric
 from forestcoll.forest_optimum.packed_trees import Arc, PackedTree
 
-MOST_EXACT_MEMBERS = 12
-"""The most members for which the cheapest tree is found exactly. The time triples with each member."""
-
 
 def joined(metric: Metric, copies: npt.NDArray[np.bool_], root: int, members: Sequence[int]) -> PackedTree:
     """Return a tree from `root` to all members, each joined by the cheapest walk from the nodes reached before.
@@ -63,7 +60,7 @@ def cheapest_trees(
         metric: the prices.
         copies: for each node, whether it copies; members and roots do.
         roots: the roots.
-        members: the nodes to reach, at most `MOST_EXACT_MEMBERS`.
+        members: the nodes to reach, few: the time triples with each.
     """
     table = _Table(metric, np.flatnonzero(copies), members)
     return [(table.price(root), table.tree(root, metric, copies)) for root in roots]

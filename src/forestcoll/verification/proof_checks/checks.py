@@ -8,18 +8,20 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.proof import CutProof, LengthsProof, PricesProof, Proof, ReceiptProof, TreeDualProof
+from forestcoll.proof import CutProof, LengthsProof, PricesProof, Proof, ReceiptProof, TreeDualProof, TreeLengthsProof
 from forestcoll.verification.proof_checks.cut import cut_bound
 from forestcoll.verification.proof_checks.lengths import lengths_bound
 from forestcoll.verification.proof_checks.prices import prices_bound
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 from forestcoll.verification.proof_checks.receipt import receipt_bound
 from forestcoll.verification.proof_checks.tree_dual import tree_dual_bound
+from forestcoll.verification.proof_checks.tree_lengths import tree_lengths_bound
 
 CHECKS: dict[type[Proof], Callable[[Any, Question], Fraction]] = {
     CutProof: cut_bound,
     ReceiptProof: receipt_bound,
     TreeDualProof: tree_dual_bound,
+    TreeLengthsProof: tree_lengths_bound,
     LengthsProof: lengths_bound,
     PricesProof: prices_bound,
 }

@@ -1,0 +1,110 @@
+"""Lengths of links that bound an allreduce along trees."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from forestcoll.allreduce.linear_program import allreduce_optimum
+from forestcoll.collective import Collective
+from forestcoll.proof import ProofError, TreeLengthsProof, proof_document, proof_from_document
+from forestcoll.proof.tree_dual import Roles
+from forestcoll.request import Demand
+from forestcoll.solver.generate import generate
+from forestcoll.topology import Topology
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+from forestcoll.verification.network import Network
+from forestcoll.verification.proof_checks.checks import proven
+from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from networks import examples, ranks_for, uneven_networks, with_abilities
+
+RING = build_topology("ring:nodes=4")
+ALLREDUCE = Demand(Collective.ALLREDUCE)
+
+
+def question_of(topology: Topology, demand: Demand) -> Question:
+    parts = demand.parts(topology)
+    return Question(Network(topology), demand.collective, demand.members(topology), parts, demand.root)
+
+
+@examples(150)
+@given(st.data())
+def test_the_judge_and_the_proof_compute_the_same_bound(data: st.DataObject) -> None:
+    flags = data.draw(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=3))
+    topology = with_abilities(data.draw(uneven_networks(most=6)), flags)
+    places = data.draw(st.none() | ranks_for(topology))
+    demand = Demand(Collective.ALLREDUCE, ranks=places and tuple(topology.compute[place] for place in places))
+    lengths = data.draw(st.lists(st.integers(0, 4), min_size=len(topology.links), max_size=len(topology.links)))
+    proof = TreeLengthsProof.of(topology, tuple(lengths))
+    try:
+        expected = proof.algbw(topology, demand)
+    except ProofError:
+        with pytest.raises(UnprovenError):
+            proven(proof, question_of(topology, demand))
+    else:
+        assert proven(proof, question_of(topology, demand)) == expected
+
+
+@examples(40)
+@given(uneven_networks(most=5), st.data())
+def test_no_lengths_prove_a_bound_below_the_optimum(topology: Topology, data: st.DataObject) -> None:
+    lengths = data.draw(st.lists(st.integers(1, 4), min_size=len(topology.links), max_size=len(topology.links)))
+    bound = TreeLengthsProof.of(topology, tuple(lengths)).algbw(topology, ALLREDUCE)
+    plan = allreduce_optimum(topology, Roles.of(topology)).plan
+    assume(plan is not None)  # bandwidths that are too far apart
+    assert plan is not None
+    assert plan.rate <= bound
+
+
+UNPROVEN = [
+    (TreeLengthsProof.of(RING, (1,) * 8), Demand(), "bound an allreduce only, and this is an allgather"),
+    (TreeLengthsProof.of(RING, (-1, *(1,) * 7)), ALLREDUCE, "a length is negative"),
+    (TreeLengthsProof(((0, 2),), (1,)), ALLREDUCE, "a length is given for a link that does not exist"),
+    (TreeLengthsProof((), ()), ALLREDUCE, "a tree has length 0, or there is no tree"),
+]
+
+
+@pytest.mark.parametrize(("proof", "demand", "words"), UNPROVEN)
+def test_the_failed_condition_is_named(proof: TreeLengthsProof, demand: Demand, words: str) -> None:
+    with pytest.raises(ProofError, match=words):
+        proof.algbw(RING, demand)
+    with pytest.raises(UnprovenError, match=words):
+        proven(proof, question_of(RING, demand))
+
+
+def test_a_link_has_one_length() -> None:
+    with pytest.raises(UnprovenError, match="a link has two lengths"):
+        proven(TreeLengthsProof(((0, 1), (0, 1)), (1, 1)), question_of(RING, ALLREDUCE))
+
+
+def test_more_than_twelve_members_are_refused() -> None:
+    large = build_topology("ring:nodes=13")
+    proof = TreeLengthsProof.of(large, (1,) * 26)
+    with pytest.raises(ProofError, match="13 nodes take part"):
+        proof.algbw(large, ALLREDUCE)
+    with pytest.raises(UnprovenError, match="13 nodes take part"):
+        proven(proof, question_of(large, ALLREDUCE))
+
+
+def test_a_changed_length_of_a_file_is_refused_or_proves_less() -> None:
+    schedule = generate("dgx-h100:boxes=2,gpus=3", "allreduce", ranks="0-1,3-4")
+    links = len(schedule.topology.links)
+    right = TreeLengthsProof.of(schedule.topology, (1,) * links)
+    best = right.algbw(schedule.topology, schedule.demand)
+    assert schedule.bound is not None
+    weak = replace(schedule, bound=replace(schedule.bound, algbw=best, proof=right))
+    assert verify(weak).ok
+    wrong = replace(schedule, bound=replace(schedule.bound, algbw=best - Fraction(1, 7), proof=right))
+    fault = verify(wrong).fault
+    assert fault is not None
+    assert fault.rule == "certificate-bound"
+
+
+def test_a_document_is_read_back() -> None:
+    proof = TreeLengthsProof.of(RING, (3, 0, 1, 1, 2, 1, 1, 5))
+    document = proof_document(proof)
+    assert document["kind"] == "tree-lengths"
+    assert proof_from_document(document, RING, "x") == proof
