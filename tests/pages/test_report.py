@@ -83,9 +83,8 @@ def test_a_newcomer_finds_the_answers_for_two_boxes() -> None:
     assert "The NIC links limit NCCL's rings: the busiest of them are busy all the time" in text
     assert "62.5% on 2 boxes" in text
     assert "and 5.8% on 16 boxes" in text
-    assert (
-        "The fastest other schedules are two-level, multitree and multitree-remaining, with 98.90% of the bound" in text
-    )
+    assert "The fastest other schedules are two-level, multitree, multitree-remaining" in text
+    assert "with 98.90% of the bound." in text
     assert "325 GB/s together, so algbw <= 325 / (15/16) = 1040/3 GB/s." in text
     assert "Nothing was run on a machine." in text
 
@@ -157,7 +156,7 @@ def test_names_from_files_are_escaped(tmp_path: Path) -> None:
 
 
 def test_a_comparison_with_only_one_schedule_has_a_report() -> None:
-    page = Page(html_report(compare("ring:nodes=4", baselines=["direct"])))
+    page = Page(html_report(compare("ring:nodes=4", baselines=["nvls"])))
     assert "No schedule exceeds 2.67 GB/s; forestcoll's schedule reaches it." in page.text
     assert not any(tag == "select" for tag, _ in page.tags)
 

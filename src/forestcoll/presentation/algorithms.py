@@ -32,8 +32,15 @@ _DESCRIPTIONS = {
         "the two-level algorithm with a barrier", "First the exchange between boxes, then the exchange inside"
     ),
     "direct": Description("direct sends", "Each compute node sends its shard to each other one"),
-    "multitree": Description("MultiTree", "Greedy trees; the path of the greatest bandwidth first"),
-    "multitree-remaining": Description("MultiTree (remaining)", "Greedy trees; the path with the most bandwidth left"),
+    "multitree": Description("MultiTree", "Greedy trees; the path with the most bandwidth left first"),
+    "multitree-remaining": Description(
+        "MultiTree (remaining)",
+        "Greedy trees; the path with the most bandwidth left first, then that with the fewest hops",
+    ),
+    "multitree-bandwidth": Description(
+        "MultiTree (bandwidth)",
+        "Greedy trees; the path of the greatest bandwidth first, then that with the fewest hops",
+    ),
     "multitree-source": Description("MultiTree (source)", "Greedy trees, by the rule of the published code"),
     "blink": Description("Blink", "The best packing of trees from one root, and its reverse"),
     "blink-switch": Description("Blink with switches", "The best packing of trees from one root, and its reverse"),
