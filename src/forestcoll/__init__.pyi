@@ -12,6 +12,7 @@ from .collective import Collective as Collective
 from .collective import PhaseOp as PhaseOp
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
+from .demand_matrix import read_matrix as read_matrix
 from .design.finder import Frontier as Frontier
 from .design.finder import TopologyFinder as TopologyFinder
 from .design.finder import find_topologies as find_topologies
@@ -22,6 +23,8 @@ from .errors import ForestcollError as ForestcollError
 from .errors import InputError as InputError
 from .errors import InternalError as InternalError
 from .errors import NoSolutionError as NoSolutionError
+from .flow_optimum.value import FlowOptimum as FlowOptimum
+from .flow_optimum.value import FlowPath as FlowPath
 from .forest_optimum.broadcast import RootedBound as RootedBound
 from .forest_optimum.broadcast import broadcast_bound as broadcast_bound
 from .forest_optimum.broadcast import reduce_bound as reduce_bound
@@ -57,6 +60,10 @@ from .schedule.files import read_schedule as read_schedule
 from .schedule.files import schedule_from_document as schedule_from_document
 from .schedule.files import schedule_text as schedule_text
 from .schedule.files import write_schedule as write_schedule
+from .schedule.flows.shape import FlowShape as FlowShape
+from .schedule.flows.value import Flow as Flow
+from .schedule.flows.value import Flows as Flows
+from .schedule.flows.value import FlowSchedule as FlowSchedule
 from .schedule.rows import Rows as Rows
 from .schedule.schedule import Schedule as Schedule
 from .schedule.series.value import SeriesSchedule as SeriesSchedule
@@ -80,6 +87,8 @@ from .simulation import Point as Point
 from .simulation import simulate as simulate
 from .simulation.series.play import SeriesRun as SeriesRun
 from .simulation.series.play import play_series as play_series
+from .solver.flows import flow_optimum as flow_optimum
+from .solver.flows import generate_flows as generate_flows
 from .solver.generate import generate as generate
 from .solver.optimum import optima_by_trees as optima_by_trees
 from .solver.optimum import optimum as optimum
@@ -107,6 +116,7 @@ from .topology.registry import builders as builders
 from .topology.registry import load_topology as load_topology
 from .topology.writers.formats import write_network as write_network
 from .verification import Fault as Fault
+from .verification import FlowReport as FlowReport
 from .verification import Report as Report
 from .verification import SeriesReport as SeriesReport
 from .verification import StepReport as StepReport

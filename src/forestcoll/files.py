@@ -132,6 +132,15 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
     return data
 
 
+def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
+    """Return the UTF-8 text of the file at `path`.
+
+    Raises:
+        InputError: as in `read_bytes`, or the content is not UTF-8 text.
+    """
+    return _decoded(read_bytes(path, limit=limit), path)
+
+
 def _bounded_content(file: IO[bytes], limit: int) -> bytearray:
     """Return what `file` contains, or a little more than `limit` bytes; one large read would allocate all of it."""
     data = bytearray()

@@ -25,7 +25,7 @@ from forestcoll.topology import Topology
 
 def busbw_factor(collective: Collective, nodes: int) -> Fraction:
     """Return busbw / algbw, as nccl-tests defines both, for `nodes` compute nodes that take part."""
-    if collective.has_root:
+    if collective in {Collective.BROADCAST, Collective.REDUCE}:
         return Fraction(1)
     return Fraction(nodes - 1, nodes) * (2 if collective is Collective.ALLREDUCE else 1)
 

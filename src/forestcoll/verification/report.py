@@ -105,6 +105,19 @@ class TreeReport(Report):
 
 
 @dataclass(frozen=True)
+class FlowReport(Report):
+    """The result of `verify` for a schedule of flows.
+
+    Attributes:
+        busiest: the first few of the busiest links (greatest load / bandwidth), by node number.
+        busiest_count: the number of links that are as busy as these.
+    """
+
+    busiest: tuple[LinkLoad, ...] = ()
+    busiest_count: int = 0
+
+
+@dataclass(frozen=True)
 class StepReport(Report):
     """The result of `verify` for a schedule of steps.
 

@@ -22,11 +22,11 @@ import numpy.typing as npt
 
 from forestcoll.collective import PhaseOp
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.steps.shape import link_numbers
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation.costs import Costs, Point, point_at
-from forestcoll.simulation.loads import FloatArray, Loads, hops_of, shares_of
+from forestcoll.simulation.loads import FloatArray, Loads, shares_of
+from forestcoll.simulation.routes import RouteTimes
 from forestcoll.simulation.trees.loads import parts_of
 
 _CELLS = 2**20
@@ -107,18 +107,11 @@ class _Routes:
 
     @staticmethod
     def of(schedule: TreeSchedule, loads: Loads, costs: Costs) -> "_Routes":
-        routes, topology = schedule.routes, schedule.topology
-        sources, targets, of_route = hops_of(routes)
-        links = link_numbers(topology, sources, targets)
-        slowest = np.zeros(len(routes))
-        np.maximum.at(slowest, of_route, loads.seconds[links])
-        stated = np.array([float(link.latency_us or 0) for link in topology.links])
-        latencies = np.bincount(of_route, stated[links], len(routes))
+        routes = schedule.routes
+        times = RouteTimes.of(schedule.topology, routes, loads, costs)
         firsts = routes.entries[routes.starts[:-1]].astype(np.int64)
         lasts = routes.entries[routes.starts[1:] - 1].astype(np.int64)
-        sends = np.array([node.is_compute for node in topology.nodes])[firsts]
-        latencies += np.where(sends, costs.alpha_us + costs.overhead_us, 0.0)
-        return _Routes(firsts, lasts, np.asarray(latencies * 1e-6, dtype=np.float64), slowest)
+        return _Routes(firsts, lasts, times.latencies, times.slowest)
 
 
 def _delays(phase: Phase, routes: _Routes, nodes: int) -> FloatArray:
