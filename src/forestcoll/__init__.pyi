@@ -1,9 +1,7 @@
 # The public names, each declared here once: `__init__.py` imports them on first use.
 from .allreduce.linear_program import AllreduceOptimum as AllreduceOptimum
 from .allreduce.linear_program import allreduce_optimum as allreduce_optimum
-from .bounds.all_to_all import AllToAllOptimum as AllToAllOptimum
-from .bounds.all_to_all import all_to_all_optimum as all_to_all_optimum
-from .bounds.all_to_all import all_to_all_rate as all_to_all_rate
+from .bounds.table import bound_of as bound_of
 from .bounds.table import bounds_of as bounds_of
 from .bounds.values import AllreduceRate as AllreduceRate
 from .bounds.values import Bounds as Bounds
@@ -12,6 +10,8 @@ from .collective import Collective as Collective
 from .collective import PhaseOp as PhaseOp
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
+from .concurrent_flow.value import FlowOptimum as FlowOptimum
+from .concurrent_flow.value import FlowPath as FlowPath
 from .demand_matrix import read_matrix as read_matrix
 from .design.finder import Frontier as Frontier
 from .design.finder import TopologyFinder as TopologyFinder
@@ -23,8 +23,6 @@ from .errors import ForestcollError as ForestcollError
 from .errors import InputError as InputError
 from .errors import InternalError as InternalError
 from .errors import NoSolutionError as NoSolutionError
-from .flow_optimum.value import FlowOptimum as FlowOptimum
-from .flow_optimum.value import FlowPath as FlowPath
 from .forest_optimum.broadcast import RootedBound as RootedBound
 from .forest_optimum.broadcast import broadcast_bound as broadcast_bound
 from .forest_optimum.broadcast import reduce_bound as reduce_bound

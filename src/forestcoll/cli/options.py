@@ -11,7 +11,7 @@ from forestcoll.cli.types import CollectiveName, FileName, Ranks, TopologySpec, 
 from forestcoll.collective import PERSONALISED, SCHEDULED, Collective, ShardsByNode, shards_of
 
 if TYPE_CHECKING:
-    from forestcoll.flow_optimum.value import FlowOptimum
+    from forestcoll.concurrent_flow.value import FlowOptimum
     from forestcoll.forest_optimum.value import Optimum
     from forestcoll.presentation.relays import RelayGain
     from forestcoll.progress import Progress

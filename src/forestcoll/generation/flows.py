@@ -10,7 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.flow_optimum.value import FlowOptimum
+from forestcoll.concurrent_flow.value import FlowOptimum
+from forestcoll.errors import InputError
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.flows.value import Flows, FlowSchedule
 from forestcoll.schedule.rows import Rows
@@ -31,7 +32,15 @@ def flows_for(best: FlowOptimum, *, compact: bool | None = None, progress: Progr
         compact: whether the schedule lists base flows and a symmetry of the network, if there is one. If None, it does
             so if there are more than `MOST_LISTED` flows.
         progress: receives the stages of the work.
+
+    Raises:
+        InputError: the optimum has no paths, because its linear program is too large.
     """
+    if not best.paths:
+        raise InputError(
+            f"{best.topology.name}: the linear program of its {best.collective} is too large, so only a rate and a "
+            "bound are known, and no schedule; use a network with more symmetry, or fewer ranks"
+        )
     progress.begin("making flows")
     if compact is None:
         compact = len(best.paths) * best.symmetry.order > MOST_LISTED

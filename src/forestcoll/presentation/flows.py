@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from forestcoll.flow_optimum.value import FlowOptimum
+from forestcoll.concurrent_flow.value import FlowOptimum
 from forestcoll.presentation import explanations
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Page, labelled

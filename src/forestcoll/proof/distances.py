@@ -2,9 +2,11 @@
 
 Every round, each node takes the least of its distance and of the distances over its entering links (R. Bellman, 1958).
 The rounds end when nothing changes, after as many rounds as a shortest path has links. One round is a few operations on
-arrays with a row for each source.
+arrays with a row for each source. If there are many rounds, because paths are long, it is faster to compute the
+distances of one source after the other.
 """
 
+import heapq
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -18,6 +20,9 @@ Distances: TypeAlias = npt.NDArray[Any]
 
 _BLOCK_CELLS = 2**22
 """The most cells of sources times links that are computed at a time."""
+
+_MOST_WORK = 2**28
+"""The most cells that a block computes in all its rounds; then each source is computed alone."""
 
 _LONGEST = 2**52
 """The greatest sum of all lengths for which 64-bit integers are used; sums over thousands of nodes still fit."""
@@ -42,11 +47,32 @@ def distances(topology: Topology, lengths: Sequence[int], sources: Sequence[int]
         block = sources[first : first + size]
         far: Distances = np.full((len(block), len(topology.nodes)), sum(lengths) + 1, dtype=dtype)
         far[np.arange(len(block)), list(block)] = 0
-        while order:
+        for _ in range(max(1, _MOST_WORK // max(1, len(block) * len(order)))) if order else ():
             through = np.minimum.reduceat(far[:, tails] + length_of, starts, axis=1)
             nearer = np.minimum(far[:, entered], through)
             if not (nearer < far[:, entered]).any():
                 break
             far[:, entered] = nearer
+        else:
+            _compute_one_by_one(topology, lengths, block, far)
         far[far > sum(lengths)] = -1
         yield far
+
+
+def _compute_one_by_one(topology: Topology, lengths: Sequence[int], sources: Sequence[int], far: Distances) -> None:
+    """Write the distances from each source into its row of `far` (E. W. Dijkstra, 1959)."""
+    leaving: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
+    for link, length in zip(topology.links, lengths, strict=True):
+        leaving[link.source].append((link.target, length))
+    for row, source in enumerate(sources):
+        distance = {source: 0}
+        heap = [(0, source)]
+        while heap:
+            near, node = heapq.heappop(heap)
+            if near > distance[node]:
+                continue
+            for target, length in leaving[node]:
+                if near + length < distance.get(target, near + length + 1):
+                    distance[target] = near + length
+                    heapq.heappush(heap, (near + length, target))
+        far[row, list(distance)] = list(distance.values())

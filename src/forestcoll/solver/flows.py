@@ -1,10 +1,10 @@
 """The optimum and the schedule of an all-to-all, a gather, a scatter, or of any demand matrix."""
 
 from forestcoll.collective import Collective, ShardsByNode, collective_named
+from forestcoll.concurrent_flow.search import flow_search
+from forestcoll.concurrent_flow.value import FlowOptimum
 from forestcoll.demand_matrix import MatrixLike
 from forestcoll.errors import InputError
-from forestcoll.flow_optimum.search import flow_search
-from forestcoll.flow_optimum.value import FlowOptimum
 from forestcoll.forest_optimum.scaling import require_all_ports
 from forestcoll.generation.flows import flows_for
 from forestcoll.progress import SILENT, Progress

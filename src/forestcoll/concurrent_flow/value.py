@@ -33,7 +33,8 @@ class FlowOptimum(Displayed):
         demand: the collective and its parameters, in node numbers.
         algbw: the algorithmic bandwidth that the paths reach, in the unit of the topology.
         bound: the algbw that no schedule exceeds, with the proof.
-        paths: the paths of one source of each orbit of the symmetry.
+        paths: the paths of one source of each orbit of the symmetry; empty if the linear program is too large, and only
+            a rate near the bound is known.
         symmetry: a symmetry of the network; the images of `paths` under its elements are all paths.
 
     Example:

@@ -9,12 +9,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 from forestcoll.collective import Collective
+from forestcoll.concurrent_flow import spreading
+from forestcoll.concurrent_flow.classes import MOST_CELLS, FlowClasses
+from forestcoll.concurrent_flow.paths import exact_paths, rounded_paths
+from forestcoll.concurrent_flow.program import FlowProgram, ProgramResult
+from forestcoll.concurrent_flow.rooted import rooted_flow
+from forestcoll.concurrent_flow.value import FlowOptimum, FlowPath
 from forestcoll.errors import InputError, InternalError
-from forestcoll.flow_optimum.classes import FlowClasses
-from forestcoll.flow_optimum.paths import exact_paths, rounded_paths
-from forestcoll.flow_optimum.program import FlowProgram, ProgramResult
-from forestcoll.flow_optimum.rooted import rooted_flow
-from forestcoll.flow_optimum.value import FlowOptimum, FlowPath
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
@@ -78,14 +79,14 @@ def _all_pairs(
     elif orbits is None:
         progress.begin("looking for a symmetry")
         orbits = Orbits.of(part)
-    progress.begin("dividing flows into classes")
     sent = dict(zip(demand.members(topology), demand.sent(topology), strict=True))
+    sources = sum(bool(sent.get(node)) for node in orbits.first_nodes)
+    if sources * len(part.links) > MOST_CELLS:
+        return _spread(topology, part, demand, sources * len(part.links), progress)
+    progress.begin("dividing flows into classes")
     classes = FlowClasses.of(part, sent, orbits)
     if classes.columns > MOST_COLUMNS:
-        raise InputError(
-            f"{topology.name}: the linear program has {classes.columns:,} columns; at most {MOST_COLUMNS:,} can be "
-            "solved"
-        )
+        return _spread(topology, part, demand, classes.columns, progress)
     needs = [dict(sent[source]) for source in classes.sources]
     progress.begin("solving the linear program of flows")
     found = FlowProgram(classes, needs).solve()
@@ -97,6 +98,25 @@ def _all_pairs(
     progress.begin("checking the proof")
     bound = _best_bound(demand, classes, found, algbw)
     return _checked(topology, demand, bound, algbw, paths, orbits.symmetry)
+
+
+def _spread(topology: Topology, part: Topology, demand: Demand, columns: int, progress: Progress) -> FlowOptimum:
+    """Return a bound of a large all-to-all and a rate near it, without paths.
+
+    Raises:
+        InputError: there is a demand matrix, or there are too many nodes.
+    """
+    nodes = len(part.compute)
+    if demand.matrix is not None or nodes > spreading.MOST_NODES:
+        more = "" if demand.matrix is not None else f", and the network more than {spreading.MOST_NODES} compute nodes"
+        raise InputError(
+            f"{topology.name}: its linear program has {columns:,} columns{more}; at most {MOST_COLUMNS:,} can be "
+            "solved within minutes; use a network with more symmetry, or fewer ranks"
+        )
+    algbw, lengths = spreading.spread_all_to_all(part, progress=progress)
+    proof = LengthsProof.of(part, lengths)
+    bound = Bound(demand.collective, proof.algbw(topology, demand), proof)
+    return FlowOptimum(topology, demand, algbw, bound, (), Symmetry(()))
 
 
 def _best_bound(demand: Demand, classes: FlowClasses, found: ProgramResult, reached: Fraction) -> Bound:

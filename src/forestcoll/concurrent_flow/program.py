@@ -10,7 +10,8 @@ Each pair of nodes has different data, so copying does not help. `classes` finds
 leaves a few hundred columns of millions. The prices of the load rows are lengths of links, which prove the optimum.
 A second program keeps f and minimises the traffic, the sum of all y(s, e), so that data takes short paths.
 
-HiGHS proposes the bases; both programs are solved in fractions, and the result is checked link by link.
+HiGHS proposes the bases, and both programs are solved in fractions. Small programs whose numbers are too far apart for
+floating point are solved without it. The result is checked.
 """
 
 from collections.abc import Sequence
@@ -22,8 +23,8 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.concurrent_flow.classes import FlowClasses
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
-from forestcoll.flow_optimum.classes import FlowClasses
 from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.topology import Topology
 
@@ -94,6 +95,8 @@ class FlowProgram:
         program = self._rate_program()
         solution = program.solve()
         exact = program.exact(solution)
+        if exact is None or not program.proves(*exact):
+            exact = program.exact_without_floats() or exact
         lengths = self._candidates(solution, exact[1] if exact else ())
         guess = solution.values[1:] / (solution.values[0] * self._whole)
         if exact is None:
@@ -124,6 +127,8 @@ class FlowProgram:
             program.add(Row(row, need * rate.numerator, need * rate.numerator))
         solution = program.attempt()
         exact = None if solution is None else program.exact(solution)
+        if exact is None or not program.proves(*exact):
+            exact = program.exact_without_floats() or exact
         if exact is None:
             return None
         values = tuple(each / (rate.numerator * self._whole) for each in exact[0])

@@ -33,8 +33,8 @@ from forestcoll.topology.orbits import Orbits
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
 
-MOST_CELLS = 2**25
-"""The most pairs of a listed source and a link. Each takes some tens of bytes."""
+MOST_CELLS = 2**23
+"""The most pairs of a listed source and a link. Each takes about a hundred bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,8 @@ class _Refinement:
         self._topology, self._sources, self._orbits = topology, sources, orbits
         self._tails = np.array([link.source for link in topology.links], dtype=np.int64)
         self._heads = np.array([link.target for link in topology.links], dtype=np.int64)
-        self._by_head, self._by_tail = _Groups(self._heads), _Groups(self._tails)
+        nodes = len(topology.nodes)
+        self._by_head, self._by_tail = _Groups(self._heads, nodes), _Groups(self._tails, nodes)
         known: dict[Fraction, int] = {}
         self._of_link = np.array([known.setdefault(link.bandwidth, len(known)) for link in topology.links])
         self._of_node = self._first_colours(sent)
@@ -182,13 +183,14 @@ class _Refinement:
 class _Groups:
     """Sums over the links that enter, or leave, each node."""
 
-    def __init__(self, ends: Numbers) -> None:
+    def __init__(self, ends: Numbers, count: int) -> None:
+        self._count = count
         self._order = np.argsort(ends, kind="stable")
         self._nodes, self._starts = np.unique(ends[self._order], return_index=True)
 
     def sums(self, values: Hashes) -> Hashes:
         """Return, for each source and node, the sum of the values of its links; one row for each source."""
-        sums = np.zeros((values.shape[0], int(self._nodes.max()) + 1), dtype=np.uint64)
+        sums = np.zeros((values.shape[0], self._count), dtype=np.uint64)
         sums[:, self._nodes] = np.add.reduceat(values[:, self._order], self._starts, axis=1)
         return sums
 

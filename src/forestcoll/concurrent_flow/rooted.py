@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 
-from forestcoll.flow_optimum.max_flow import MaxFlow
-from forestcoll.flow_optimum.paths import NodePath, whole_paths
+from forestcoll.concurrent_flow.max_flow import MaxFlow
+from forestcoll.concurrent_flow.paths import NodePath, whole_paths
 from forestcoll.progress import SILENT, Progress
 from forestcoll.topology import Topology
 
