@@ -28,7 +28,8 @@ TRAINING = ROOT / "docs" / "training.md"
 WHAT_IF = ROOT / "docs" / "what-if.md"
 MEASURED = ROOT / "docs" / "measured.md"
 CLUSTER = ROOT / "docs" / "your-cluster.md"
-PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER)
+FLOWS = ROOT / "docs" / "all-to-all.md"
+PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, FLOWS)
 """The pages that show commands with all of their output."""
 
 
@@ -51,6 +52,7 @@ def test_documents_show_the_actual_output(
     Path("hosts.json").write_text(blocks(README, "json")[0])
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
     Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
+    Path("demand.csv").write_text(blocks(FLOWS, "csv")[0])
     Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])
     if "host.json," in words:
         assert run_command("import", "topo.txt", "--nvlink", "25", "-o", "host.json").status == 0
@@ -61,7 +63,7 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 2, 4, 1, 1, 2]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 2, 4, 1, 1, 2, 3]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:
@@ -91,7 +93,16 @@ def test_the_readme_lists_every_command() -> None:
     assert sorted(listed) == sorted(_COMMANDS)
 
 
-PYTHON = ("python.md", "bounds.md", "steps.md", "one-port.md", "runtimes.md", "programs.md", "what-if.md")
+PYTHON = (
+    "python.md",
+    "all-to-all.md",
+    "bounds.md",
+    "steps.md",
+    "one-port.md",
+    "runtimes.md",
+    "programs.md",
+    "what-if.md",
+)
 
 
 @pytest.mark.parametrize("document", [README, *(ROOT / "docs" / name for name in PYTHON)])
@@ -127,12 +138,17 @@ def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective
 
 
 def test_the_files_in_the_documents_are_correct() -> None:
-    network, *schedules, steps = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
+    network, *schedules, steps, flows = (json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json"))
     assert len(topology_from_document(network, where="docs").links) == 3
     assert len(schedules) == 2
     for schedule in schedules:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
-    assert verify(schedule_from_document(steps, where="docs")).optimal
+    for schedule in (steps, flows):
+        assert verify(schedule_from_document(schedule, where="docs")).optimal
+
+
+def test_the_table_of_rules_of_flows_equals_the_verifiers() -> None:
+    assert shown_rules("all-to-all.md", "flow") == rule_table(rules("flows"))
 
 
 def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:
