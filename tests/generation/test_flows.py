@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_flow_optimum import demands
 
+from flow_demands import demands
 from flow_oracles import is_right
 from forestcoll.concurrent_flow.search import flow_search
 from forestcoll.generation.flows import flows_for
