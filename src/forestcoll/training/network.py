@@ -12,8 +12,8 @@ from pathlib import Path
 from forestcoll.collective import Collective
 from forestcoll.concurrent_flow.search import flow_search
 from forestcoll.design.constructions import Construction
-from forestcoll.design.path_rates import path_rates
 from forestcoll.design.realisation import predicted_cost
+from forestcoll.design.workload import exchange_rate
 from forestcoll.errors import InputError
 from forestcoll.files import read_document
 from forestcoll.generation.steps import generate_steps
@@ -71,7 +71,7 @@ def network_of_costs(construction: Construction, *, alpha_us: Fraction, node_ban
         construction.nodes,
         float(cost.steps * alpha_us),
         float(node_rate / cost.bandwidth_factor),
-        float(node_rate) / construction.degree * path_rates(construction.wiring).reached,
+        float(node_rate) / construction.degree * exchange_rate(construction),
     )
 
 
