@@ -20,7 +20,7 @@ from forestcoll.collective import PERSONALISED, SCHEDULED, Collective
     "--collective",
     type=CollectiveName([each.value for each in (*SCHEDULED, *PERSONALISED)]),
     metavar="NAME",
-    help="Show only the bound of this collective, also of a gather or a scatter.  [default: all others]",
+    help="Show only the bound of this collective.  [default: all but gather and scatter]",
 )
 @click.option(
     "--demand",
