@@ -18,6 +18,12 @@ class FlowPath:
     Attributes:
         nodes: the numbers of its nodes, from the source to the target.
         share: the part of M.
+
+    Example:
+        >>> from forestcoll import flow_optimum
+        >>> path = flow_optimum("ring:nodes=3,one_way=true", "scatter", root=0).paths[1]
+        >>> path.nodes, str(path.share)
+        ((0, 1, 2), '1/3')
     """
 
     nodes: tuple[int, ...]

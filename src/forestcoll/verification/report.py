@@ -111,6 +111,12 @@ class FlowReport(Report):
     Attributes:
         busiest: the first few of the busiest links (greatest load / bandwidth), by node number.
         busiest_count: the number of links that are as busy as these.
+
+    Example:
+        >>> from forestcoll import generate_flows, verify
+        >>> report = verify(generate_flows("ring:nodes=4"))
+        >>> report.optimal, report.busiest_count, str(report.busiest[0].load)
+        (True, 8, '1/2')
     """
 
     busiest: tuple[LinkLoad, ...] = ()

@@ -21,6 +21,12 @@ class FlowShape(Shape):
         mean_hops: the mean number of links of the flows, weighted by their shares.
         greatest_sends: the most sends of a flow: one more than the compute nodes that relay it.
         group_order: the number of images of each base flow; 1 without a symmetry.
+
+    Example:
+        >>> from forestcoll import generate_flows, shape_of
+        >>> shape = shape_of(generate_flows("dgx-a100:boxes=2"))
+        >>> shape.flows, shape.relayed, shape.hops
+        (240, 0, 2)
     """
 
     flows: int

@@ -27,6 +27,12 @@ class Flow:
         target: the number of the node that needs it.
         share: the part of M that the flow sends.
         routes: the numbers of its routes, in the order in which data crosses them.
+
+    Example:
+        >>> from forestcoll import generate_flows
+        >>> flow = next(iter(generate_flows("ring:nodes=3").flows))
+        >>> flow.source, flow.target, str(flow.share), flow.routes
+        (0, 1, '1/3', (0,))
     """
 
     source: int
@@ -44,6 +50,12 @@ class Flows:
         targets: for each flow, the number of its target.
         shares: for each flow, the part of M that it sends.
         routes: for each flow, the numbers of its routes in order.
+
+    Example:
+        >>> from forestcoll import generate_flows
+        >>> flows = generate_flows("ring:nodes=3").flows
+        >>> len(flows), flows.targets.tolist()
+        (6, [1, 2, 0, 2, 0, 1])
     """
 
     sources: IntArray
@@ -89,18 +101,10 @@ class FlowSchedule(Schedule):
             share of the base flow.
 
     Example:
-        >>> from forestcoll import schedule_from_document, topology_to_document, load_topology
-        >>> document = {
-        ...     "format": "forestcoll.flows/1",
-        ...     "collective": "scatter",
-        ...     "topology": topology_to_document(load_topology("ring:nodes=2")),
-        ...     "algbw": "2",
-        ...     "routes": [[0, 1]],
-        ...     "flows": [{"source": 0, "target": 1, "share": "1/2", "routes": [0]}],
-        ... }
-        >>> schedule = schedule_from_document(document, where="scatter.json")
-        >>> schedule.root, len(schedule.flows)
-        (0, 1)
+        >>> from forestcoll import generate_flows
+        >>> schedule = generate_flows("ring:nodes=2", "scatter", root=0)
+        >>> schedule.root, len(schedule.flows), str(schedule.algbw)
+        (0, 1, '2')
     """
 
     kind: ClassVar[str] = "flows"
