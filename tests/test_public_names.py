@@ -52,13 +52,13 @@ def test_the_version_equals_that_of_the_installed_package() -> None:
 
 
 TAKES_A_TOPOLOGY = {
-    "all_to_all_optimum": (),
-    "all_to_all_rate": (),
     "allreduce_optimum": (),
     "bounds_of": (),
     "broadcast_bound": (0,),
     "compare_series": (0,),
     "generate": (),
+    "flow_optimum": (),
+    "generate_flows": (),
     "generate_steps": (),
     "load_topology": (),
     "optimum": (),

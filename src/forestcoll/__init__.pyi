@@ -1,9 +1,7 @@
 # The public names, each declared here once: `__init__.py` imports them on first use.
 from .allreduce.linear_program import AllreduceOptimum as AllreduceOptimum
 from .allreduce.linear_program import allreduce_optimum as allreduce_optimum
-from .bounds.all_to_all import AllToAllOptimum as AllToAllOptimum
-from .bounds.all_to_all import all_to_all_optimum as all_to_all_optimum
-from .bounds.all_to_all import all_to_all_rate as all_to_all_rate
+from .bounds.table import bound_of as bound_of
 from .bounds.table import bounds_of as bounds_of
 from .bounds.values import AllreduceRate as AllreduceRate
 from .bounds.values import Bounds as Bounds
@@ -12,6 +10,9 @@ from .collective import Collective as Collective
 from .collective import PhaseOp as PhaseOp
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
+from .concurrent_flow.value import FlowOptimum as FlowOptimum
+from .concurrent_flow.value import FlowPath as FlowPath
+from .demand_matrix import read_matrix as read_matrix
 from .design.finder import Frontier as Frontier
 from .design.finder import TopologyFinder as TopologyFinder
 from .design.finder import find_topologies as find_topologies
@@ -68,6 +69,10 @@ from .schedule.files import read_schedule as read_schedule
 from .schedule.files import schedule_from_document as schedule_from_document
 from .schedule.files import schedule_text as schedule_text
 from .schedule.files import write_schedule as write_schedule
+from .schedule.flows.shape import FlowShape as FlowShape
+from .schedule.flows.value import Flow as Flow
+from .schedule.flows.value import Flows as Flows
+from .schedule.flows.value import FlowSchedule as FlowSchedule
 from .schedule.rows import Rows as Rows
 from .schedule.schedule import Schedule as Schedule
 from .schedule.series.value import SeriesSchedule as SeriesSchedule
@@ -92,6 +97,8 @@ from .simulation import read_costs as read_costs
 from .simulation import simulate as simulate
 from .simulation.series.play import SeriesRun as SeriesRun
 from .simulation.series.play import play_series as play_series
+from .solver.flows import flow_optimum as flow_optimum
+from .solver.flows import generate_flows as generate_flows
 from .solver.generate import generate as generate
 from .solver.optimum import optima_by_trees as optima_by_trees
 from .solver.optimum import optimum as optimum
@@ -119,6 +126,7 @@ from .topology.registry import builders as builders
 from .topology.registry import load_topology as load_topology
 from .topology.writers.formats import write_network as write_network
 from .verification import Fault as Fault
+from .verification import FlowReport as FlowReport
 from .verification import Report as Report
 from .verification import SeriesReport as SeriesReport
 from .verification import StepReport as StepReport

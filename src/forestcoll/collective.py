@@ -40,17 +40,26 @@ class Collective(StrEnum):
     REDUCE = "reduce"
     """The reverse of broadcast: the root ends with the sum of the vectors of all nodes. M is one vector."""
     ALL_TO_ALL = "all-to-all"
-    """Every compute node sends M/N to every other node. M is the buffer of one node. It has a bound, no schedule."""
+    """Every compute node sends M/N to every other node, or what a demand matrix says. M is the buffer of one node."""
+    GATHER = "gather"
+    """The root ends with the shards of all nodes, one after the other. M is the buffer of the root: N shards of M/N."""
+    SCATTER = "scatter"
+    """The reverse of gather: every compute node ends with its shard of the buffer of the root. M is this buffer."""
 
     @property
     def has_root(self) -> bool:
         """Whether one compute node has all data at the beginning or at the end."""
-        return self in {Collective.BROADCAST, Collective.REDUCE}
+        return self in {Collective.BROADCAST, Collective.REDUCE, Collective.GATHER, Collective.SCATTER}
+
+    @property
+    def is_personalised(self) -> bool:
+        """Whether each pair of nodes exchanges data of its own, which is never copied or added up."""
+        return self in {Collective.ALL_TO_ALL, Collective.GATHER, Collective.SCATTER}
 
     @property
     def has_shards(self) -> bool:
         """Whether each compute node has a shard, where shards may differ in size."""
-        return self in {Collective.ALLGATHER, Collective.REDUCE_SCATTER}
+        return self in {Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.GATHER, Collective.SCATTER}
 
     @property
     def only_reduces(self) -> bool:
@@ -75,10 +84,15 @@ _DUAL = {
     Collective.BROADCAST: Collective.REDUCE,
     Collective.REDUCE: Collective.BROADCAST,
     Collective.ALL_TO_ALL: Collective.ALL_TO_ALL,
+    Collective.GATHER: Collective.SCATTER,
+    Collective.SCATTER: Collective.GATHER,
 }
 
-SCHEDULED = tuple(each for each in Collective if each is not Collective.ALL_TO_ALL)
-"""The collectives that have schedules."""
+SCHEDULED = tuple(each for each in Collective if not each.is_personalised)
+"""The collectives whose data is copied or added up: their schedules are trees or steps."""
+
+PERSONALISED = tuple(each for each in Collective if each.is_personalised)
+"""The collectives whose pairs of nodes exchange data of their own: their schedules are flows."""
 
 
 class PhaseOp(StrEnum):

@@ -146,6 +146,15 @@ def _begin_of(path: Path, length: int) -> bytearray:
         raise InputError(f"{str(path)!r}: not a file name: {error}") from None
 
 
+def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
+    """Return the UTF-8 text of the file at `path`.
+
+    Raises:
+        InputError: as in `read_bytes`, or the content is not UTF-8 text.
+    """
+    return _decoded(read_bytes(path, limit=limit), path)
+
+
 def _bounded_content(file: IO[bytes], limit: int) -> bytearray:
     """Return what `file` contains, or a little more than `limit` bytes; one large read would allocate all of it."""
     data = bytearray()

@@ -23,7 +23,7 @@ def test_json_has_the_documented_keys() -> None:
     assert found["collectives"]["allgather"]["upper_algbw"] == "1040/3"
     assert found["collectives"]["allgather"]["achieved_algbw"] == "1040/3"
     assert found["collectives"]["allreduce"]["achieved_algbw"] == "520/3"
-    assert found["collectives"]["all-to-all"]["achieved_algbw"] is None
+    assert found["collectives"]["all-to-all"]["achieved_algbw"] == "50"
     assert (found["allreduce_rate"]["cut_set_upper"], found["allreduce_rate"]["tree_lower"]) == ("200", "520/3")
     assert found["unit"] == "GB/s"
 
@@ -126,8 +126,8 @@ def test_a_bound_that_is_not_known_to_be_reached_is_marked(tmp_path: Path) -> No
 
 def test_a_program_that_is_too_large_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.allreduce.linear_program.MOST_COLUMNS", 3)
-    monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_COLUMNS", 3)
-    monkeypatch.setattr("forestcoll.bounds.all_to_all.MOST_SPREAD", 2)
+    monkeypatch.setattr("forestcoll.concurrent_flow.search.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.concurrent_flow.spreading.MOST_NODES", 2)
     out = run_command("bounds", "mi250:boxes=2").out
     assert "  allreduce: the bound may not be tight: its linear program has 48 columns; at most 3 can" in out
     assert "  all-to-all: not computed: its linear program has" in out

@@ -32,7 +32,8 @@ def test_options_are_completed() -> None:
 
 
 def test_collectives_and_choices_are_completed() -> None:
-    assert completions("forestcoll optimum ring --collective all") == {"plain,allgather", "plain,allreduce"}
+    names = {"plain,allgather", "plain,allreduce", "plain,all-to-all"}
+    assert completions("forestcoll optimum ring --collective all") == names
     assert completions("forestcoll generate ring --method ring") == {"plain,ring"}
 
 

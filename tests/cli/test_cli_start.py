@@ -12,6 +12,7 @@ SHARED = {
     "examples",
     "main",
     "options",
+    "flow_generation",
     "step_generation",
     "types",
     "terminal_progress",

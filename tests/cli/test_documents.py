@@ -32,7 +32,8 @@ WHAT_IF = ROOT / "docs" / "what-if.md"
 MEASURED = ROOT / "docs" / "measured.md"
 CLUSTER = ROOT / "docs" / "your-cluster.md"
 PROBING = ROOT / "docs" / "probing.md"
-PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, PROBING)
+FLOWS = ROOT / "docs" / "all-to-all.md"
+PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, PROBING, FLOWS)
 """The pages that show commands with all of their output."""
 RECORDED = ROOT / "tests" / "topology" / "importers" / "recorded" / "shared-nics.json"
 
@@ -56,6 +57,7 @@ def test_documents_show_the_actual_output(
     Path("hosts.json").write_text(blocks(README, "json")[0])
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
     Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
+    Path("demand.csv").write_text(blocks(FLOWS, "csv")[0])
     Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])
     Path("measured.json").write_text(RECORDED.read_text())
     Path("graph.xml").write_text(blocks(COMPARE, "xml")[0])
@@ -68,7 +70,7 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 3, 4, 1, 1, 2, 1]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 3, 4, 1, 1, 2, 1, 3]
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:
@@ -100,6 +102,7 @@ def test_the_readme_lists_every_command() -> None:
 
 PYTHON = (
     "python.md",
+    "all-to-all.md",
     "bounds.md",
     "steps.md",
     "one-port.md",
@@ -143,17 +146,18 @@ def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective
 
 
 def test_the_files_in_the_documents_are_correct() -> None:
-    network, measured, *schedules, steps, routed, costs = (
-        json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json")
-    )
+    documents = [json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json")]
+    assert len(documents) == 8
+    network, measured, *schedules, costs = documents
     assert len(topology_from_document(network, where="docs").links) == 3
     assert len(measurements_of(Source("docs", json.dumps(measured), "docs")).measurements) == 2
-    assert len(schedules) == 2
     for schedule in schedules:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
-    for each in (steps, routed):
-        assert verify(schedule_from_document(each, where="docs")).optimal
     assert set(costs_from_document(costs, "docs").document()) == set(costs)
+
+
+def test_the_table_of_rules_of_flows_equals_the_verifiers() -> None:
+    assert shown_rules("all-to-all.md", "flow") == rule_table(rules("flows"))
 
 
 def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:

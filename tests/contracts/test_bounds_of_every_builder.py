@@ -2,9 +2,10 @@
 
 import pytest
 
-from forestcoll.bounds.table import bounds_of
-from forestcoll.collective import Collective
+from forestcoll.bounds.table import bound_of, bounds_of
+from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.proof.tree_dual import TreeDualProof
+from forestcoll.request import Request
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology.registry import build_topology, builders
 
@@ -13,11 +14,13 @@ from forestcoll.topology.registry import build_topology, builders
 def test_the_bounds_are_proven_and_reached(name: str) -> None:
     topology = build_topology(name)
     found = bounds_of(topology)
-    assert {each.collective for each in found.collectives} == set(Collective)
+    assert {each.collective for each in found.collectives} == {*SCHEDULED, Collective.ALL_TO_ALL}
     assert found.too_large == {}
     assert found.collectives[0].upper_algbw == optimum(topology).algbw
     assert found.collectives[0].upper_algbw == found.collectives[1].upper_algbw  # all links are full duplex
-    for each in found.collectives:
+    root = topology.nodes[topology.compute[-1]].id
+    rooted = [bound_of(topology, Request(each, root=root)) for each in (Collective.GATHER, Collective.SCATTER)]
+    for each in (*found.collectives, *rooted):
         assert each.tight
         assert each.achieved_algbw is None or each.achieved_algbw <= each.upper_algbw
         proof = each.bound.proof

@@ -8,9 +8,10 @@ from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import Frontier, TopologyFinder, find_topologies, pareto
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
-from forestcoll.design.realisation import schedule_of
+from forestcoll.design.realisation import schedule_of, topology_of
 from forestcoll.design.workload import Traffic, Workload, all_to_all_time_us, allreduce_time_us, best_for, time_us
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.solver.flows import flow_optimum
 
 TABLE_7 = {
     # nodes: rows of (T_L, T_B as printed, diameter)
@@ -101,6 +102,20 @@ def test_all_to_all_rates_enclose_the_papers(name: str, nodes: int, steps: int, 
     assert member.name == name
     rates = path_rates(member.wiring)
     assert float(f"{float(rates.bound):.2e}") >= printed >= rates.reached * 0.995
+
+
+@pytest.mark.parametrize(
+    ("nodes", "steps", "printed"),
+    [(32, 3, 5.71e-2), (32, 4, 5.26e-2), (128, 4, 9.89e-3), (128, 5, 9.26e-3), (512, 5, 1.88e-3), (512, 6, 1.78e-3)],
+)
+def test_the_optimum_of_an_all_to_all_is_the_papers(nodes: int, steps: int, printed: float) -> None:
+    # the MCF column of Table 7
+    (member,) = [each for each in PUBLISHED.find(nodes, 4).members if each.cost.steps == steps]
+    topology = topology_of(member)
+    best = flow_optimum(topology)
+    assert best.is_optimal
+    rate = best.algbw / nodes / topology.links[0].bandwidth
+    assert float(f"{float(rate):.2e}") == printed
 
 
 def test_no_member_of_a_frontier_is_as_good_as_another() -> None:

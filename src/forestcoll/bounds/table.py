@@ -9,22 +9,23 @@ from fractions import Fraction
 from forestcoll.allreduce import linear_program
 from forestcoll.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
 from forestcoll.allreduce.search import AllreduceSearch, bound_without_programs
-from forestcoll.bounds import all_to_all
-from forestcoll.bounds.all_to_all import all_to_all_rate
 from forestcoll.bounds.latency import latency_bound
 from forestcoll.bounds.values import AllreduceRate, Bounds, CollectiveBound, busbw_factor
-from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.errors import NoSolutionError
+from forestcoll.collective import SCHEDULED, Collective, collective_named
+from forestcoll.concurrent_flow.search import flow_search
+from forestcoll.concurrent_flow.value import FlowOptimum
+from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.forest_optimum.broadcast import RootedBound, broadcast_bounds, reduce_bounds
 from forestcoll.forest_optimum.forest_search import exit_bound
 from forestcoll.forest_optimum.scaling import require_all_ports
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
-from forestcoll.proof.lengths import LengthsProof
 from forestcoll.proof.receipt import ReceiptProof
 from forestcoll.ranks import RanksLike, ranks_of, require_reach, root_number
-from forestcoll.request import Demand
+from forestcoll.request import Demand, Request
+from forestcoll.solver.flows import flow_optimum
+from forestcoll.solver.optimum import optimum
 from forestcoll.solver.problem import Problem, on_whole
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.orbits import Orbits
@@ -76,6 +77,33 @@ def bounds_of(
     number = None if root is None else root_number(network, root, members)
     require_reach(network, members)
     return _Collector(network, members, number, progress).collect()
+
+
+def bound_of(topology: TopologyLike, request: Request, *, progress: Progress = SILENT) -> CollectiveBound:
+    """Return the bound of one collective on `topology`, with its proof.
+
+    Args:
+        topology: the network, as for `optimum`.
+        request: the collective and its parameters.
+        progress: receives the stages of the work.
+
+    Returns:
+        The bound. Bandwidths are in the unit of the topology.
+
+    Raises:
+        InputError: see `optimum` and `flow_optimum`.
+        NoSolutionError: see `optimum`.
+
+    Example:
+        >>> from forestcoll import Request, bound_of
+        >>> str(bound_of("ring:nodes=4", Request("scatter", root=0)).upper_algbw)
+        '8/3'
+    """
+    if collective_named(request.collective).is_personalised:
+        return flow_bound(flow_optimum(topology, request, progress=progress))
+    best = optimum(topology, request, progress=progress)
+    factor = busbw_factor(best.collective, len(best.members))
+    return CollectiveBound(best.bound, factor, best.algbw, best.is_optimal, best.root)
 
 
 class _Collector:
@@ -197,17 +225,28 @@ class _Collector:
         return pair[0] * pair[1] / (pair[0] + pair[1])
 
     def _all_to_all(self, orbits: Orbits) -> None:
-        needed = all_to_all.columns_needed(self._part, orbits)
-        if needed > all_to_all.MOST_COLUMNS and len(self._members) > all_to_all.MOST_SPREAD:
-            self._too_large[Collective.ALL_TO_ALL] = _refusal(needed, all_to_all.MOST_COLUMNS)
+        try:
+            found = flow_search(
+                self._topology, Demand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress, orbits
+            )
+        except InputError as error:  # too large
+            self._too_large[Collective.ALL_TO_ALL] = str(error).removeprefix(f"{self._topology.name}: ")
             return
-        found = all_to_all_rate(self._part, orbits=orbits, progress=self._progress)
-        proof = LengthsProof.of(self._part, found.lengths)
-        bound = Bound(Collective.ALL_TO_ALL, len(self._members) * found.pair_rate, proof)
-        factor = busbw_factor(Collective.ALL_TO_ALL, len(self._members))
-        self._found[Collective.ALL_TO_ALL] = CollectiveBound(
-            bound, factor, None, tight=found.exact, residual=found.residual
-        )
+        self._found[Collective.ALL_TO_ALL] = flow_bound(found)
+
+
+def flow_bound(found: FlowOptimum) -> CollectiveBound:
+    """Return the row of an all-to-all, a gather or a scatter."""
+    factor = busbw_factor(found.collective, len(found.members))
+    return CollectiveBound(
+        found.bound,
+        factor,
+        found.algbw if found.paths else None,
+        found.is_optimal,
+        found.root,
+        found.residual,
+        found.demand.matrix,
+    )
 
 
 def _refusal(needed: int, most: int) -> str:

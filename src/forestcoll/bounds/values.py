@@ -16,6 +16,7 @@ from fractions import Fraction
 from forestcoll.allreduce.plan import AllreducePlan
 from forestcoll.bounds.latency import LatencyBound
 from forestcoll.collective import Collective
+from forestcoll.demand_matrix import Matrix
 from forestcoll.display import Displayed
 from forestcoll.forest_optimum.broadcast import RootedBound
 from forestcoll.proof.bound import Bound
@@ -25,7 +26,7 @@ from forestcoll.topology import Topology
 
 def busbw_factor(collective: Collective, nodes: int) -> Fraction:
     """Return busbw / algbw, as nccl-tests defines both, for `nodes` compute nodes that take part."""
-    if collective.has_root:
+    if collective in {Collective.BROADCAST, Collective.REDUCE}:
         return Fraction(1)
     return Fraction(nodes - 1, nodes) * (2 if collective is Collective.ALLREDUCE else 1)
 
@@ -39,9 +40,10 @@ class CollectiveBound:
         busbw_factor: busbw / algbw.
         achieved_algbw: the algbw of `optimum` and `generate`, in the unit of the topology; None if they have none.
         tight: whether some schedule is known to reach the bound.
-        root: the number of the root of a broadcast or a reduce; None for other collectives.
+        root: the number of the root; None if the collective has no root.
         residual: the relative amount by which the bound exceeds the rate that was reached, for an all-to-all; 0 if the
             bound is tight, and for other collectives.
+        matrix: the demand matrix of an all-to-all, a gather or a scatter; None if all parts are 1/N.
 
     Example:
         >>> from forestcoll import Collective, bounds_of
@@ -56,6 +58,7 @@ class CollectiveBound:
     tight: bool
     root: int | None = None
     residual: float = 0.0
+    matrix: Matrix | None = None
 
     @property
     def collective(self) -> Collective:
@@ -74,7 +77,7 @@ class CollectiveBound:
 
     def demand(self, ranks: tuple[int, ...] | None = None) -> Demand:
         """Return the demand that the bound is for, of all compute nodes or of `ranks`."""
-        return Demand(self.collective, self.root, None, ranks)
+        return Demand(self.collective, self.root, None, ranks, self.matrix)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,12 @@
 """`forestcoll bounds`: the upper bounds of all collectives on a network."""
 
+from pathlib import Path
+
 import click
 
 from forestcoll.cli.options import json_option, named_network, ranks_option, topology_argument
+from forestcoll.cli.types import CollectiveName, FileName
+from forestcoll.collective import PERSONALISED, SCHEDULED, Collective
 
 
 @click.command("bounds")
@@ -10,11 +14,31 @@ from forestcoll.cli.options import json_option, named_network, ranks_option, top
 @click.option(
     "--root",
     metavar="ID",
-    help="The root of broadcast and reduce, by id or position.  [default: the best root of each]",
+    help="The root, by id or position; a gather and a scatter need one.  [default: the best root of each]",
+)
+@click.option(
+    "--collective",
+    type=CollectiveName([each.value for each in (*SCHEDULED, *PERSONALISED)]),
+    metavar="NAME",
+    help="Show only the bound of this collective.  [default: all but gather and scatter]",
+)
+@click.option(
+    "--demand",
+    type=FileName(),
+    metavar="FILE",
+    help="With --collective all-to-all, gather or scatter: a CSV file with a demand matrix, as for generate.",
 )
 @ranks_option
 @json_option
-def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool) -> None:
+def command(  # noqa: PLR0913 (one parameter per option)
+    topology: str,
+    *,
+    root: str | None,
+    collective: str | None,
+    demand: Path | None,
+    ranks: str | None,
+    as_json: bool,
+) -> None:
     """Show the upper bounds of all collectives.
 
     For each collective on TOPOLOGY, the command shows the bound on algbw and busbw (as nccl-tests defines them), what
@@ -22,6 +46,11 @@ def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool
     least number of steps of any schedule. --json adds the certificates: cuts, weights and lengths that prove the bounds
     by addition.
     """
+    if collective is not None:
+        _show_one(topology, collective, root, demand, ranks, as_json=as_json)
+        return
+    if demand is not None:
+        raise click.UsageError("--demand needs --collective all-to-all, gather or scatter")
     from forestcoll.bounds.table import bounds_of
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.bounds import bounds_document, bounds_page
@@ -33,3 +62,32 @@ def command(topology: str, root: str | None, ranks: str | None, *, as_json: bool
         print_json(bounds_document(found))
     else:
         print_page(bounds_page(found))
+
+
+def _show_one(  # noqa: PLR0913 (one parameter per option)
+    topology: str, collective: str, root: str | None, demand: Path | None, ranks: str | None, *, as_json: bool
+) -> None:
+    """Show the bound of one collective."""
+    from forestcoll.bounds.table import bound_of
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.demand_matrix import read_matrix
+    from forestcoll.presentation.bounds import bound_document, bound_page
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.ranks import ranks_of
+    from forestcoll.request import Request
+
+    kind = Collective(collective)
+    if kind.has_root != (root is not None):
+        what = "has no root; leave --root out" if root is not None else "needs a root; give --root ID"
+        raise click.UsageError(f"{kind.with_article} {what}")
+    if demand is not None and not kind.is_personalised:
+        raise click.UsageError(f"{kind.with_article} has no demand matrix; leave --demand out")
+    with TerminalProgress() as progress:
+        network = named_network(topology, connected=ranks is None)
+        members = ranks_of(network, ranks)
+        matrix = None if demand is None else read_matrix(demand, network, members)
+        bound = bound_of(network, Request(kind, ranks, root, None, matrix), progress=progress)
+    if as_json:
+        print_json(bound_document(network, bound, members))
+    else:
+        print_page(bound_page(network, bound, members))

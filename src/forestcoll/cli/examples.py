@@ -12,6 +12,7 @@ EXAMPLES = {
     "bounds": (
         "forestcoll bounds dgx-a100:boxes=2",
         "forestcoll bounds torus:dims=3x3 --root 0 --json",
+        "forestcoll bounds torus:dims=3x3 --collective gather --root 0",
     ),
     "broadcast-series": (
         "forestcoll broadcast-series torus:dims=3x3 --source 0 --ports one",

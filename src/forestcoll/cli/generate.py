@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from forestcoll.cli.flow_generation import FlowOptions, generate_flows_and_report
 from forestcoll.cli.options import (
     CollectiveOptions,
     LinksCommand,
@@ -50,7 +51,8 @@ from forestcoll.method import Method, StepMethod
 @click.option(
     "--compact",
     is_flag=True,
-    help="Write base trees and a symmetry of the network; all other trees are images of the base trees.",
+    help="Write base trees, or base flows, and a symmetry of the network; all others are their images. Without this "
+    "option, flows are written in this form only if there are more than 50,000.",
 )
 @output_option
 @json_option
@@ -90,6 +92,9 @@ def command(  # noqa: PLR0913 (one parameter per option)
         raise click.UsageError("--chunks and --size are for methods of steps; leave them out for methods of trees")
     request = CollectiveOptions(**options)
     request.check()
+    if request.is_personalised:
+        generate_flows_and_report(request, FlowOptions(topology, method, compact, output, as_json, verbose))
+        return
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
         network = request.network(topology)

@@ -23,15 +23,25 @@ def command(topology: str, *, as_json: bool, **options: Any) -> None:
     """Compute the exact optimum of a collective.
 
     The optimum is the greatest algbw of a collective on TOPOLOGY, as nccl-tests defines algbw. Its proof is a cut of
-    the network, the data that all nodes must receive, or weighted sets of nodes. `generate` writes a schedule that
-    reaches the optimum.
+    the network, the data that all nodes must receive, weighted sets of nodes, or lengths of links. `generate` writes a
+    schedule that reaches the optimum.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.presentation.flows import optimum_document as flow_document
+    from forestcoll.presentation.flows import optimum_page as flow_page
     from forestcoll.presentation.optimum import optimum_document, optimum_page
     from forestcoll.presentation.printing import print_json, print_page
 
     request = CollectiveOptions(**options)
     request.check()
+    if request.is_personalised:
+        with TerminalProgress() as progress:
+            flows = request.solve_flows(request.network(topology), progress)
+        if as_json:
+            print_json(flow_document(flows))
+        else:
+            print_page(flow_page(flows))
+        return
     with TerminalProgress() as progress:
         solution = request.solve(request.network(topology), progress)
         gain = request.without_relays(solution.optimum, progress)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from forestcoll.cli.types import CollectiveName, FileName, Ranks, TopologySpec, TreeCount
-from forestcoll.collective import SCHEDULED, Collective, ShardsByNode, shards_of
+from forestcoll.collective import PERSONALISED, SCHEDULED, Collective, ShardsByNode, shards_of
 
 if TYPE_CHECKING:
+    from forestcoll.concurrent_flow.value import FlowOptimum
     from forestcoll.forest_optimum.value import Optimum
     from forestcoll.presentation.relays import RelayGain
     from forestcoll.progress import Progress
+    from forestcoll.request import Request
     from forestcoll.solver.problem import Solution
     from forestcoll.topology import Topology
 
@@ -135,8 +137,15 @@ def collective_options(command: Command) -> Command:
             "--shards",
             type=FileName(),
             metavar="FILE",
-            help='For allgather and reduce-scatter: a JSON file {"ID": "RATIONAL", ...}, the shard of each node as '
-            "a fraction of the data.  [default: equal shards]",
+            help='For allgather, reduce-scatter, gather and scatter: a JSON file {"ID": "RATIONAL", ...}, the shard of '
+            "each node as a fraction of the data.  [default: equal shards]",
+        ),
+        click.option(
+            "--demand",
+            type=FileName(),
+            metavar="FILE",
+            help="For all-to-all, gather and scatter: a CSV file with a demand matrix: what each node (row) sends to "
+            "each other one (column), in multiples of M.  [default: 1/N each]",
         ),
         click.option(
             "--in-network/--no-in-network",
@@ -147,7 +156,7 @@ def collective_options(command: Command) -> Command:
         click.option(
             "--root",
             metavar="ID",
-            help="For broadcast and reduce: the root, by id or by position from 0.",
+            help="For broadcast, reduce, gather and scatter: the root, by id or by position from 0.",
         ),
         click.option(
             "--no-relays",
@@ -159,11 +168,11 @@ def collective_options(command: Command) -> Command:
         ranks_option,
         click.option(
             "--collective",
-            type=CollectiveName([each.value for each in SCHEDULED]),
+            type=CollectiveName([each.value for each in (*SCHEDULED, *PERSONALISED)]),
             metavar="NAME",
             default=Collective.ALLGATHER.value,
             show_default=True,
-            help=f"The collective: {', '.join(each.value for each in SCHEDULED)}.",
+            help=f"The collective: {', '.join(each.value for each in (*SCHEDULED, *PERSONALISED))}.",
         ),
     ):
         command = option(command)
@@ -196,6 +205,7 @@ class CollectiveOptions:
         relays: whether idle compute nodes may relay data.
         root: the root, as text: an id or a position; None if not given.
         shards: the file with the shard of each compute node; None if not given.
+        demand: the file with the demand matrix; None if not given.
         trees: the exact number of trees per root; None if not given.
         max_trees: the greatest number of trees per root; None if not given.
         in_network: whether switches may copy and add up data.
@@ -208,6 +218,7 @@ class CollectiveOptions:
     relays: bool
     root: str | None
     shards: Path | None
+    demand: Path | None
     trees: int | None
     max_trees: int | None
     in_network: bool
@@ -228,6 +239,12 @@ class CollectiveOptions:
             raise click.UsageError(f"{named} needs a root; give --root ID, the id or position of a compute node")
         if self.shards is not None and not collective.has_shards:
             raise click.UsageError(f"{named} has no shards of different sizes; leave --shards out")
+        if self.demand is not None and not collective.is_personalised:
+            raise click.UsageError(f"{named} has no demand matrix; leave --demand out")
+        if self.demand is not None and self.shards is not None:
+            raise click.UsageError("--demand and --shards cannot be combined; give one of them")
+        if collective.is_personalised and (self.trees is not None or self.max_trees is not None):
+            raise click.UsageError(f"{named} moves along flows, not trees; leave --trees and --max-trees out")
         if not self.relays and self.ranks is None:
             raise click.UsageError("--no-relays needs idle compute nodes; also give --ranks")
         if self.trees is not None and self.max_trees is not None:
@@ -251,16 +268,35 @@ class CollectiveOptions:
 
     def solve(self, network: "Topology", progress: "Progress") -> "Solution":
         """Return the optimum for the options and, with `--max-trees`, the optima for all numbers of trees."""
-        from forestcoll.ranks import without_relays
-        from forestcoll.request import Request
         from forestcoll.solver.optimum import solve
 
         if not self.in_network:
             network = network.without_abilities()
+        network, request = self._request(network)
+        return solve(network, request, trees=self.trees, max_trees=self.max_trees, progress=progress)
+
+    def solve_flows(self, network: "Topology", progress: "Progress") -> "FlowOptimum":
+        """Return the optimum of an all-to-all, a gather or a scatter for the options."""
+        from forestcoll.solver.flows import flow_optimum
+
+        network, request = self._request(network)
+        return flow_optimum(network, request, progress=progress)
+
+    @property
+    def is_personalised(self) -> bool:
+        """Whether the collective moves along flows."""
+        return Collective(self.collective).is_personalised
+
+    def _request(self, network: "Topology") -> "tuple[Topology, Request]":
+        """Return the network, without relays if none are allowed, and the request for it."""
+        from forestcoll.demand_matrix import read_matrix
+        from forestcoll.ranks import ranks_of, without_relays
+        from forestcoll.request import Request
+
         if not self.relays:
             network = without_relays(network, self.ranks or ())
-        request = Request(Collective(self.collective), self.ranks, self.root, self._shards(network))
-        return solve(network, request, trees=self.trees, max_trees=self.max_trees, progress=progress)
+        matrix = None if self.demand is None else read_matrix(self.demand, network, ranks_of(network, self.ranks))
+        return network, Request(Collective(self.collective), self.ranks, self.root, self._shards(network), matrix)
 
     def _shards(self, network: "Topology") -> "ShardsByNode | None":
         """Return the content of the file of shards, after a check that names the file in its messages."""

@@ -1,19 +1,23 @@
 """The time of a workload's collectives on a network (§3.2, §5.4), by which the best network is chosen.
 
 Times follow the alpha-beta model: T_L steps of alpha, plus T_B times M/B. In an all-to-all every node sends M/N to
-every other node at the rate of `path_rates`. It has no latency term, as in Table 4 of the paper.
+every other node at the rate of the best flow. It has no latency term, as in Table 4 of the paper.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import cache
 
+from forestcoll.collective import Collective
+from forestcoll.concurrent_flow.search import flow_search
 from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import Frontier
 from forestcoll.design.measure import Cost
-from forestcoll.design.path_rates import path_rates
+from forestcoll.design.realisation import topology_of
 from forestcoll.errors import InputError, shown
+from forestcoll.request import Demand
 
 
 class Traffic(StrEnum):
@@ -66,9 +70,18 @@ def _time(cost: Cost, workload: Workload) -> Fraction:
 
 
 def all_to_all_time_us(construction: Construction, workload: Workload) -> float:
-    """Return the time of an all-to-all with even splitting over shortest paths, in microseconds."""
-    rates = path_rates(construction.wiring)
-    return float(workload.whole_time_us) * construction.degree / construction.nodes / rates.reached
+    """Return the time of an all-to-all with the best flow, in microseconds."""
+    return float(workload.whole_time_us) * construction.degree / construction.nodes / exchange_rate(construction)
+
+
+@cache
+def exchange_rate(construction: Construction) -> float:
+    """Return the rate from every node to every other node at the same time, in units of the bandwidth of an arc.
+
+    It is that of `flow_optimum`: exact, or near the bound for large networks with little symmetry.
+    """
+    best = flow_search(topology_of(construction), Demand(Collective.ALL_TO_ALL))
+    return float(best.algbw) / construction.nodes
 
 
 def time_us(construction: Construction, workload: Workload) -> float:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from forestcoll.bounds import all_to_all
 from forestcoll.bounds.rings import RingBound, ring_bound
 from forestcoll.bounds.values import busbw_factor
 from forestcoll.collective import Collective, collective_named
+from forestcoll.concurrent_flow.search import flow_search
 from forestcoll.errors import InputError, shown
 from forestcoll.files import PathLike, as_path
 from forestcoll.forest_optimum.scaling import require_all_ports
@@ -18,14 +18,11 @@ from forestcoll.measured.nccl_log import COLLECTIVES, Log, LogRow, LogTest, coll
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
-from forestcoll.proof.lengths import LengthsProof
 from forestcoll.ranks import RanksLike, ranks_of, require_reach
 from forestcoll.request import Demand
 from forestcoll.solver.problem import Problem
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.link_classes import LinkClass, link_classes
-from forestcoll.topology.orbits import Orbits
-from forestcoll.topology.part import usable_part
 from forestcoll.topology.registry import load_topology
 from forestcoll.units import bytes_per_microsecond
 
@@ -268,14 +265,10 @@ class _Comparer:
         return self._bounds[demand]
 
     def _all_to_all(self) -> Bound | None:
-        part = usable_part(self._network, self._members)
-        orbits = Orbits.of(part)
-        needed = all_to_all.columns_needed(part, orbits)
-        if needed > all_to_all.MOST_COLUMNS and len(self._members) > all_to_all.MOST_SPREAD:
+        try:
+            return flow_search(self._network, Demand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress).bound
+        except InputError:  # too large
             return None
-        found = all_to_all.all_to_all_rate(part, orbits=orbits, progress=self._progress)
-        proof = LengthsProof.of(part, found.lengths)
-        return Bound(Collective.ALL_TO_ALL, len(self._members) * found.pair_rate, proof)
 
     def _remarks(self, test: LogTest, collective: Collective) -> list[str]:
         found = []

@@ -30,18 +30,38 @@ def bounds_page(found: Bounds) -> Page:
     """
     topology = found.topology
     title = f"{printable(topology.name)}: bounds of all collectives, {counted(topology, found.ranks)}"
-    limits = [f"  {each.collective}: {limit_text(found, each)}" for each in found.collectives]
+    limits = [f"  {each.collective}: {limit_text(topology, each, found.ranks)}" for each in found.collectives]
     missing = [f"  {collective}: {_left_out(found, collective)}: {why}" for collective, why in found.too_large.items()]
     rates = labelled([*_root_rows(found), *_rate_rows(found), *_latency_rows(found)])
     unit = printable(topology.bandwidth_unit)
-    return Page(f"{title}, in {unit}", (_table(found), "Limits:", *limits, *missing, "Rates and steps:", rates))
+    return Page(
+        f"{title}, in {unit}", (_table(found.collectives), "Limits:", *limits, *missing, "Rates and steps:", rates)
+    )
 
 
-def _table(found: Bounds) -> Table:
+def bound_page(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> Page:
+    """Return the page of the bound of one collective over `ranks`, the numbers of the nodes that take part."""
+    unit, name = printable(topology.bandwidth_unit), bound.collective.value
+    title = f"{printable(topology.name)}: the bound of {bound.collective.with_article}, {counted(topology, ranks)}"
+    return Page(f"{title}, in {unit}", (_table((bound,)), "Limits:", f"  {name}: {limit_text(topology, bound, ranks)}"))
+
+
+def bound_document(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> dict[str, object]:
+    """Return the JSON object of the bound of one collective; the arguments are those of `bound_page`."""
+    return {
+        "topology": topology.name,
+        "compute_nodes": len(bound.demand(ranks).members(topology)),
+        "unit": topology.bandwidth_unit,
+        **({} if ranks is None else {"ranks": topology.ids(ranks)}),
+        "collectives": {bound.collective.value: _bound_document(topology, bound, ranks)},
+    }
+
+
+def _table(bounds: Sequence[CollectiveBound]) -> Table:
     columns = tuple(map(Column, ("collective", "best algbw", "best busbw", "generate reaches")))
-    loose = any(not each.tight for each in found.collectives)
+    loose = any(not each.tight for each in bounds)
     notes = ("* no schedule that reaches this bound is known",) if loose else ()
-    return Table(columns, tuple(map(_row, found.collectives)), notes=notes)
+    return Table(columns, tuple(map(_row, bounds)), notes=notes)
 
 
 def _row(bound: CollectiveBound) -> tuple[str, str, str, str]:
@@ -66,11 +86,9 @@ def _left_out(found: Bounds, collective: Collective) -> str:
     return "not computed" if found.of(collective) is None else "the bound may not be tight"
 
 
-def limit_text(found: Bounds, bound: CollectiveBound) -> str:
+def limit_text(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> str:
     """Return one line that explains what limits a collective."""
-    first, *more = (
-        line.strip() for line in explanations.explain(bound.bound, found.topology, bound.demand(found.ranks))
-    )
+    first, *more = (line.strip() for line in explanations.explain(bound.bound, topology, bound.demand(ranks)))
     *links, last = more or [""]
     listed = f"{first} {' and '.join(links)}".strip()
     gap = f" (the best known flow is within {bound.residual:.1e} of this bound)" if bound.residual else ""
@@ -129,7 +147,9 @@ def bounds_document(found: Bounds) -> dict[str, object]:
         "compute_nodes": len(found.members),
         "unit": topology.bandwidth_unit,
         **({} if found.ranks is None else {"ranks": topology.ids(found.ranks)}),
-        "collectives": {each.collective.value: _bound_document(found, each) for each in found.collectives},
+        "collectives": {
+            each.collective.value: _bound_document(topology, each, found.ranks) for each in found.collectives
+        },
         "not_computed": {collective.value: why for collective, why in found.too_large.items()},
         "roots": {
             collective.value: {
@@ -163,14 +183,13 @@ def _cut_ids(found: Bounds) -> list[NodeId]:
     return found.topology.ids(proof.inside) if isinstance(proof, CutProof) else []
 
 
-def _bound_document(found: Bounds, bound: CollectiveBound) -> dict[str, object]:
-    topology = found.topology
+def _bound_document(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> dict[str, object]:
     root: dict[str, object] = {} if bound.root is None else {"root": topology.nodes[bound.root].id}
     return {
         "upper_algbw": str(bound.upper_algbw),
         "upper_busbw": str(bound.upper_busbw),
         "achieved_algbw": None if bound.achieved_algbw is None else str(bound.achieved_algbw),
-        "limit": limit_text(found, bound),
+        "limit": limit_text(topology, bound, ranks),
         "tight": bound.tight,
         **root,
         "certificate": explanations.document(bound.bound, topology),

@@ -119,8 +119,11 @@ def _explain_lengths(bound: Bound, topology: Topology, demand: Demand) -> list[s
     if len(set(proof.lengths)) > 1:
         weighted = f"{len(used)} links, weighted by the lengths that --json lists"
         return [f"The data of all pairs needs the total bandwidth of {weighted}, so {limit}."]
-    pair_rate = bound.algbw / len(demand.members(topology))
-    carried = sum((link.bandwidth for link in used), Fraction(0)) / pair_rate
+    total = sum((link.bandwidth for link in used), Fraction(0))
+    if demand.matrix is not None or demand.collective is not Collective.ALL_TO_ALL:
+        crossing = f"The data of all pairs crosses these {len(used)} links; in total, they carry at least"
+        return [f"{crossing} {total / bound.algbw} M:", *_links(topology, used), f"  so {limit}."]
+    carried = total / (bound.algbw / len(demand.members(topology)))
     return [
         f"The blocks of all pairs cross these {len(used)} links {carried} times in total:",
         *_links(topology, used),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.collective import Collective
+from forestcoll.presentation.flows import flow_document, flow_rows
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.series import verified_document as series_document
 from forestcoll.presentation.series import verified_page as series_page
@@ -15,11 +16,12 @@ from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import bandwidth, printable
 from forestcoll.presentation.trees import shape_document, shape_rows, traffic_document, traffic_rows
 from forestcoll.proof import CutProof
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.verification import Fault, Report, TreeReport
+from forestcoll.verification import Fault, FlowReport, Report, TreeReport
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ def refusal_document(fault: Fault | None, message: str) -> dict[str, object]:
 
 
 def _what(schedule: Schedule) -> str:
-    preposition = {Collective.BROADCAST: "from", Collective.REDUCE: "to"}.get(schedule.collective)
+    outward = {Collective.BROADCAST, Collective.SCATTER}
+    preposition = "from" if schedule.collective in outward else "to"
     root = "" if schedule.root is None else f" {preposition} {printable(schedule.topology.nodes[schedule.root].id)}"
     place = f"{printable(schedule.topology.name)}, {counted(schedule.topology, schedule.ranks)}"
     return f"{schedule.collective.value}{root} on {place}"
@@ -112,6 +115,20 @@ def _tree_document(schedule: TreeSchedule, report: TreeReport) -> dict[str, obje
     return document
 
 
+def _flow_page(schedule: FlowSchedule, report: FlowReport, file: Path) -> Page:
+    rows = [*_claim_rows(schedule, report), *flow_rows(schedule)]
+    return Page(_title(schedule, file), (labelled(rows),), valid=True)
+
+
+def _flow_document(schedule: FlowSchedule, report: FlowReport) -> dict[str, object]:
+    document = _claim_document(schedule, report) | flow_document(schedule)
+    if schedule.ranks is not None:
+        document["ranks"] = schedule.topology.ids(schedule.ranks)
+    if schedule.root is not None:
+        document["root"] = schedule.topology.nodes[schedule.root].id
+    return document
+
+
 def schedule_page(schedule: Schedule) -> Page:
     """Return the page of a schedule that was not verified: what it claims."""
     rows = [] if schedule.algbw is None else [("algbw", bandwidth(schedule.algbw, schedule.topology.bandwidth_unit))]
@@ -139,5 +156,6 @@ PRESENTERS: dict[type[Schedule], Presenter] = {
     TreeSchedule: Presenter(_tree_page, _tree_document),
     StepSchedule: Presenter(step_page, step_document),
     SeriesSchedule: Presenter(series_page, series_document),
+    FlowSchedule: Presenter(_flow_page, _flow_document),
 }
 """The presenter of each kind of schedule that has its own figures."""

@@ -2,11 +2,13 @@
 
 Let a member of the collective be inside the set, and another outside. In an allgather or a broadcast, the shards inside
 must leave the set, because a node outside needs them. In a reduce-scatter or a reduce, the data of nodes inside for the
-shards outside must leave it. In an allreduce, an amount equal to all data must leave it. So no schedule, with or
+shards outside must leave it. In an allreduce, an amount equal to all data must leave it. In a
+gather, a scatter or an all-to-all, what nodes inside send to nodes outside must leave it. So no schedule, with or
 without switches that copy or add up, is faster than exit bandwidth / that part (ForestColl §4; *On the Computation Rate
 of All-Reduce*, Theorem 1).
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -67,6 +69,11 @@ class CutProof(Proof):
             return Fraction(0)
         if demand.collective is Collective.ALLREDUCE:
             return Fraction(1)
+        if demand.collective.is_personalised:
+            pairs = zip(members, demand.sent(topology), strict=True)
+            sent = (sent for node, sent in pairs if node in inside)
+            counts = Counter(part for each in sent for target, part in each.items() if target not in inside)
+            return sum((part * count for part, count in counts.items()), Fraction(0))
         parts = zip(members, demand.parts(topology), strict=True)
         leaves = (part for node, part in parts if (node in inside) != demand.collective.only_reduces)
         return sum(leaves, Fraction(0))

@@ -1,20 +1,20 @@
 """Lengths of links, which prove a bound of an all-to-all (Zhao et al., *Efficient Direct-Connect Topologies*, A.5).
 
-Let f be the rate between every two compute nodes at the same time. Any lengths l(e) >= 0 of the links prove
+Let every node s send d(s, t) M to every node t in the time M / algbw. Any lengths l(e) >= 0 of the links prove
 
-    f <= (sum over links of b(e) l(e)) / (sum over ordered pairs of compute nodes of the distance between them),
+    algbw <= (sum over links of b(e) l(e)) / (sum over pairs of d(s, t) times the distance from s to t),
 
-because the flow between two nodes uses at least f times their distance. The buffer of a node has N blocks, so algbw is
-N f.
+because the flow from s to t uses at least d(s, t) algbw times their distance. In an all-to-all, d(s, t) is 1/N for all
+pairs of N compute nodes. A gather and a scatter are bounded in the same way.
 """
 
-import heapq
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from forestcoll.collective import Collective
+from forestcoll.proof.distances import Distances, distances
 from forestcoll.proof.link_lengths import LinkLengths, total_length
 from forestcoll.proof.proof import ProofError
 from forestcoll.request import Demand
@@ -23,7 +23,7 @@ from forestcoll.topology import Topology
 
 @dataclass(frozen=True)
 class LengthsProof(LinkLengths):
-    """Lengths of links that bound an all-to-all.
+    """Lengths of links that bound an all-to-all, a gather or a scatter.
 
     Attributes:
         ends: the source and the target of each link with a length above 0.
@@ -41,34 +41,51 @@ class LengthsProof(LinkLengths):
 
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
         """See `Proof.algbw`."""
-        if demand.collective is not Collective.ALL_TO_ALL:
-            raise ProofError(f"lengths bound an all-to-all only, and this is {demand.collective.with_article}")
+        if not demand.collective.is_personalised:
+            raise ProofError(
+                f"lengths bound an {Collective.ALL_TO_ALL}, a {Collective.GATHER} or a {Collective.SCATTER} only, and "
+                f"this is {demand.collective.with_article}"
+            )
         length_of = self.length_of(topology)
         used = total_length(topology, length_of)
-        members = demand.members(topology)
-        apart = sum(_distances(topology, length_of, source, members) for source in members)
+        lengths = [length_of.get((link.source, link.target), 0) for link in topology.links]
+        apart = distance_sum(topology, demand, lengths)
         if not apart:
             raise ProofError("all distances are 0")
-        return len(members) * used / apart
+        return used / apart
 
 
-def _distances(
-    topology: Topology, length_of: Mapping[tuple[int, int], int], source: int, members: tuple[int, ...]
-) -> int:
-    """Return the sum of the distances from `source` to all `members` (Dijkstra)."""
-    arcs: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
-    for link in topology.links:
-        arcs[link.source].append((link.target, length_of.get((link.source, link.target), 0)))
-    distance = {source: 0}
-    heap = [(0, source)]
-    while heap:
-        far, node = heapq.heappop(heap)
-        if far > distance[node]:
-            continue
-        for target, length in arcs[node]:
-            if far + length < distance.get(target, far + length + 1):
-                distance[target] = far + length
-                heapq.heappush(heap, (far + length, target))
-    if not distance.keys() >= set(members):
-        raise ProofError("a compute node does not reach another")
-    return sum(distance[node] for node in members)
+def distance_sum(
+    topology: Topology, demand: Demand, lengths: Sequence[int], sources: Collection[int] | None = None
+) -> Fraction:
+    """Return the sum over all pairs of nodes of what they exchange times their distance, for one length of each link.
+
+    Args:
+        topology: the network.
+        demand: an all-to-all, a gather or a scatter.
+        lengths: the length of each link, in the order of the links.
+        sources: the numbers of the sources whose pairs count; all if None.
+
+    Raises:
+        ProofError: a node sends data to a node that it does not reach.
+    """
+    pairs = zip(demand.members(topology), demand.sent(topology), strict=True)
+    sent = {node: targets for node, targets in pairs if targets and (sources is None or node in sources)}
+    total, rest = Fraction(0), iter(sent.values())
+    for block in distances(topology, lengths, list(sent)):
+        for far, targets in zip(block, rest, strict=False):
+            total += _weighted(far, targets)
+    return total
+
+
+def _weighted(far: Distances, targets: Mapping[int, Fraction]) -> Fraction:
+    by_part: dict[Fraction, list[int]] = {}
+    for node, part in targets.items():
+        by_part.setdefault(part, []).append(node)
+    total = Fraction(0)
+    for part, nodes in by_part.items():
+        listed = far[nodes]
+        if (listed < 0).any():
+            raise ProofError("a node does not reach a node to which it sends data")
+        total += part * int(listed.sum())
+    return total

@@ -10,6 +10,8 @@ from typing import Any
 
 from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.files import PathLike, as_path, parse_document, read_bytes, write_text
+from forestcoll.schedule.flows import document as flows
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.series import document as series
 from forestcoll.schedule.series.value import SeriesSchedule
@@ -41,6 +43,7 @@ FORMATS: dict[str, Format] = {
     trees.FORMAT: Format(TreeSchedule, trees.text_of, trees.from_document, trees.scanned),
     steps.FORMAT: Format(StepSchedule, steps.text_of, steps.from_document, steps.scanned),
     series.FORMAT: Format(SeriesSchedule, series.text_of, series.from_document),
+    flows.FORMAT: Format(FlowSchedule, flows.text_of, flows.from_document),
 }
 """The format of each kind, by its name in files."""
 

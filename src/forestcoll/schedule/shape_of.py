@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, overload
 
+from forestcoll.schedule.flows.shape import FlowShape, flow_shape
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for
 from forestcoll.schedule.series.shape import SeriesShape, series_shape
 from forestcoll.schedule.series.value import SeriesSchedule
@@ -16,6 +18,7 @@ SHAPES: dict[type[Schedule], Callable[[Any], Shape]] = {
     TreeSchedule: tree_shape,
     StepSchedule: step_shape,
     SeriesSchedule: series_shape,
+    FlowSchedule: flow_shape,
 }
 """The function that computes the shape, for each kind."""
 
@@ -27,15 +30,17 @@ def shape_of(schedule: StepSchedule) -> StepShape: ...
 @overload
 def shape_of(schedule: SeriesSchedule) -> SeriesShape: ...
 @overload
+def shape_of(schedule: FlowSchedule) -> FlowShape: ...
+@overload
 def shape_of(schedule: Schedule) -> Shape: ...
 def shape_of(schedule: Schedule) -> Shape:
-    """Return the shape of a schedule: heights of trees, times of steps, or height of a series.
+    """Return the shape of a schedule: heights of trees, times of steps, height of a series, or lengths of flows.
 
     Args:
         schedule: a schedule of any kind that `verify` accepts.
 
     Returns:
-        A `TreeShape`, `StepShape` or `SeriesShape`; `hops` is common to all.
+        A `TreeShape`, `StepShape`, `SeriesShape` or `FlowShape`; `hops` is common to all.
 
     Raises:
         InputError: this kind of schedule has no shape.

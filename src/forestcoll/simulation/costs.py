@@ -210,7 +210,7 @@ class Point:
 
 def bus_factor(collective: Collective, nodes: int) -> float:
     """Return busbw / algbw, as nccl-tests defines them."""
-    if collective.has_root:
+    if collective in {Collective.BROADCAST, Collective.REDUCE}:
         return 1.0
     return (2 if collective is Collective.ALLREDUCE else 1) * (nodes - 1) / nodes
 

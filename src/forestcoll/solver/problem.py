@@ -77,9 +77,13 @@ class Problem:
         """Return the problem after its search. `orbits` are those of the usable part, if they are known already.
 
         Raises:
+            InputError: the collective moves along flows.
             NoSolutionError: a linear program for unbalanced switches could not be solved exactly.
             InternalError: a defect of forestcoll: a proof does not prove the bound.
         """
+        if demand.collective.is_personalised:
+            named = demand.collective.with_article
+            raise InputError(f"{named} moves along flows, not along trees; use flow_optimum() and generate_flows()")
         members = demand.members(topology)
         part = usable_part(topology, members)
         search = _search(part, replace(demand, ranks=None), progress, orbits)

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from forestcoll.bounds.all_to_all import MOST_COLUMNS, all_to_all_optimum
 from forestcoll.collective import Collective
+from forestcoll.concurrent_flow.search import flow_search
 from forestcoll.design.constructions import Construction
-from forestcoll.design.path_rates import path_rates
 from forestcoll.design.realisation import predicted_cost
-from forestcoll.design.wiring import Wiring
+from forestcoll.design.workload import exchange_rate
 from forestcoll.errors import InputError
 from forestcoll.files import read_document
 from forestcoll.generation.steps import generate_steps
 from forestcoll.progress import SILENT, Progress
+from forestcoll.request import Demand
 from forestcoll.schedule.files import FORMATS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
@@ -71,7 +71,7 @@ def network_of_costs(construction: Construction, *, alpha_us: Fraction, node_ban
         construction.nodes,
         float(cost.steps * alpha_us),
         float(node_rate / cost.bandwidth_factor),
-        float(node_rate) / construction.degree * path_rates(construction.wiring).reached,
+        float(node_rate) / construction.degree * exchange_rate(construction),
     )
 
 
@@ -90,10 +90,10 @@ def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, pr
     path = Path(text)
     if path.is_file() and _holds_schedule(path):
         schedule, report = read_verified(path, progress=progress)
-        return _of_schedule(schedule, report.algbw, alpha_us, exchanges=exchanges)
+        return _of_schedule(schedule, report.algbw, alpha_us, progress if exchanges else None)
     topology = load_topology(text)
     allreduce = generate_steps(topology, Collective.ALLREDUCE, method="bfb", progress=progress)
-    return _of_schedule(allreduce, shape_of(allreduce).algbw, alpha_us, exchanges=exchanges)
+    return _of_schedule(allreduce, shape_of(allreduce).algbw, alpha_us, progress if exchanges else None)
 
 
 def _holds_schedule(path: Path) -> bool:
@@ -104,7 +104,8 @@ def _holds_schedule(path: Path) -> bool:
         return False
 
 
-def _of_schedule(schedule: Schedule, algbw: Fraction | None, alpha_us: Fraction, *, exchanges: bool) -> Network:
+def _of_schedule(schedule: Schedule, algbw: Fraction | None, alpha_us: Fraction, exchanges: Progress | None) -> Network:
+    """Return the times of a schedule; all-to-alls only if `exchanges` is given, which receives progress."""
     topology = schedule.topology
     if schedule.collective is not Collective.ALLREDUCE or algbw is None:
         raise InputError(f"{topology.name}: training needs an allreduce, and this schedule is of {schedule.collective}")
@@ -114,26 +115,14 @@ def _of_schedule(schedule: Schedule, algbw: Fraction | None, alpha_us: Fraction,
         len(topology.compute),
         float(shape_of(schedule).hops * alpha_us),
         float(unit * algbw),
-        float(unit) * _pair_rate(topology) if exchanges else 0.0,
+        0.0 if exchanges is None else float(unit) * _pair_rate(topology, exchanges),
     )
 
 
-def _pair_rate(topology: Topology) -> float:
-    """Return the rate between every two compute nodes in an all-to-all, in bytes per microsecond.
-
-    If all links are equal and there are no switches, data is sent over shortest paths; otherwise the rate is the
-    optimum over all routings.
+def _pair_rate(topology: Topology, progress: Progress) -> float:
+    """Return the rate between every two compute nodes in an all-to-all, in the unit of the topology.
 
     Raises:
-        InputError: the links are not equal, and the network is too large for a linear program.
+        InputError: the network is too large.
     """
-    bandwidths = {link.bandwidth for link in topology.links}
-    if not topology.switches and len(bandwidths) == 1 and topology.ingress == topology.egress:
-        (bandwidth,) = bandwidths
-        return path_rates(Wiring.of_topology(topology, fill_with_loops=True)).reached * float(bandwidth)
-    if len(topology.links) * len(topology.compute) > MOST_COLUMNS:
-        raise InputError(
-            f"{topology.name}: its all-to-all rate takes too long to find; give a network of equal links without "
-            "switches, or a profile without exchange_bytes"
-        )
-    return float(all_to_all_optimum(topology).pair_rate)
+    return float(flow_search(topology, Demand(Collective.ALL_TO_ALL), progress).algbw) / len(topology.compute)

@@ -5,6 +5,17 @@ models. There is one folder for the judge of each kind of schedule; `proofs` che
 """
 
 from forestcoll.verification.judges import certified, rules, verify
-from forestcoll.verification.report import Fault, LinkLoad, Report, SeriesReport, StepReport, TreeReport
+from forestcoll.verification.report import Fault, FlowReport, LinkLoad, Report, SeriesReport, StepReport, TreeReport
 
-__all__ = ["Fault", "LinkLoad", "Report", "SeriesReport", "StepReport", "TreeReport", "certified", "rules", "verify"]
+__all__ = [
+    "Fault",
+    "FlowReport",
+    "LinkLoad",
+    "Report",
+    "SeriesReport",
+    "StepReport",
+    "TreeReport",
+    "certified",
+    "rules",
+    "verify",
+]

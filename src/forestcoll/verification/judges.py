@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from forestcoll.collective import Collective, collective_named
-from forestcoll.errors import InputError, InternalError
+from forestcoll.errors import InternalError
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.verification.report import Report, SeriesReport, StepReport, TreeReport
+from forestcoll.verification.flows.judge import judge_flows
+from forestcoll.verification.flows.rules import flow_rules
+from forestcoll.verification.report import FlowReport, Report, SeriesReport, StepReport, TreeReport
 from forestcoll.verification.series.judge import judge_series, series_rules
 from forestcoll.verification.steps.judge import judge_steps
 from forestcoll.verification.steps.rules import step_rules
@@ -39,6 +42,7 @@ JUDGES: dict[type[Schedule], Judge] = {
     TreeSchedule: Judge(judge_trees, tree_rules),
     StepSchedule: Judge(judge_steps, lambda _: step_rules()),
     SeriesSchedule: Judge(judge_series, lambda _: series_rules()),
+    FlowSchedule: Judge(judge_flows, lambda _: flow_rules()),
 }
 """The judge of each kind."""
 
@@ -49,6 +53,8 @@ def verify(schedule: TreeSchedule) -> TreeReport: ...
 def verify(schedule: StepSchedule) -> StepReport: ...
 @overload
 def verify(schedule: SeriesSchedule) -> SeriesReport: ...
+@overload
+def verify(schedule: FlowSchedule) -> FlowReport: ...
 @overload
 def verify(schedule: Schedule) -> Report: ...
 def verify(schedule: Schedule) -> Report:
@@ -81,7 +87,8 @@ def rules(of: Collective | str = Collective.ALLGATHER) -> Rules:
     """Return the identifier and the statement of each rule that `verify` applies, in order.
 
     Args:
-        of: a collective, for the rules of its trees, or a kind of schedule: "trees", "steps" or "series".
+        of: a collective, for the rules of its trees or flows, or a kind of schedule: "trees", "steps", "series" or
+            "flows".
 
     Returns:
         Pairs of identifier and statement.
@@ -99,9 +106,7 @@ def rules(of: Collective | str = Collective.ALLGATHER) -> Rules:
     if of in by_kind:
         return by_kind[of].rules(Collective.ALLGATHER)
     collective = collective_named(of)
-    if collective is Collective.ALL_TO_ALL:
-        raise InputError("there are no rules for an all-to-all yet; name another collective")
-    return tree_rules(collective)
+    return flow_rules() if collective.is_personalised else tree_rules(collective)
 
 
 def certified(report: AnyReport) -> AnyReport:

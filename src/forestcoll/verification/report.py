@@ -105,6 +105,25 @@ class TreeReport(Report):
 
 
 @dataclass(frozen=True)
+class FlowReport(Report):
+    """The result of `verify` for a schedule of flows.
+
+    Attributes:
+        busiest: the first few of the busiest links (greatest load / bandwidth), by node number.
+        busiest_count: the number of links that are as busy as these.
+
+    Example:
+        >>> from forestcoll import generate_flows, verify
+        >>> report = verify(generate_flows("ring:nodes=4"))
+        >>> report.optimal, report.busiest_count, str(report.busiest[0].load)
+        (True, 8, '1/2')
+    """
+
+    busiest: tuple[LinkLoad, ...] = ()
+    busiest_count: int = 0
+
+
+@dataclass(frozen=True)
 class StepReport(Report):
     """The result of `verify` for a schedule of steps.
 

@@ -6,11 +6,12 @@ from typing import Generic, TypeVar
 
 from forestcoll.verification.report import Fault
 
+Case_contra = TypeVar("Case_contra", contravariant=True)
 Case = TypeVar("Case")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(Generic[Case]):
+class Rule(Generic[Case_contra]):
     """One rule: its permanent identifier, its statement, and the function that finds the first place that breaks it.
 
     The function returns a message, or None if the rule holds. It may rely on every rule that is applied before it.
@@ -18,7 +19,7 @@ class Rule(Generic[Case]):
 
     id: str
     statement: str
-    find: Callable[[Case], str | None]
+    find: Callable[[Case_contra], str | None]
 
 
 def first_fault(case: Case, rules: Iterable[Rule[Case]]) -> Fault | None:

@@ -130,6 +130,7 @@ def test_the_error_for_a_missing_format_lists_all_formats(tmp_path: Path) -> Non
     path = tmp_path / "odd.json"
     path.write_text("{}")
     with pytest.raises(
-        InputError, match=r'has no "format"; expected .forestcoll.schedule/1., .forestcoll.steps/1. or '
+        InputError,
+        match=r"expected .forestcoll.schedule/1., .forestcoll.steps/1., .forestcoll.broadcast-series/1. or .forest",
     ):
         read_schedule(path)

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.allreduce.linear_program import allreduce_optimum
-from forestcoll.bounds.all_to_all import all_to_all_optimum
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import InputError
 from forestcoll.oneport import compare_series
@@ -32,6 +31,7 @@ from forestcoll.proof.documents import KINDS
 from forestcoll.request import Demand
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.flows import flow_optimum
 from forestcoll.topology import Node, NodeKind, Shift, Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -124,9 +124,9 @@ def test_images_of_symmetric_sets_need_not_be_written_out(spec: str) -> None:
 
 def test_lengths_and_prices_are_checked() -> None:
     topology = build_topology("torus:dims=3x4")
-    found, demand = all_to_all_optimum(topology), Demand(Collective.ALL_TO_ALL)
-    lengths = LengthsProof.of(topology, found.lengths)
-    assert by_judge(lengths, topology, demand) == by_proof(lengths, topology, demand) == 12 * found.pair_rate
+    found, demand = flow_optimum(topology), Demand(Collective.ALL_TO_ALL)
+    lengths = found.bound.proof
+    assert by_judge(lengths, topology, demand) == by_proof(lengths, topology, demand) == found.algbw
     schedule = compare_series(figure_1(), "s").schedule()
     assert schedule.bound is not None
     prices = schedule.bound.proof

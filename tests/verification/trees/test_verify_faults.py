@@ -12,7 +12,7 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase
 from forestcoll.verification import Fault, rules, verify
 from forestcoll.verification.claims import FORM, Claim, beaten
-from forestcoll.verification.trees import routes
+from forestcoll.verification.routes import table
 from forestcoll.verification.trees.case import Case
 from forestcoll.verification.trees.judge import PROOFS
 from verify_drafts import Draft, DraftTree, boxes, complete, fault_of, multicast, ring, two_gpus
@@ -238,8 +238,8 @@ def test_a_violated_rule_is_named_with_its_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(rows, "BLOCK_ENTRIES", entries)
-    monkeypatch.setattr(routes, "SORTED_ENTRIES", entries)
-    monkeypatch.setattr(routes, "MAX_SHORT_CODE", codes)
+    monkeypatch.setattr(table, "SORTED_ENTRIES", entries)
+    monkeypatch.setattr(table, "MAX_SHORT_CODE", codes)
     draft = boxes()
     mutate(draft)
     fault = fault_of(draft.freeze())

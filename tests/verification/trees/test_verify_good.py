@@ -193,6 +193,7 @@ def test_the_judge_imports_no_generator() -> None:
         "files",
         "json_parts",
         "collective",
+        "demand_matrix",
         "ranks",
         "request",
         "topology",

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from forestcoll.schedule import rows
 from forestcoll.verification import network, verify
-from forestcoll.verification.trees import delivery, routes
+from forestcoll.verification.routes import table
+from forestcoll.verification.trees import delivery
 from verify_drafts import GOOD, OTHERS, Draft, DraftTree
 from verify_oracle import is_right
 
@@ -166,7 +167,7 @@ def test_verify_agrees_with_a_plain_implementation_of_the_rules(
 ) -> None:
     monkeypatch.setattr(delivery, "BLOCK_CELLS", cells)
     monkeypatch.setattr(rows, "BLOCK_ENTRIES", cells)
-    monkeypatch.setattr(routes, "SORTED_ENTRIES", cells)
+    monkeypatch.setattr(table, "SORTED_ENTRIES", cells)
     monkeypatch.setattr(network, "MAX_TABLE", cells)
     draft = data.draw(st.sampled_from(WRITTEN_OUT))()
     for mutate in data.draw(st.lists(st.sampled_from(MUTATIONS), max_size=3)):

@@ -3,9 +3,11 @@
 If a member is inside and one outside, some part of the data must leave the cut. In an allgather or a broadcast, this
 part is the shards inside, because a node outside needs them. In a reduce-scatter or a reduce, it is the shards of the
 nodes outside, because a node inside adds to them. In an allreduce, it is all data, because the nodes outside need the
-sums of the nodes inside. So no schedule is faster, with or without switches that multicast or aggregate.
+sums of the nodes inside. In a gather or a scatter, it is what nodes inside send to nodes outside. So no schedule is
+faster, with or without switches that multicast or aggregate.
 """
 
+from collections import Counter
 from fractions import Fraction
 
 from forestcoll.collective import Collective
@@ -40,6 +42,10 @@ def must_leave(proof: CutProof, question: Question) -> Fraction:
     """Return the part of the data that must leave the cut."""
     if question.collective is Collective.ALLREDUCE:
         return Fraction(1)
+    if question.collective.is_personalised:
+        inside = set(proof.inside)
+        counts = Counter(part for source, target, part in question.pairs() if source in inside and target not in inside)
+        return sum((part * count for part, count in counts.items()), Fraction(0))
     inside, outwards = set(proof.inside), not question.collective.only_reduces
     parts = zip(question.members, question.parts, strict=True)
     return sum((part for node, part in parts if (node in inside) == outwards), Fraction(0))

@@ -1,23 +1,22 @@
 """Lengths of links bound an all-to-all (Zhao et al., *Efficient Direct-Connect Topologies*, appendix A.5).
 
-If every two of N compute nodes exchange a flow of f, the flows use at least f times the sum of all distances. The links
-allow at most the sum of bandwidth times length. The buffer of a node is N blocks, so algbw is N f.
+In the time M / algbw, the flow of a pair of nodes uses at least what the pair exchanges times its distance. The links
+allow at most the sum of bandwidth times length. So algbw is at most the second sum over the first one. In an all-to-all
+of N nodes, each pair exchanges M/N.
 """
 
 import heapq
 from fractions import Fraction
 
-from forestcoll.collective import Collective
 from forestcoll.proof import LengthsProof
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 
 def lengths_bound(proof: LengthsProof, question: Question) -> Fraction:
-    """Return the algbw of an all-to-all that the lengths prove."""
-    if question.collective is not Collective.ALL_TO_ALL:
-        raise UnprovenError(f"lengths bound an all-to-all only, and this is {question.collective.with_article}")
-    if len(set(question.parts)) > 1:
-        raise UnprovenError("lengths bound an all-to-all of equal blocks only")
+    """Return the algbw of an all-to-all, a gather or a scatter that the lengths prove."""
+    if not question.collective.is_personalised:
+        named = question.collective.with_article
+        raise UnprovenError(f"lengths bound an all-to-all, a gather or a scatter only, and this is {named}")
     links = {(link.source, link.target): link.bandwidth for link in question.topology.links}
     lengths: dict[tuple[int, int], int] = {}
     for ends, length in zip(proof.ends, proof.lengths, strict=True):
@@ -32,21 +31,23 @@ def lengths_bound(proof: LengthsProof, question: Question) -> Fraction:
     apart = _all_distances(question, lengths)
     if not apart:
         raise UnprovenError("all distances are 0")
-    return len(question.members) * used / apart
+    return used / apart
 
 
-def _all_distances(question: Question, lengths: dict[tuple[int, int], int]) -> int:
-    """Return the sum of the distances between all ordered pairs of members."""
+def _all_distances(question: Question, lengths: dict[tuple[int, int], int]) -> Fraction:
+    """Return the sum over all pairs of members of what they exchange times their distance."""
     leaving: dict[int, list[tuple[int, int]]] = {}
     for link in question.topology.links:
         leaving.setdefault(link.source, []).append((link.target, lengths.get((link.source, link.target), 0)))
-    total = 0
-    for source in question.members:
-        reached = _distances(leaving, source)
-        if not reached.keys() >= set(question.members):
+    totals: dict[Fraction, int] = {}
+    source, reached = -1, dict[int, int]()
+    for one, other, part in question.pairs():
+        if one != source:
+            source, reached = one, _distances(leaving, one)
+        if other not in reached:
             raise UnprovenError("a compute node does not reach another")
-        total += sum(reached[node] for node in question.members)
-    return total
+        totals[part] = totals.get(part, 0) + reached[other]
+    return sum((part * total for part, total in totals.items()), Fraction(0))
 
 
 def _distances(leaving: dict[int, list[tuple[int, int]]], source: int) -> dict[int, int]:

@@ -1,6 +1,6 @@
 """The question that a bound answers, and the error of a proof that fails."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -9,6 +9,7 @@ from math import lcm
 import numpy as np
 
 from forestcoll.collective import Collective
+from forestcoll.demand_matrix import Matrix
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
@@ -32,6 +33,7 @@ class Question:
         members: the numbers of the compute nodes that take part.
         parts: for each member, the part of M that starts on it or, in a reduce, ends on it.
         root: the number of the root; None if the collective has no root.
+        matrix: for flows, what each member sends to each other member, in multiples of M; None if all send 1/N.
     """
 
     network: Network
@@ -39,6 +41,7 @@ class Question:
     members: tuple[int, ...]
     parts: tuple[Fraction, ...]
     root: int | None
+    matrix: Matrix | None = None
 
     @staticmethod
     def of(schedule: Schedule, network: Network) -> "Question":
@@ -48,12 +51,30 @@ class Question:
             parts = tuple(Fraction(node == root) for node in members)
         else:
             parts = schedule.shards or (Fraction(1, len(members)),) * len(members)
-        return Question(network, schedule.collective, members, parts, root)
+        return Question(network, schedule.collective, members, parts, root, schedule.demand.matrix)
 
     @property
     def topology(self) -> Topology:
         """The network."""
         return self.network.topology
+
+    def pairs(self) -> Iterator[tuple[int, int, Fraction]]:
+        """Yield source, target and part of M for each pair of members that exchange data of their own."""
+        equal = Fraction(1, len(self.members))
+        for row, source in enumerate(self.members):
+            for column, target in enumerate(self.members):
+                part = self._equal_part(source, target, equal) if self.matrix is None else self.matrix[row][column]
+                if part and source != target:
+                    yield source, target, part
+
+    def _equal_part(self, source: int, target: int, equal: Fraction) -> Fraction | None:
+        """Return what a member sends to another if all data is divided equally; None for nothing."""
+        needed = {
+            Collective.ALL_TO_ALL: True,
+            Collective.GATHER: target == self.root,
+            Collective.SCATTER: source == self.root,
+        }
+        return equal if needed.get(self.collective) else None
 
     @cached_property
     def takes_part(self) -> BoolArray:

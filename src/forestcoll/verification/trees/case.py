@@ -11,12 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
-from forestcoll.schedule.rows import IntArray, Rows
+from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.topology import Symmetry
-from forestcoll.verification.network import ExactArray, Network
+from forestcoll.verification.network import ExactArray
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS, Question
-from forestcoll.verification.trees.group import Group
+from forestcoll.verification.routes.case import RouteCase
 
 
 @dataclass(frozen=True)
@@ -32,34 +31,12 @@ class Pace:
     links: IntArray
 
 
-class Case:
+class Case(RouteCase):
     """A schedule under test. A property may rely on every rule that is applied before the rules that use it."""
 
     def __init__(self, schedule: TreeSchedule) -> None:
+        super().__init__(schedule.topology, schedule.ranks, schedule.routes, schedule.symmetry)
         self.schedule = schedule
-        self.network = Network(schedule.topology)
-        self.compute = schedule.members
-        """The compute nodes that take part."""
-        self.group = Group(self.network, schedule.symmetry or Symmetry(()))
-
-    def hops(self, routes: Rows) -> tuple[IntArray, IntArray]:
-        """Return the place in the entries of `routes` of each hop, and the link that it crosses, or -1 for no link."""
-        is_hop = np.ones(len(routes.entries), dtype=np.bool_)
-        is_hop[routes.starts[1:] - 1] = False
-        places = np.flatnonzero(is_hop)
-        return places, self.network.find_links(routes.entries[places], routes.entries[places + 1])
-
-    @cached_property
-    def firsts(self) -> IntArray:
-        """The node that each route starts on."""
-        routes = self.schedule.routes
-        return routes.entries[routes.starts[:-1]]
-
-    @cached_property
-    def lasts(self) -> IntArray:
-        """The node that each route ends on."""
-        routes = self.schedule.routes
-        return routes.entries[routes.starts[1:] - 1]
 
     @cached_property
     def shards(self) -> tuple[Fraction, ...]:

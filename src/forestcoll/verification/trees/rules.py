@@ -15,8 +15,9 @@ from typing import TypeAlias
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.verification.claims import FORM, Claim, bound_rules
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
+from forestcoll.verification.routes.rules import RANKS, ROUTES, SYMMETRY
 from forestcoll.verification.rule import Rule, statements
-from forestcoll.verification.trees import delivery, routes, shares, symmetry
+from forestcoll.verification.trees import delivery, routes, shares
 from forestcoll.verification.trees.case import Case
 
 TreeRule: TypeAlias = Rule[Case]
@@ -48,46 +49,7 @@ _FORM = (
         "lists of routes.",
         shares.rows_malformed,
     ),
-    Rule(
-        "ranks-wrong",
-        "If ranks are given, they are two or more numbers of compute nodes in ascending order. These take part; other "
-        "compute nodes are idle.",
-        shares.ranks_wrong,
-    ),
-)
-_SYMMETRY = (
-    Rule(
-        "symmetry-order",
-        "The order of a shift is 2 or more; the product of all orders is at most the number of compute nodes that take "
-        "part.",
-        symmetry.order_wrong,
-    ),
-    Rule("symmetry-image", "A shift maps each node to a node, and no two nodes to the same.", symmetry.image_wrong),
-    Rule(
-        "symmetry-kind",
-        "A shift maps a node that takes part to one that takes part, an idle node to an idle node, and a switch to a "
-        "switch with the same abilities.",
-        symmetry.kind_wrong,
-    ),
-    Rule("symmetry-link", "A shift maps each link to a link of the same bandwidth.", symmetry.link_wrong),
-    Rule(
-        "symmetry-return",
-        "A shift that is applied as many times as its order says maps each node to itself.",
-        symmetry.return_wrong,
-    ),
-    Rule("symmetry-commute", "Any two shifts commute.", symmetry.not_commuting),
-    Rule(
-        "symmetry-free",
-        "Different products of powers of the shifts map a compute node that takes part to different nodes.",
-        symmetry.not_free,
-    ),
-)
-_ROUTES = (
-    Rule("route-node-unknown", "The entries of a route are numbers of nodes.", routes.node_unknown),
-    Rule("route-too-short", "A route has at least two nodes.", routes.too_short),
-    Rule("route-node-repeated", "A route visits a node at most once.", routes.node_repeated),
-    Rule("route-link-missing", "A link joins each node of a route to the next.", routes.link_missing),
-    Rule("route-interior-compute", "The interior nodes of a route are switches.", routes.interior_compute),
+    RANKS,
 )
 _OUT = "starts and ends on a compute node, or on a switch that can multicast."
 _IN = "starts and ends on a compute node, or on a switch that can aggregate."
@@ -198,7 +160,18 @@ def _book(phases: TreeRule, shards: TreeRule, trees_: tuple[TreeRule, ...], root
         roots: the rule about roots.
         part: the part of the data that must leave a cut, in words; empty for all data.
     """
-    delivery = (*_FORM, phases, shards, *_SYMMETRY, *_ROUTES, trees_[0], *_TREES, *trees_[1:], *_SHARES, roots)
+    delivery: tuple[TreeRule, ...] = (
+        *_FORM,
+        phases,
+        shards,
+        *SYMMETRY,
+        *ROUTES,
+        trees_[0],
+        *_TREES,
+        *trees_[1:],
+        *_SHARES,
+        roots,
+    )
     return RuleBook(delivery, _ACHIEVED, (*FORM, *bound_rules(part)))
 
 

@@ -3,47 +3,24 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 
 from forestcoll.collective import PhaseOp
-from forestcoll.schedule.rows import Rows
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
+from forestcoll.verification.routes.form import fits
 from forestcoll.verification.trees import wording
 from forestcoll.verification.trees.case import Case
 
 
 def rows_malformed(case: Case) -> str | None:
     """Find flat rows that do not match. The file reader never makes such rows, but a program may."""
-    if not _fits(case.schedule.routes):
+    if not fits(case.schedule.routes):
         return "routes: starts do not ascend from 0 to the number of entries"
     for place, phase in enumerate(case.schedule.phases):
-        if not _fits(phase.routes):
+        if not fits(phase.routes):
             return f"phase {place}: the starts of routes do not ascend from 0 to the number of entries"
         counts = (len(phase.roots), len(phase.shares), len(phase.routes))
         if len(set(counts)) > 1:
             return f"phase {place}: has {counts[0]} roots, {counts[1]} shares and {counts[2]} lists of routes"
-    return None
-
-
-def _fits(rows: Rows) -> bool:
-    starts = rows.starts
-    return bool(
-        len(starts) and starts[0] == 0 and starts[-1] == len(rows.entries) and (starts[1:] >= starts[:-1]).all()
-    )
-
-
-def ranks_wrong(case: Case) -> str | None:
-    """Find ranks that are not compute nodes, not in ascending order, or fewer than two."""
-    ranks = case.schedule.ranks
-    if ranks is None:
-        return None
-    for node in ranks:
-        if not 0 <= node < case.network.size:
-            return f"ranks: there is no node number {node}; expected 0 to {case.network.size - 1}"
-        if not case.network.is_compute[node]:
-            return f"ranks: {wording.node(case, node)} is a switch; expected compute nodes"
-    if len(ranks) < 2 or any(one >= other for one, other in pairwise(ranks)):
-        return f"ranks are {wording.listed(ranks)}; expected two or more numbers of nodes in ascending order"
     return None
 
 

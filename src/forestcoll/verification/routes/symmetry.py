@@ -14,12 +14,12 @@ import numpy as np
 
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.permutations import power
+from forestcoll.verification.routes import wording
+from forestcoll.verification.routes.case import RouteCase
 from forestcoll.verification.search import first_true
-from forestcoll.verification.trees import wording
-from forestcoll.verification.trees.case import Case
 
 
-def order_wrong(case: Case) -> str | None:
+def order_wrong(case: RouteCase) -> str | None:
     """Find a shift of order less than 2, or a group with more elements than compute nodes."""
     for place, order in enumerate(case.group.orders):
         if order < 2:
@@ -30,7 +30,7 @@ def order_wrong(case: Case) -> str | None:
     return f"the orders of the shifts, {orders}, multiply to more than the {len(case.compute)} {wording.members(case)}"
 
 
-def image_wrong(case: Case) -> str | None:
+def image_wrong(case: RouteCase) -> str | None:
     """Find a shift that is not a permutation of the nodes."""
     size = case.network.size
     for place, shift in enumerate(case.group.shifts):
@@ -55,7 +55,7 @@ def _first_repeated(shift: IntArray) -> tuple[int, int] | None:
     return None if second is None else (int((shift == shift[second]).argmax()), second)
 
 
-def kind_wrong(case: Case) -> str | None:
+def kind_wrong(case: RouteCase) -> str | None:
     """Find a node that is mapped to a node of another kind."""
     network = case.network
     takes_part = np.zeros(network.size, dtype=np.bool_)
@@ -70,9 +70,9 @@ def kind_wrong(case: Case) -> str | None:
     return None
 
 
-def link_wrong(case: Case) -> str | None:
+def link_wrong(case: RouteCase) -> str | None:
     """Find a link that is not mapped to a link of the same bandwidth."""
-    links = case.schedule.topology.links
+    links = case.topology.links
     _, class_of = case.network.bandwidths
     for place, (shift, images) in enumerate(zip(case.group.shifts, case.group.link_images, strict=True)):
         number = first_true((images < 0) | (class_of != class_of[images]))
@@ -90,7 +90,7 @@ def link_wrong(case: Case) -> str | None:
     return None
 
 
-def return_wrong(case: Case) -> str | None:
+def return_wrong(case: RouteCase) -> str | None:
     """Find a shift whose power by its order is not the identity."""
     for place, (shift, order) in enumerate(zip(case.group.shifts, case.group.orders, strict=True)):
         end = power(shift, order)
@@ -100,7 +100,7 @@ def return_wrong(case: Case) -> str | None:
     return None
 
 
-def not_commuting(case: Case) -> str | None:
+def not_commuting(case: RouteCase) -> str | None:
     """Find two shifts that do not commute."""
     for (one, first), (other, second) in combinations(enumerate(case.group.shifts), 2):
         there, here = second[first], first[second]
@@ -111,7 +111,7 @@ def not_commuting(case: Case) -> str | None:
     return None
 
 
-def not_free(case: Case) -> str | None:
+def not_free(case: RouteCase) -> str | None:
     """Find two products of powers of shifts that map a compute node to the same node."""
     is_done = np.zeros(case.network.size, dtype=np.bool_)
     for node in case.compute if case.group.shifts else ():

@@ -1,0 +1,1 @@
+"""Schedules of flows: data of its own for each pair of nodes, along routes."""

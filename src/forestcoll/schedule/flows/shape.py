@@ -1,0 +1,71 @@
+"""The shape of a schedule of flows: how many sends and links the data of a flow crosses."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class FlowShape(Shape):
+    """The number of flows of a schedule, and their lengths.
+
+    Attributes:
+        flows: the number of flows, with all images of base flows.
+        relayed: the number of flows that pass through other compute nodes.
+        greatest_hops: the most links of a flow.
+        mean_hops: the mean number of links of the flows, weighted by their shares.
+        greatest_sends: the most sends of a flow: one more than the compute nodes that relay it.
+        group_order: the number of images of each base flow; 1 without a symmetry.
+
+    Example:
+        >>> from forestcoll import generate_flows, shape_of
+        >>> shape = shape_of(generate_flows("dgx-a100:boxes=2"))
+        >>> shape.flows, shape.relayed, shape.hops
+        (240, 0, 2)
+    """
+
+    flows: int
+    relayed: int
+    greatest_hops: int
+    mean_hops: float
+    greatest_sends: int
+    group_order: int = 1
+
+    @property
+    def hops(self) -> int:
+        """The most links of a flow; see `Shape.hops`."""
+        return self.greatest_hops
+
+
+def flow_shape(schedule: FlowSchedule) -> FlowShape:
+    """Return the shape of `schedule`. The images of a base flow have its length and its share."""
+    order = 1 if schedule.symmetry is None else schedule.symmetry.order
+    hops, sends = links_of_flows(schedule), np.diff(schedule.flows.routes.starts)
+    moved: dict[int, Fraction] = {}
+    for length, share in zip(hops.tolist(), schedule.flows.shares, strict=True):
+        moved[length] = moved.get(length, Fraction(0)) + share
+    total = sum(moved.values(), Fraction(0))
+    mean = sum((length * share for length, share in moved.items()), Fraction(0)) / total if total else Fraction(0)
+    return FlowShape(
+        flows=len(schedule.flows) * order,
+        relayed=int((sends > 1).sum()) * order,
+        greatest_hops=int(hops.max(initial=0)),
+        mean_hops=float(mean),
+        greatest_sends=int(sends.max(initial=0)),
+        group_order=order,
+    )
+
+
+def links_of_flows(schedule: FlowSchedule) -> IntArray:
+    """Return the number of links that each listed flow crosses."""
+    lengths = np.diff(schedule.routes.starts) - 1
+    listed = schedule.flows.routes
+    of_flow = np.repeat(np.arange(len(listed)), np.diff(listed.starts))
+    hops: IntArray = np.zeros(len(listed), dtype=np.int64)
+    np.add.at(hops, of_flow, lengths[listed.entries])
+    return hops

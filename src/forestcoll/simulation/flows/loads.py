@@ -1,0 +1,29 @@
+"""The part of the data that the flows of a schedule send over each link."""
+
+import numpy as np
+
+from forestcoll.schedule.flows.value import Flows, FlowSchedule
+from forestcoll.schedule.steps.routes import link_numbers
+from forestcoll.simulation.loads import FloatArray, hops_of
+from forestcoll.topology import Symmetry
+
+
+def shares_of_flows(flows: Flows) -> FloatArray:
+    """Return the share of each flow as a float."""
+    known = {share: float(share) for share in set(flows.shares)}
+    return np.array([known[share] for share in flows.shares])
+
+
+def parts_of(schedule: FlowSchedule) -> FloatArray:
+    """Return the part of M that crosses each link, in the order of the links, with all images of base flows."""
+    topology, listed = schedule.topology, schedule.flows.routes
+    per_route = np.bincount(
+        listed.entries, np.repeat(shares_of_flows(schedule.flows), np.diff(listed.starts)), len(schedule.routes)
+    )
+    sources, targets, of_route = hops_of(schedule.routes)
+    weights = per_route[of_route]
+    parts = np.zeros(len(topology.links))
+    for element in (schedule.symmetry or Symmetry(())).elements(len(topology.nodes)):
+        links = link_numbers(topology, element[sources], element[targets])
+        parts += np.bincount(links, weights, len(parts))
+    return parts

@@ -1,0 +1,85 @@
+"""The time of flows, as a closed form.
+
+The flows on a link share it in proportion to the data that they send over it. So one of p pieces of a flow crosses a
+link in the time w·M/p, where w is the time that the link is busy for one byte of M. A send over a route takes as long
+as the slowest of its links, plus alpha and the overhead of a chunk; a relay sends a piece after it has received it. Let
+D be the sum of the latencies of the routes of a flow, W the sum of the w of their slowest links, and w the greatest w.
+Then
+
+    T(p) = D + W·M/p + (p - 1)·(overhead + w·M/p),
+
+and the time of the schedule is the maximum over all flows. If a flow has one route, one piece is best. As M grows, T/M
+falls to the greatest w of all links, which is 1/algbw of the schedule. With `rank_gbps`, w is also the time that the
+channels of one of the two ranks of a send need; the incast is not part of this model.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.simulation.costs import Costs, Point, point_at
+from forestcoll.simulation.flows.loads import parts_of, shares_of_flows
+from forestcoll.simulation.flows.routes import RouteTimes
+from forestcoll.simulation.loads import FloatArray
+from forestcoll.simulation.rates import differs_by_image
+from forestcoll.topology import Symmetry
+
+
+@dataclass(frozen=True)
+class FlowModel:
+    """The times of a schedule of flows.
+
+    Attributes:
+        schedule: the schedule.
+        costs: the latency and the overhead.
+        delays: one row (D, W, w) for each sort of flow.
+        greatest_share: the greatest share of a flow.
+    """
+
+    schedule: FlowSchedule
+    costs: Costs
+    delays: FloatArray
+    greatest_share: float
+
+    @staticmethod
+    def of(schedule: FlowSchedule, costs: Costs | None = None) -> "FlowModel":
+        """Return the model of `schedule`, which `verify` accepts.
+
+        Raises:
+            InputError: the size in bytes of the network's bandwidth unit is not known.
+        """
+        costs = costs or Costs()
+        topology, listed = schedule.topology, schedule.flows.routes
+        parts, symmetry = parts_of(schedule), schedule.symmetry
+        if symmetry is None or not differs_by_image(topology, costs):
+            symmetry = Symmetry(())
+        of_flow = np.repeat(np.arange(len(listed)), np.diff(listed.starts))
+        rows = [np.zeros((0, 3))]
+        for element in symmetry.elements(len(topology.nodes)):
+            routes = RouteTimes.of(topology, schedule.routes, parts, costs, element)
+            latency = np.bincount(of_flow, routes.latencies[listed.entries], len(listed))
+            busy = np.bincount(of_flow, routes.slowest[listed.entries], len(listed))
+            slowest = np.zeros(len(listed))
+            np.maximum.at(slowest, of_flow, routes.slowest[listed.entries])
+            rows.append(np.unique(np.stack([latency, busy, slowest], axis=1), axis=0))
+        share = float(shares_of_flows(schedule.flows).max())
+        return FlowModel(schedule, costs, np.unique(np.concatenate(rows), axis=0), share)
+
+    def seconds(self, size: int, pieces: int) -> float:
+        """Return T(p) in seconds for M of `size` bytes and p = `pieces`."""
+        latency, busy, slowest = self.delays.T
+        piece, overhead = size / pieces, self.costs.overhead_us * 1e-6
+        launch = self.costs.launch_us * 1e-6
+        return launch + float((latency + busy * piece + (pieces - 1) * (overhead + slowest * piece)).max())
+
+    def point(self, size: int) -> Point:
+        """Return the time of M of `size` bytes in the best number of pieces; T is convex in it."""
+        low, high = 1, max(1, int(size * self.greatest_share))
+        while low < high:
+            middle = (low + high) // 2
+            if self.seconds(size, middle) <= self.seconds(size, middle + 1):
+                high = middle
+            else:
+                low = middle + 1
+        return point_at(self.schedule, size=size, seconds=self.seconds(size, low), pieces=low, part=self.greatest_share)

@@ -1,0 +1,133 @@
+"""Values that the rules of flows use, each computed on first use. No number here is ever rounded.
+
+Amounts are integers, counts of 1/`denominator` of M, in Python integers.
+"""
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.rows import IntArray
+from forestcoll.verification.network import ExactArray
+from forestcoll.verification.permutations import power
+from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS, Question
+from forestcoll.verification.routes.case import RouteCase
+
+
+class Case(RouteCase):
+    """A schedule under test. A property may rely on every rule that is applied before the rules that use it."""
+
+    def __init__(self, schedule: FlowSchedule) -> None:
+        super().__init__(schedule.topology, schedule.ranks, schedule.routes, schedule.symmetry)
+        self.schedule = schedule
+        self.flows = schedule.flows
+
+    @cached_property
+    def question(self) -> Question:
+        """What must be delivered."""
+        return Question.of(self.schedule, self.network)
+
+    @cached_property
+    def denominator(self) -> int | None:
+        """The common denominator of all shares and demands; None if it is too long."""
+        rows = self.schedule.matrix or ()
+        values = {*self.flows.shares, *(entry for row in rows for entry in row), Fraction(1, len(self.compute))}
+        common = 1
+        for denominator in {value.denominator for value in values}:
+            common = math.lcm(common, denominator)
+            if common >= 10**MAX_DENOMINATOR_DIGITS:
+                return None
+        return common
+
+    @cached_property
+    def amounts(self) -> list[int]:
+        """The share of each listed flow as a count of 1/`denominator`."""
+        whole = self.denominator or 1
+        known: dict[Fraction, int] = {}
+        for share in set(self.flows.shares):
+            known[share] = share.numerator * (whole // share.denominator)
+        return [known[share] for share in self.flows.shares]
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """The place of the first route of each flow in the list of all its routes."""
+        return self.flows.routes.starts[:-1]
+
+    @cached_property
+    def of_flow(self) -> IntArray:
+        """The flow of each entry in the lists of routes."""
+        listed = self.flows.routes
+        return np.repeat(np.arange(len(listed)), np.diff(listed.starts))
+
+    @cached_property
+    def delivered(self) -> Mapping[tuple[int, int], int]:
+        """The amount that is sent from source to target, for each pair that is the first of its orbit of pairs.
+
+        The first pair of an orbit starts on the least node of an orbit of nodes.
+        """
+        total: dict[tuple[int, int], int] = {}
+        moves = self._moves()
+        ends = zip(self.flows.sources.tolist(), self.flows.targets.tolist(), strict=True)
+        for (source, target), amount in zip(ends, self.amounts, strict=True):
+            first = (
+                (source, target) if source not in moves else (int(moves[source][source]), int(moves[source][target]))
+            )
+            total[first] = total.get(first, 0) + amount
+        return total
+
+    def _moves(self) -> dict[int, IntArray]:
+        """Return, for each source of a flow that is not the least node of its orbit, the element that maps it there."""
+        least = self.group.orbits
+        found: dict[int, IntArray] = {}
+        for source in np.unique(self.flows.sources).tolist() if self.group.shifts else ():
+            if least[source] != source:
+                found[source] = self._element(source, int(least[source]))
+        return found
+
+    def _element(self, source: int, target: int) -> IntArray:
+        """Return the element of the group that maps `source` to `target`."""
+        place = int((self.group.images(source) == target).argmax())
+        element: IntArray = np.arange(self.network.size)
+        for shift, exponent in zip(self.group.shifts, self.group.powers(place), strict=True):
+            element = power(shift, exponent)[element]
+        return element
+
+    @cached_property
+    def loads(self) -> ExactArray:
+        """The data on each link as a count of 1/`denominator` of M, with all images of base flows."""
+        per_route = [0] * len(self.routes)
+        for route, flow in zip(self.flows.routes.entries.tolist(), self.of_flow.tolist(), strict=True):
+            per_route[route] += self.amounts[flow]
+        dtype = self._load_type()
+        carried = np.array(per_route, dtype=dtype)
+        loads = np.zeros(len(self.network.sources), dtype=dtype)
+        for first, block in self.routes.blocks():
+            _, links = self.hops(block)
+            np.add.at(loads, links, np.repeat(carried[first : first + len(block)], np.diff(block.starts) - 1))
+        return self.group.summed(loads)
+
+    def _load_type(self) -> type[np.int64] | type[object]:
+        """Return the narrowest type in which no load overflows, even if all crossings are on one link."""
+        longest = int(np.diff(self.routes.starts).max(initial=1))
+        crossings = longest * self.group.order * max(1, len(self.flows.routes.entries))
+        return np.int64 if max(self.amounts, default=0) * crossings <= np.iinfo(np.int64).max else object
+
+    @cached_property
+    def busiest(self) -> tuple[Fraction, IntArray]:
+        """The greatest time of a link for one unit of M, and the links that need this time."""
+        distinct, class_of = self.network.bandwidths
+        peaks = [int(self.loads[class_of == place].max(initial=0)) for place in range(len(distinct))]
+        times = [peak / bandwidth for peak, bandwidth in zip(peaks, distinct, strict=True)]
+        longest = max(times, default=Fraction(0))
+        is_peak = np.array([time == longest for time in times], dtype=np.bool_)
+        tops = np.array(peaks, dtype=self.loads.dtype)
+        return longest / (self.denominator or 1), np.flatnonzero(is_peak[class_of] & (self.loads == tops[class_of]))
+
+    @property
+    def algbw(self) -> Fraction:
+        """The algorithmic bandwidth that the schedule achieves."""
+        return 1 / self.busiest[0]

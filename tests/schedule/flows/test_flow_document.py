@@ -1,0 +1,87 @@
+"""Reading and writing of schedules of flows."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flow_demands import demands
+from forestcoll.concurrent_flow.search import flow_search
+from forestcoll.errors import InputError
+from forestcoll.generation.flows import flows_for
+from forestcoll.schedule.files import read_schedule, schedule_from_document, write_schedule
+from forestcoll.schedule.flows.document import text_of
+from forestcoll.schedule.flows.value import Flow, FlowSchedule
+from forestcoll.schedule.shape_of import shape_of
+from forestcoll.solver.flows import generate_flows
+from forestcoll.topology import Topology
+from networks import examples, networks
+
+
+def document() -> dict[str, Any]:
+    return json.loads("".join(text_of(generate_flows("ring:nodes=4", matrix=[[0, 1, 2, 0]] + [[0] * 4] * 3))))  # type: ignore[no-any-return]
+
+
+@examples(40)
+@given(st.data(), networks(most=6))
+def test_a_schedule_is_read_back_unchanged(data: st.DataObject, topology: Topology) -> None:
+    schedule = flows_for(flow_search(topology, data.draw(demands(topology))))
+    text = "".join(text_of(schedule))
+    again = schedule_from_document(json.loads(text), where="flows.json")
+    assert again == schedule
+    assert "".join(text_of(again)) == text
+
+
+def test_a_file_is_read_back_with_its_symmetry(tmp_path: Path) -> None:
+    schedule = generate_flows("torus:dims=3x3", compact=True)
+    for name in ("flows.json", "flows.json.gz"):
+        write_schedule(schedule, tmp_path / name)
+        assert read_schedule(tmp_path / name) == schedule
+    assert repr(schedule).endswith("9 compute nodes, 12 flows, 9 images each>")
+
+
+def test_numbers_may_be_json_numbers() -> None:
+    found = document()
+    found["flows"] = [each | {"share": 0.5} for each in found["flows"]]
+    schedule = schedule_from_document(found, where="here")
+    assert isinstance(schedule, FlowSchedule)
+    assert {str(each.share) for each in schedule.flows} == {"1/2"}
+    assert next(iter(schedule.flows)) == Flow(0, 1, schedule.flows.shares[0], (0,))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda found: found.pop("flows"), 'here: has no "flows"; a schedule of flows needs it'),
+        (lambda found: found.update(collective="allgather"), "this version supports 'all-to-all', 'gather', 'scatter'"),
+        (lambda found: found.update(flows=3), "here: flows is 3; expected a list"),
+        (lambda found: found.update(flows=[3]), r"here: flows\[0\] is 3; expected"),
+        (lambda found: found["flows"][0].pop("share"), r'here: flows\[0\] has no "share"; a flow needs it'),
+        (lambda found: found["flows"][0].update(source=9), r"flows\[0\].source is 9; expected an integer from 0 to 3"),
+        (lambda found: found["flows"][0].update(share="x"), r"flows\[0\].share 'x' is not a number"),
+        (lambda found: found["flows"][0].update(routes=[99]), r"flows\[0\].routes\[0\] is 99"),
+        (lambda found: found["routes"][0].append("a"), r"routes\[0\]\[2\] is 'a'"),
+        (lambda found: found.update(demand=[[1]]), "demand: has 1 rows; expected one for each of the 4 nodes"),
+        (lambda found: found.update(demand=3), "demand is 3; expected a list"),
+        (lambda found: found.update(algbw=None), "algbw null is not a number"),
+    ],
+)
+def test_a_document_that_is_not_well_formed_is_refused(change: Callable[[Any], object], message: str) -> None:
+    found = document()
+    change(found)
+    with pytest.raises(InputError, match=message) as caught:
+        schedule_from_document(found, where="here")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_shape_of_flows() -> None:
+    shape = shape_of(generate_flows("ring:nodes=4", compact=True))
+    assert (shape.flows, shape.group_order, shape.hops, shape.greatest_sends) == (16, 4, 2, 2)
+    assert shape.relayed == 8
+    assert shape.mean_hops == pytest.approx(4 / 3)
+    box = shape_of(generate_flows("dgx-a100:boxes=2"))
+    assert (box.relayed, box.hops, box.greatest_sends) == (0, 2, 1)
