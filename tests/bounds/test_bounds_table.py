@@ -134,7 +134,7 @@ def test_an_allreduce_sends_half_of_its_data_over_each_of_two_copying_switches()
     allreduce = bounds_of(builder.build()).of(Collective.ALLREDUCE)
     assert allreduce is not None
     assert (str(allreduce.upper_algbw), str(allreduce.achieved_algbw)) == ("2", "2")
-    assert not allreduce.tight
+    assert allreduce.tight
 
 
 def test_the_bound_with_an_unbalanced_switch_is_its_largest_balanced_use() -> None:

@@ -9,7 +9,7 @@ from cli_run import process, run_command
 
 from forestcoll.cli import import_files
 from forestcoll.topology.importers.formats import FORMATS
-from forestcoll.topology.importers.options import MATRICES, SPEEDS, ImportOptions
+from forestcoll.topology.importers.options import MATRICES, ROUNDINGS, SPEEDS, ImportOptions
 
 MATRIX = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-63\nGPU1\tNV12\t X \t0-63\n"
 
@@ -145,8 +145,9 @@ def test_help_lists_every_format_and_the_document_describes_each() -> None:
 
 def test_the_choices_of_the_options_are_those_of_an_import() -> None:
     choices = {name: choices for name, (choices, _) in import_files.CHOICES.items()}
-    assert choices == {"--speeds": SPEEDS, "--matrix": MATRICES}
-    assert (ImportOptions().speeds, ImportOptions().matrix) == (SPEEDS[0], MATRICES[0])
+    assert choices == {"--speeds": SPEEDS, "--matrix": MATRICES, "--rounding": ROUNDINGS}
+    options = ImportOptions()
+    assert (options.speeds, options.matrix, options.rounding) == (SPEEDS[0], MATRICES[0], ROUNDINGS[0])
 
 
 def test_the_document_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

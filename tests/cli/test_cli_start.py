@@ -13,6 +13,7 @@ SHARED = {
     "main",
     "options",
     "flow_generation",
+    "invocation",
     "step_generation",
     "types",
     "terminal_progress",

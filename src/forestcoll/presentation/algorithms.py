@@ -45,6 +45,9 @@ _DESCRIPTIONS = {
     "blink": Description("Blink", "The best packing of trees from one root, and its reverse"),
     "blink-switch": Description("Blink with switches", "The best packing of trees from one root, and its reverse"),
     "single-root": Description("one root", "One root, with each link divided best between reduce and broadcast"),
+    "swing-torus": Description(
+        "Swing on a torus", "Swing along each dimension, with a part of each shard for each direction"
+    ),
     "recursive-doubling": Description(
         "recursive doubling", "Pairs exchange all that they have, with the nearest partner first"
     ),
