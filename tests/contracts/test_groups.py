@@ -54,6 +54,8 @@ def check(topology: Topology, **options: Any) -> None:
         assert schedule.algbw <= best.bound.algbw
         assert method is not Method.AUTO or schedule.algbw == best.algbw
         assert schedule.ranks == best.ranks
+        if best.packing is not None:
+            continue  # packed trees may have their roots on relays, and any weights
         assert {root for phase in schedule.phases for root in phase.roots} <= set(best.members)
         for phase, part in zip(schedule.phases, best.forests, strict=True):
             check_roots(phase, part)

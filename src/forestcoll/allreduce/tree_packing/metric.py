@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.errors import InternalError
 from forestcoll.topology import Topology
 
 Floats = npt.NDArray[np.float64]
@@ -41,8 +42,11 @@ class Metric:
             np.copyto(self._before, self._before[middle], where=shorter)
 
     def walk(self, start: int, end: int) -> list[int]:
-        """Return the nodes of a walk with the least price, from `start` to `end`."""
+        """Return the nodes of a walk with the least price, from `start` to `end`. There must be one."""
         found = [end]
         while found[-1] != start:
-            found.append(int(self._before[start, found[-1]]))
+            before = int(self._before[start, found[-1]])
+            if before < 0 or len(found) > len(self._before):
+                raise InternalError(f"no walk leads from node {start} to node {end}")
+            found.append(before)
         return found[::-1]

@@ -103,7 +103,8 @@ class _Search:
             capacity[of_link] += each
         self._capacity = [each // 2 for each in capacity] if self._one_phase else capacity
         self._numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
-        roots = [] if self._one_phase else [node for node in orbits.first_nodes if node in roles.roots]
+        linked = {link.source for link in topology.links} & {link.target for link in topology.links}
+        roots = [] if self._one_phase else [node for node in orbits.first_nodes if node in roles.roots & linked]
         self._root_column = {orbits.of_node[root]: len(capacity) + place for place, root in enumerate(roots)}
         self._roots = roots
         self._program = LinearProgram([-each for each in self._capacity] + [0] * len(roots))
