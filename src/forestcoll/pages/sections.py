@@ -150,7 +150,7 @@ def proof(study: Study) -> Element:
     what = "schedule along trees" if is_for_trees else "schedule"
     most = bandwidth(found.bound.algbw, printable(found.topology.bandwidth_unit))
     lines = [paragraph(line.strip()) for line in explain(found.bound, found.topology, found.demand)]
-    every = paragraph("This holds for every algorithm, also for those that are not in this comparison.", class_="note")
+    every = paragraph("This holds for each algorithm, also for those that are not in this comparison.", class_="note")
     return section(
         "proof",
         f"Why no {what} is faster",

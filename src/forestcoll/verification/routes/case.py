@@ -1,4 +1,4 @@
-"""The values that rules about routes and symmetries use, for every kind of schedule that has a table of routes."""
+"""The values that rules about routes and symmetries use, for each kind of schedule that has a table of routes."""
 
 from functools import cached_property
 
