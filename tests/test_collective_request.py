@@ -17,7 +17,6 @@ EQUAL = dict.fromkeys(range(4), "1/4")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"collective": "all-to-all"}, "forestcoll makes no schedule of an all-to-all yet; 'forestcoll bounds' shows"),
         ({"collective": "allgather", "root": 1}, "an allgather has no root; leave root out"),
         ({"collective": "broadcast"}, "a broadcast needs a root; give the id of a compute node"),
         (

@@ -41,7 +41,7 @@ def test_a_text_is_read_and_any_other_value_is_kept(kind: "click.ParamType[Any]"
         (["import", "x.xml", "--nvlink", "fast"], "'--nvlink'", "fast"),
         (["import", "x.xml", "--format", "nccl"], "'--format'", "nccl"),
         (["verify", ""], "'FILE'", "the file name is empty; give a name"),
-        (["generate", "ring", "--collective", "gather"], "'--collective'", "gather"),
+        (["generate", "ring", "--collective", "gathering"], "'--collective'", "gathering"),
     ],
 )
 def test_a_value_that_cannot_be_read_is_wrong_usage(words: list[str], option: str, reason: str) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from forestcoll.errors import InputError, InternalError
+from forestcoll.errors import InternalError
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
@@ -39,11 +39,6 @@ def test_rules_are_listed_by_collective_or_kind(of: str, first: str) -> None:
 def test_the_rules_of_steps_and_series_end_with_their_claims() -> None:
     assert rules("steps")[-1][0] == "certificate-beaten"
     assert rules("series")[-1][0] == "optimum"
-
-
-def test_an_all_to_all_has_no_rules_yet() -> None:
-    with pytest.raises(InputError, match="there are no rules for an all-to-all yet; name another collective"):
-        rules("all-to-all")
 
 
 @pytest.mark.parametrize("most", [0, 2**25])

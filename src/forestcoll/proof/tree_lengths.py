@@ -12,7 +12,7 @@ each member, so there is a limit.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,8 @@ from forestcoll.topology.part import usable_part
 MOST_MEMBERS = 12
 """The most compute nodes that take part, for which least trees are found."""
 
-Integers = npt.NDArray[np.object_]
+Integers = npt.NDArray[Any]
+"""64-bit integers if all sums fit, else Python integers."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,15 @@ class TreeLengthsProof(LinkLengths):
         roles = Roles.in_network(network)
         length_of = self.length_of(topology)
         of_phases = [_least_trees(network, length_of, roles, phase, members) for phase in PHASES]
-        least: Integers = np.array(of_phases, dtype=object).sum(axis=0)
-        shortest = min(least[sorted(roles.roots)])
-        if not 0 < shortest < _FAR:
+        shortest = min(sum(least[root] for least in of_phases) for root in sorted(roles.roots))
+        if not 0 < shortest < _far(network, length_of):
             raise ProofError("a tree has length 0, or there is no tree")
-        return total_length(network, length_of) / int(shortest)
+        return total_length(network, length_of) / shortest
 
 
-_FAR = 10**5000
-"""More than the length of any tree."""
+def _far(topology: Topology, length_of: Mapping[tuple[int, int], int]) -> int:
+    """Return more than the length of any two trees, which have fewer arcs than there are nodes."""
+    return 2 * len(topology.nodes) * sum(length_of.values()) + 1
 
 
 def _least_trees(
@@ -77,8 +78,8 @@ def _least_trees(
 ) -> list[int]:
     """Return, for each node, the least length of a tree between it and all members."""
     apart = _distances(topology, length_of, backwards=phase is PhaseOp.REDUCE)
-    forwards_only = sorted(roles.passive[phase])
-    least: Integers = np.full((2 ** len(members), len(topology.nodes)), _FAR, dtype=object)
+    far, forwards_only = _far(topology, length_of), sorted(roles.passive[phase])
+    least: Integers = np.full((2 ** len(members), len(topology.nodes)), far, dtype=apart.dtype)
     for held in range(1, len(least)):
         if held & (held - 1) == 0:
             least[held] = apart[:, members[held.bit_length() - 1]]
@@ -88,15 +89,16 @@ def _least_trees(
         while part := (part - 1) & held:
             if part > held ^ part:
                 merged = np.minimum(merged, least[part] + least[held ^ part])
-        merged[forwards_only] = _FAR
-        least[held] = (apart + merged).min(axis=1)
+        merged[forwards_only] = far
+        least[held] = np.minimum((apart + merged).min(axis=1), far)
     found: list[int] = least[-1].tolist()
     return found
 
 
 def _distances(topology: Topology, length_of: Mapping[tuple[int, int], int], *, backwards: bool) -> Integers:
     """Return the distance between every two nodes (Floyd and Warshall)."""
-    apart: Integers = np.full((len(topology.nodes),) * 2, _FAR, dtype=object)
+    far = _far(topology, length_of)
+    apart: Integers = np.full((len(topology.nodes),) * 2, far, dtype=np.int64 if far < 2**60 else object)
     np.fill_diagonal(apart, 0)
     for link in topology.links:
         ends = (link.target, link.source) if backwards else (link.source, link.target)

@@ -43,7 +43,7 @@ from forestcoll.topology.orbits import Orbits
 MOST_NODES = 400
 """The most nodes of a network into which trees are packed. The prices of walks take the cube of their number."""
 
-MOST_ROUNDS = 400
+MOST_ROUNDS = 200
 """The most linear programs that are solved."""
 
 _STARTS = 12
