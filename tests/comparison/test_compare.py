@@ -96,8 +96,8 @@ def test_data_that_enters_a_box_over_idle_nics_is_not_the_reason() -> None:
 
 def test_an_equal_schedule_is_a_tie() -> None:
     found = compared("dgx-a100:boxes=4", ["two-level"])
-    assert found.row("two-level").reason == "a tie: it reaches the bound, so no schedule is faster"
-    assert found.row("forestcoll").reason == "it reaches the bound, so no schedule is faster"
+    assert found.row("two-level").reason == "a tie: it reaches the bound, so for large data no schedule is faster"
+    assert found.row("forestcoll").reason == "it reaches the bound, so for large data no schedule is faster"
 
 
 def test_the_bottleneck_cut_is_the_reason_in_one_box() -> None:

@@ -187,7 +187,7 @@ class _Rows:
         whole = 1 / found.algbw if found.family == Family.STEPS else None
         reason = reason_for(self._problem, found.loads, cuts, share, whole)
         if name == OWN and reason == TIE:
-            reason = "it reaches the bound, so no schedule is faster"
+            reason = "it reaches the bound, so for large data no schedule is faster"
         self._rows.append(
             Row(
                 name=name,

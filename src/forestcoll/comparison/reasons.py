@@ -19,7 +19,7 @@ from forestcoll.topology import Topology
 _MOST_CLASSES = 4
 """The most classes of links that a sentence names."""
 
-TIE = "a tie: it reaches the bound, so no schedule is faster"
+TIE = "a tie: it reaches the bound, so for large data no schedule is faster"
 """The sentence for a schedule that reaches the bound."""
 
 _NEAR_TIE = Fraction(98, 100)
