@@ -79,7 +79,7 @@ def _point_lines(table: str, fits: dict[str, FittedCosts]) -> list[str]:
                 f"{algbw:g}: {fitted:.3g} ({fitted / algbw - 1:+.0%}), {plain:.3g}"
                 for ((_, algbw), fitted), plain in zip(points, default, strict=True)
             ]
-        lines.append(f"| {curve.collective} | {curve.library} | {' | '.join(cells)} |")
+        lines.append(f"| {curve.collective} | {curve.implementation} | {' | '.join(cells)} |")
     return lines
 
 
@@ -107,8 +107,8 @@ def _simulated(times: MeasuredTimes, sizes: tuple[int, ...], costs: Costs) -> li
 def _draw(axes: Axes, table: str, collective: str, fits: dict[str, FittedCosts]) -> None:
     bound = 0.0
     for curve in (each for each in _curves(table) if each.collective == collective):
-        colour = _COLOURS.get(curve.library) or _OTHERS[curve.library.rsplit(" ", 1)[-1]]
-        name = curve.library
+        colour = _COLOURS.get(curve.implementation) or _OTHERS[curve.implementation.rsplit(" ", 1)[-1]]
+        name = curve.implementation
         axes.plot(list(curve.algbw), list(curve.algbw.values()), "o", color=colour, label=f"{name}, measured")
         if curve.algorithm:
             times, fit = _fit_of(curve, fits)

@@ -21,17 +21,17 @@ SIZES = {"1M": 2**20, "16M": 2**24, "128M": 2**27, "1G": 2**30}
 
 @dataclass(frozen=True)
 class Curve:
-    """The published bandwidths of one library.
+    """The published bandwidths of one implementation.
 
     Attributes:
-        library: the name in the paper.
+        implementation: its name in the paper.
         topology: the network, as a spec.
         algorithm: the algorithm of forestcoll that makes the same schedule; "" if there is none.
         collective: the collective.
         algbw: GB/s by size in bytes.
     """
 
-    library: str
+    implementation: str
     topology: str
     algorithm: str
     collective: str
@@ -44,7 +44,7 @@ def curves() -> list[Curve]:
     for name in (*TABLES, "without-schedules"):
         lines = (FOLDER / f"{name}.csv").read_text(encoding="utf-8").splitlines()
         for row in csv.DictReader(line for line in lines if not line.startswith("#")):
-            key = row["library"], row["schedule"], row["algorithm"], row["collective"]
+            key = row["implementation"], row["schedule"], row["algorithm"], row["collective"]
             curve = found.setdefault(key, Curve(*key, {}))
             curve.algbw[size_of(row["size"])] = float(row["algbw"])
     return list(found.values())

@@ -14,7 +14,7 @@ def test_each_published_curve_has_four_sizes() -> None:
     curves = published.curves()
     assert len(curves) == 26
     assert {tuple(each.algbw) for each in curves} == {tuple(published.SIZES.values())}
-    assert len({(each.library, each.topology, each.collective) for each in curves}) == 26
+    assert len({(each.implementation, each.topology, each.collective) for each in curves}) == 26
 
 
 def test_the_forests_on_two_a100_boxes_are_simulated_as_measured_at_one_gigabyte() -> None:
