@@ -7,7 +7,8 @@ The incoming and outgoing bandwidths of each switch are equal. Those of compute 
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
+from random import Random
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -182,3 +183,29 @@ def arguments_for(topology: Topology, collective: Collective, place: int = 0) ->
     """Return the arguments of a collective, with a root if it needs one: the compute node with the index `place`."""
     root = topology.nodes[topology.compute[place % len(topology.compute)]].id
     return {"collective": collective} | ({"root": root} if collective.has_root else {})
+
+
+def drawn_network(seed: int, *, nodes: int, kinds: str, one_way: bool) -> Topology:
+    """Return a connected network; its first three nodes are compute nodes.
+
+    Args:
+        seed: the same seed gives the same network.
+        nodes: the number of nodes.
+        kinds: what the other nodes are drawn from: `c` compute node, `a` switch that copies and adds up, `m` switch
+            that copies, `s` switch that only forwards.
+        one_way: whether links lead in one direction only.
+    """
+    random = Random(seed)  # noqa: S311 (a test)
+    builder = TopologyBuilder("drawn")
+    for node in range(nodes):
+        kind = "c" if node < 3 else random.choice(kinds)
+        if kind == "c":
+            builder.add_compute(node)
+        else:
+            builder.add_switch(node, multicast=kind in "am", aggregation=kind == "a")
+    pairs = {(node, (node + 1) % nodes) for node in range(nodes)}
+    pairs |= set(random.sample(list(combinations(range(nodes), 2)), nodes // 2))
+    add = builder.add_link if one_way else builder.add_duplex
+    for one, other in sorted(pairs if one_way else {(min(pair), max(pair)) for pair in pairs}):
+        add(one, other, random.randint(1, 4))
+    return builder.build()

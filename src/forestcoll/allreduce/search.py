@@ -77,7 +77,7 @@ class Halves:
             NoSolutionError: a linear program for unbalanced switches could not be solved exactly.
         """
         gathers = _alone(topology, Collective.ALLGATHER, progress)
-        if not is_its_own_transpose(topology):
+        if not topology.is_full_duplex:
             return Halves(_alone(topology, Collective.REDUCE_SCATTER, progress), gathers)
         back = topology.transposed()
         scaled = replace(gathers.scaled, topology=back, backwards=True)
@@ -376,9 +376,3 @@ def _slow_switches(topology: Topology, orbits: Orbits, found: AllreduceOptimum, 
             missed = roles.receivers[cut.phase].difference(cut.inside)
             slow.update(orbits.of_node[node] for node in missed)
     return frozenset(node for node, orbit in enumerate(orbits.of_node) if orbit in slow)
-
-
-def is_its_own_transpose(topology: Topology) -> bool:
-    """Return whether each link has a reverse link of the same bandwidth."""
-    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
-    return all(bandwidths.get((target, source)) == each for (source, target), each in bandwidths.items())

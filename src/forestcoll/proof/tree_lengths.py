@@ -5,17 +5,14 @@ and an out-tree of the same root that join all members, where trees may branch a
 add up (in-tree) or copy (out-tree). Trees of rate r need at least r t, and the links have the sum of bandwidth times
 length, so r <= sum / t.
 
-The least trees are found by dynamic programming over sets of members (Dreyfus and Wagner, 1971). The time triples with
-each member, so there is a limit.
+`topology.least_trees` finds the least trees. The time triples with each member, so there is a limit.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.proof.link_lengths import LinkLengths, total_length
@@ -23,13 +20,12 @@ from forestcoll.proof.proof import ProofError
 from forestcoll.proof.tree_dual import PHASES, Roles
 from forestcoll.request import Demand
 from forestcoll.topology import Topology
+from forestcoll.topology.least_trees import LeastTrees
+from forestcoll.topology.metric import Lengths, Metric
 from forestcoll.topology.part import usable_part
 
 MOST_MEMBERS = 12
 """The most compute nodes that take part, for which least trees are found."""
-
-Integers = npt.NDArray[Any]
-"""64-bit integers if all sums fit, else Python integers."""
 
 
 @dataclass(frozen=True)
@@ -61,48 +57,21 @@ class TreeLengthsProof(LinkLengths):
         network = usable_part(topology, members)
         roles = Roles.in_network(network)
         length_of = self.length_of(topology)
-        of_phases = [_least_trees(network, length_of, roles, phase, members) for phase in PHASES]
-        shortest = min(sum(least[root] for least in of_phases) for root in sorted(roles.roots))
-        if not 0 < shortest < _far(network, length_of):
+        far = 2 * len(network.nodes) * sum(length_of.values()) + 1  # a tree has fewer arcs than there are nodes
+        listed = [length_of.get((link.source, link.target), 0) for link in network.links]
+        lengths = np.array(listed, dtype=np.int64 if far < _LARGEST else object)
+        both = [_least_trees(network, lengths, far, roles, phase) for phase in PHASES]
+        shortest = min(sum(int(least.length(root)) for least in both) for root in sorted(roles.roots))
+        if not 0 < shortest < far:
             raise ProofError("a tree has length 0, or there is no tree")
         return total_length(network, length_of) / shortest
 
 
-def _far(topology: Topology, length_of: Mapping[tuple[int, int], int]) -> int:
-    """Return more than the length of any two trees, which have fewer arcs than there are nodes."""
-    return 2 * len(topology.nodes) * sum(length_of.values()) + 1
+_LARGEST = 2**56
+"""The greatest distance that is computed in 64-bit integers: a tree has fewer than 2 * `MOST_MEMBERS` walks."""
 
 
-def _least_trees(
-    topology: Topology, length_of: Mapping[tuple[int, int], int], roles: Roles, phase: PhaseOp, members: tuple[int, ...]
-) -> list[int]:
-    """Return, for each node, the least length of a tree between it and all members."""
-    apart = _distances(topology, length_of, backwards=phase is PhaseOp.REDUCE)
-    far, forwards_only = _far(topology, length_of), sorted(roles.passive[phase])
-    least: Integers = np.full((2 ** len(members), len(topology.nodes)), far, dtype=apart.dtype)
-    for held in range(1, len(least)):
-        if held & (held - 1) == 0:
-            least[held] = apart[:, members[held.bit_length() - 1]]
-            continue
-        part = (held - 1) & held
-        merged = least[part] + least[held ^ part]
-        while part := (part - 1) & held:
-            if part > held ^ part:
-                merged = np.minimum(merged, least[part] + least[held ^ part])
-        merged[forwards_only] = far
-        least[held] = np.minimum((apart + merged).min(axis=1), far)
-    found: list[int] = least[-1].tolist()
-    return found
-
-
-def _distances(topology: Topology, length_of: Mapping[tuple[int, int], int], *, backwards: bool) -> Integers:
-    """Return the distance between every two nodes (Floyd and Warshall)."""
-    far = _far(topology, length_of)
-    apart: Integers = np.full((len(topology.nodes),) * 2, far, dtype=np.int64 if far < 2**60 else object)
-    np.fill_diagonal(apart, 0)
-    for link in topology.links:
-        ends = (link.target, link.source) if backwards else (link.source, link.target)
-        apart[ends] = length_of.get((link.source, link.target), 0)
-    for middle in range(len(topology.nodes)):
-        apart = np.minimum(apart, apart[:, middle, None] + apart[middle])
-    return apart
+def _least_trees(topology: Topology, lengths: Lengths, far: int, roles: Roles, phase: PhaseOp) -> LeastTrees:
+    metric = Metric(topology, lengths, far, backwards=phase is PhaseOp.REDUCE)
+    branching = [node for node in range(len(topology.nodes)) if node not in roles.passive[phase]]
+    return LeastTrees(metric.distances, branching, topology.compute)

@@ -165,6 +165,12 @@ class Topology(Displayed):
         return tuple(each for each in self.switches if self.nodes[each].multicast or self.nodes[each].aggregation)
 
     @cached_property
+    def is_full_duplex(self) -> bool:
+        """Whether each link has a reverse link of the same bandwidth."""
+        bandwidths = {(link.source, link.target): link.bandwidth for link in self.links}
+        return all(bandwidths.get((target, source)) == each for (source, target), each in bandwidths.items())
+
+    @cached_property
     def _numbers(self) -> Mapping[NodeId, int]:
         return {node.id: number for number, node in enumerate(self.nodes)}
 

@@ -27,8 +27,7 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.allreduce.tree_packing.metric import Floats, Metric
-from forestcoll.allreduce.tree_packing.steiner import cheapest_trees, joined
+from forestcoll.allreduce.tree_packing.steiner import cheapest_tree, joined
 from forestcoll.collective import PhaseOp
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
 from forestcoll.forest_optimum.packed_trees import PackedTree, TreePacking
@@ -38,7 +37,11 @@ from forestcoll.proof.tree_dual import PHASES, Roles
 from forestcoll.proof.tree_lengths import MOST_MEMBERS as MOST_EXACT_MEMBERS
 from forestcoll.proof.tree_lengths import TreeLengthsProof
 from forestcoll.topology import Topology
+from forestcoll.topology.least_trees import LeastTrees
+from forestcoll.topology.metric import Metric
 from forestcoll.topology.orbits import Orbits
+
+Floats = npt.NDArray[np.float64]
 
 MOST_NODES = 400
 """The most nodes of a network into which trees are packed. The prices of walks take the cube of their number."""
@@ -94,7 +97,7 @@ class _Search:
         self._upper = float(upper / scaled.unit)
         roles = Roles.in_network(topology)
         self._copies = {phase: _others(len(topology.nodes), roles.passive[phase]) for phase in PHASES}
-        self._one_phase = _is_full_duplex(topology) and bool(
+        self._one_phase = topology.is_full_duplex and bool(
             np.array_equal(self._copies[PhaseOp.REDUCE], self._copies[PhaseOp.BROADCAST])
         )
         self._class = _merged_with_reverse(topology, orbits) if self._one_phase else np.array(orbits.of_link)
@@ -142,7 +145,7 @@ class _Search:
         of_links = np.maximum(prices, 0.0)[self._class]
         positive = of_links + _LEAST_PRICE * float(of_links.mean())
         metrics = {
-            phase: Metric(self._topology, positive, backwards=phase is PhaseOp.REDUCE)
+            phase: Metric(self._topology, positive, np.inf, backwards=phase is PhaseOp.REDUCE)
             for phase in (PHASES[1:] if self._one_phase else PHASES)
         }
         added = False
@@ -151,10 +154,15 @@ class _Search:
                 added |= self._add_if_cheap(phase, tree, prices, potentials)
         if not added and len(self._topology.compute) <= MOST_EXACT_MEMBERS:
             for phase, metric in metrics.items():
-                roots = self._topology.compute[:1] if self._one_phase else self._roots
-                for _, tree in cheapest_trees(metric, self._copies[phase], roots, self._topology.compute):
+                for tree in self._cheapest(phase, metric):
                     added |= self._add_if_cheap(phase, tree, prices, potentials)
         return added
+
+    def _cheapest(self, phase: PhaseOp, metric: Metric) -> Iterator[PackedTree]:
+        members, copies = self._topology.compute, self._copies[phase]
+        least = LeastTrees(metric.distances, np.flatnonzero(copies).tolist(), members)
+        for root in members[:1] if self._one_phase else self._roots:
+            yield cheapest_tree(metric, copies, least, root)
 
     def _candidates(self, phase: PhaseOp, metric: Metric) -> Iterator[PackedTree]:
         members = self._topology.compute
@@ -225,11 +233,6 @@ def _others(count: int, nodes: frozenset[int]) -> npt.NDArray[np.bool_]:
     others = np.ones(count, dtype=np.bool_)
     others[list(nodes)] = False
     return others
-
-
-def _is_full_duplex(topology: Topology) -> bool:
-    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
-    return all(bandwidths.get((target, source)) == each for (source, target), each in bandwidths.items())
 
 
 def _merged_with_reverse(topology: Topology, orbits: Orbits) -> npt.NDArray[np.int64]:
