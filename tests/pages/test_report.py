@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import forestcoll.pages
-from forestcoll import Comparison, TopologyBuilder, compare, generate, html_report, write_schedule
+from forestcoll import Comparison, Costs, TopologyBuilder, compare, generate, html_report, write_schedule
 from forestcoll.pages.terms import TERMS, used_terms
 
 MODULES = [each.name for each in pkgutil.iter_modules(forestcoll.pages.__path__)]
@@ -75,8 +75,8 @@ def test_a_newcomer_finds_the_answers_for_two_boxes() -> None:
     text = Page(report()).text
     assert "How fast can an allgather of 16 GPUs run on dgx-a100:boxes=2" in text
     assert (
-        "No schedule exceeds 346.67 GB/s; forestcoll's schedule reaches it and is 1.62 times as fast as NCCL's rings, "
-        "which reach 213.33 GB/s." in text
+        "No schedule exceeds 346.67 GB/s; for large data, forestcoll's schedule reaches it and is 1.62 times as fast "
+        "as NCCL's rings, which reach 213.33 GB/s." in text
     )
     assert "At least 1/2 M enters each box" in text
     assert "Under NCCL's rings, 15/16 M enters a box over its NIC links." in text
@@ -95,6 +95,15 @@ def test_the_page_says_how_it_was_made() -> None:
     assert forestcoll.__version__ in text
     assert re.search(r"\b[0-9a-f]{64}\b", text)
     assert "Command" not in Page(html_report(two_boxes())).text
+
+
+def test_the_page_states_the_costs_of_the_simulation() -> None:
+    costs = Costs(alpha_us=12, overhead_us=3, efficiency=0.8, launch_us=20)
+    text = Page(html_report(compare("ring:nodes=4", baselines=["direct"], sizes=[2**20], costs=costs))).text
+    assert "Each send takes 12 µs plus 3 µs per chunk" in text
+    assert "Each chunk takes 3 µs more" in text
+    assert "The simulation also counts launch_us = 20 and efficiency = 0.8." in text
+    assert "The simulation also counts" not in Page(report()).text
 
 
 def test_the_same_comparison_gives_the_same_bytes() -> None:
@@ -157,7 +166,7 @@ def test_names_from_files_are_escaped(tmp_path: Path) -> None:
 
 def test_a_comparison_with_only_one_schedule_has_a_report() -> None:
     page = Page(html_report(compare("ring:nodes=4", baselines=["nvls"])))
-    assert "No schedule exceeds 2.67 GB/s; forestcoll's schedule reaches it." in page.text
+    assert "No schedule exceeds 2.67 GB/s; for large data, forestcoll's schedule reaches it." in page.text
     assert not any(tag == "select" for tag, _ in page.tags)
 
 

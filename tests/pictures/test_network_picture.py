@@ -65,11 +65,11 @@ def test_a_one_way_link_is_one_line() -> None:
     assert sum(len(wire.links) for wire in wires) == len(topology.links)
 
 
-def test_the_bottleneck_cut_is_shaded_and_its_exits_are_in_words() -> None:
+def test_one_side_of_the_bottleneck_cut_is_shaded_and_its_links_are_in_words() -> None:
     topology = build_topology("dgx-h100:boxes=16")
     cut = Cut.of(topology, optimum(topology).bound)
     assert cut is not None
-    assert cut.words == "exits of the cut: 8 x 50 GB/s = 400 GB/s"
+    assert cut.words == "links into this side: 8 x 50 GB/s = 400 GB/s"
     assert len(cut.shaded) == 9
     picture = network_picture(topology, bound=optimum(topology).bound)
     assert sum("crossing" in (each.get("class") or "") for each in parsed(picture).iter(f"{SVG}path")) == 8 + 1

@@ -83,7 +83,7 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
     best = solution.optimum
     problem = Problem(best.topology, best.demand)
     skipped: list[Skipped] = []
-    rows = _Rows(problem, best.bound, tuple(sizes), costs)
+    rows = _Rows(problem, best.bound, tuple(sizes), costs or Costs())
     rows.add(OWN, schedule_of(solution, progress=progress))
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
@@ -141,7 +141,7 @@ class _Measured:
 class _Rows:
     """Collects the rows of a comparison."""
 
-    def __init__(self, problem: Problem, bound: Bound, sizes: tuple[int, ...], costs: Costs | None) -> None:
+    def __init__(self, problem: Problem, bound: Bound, sizes: tuple[int, ...], costs: Costs) -> None:
         self._problem, self._bound, self._costs = problem, bound, costs
         self._sizes = sizes if has_known_size(problem.topology.bandwidth_unit) else ()
         self._rows: list[Row] = []
@@ -215,4 +215,5 @@ class _Rows:
     def comparison(self, skipped: Sequence[Skipped]) -> Comparison:
         """Return the comparison, with the fastest row first."""
         rows = tuple(sorted(self._rows, key=lambda row: -row.algbw))
-        return Comparison(self._problem.topology, self._problem.demand, self._bound, rows, tuple(skipped))
+        problem = self._problem
+        return Comparison(problem.topology, problem.demand, self._bound, rows, tuple(skipped), self._costs)

@@ -8,7 +8,7 @@ from forestcoll.display import Displayed
 from forestcoll.proof import Bound
 from forestcoll.request import Demand
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.simulation import Point
+from forestcoll.simulation import Costs, Point
 from forestcoll.topology import Topology
 
 
@@ -65,6 +65,7 @@ class Comparison(Displayed):
         bound: the algbw that no schedule exceeds, with its proof.
         rows: the schedules, the fastest first; `forestcoll` is one of them.
         skipped: the algorithms that do not apply.
+        costs: the costs of a send in the simulated times.
 
     Example:
         >>> from forestcoll import compare
@@ -80,6 +81,7 @@ class Comparison(Displayed):
     bound: Bound
     rows: tuple[Row, ...]
     skipped: tuple[Skipped, ...]
+    costs: Costs
 
     def __repr__(self) -> str:
         names = ", ".join(row.name for row in self.rows)

@@ -1,8 +1,11 @@
 """The end of a report: what is a model and what was not measured, and how the page was made."""
 
+from dataclasses import fields
+
 from forestcoll.pages.html import items, section
 from forestcoll.pages.study import Study
 from forestcoll.pictures.svg import Element, element
+from forestcoll.presentation.answers import listed
 from forestcoll.presentation.text import plural, printable
 from forestcoll.simulation import Costs
 from forestcoll.topology.hashing import topology_hash
@@ -25,9 +28,22 @@ _SIMULATED = (
 
 def limits(study: Study) -> Element:
     """Return what is a model and what was not measured."""
-    costs = Costs()
-    times = [_SIMULATED.format(alpha=costs.alpha_us, overhead=costs.overhead_us)] if study.sizes else []
+    costs = study.found.costs
+    times = [f"{_SIMULATED.format(alpha=costs.alpha_us, overhead=costs.overhead_us)}{_losses(costs)}"]
+    times = times if study.sizes else []
     return section("limits", "What is a model, and what was not measured", items([*_EXACT, *times]))
+
+
+def _losses(costs: Costs) -> str:
+    """Return a sentence with the other costs that the simulation counts; empty if it counts no others."""
+    default = Costs()
+    changed = [
+        f"{each.name} = {value:g}"
+        for each in fields(costs)
+        if each.name not in {"alpha_us", "overhead_us"}
+        and (value := getattr(costs, each.name)) != getattr(default, each.name)
+    ]
+    return f" The simulation also counts {listed(changed)}." if changed else ""
 
 
 def made(study: Study) -> Element:

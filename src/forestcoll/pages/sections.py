@@ -14,6 +14,7 @@ from forestcoll.pages.terms import used_terms
 from forestcoll.pictures.svg import Element, element
 from forestcoll.presentation.algorithms import summary_of, title_of
 from forestcoll.presentation.answers import (
+    RELIEF,
     amount,
     answer,
     best_other,
@@ -29,7 +30,6 @@ from forestcoll.presentation.comparison_notebook import share_bars
 from forestcoll.presentation.explanations import explain
 from forestcoll.presentation.text import bandwidth, capitalized, percent, printable
 from forestcoll.proof import CutProof
-from forestcoll.simulation import Costs
 from forestcoll.units import size_name
 
 
@@ -165,7 +165,7 @@ def _cut(study: Study) -> Iterator[Element]:
     if isinstance(study.found.bound.proof, CutProof):
         yield figure(
             NetworkPictures(study).cut(),
-            "The bottleneck cut: the set of nodes in the proof, and the links that leave it.",
+            "The bottleneck cut: one side is shaded, and the links of the proof have its colour.",
         )
 
 
@@ -214,14 +214,8 @@ def cuts(study: Study) -> Element | None:
         return None
     intro = "A schedule is slow if it sends the same data several times over the links that limit it."
     if any(each.crosses > each.needed for each in own):
-        intro += f" {_RELIEF}"
+        intro += f" {RELIEF}"
     return section("cuts", "The data that must cross, and the data that does", paragraph(intro), *_cut_figures(study))
-
-
-_RELIEF = (
-    "forestcoll's schedule also sends more than needed, over links that have bandwidth to spare. This relieves the "
-    "other links."
-)
 
 
 def _cut_figures(study: Study) -> Iterator[Element]:
@@ -239,7 +233,7 @@ def sizes(study: Study) -> Element | None:
     """Return the chart of algbw over size."""
     if not study.sizes:
         return None
-    costs = Costs()
+    costs = study.found.costs
     caption = (
         f"The simulated algbw over the size of M. Each send takes {costs.alpha_us:g} µs plus {costs.overhead_us:g} µs "
         "per chunk, in addition to the time for its bytes. Schedules with the same curve share a line. For small "

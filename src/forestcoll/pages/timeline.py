@@ -49,7 +49,9 @@ class _Charts:
 
     def _sends(self, row: Row) -> Sends:
         point = next(point for point in row.times if point.size == self.size)
-        return sends_over_time(schedule_of(row), round(self.size * scale_of(row)), point.pieces)
+        return sends_over_time(
+            schedule_of(row), round(self.size * scale_of(row)), point.pieces, self._study.found.costs
+        )
 
     def figure(self, row: Row) -> Element:
         """Return the chart of a row with its caption."""

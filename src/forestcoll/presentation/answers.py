@@ -55,7 +55,7 @@ def answer(found: Comparison) -> str:
     own, rival = found.row(OWN), rival_of(found)
     limit = f"No {_kind(found)} exceeds {speed(found, found.bound.algbw)}"
     reached = "reaches it" if own.share == 1 else f"reaches {percent(own.share)} of it"
-    start = f"{limit}; forestcoll's schedule {reached}"
+    start = f"{limit}; for large data, forestcoll's schedule {reached}"
     if rival is None:
         return f"{start}."
     return f"{start} and is {_times(own, rival)}, which {_reach(rival)} {speed(found, rival.algbw)}."
@@ -175,7 +175,15 @@ def _why_boxes(found: Comparison, rival: Row) -> list[str]:
     verb, cause = _CAUSES[found.demand.collective]
     least = f"M is the total data. At least {amount(cuts[name].needed)} {verb} each box, {cause}."
     more = f"Under {title_of(rival.name)}, {amount(cuts[name].crosses)} {verb} a box over its NIC links."
-    return [f"{least} {more} Under {title_of(OWN)}, it is {amount(own[name])}."]
+    relief = f" {RELIEF}" if own[name] > cuts[name].needed else ""
+    return [f"{least} {more} Under {title_of(OWN)}, it is {amount(own[name])}.{relief}"]
+
+
+RELIEF = (
+    "forestcoll's schedule sends more than needed over links that have bandwidth to spare, which relieves the other "
+    "links."
+)
+"""Why a schedule that reaches the optimum may send data that it need not send."""
 
 
 def amount(part: Fraction) -> str:

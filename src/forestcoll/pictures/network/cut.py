@@ -1,4 +1,4 @@
-"""The bottleneck cut of a picture: the nodes inside, and the links that leave it in words."""
+"""The bottleneck cut of a picture: the nodes on one side, and the links that cross it in words."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -49,12 +49,13 @@ class Cut:
     @property
     def name(self) -> str:
         """What the shaded nodes are."""
-        return "inside the bottleneck cut" if self._is_small else "outside the bottleneck cut"
+        return "one side of the bottleneck cut"
 
     @property
     def words(self) -> str:
-        """The exits in words, such as `exits: 8 x 25 GB/s = 200 GB/s`."""
-        return f"exits of the cut: {bandwidths(self.topology, sorted(self.leaving))}"
+        """The links of the cut in words, such as `links into this side: 8 x 25 GB/s = 200 GB/s`."""
+        direction = "out of" if self._is_small else "into"
+        return f"links {direction} this side: {bandwidths(self.topology, sorted(self.leaving))}"
 
 
 def bandwidths(topology: Topology, links: Sequence[int]) -> str:
