@@ -78,7 +78,8 @@ KINDS: dict[str, Kind] = {
     "order": Kind(1.0),
     "skip": Kind(1.0),
     "schedule": Kind(1.0, r"rank \d+ has other schedules or options than rank \d+"),
-    "secret": Kind(1.0, r"rank \d+ (refused|did not)|process of rank \d+ ended", waits=True),
+    # A rank whose own connections stand may begin. If it gives up first, it names the neighbour that still waits.
+    "secret": Kind(1.0, r"rank \d+ (refused|did not|does not answer)|process of rank \d+ ended", waits=True),
     "absent": Kind(1.0, r"rank {} did not come", waits=True),
 }
 
