@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale fabric fabric-all soak soak-runtime figures pictures lint format hooks clean distclean
+.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale fabric fabric-all soak soak-runtime figures pictures docs lint format hooks clean distclean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -89,6 +89,9 @@ figures: $(STAMPS)/package $(STAMPS)/test ## draw the figures of the ForestColl 
 pictures: $(STAMPS)/package ## draw the pictures of the documents into docs/pictures
 	$(BIN)/python benchmarks/document_pictures.py
 
+docs: $(STAMPS)/package $(STAMPS)/docs ## build the site of the documents into build/site; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
 # .pre-commit-config.yaml has the same checks for `git commit`.
 lint: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/lint ## check style, types, import layers and native formatting, as in CI
 	$(BIN)/ruff check
@@ -154,7 +157,7 @@ $(STAMPS)/torch: pyproject.toml $(STAMPS)/venv
 	@$(PIP) -r $@.txt 2>/dev/null || $(PIP) --extra-index-url $(TORCH_INDEX) -r $@.txt
 	@touch $@
 
-$(STAMPS)/test $(STAMPS)/lint $(STAMPS)/fabric $(STAMPS)/browser: pyproject.toml $(STAMPS)/venv
+$(STAMPS)/test $(STAMPS)/lint $(STAMPS)/fabric $(STAMPS)/browser $(STAMPS)/docs: pyproject.toml $(STAMPS)/venv
 	@echo "== Installing the tools of the dependency group '$(@F)'"
 	@$(call requirements,groups["$(@F)"]) >$@.txt
 	@$(PIP) -r $@.txt

@@ -35,6 +35,8 @@ PROBING = ROOT / "docs" / "probing.md"
 FLOWS = ROOT / "docs" / "all-to-all.md"
 PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, PROBING, FLOWS)
 """The pages that show commands with all of their output."""
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+GUIDES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 RECORDED = ROOT / "tests" / "topology" / "importers" / "recorded" / "shared-nics.json"
 
 
@@ -49,7 +51,9 @@ def shown_runs(path: Path) -> list[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize(("words", "expected"), [run for page in PAGES for run in shown_runs(page)])
+@pytest.mark.parametrize(
+    ("words", "expected"), [run for page in (*PAGES, *TUTORIALS, *GUIDES) for run in shown_runs(page)]
+)
 def test_documents_show_the_actual_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, expected: str
 ) -> None:
@@ -71,6 +75,15 @@ def test_documents_show_the_actual_output(
 
 def test_runs_are_shown() -> None:
     assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 3, 4, 1, 1, 2, 1, 3]
+    assert [len(shown_runs(path)) for path in TUTORIALS] == [1, 5]
+    assert {path.name: len(shown_runs(path)) for path in GUIDES} == {
+        "a-link-failed.md": 2,
+        "check-a-schedule.md": 1,
+        "export-for-mscclpp.md": 0,  # its commands have no output, or write the time that they took
+        "is-this-bandwidth-normal.md": 1,
+        "part-of-the-gpus.md": 1,
+        "which-upgrade-pays.md": 1,
+    }
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:
@@ -110,6 +123,7 @@ PYTHON = (
     "programs.md",
     "what-if.md",
     "pictures.md",
+    "tutorials/choosing-a-network.md",
 )
 
 
@@ -119,6 +133,12 @@ def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypat
     program = "\n".join(blocks(document, "python"))
     assert program
     exec(compile(program, str(document), "exec"), {})  # noqa: S102 (our own example)
+
+
+def test_the_program_of_a_tutorial_prints_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    tutorial = ROOT / "docs" / "tutorials" / "choosing-a-network.md"
+    exec("\n".join(blocks(tutorial, "python")), {})  # noqa: S102 (our own example)
+    assert capsys.readouterr().out == blocks(tutorial, "text")[0]
 
 
 def shown_rules(document: str, name: str) -> str:
@@ -164,7 +184,15 @@ def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:
     assert shown_rules("steps.md", "step") == rule_table(step_rules())
 
 
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def test_the_site_and_the_table_of_contents_have_every_document() -> None:
+    index, site = (ROOT / "docs" / "index.md").read_text(), (ROOT / "mkdocs.yml").read_text()
+    for path in (ROOT / "docs").rglob("*.md"):
+        name = path.relative_to(ROOT / "docs").as_posix()
+        assert name == "index.md" or f"({name})" in index
+        assert re.search(rf"(- |\[|, ){re.escape(name)}", site)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
