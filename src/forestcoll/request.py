@@ -192,7 +192,8 @@ class Demand:
     def parts(self, topology: Topology) -> tuple[Fraction, ...]:
         """Return the part of the data of each compute node that takes part; the parts add up to 1."""
         weights = self.weights(topology)
-        return tuple(Fraction(weight, sum(weights)) for weight in weights)
+        whole = sum(weights)
+        return tuple(Fraction(weight, whole) for weight in weights)
 
     def weights(self, topology: Topology) -> tuple[int, ...]:
         """Return the weight of each compute node that takes part: its shard in units of 1/D; D is their sum."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, lcm
+from math import gcd
 
 from forestcoll.core import AnyProblem, Core, core_for, is_native
 from forestcoll.errors import NoSolutionError
@@ -36,9 +36,7 @@ class ScaledTopology:
     @staticmethod
     def of(topology: Topology, weights: Sequence[int] | None = None, *, backwards: bool = False) -> "ScaledTopology":
         """Return `topology` with the greatest possible `unit`. Without `weights`, every compute node has weight 1."""
-        bandwidths = [link.bandwidth for link in topology.links]
-        denominator = lcm(*(bandwidth.denominator for bandwidth in bandwidths))
-        numerators = [int(bandwidth * denominator) for bandwidth in bandwidths]
+        numerators, denominator = topology.bandwidth_numerators
         divisor = gcd(*numerators)
         capacities = tuple(each // divisor for each in numerators)
         of_nodes = (1,) * len(topology.compute) if weights is None else tuple(weights)

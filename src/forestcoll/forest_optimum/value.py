@@ -120,8 +120,9 @@ class Optimum(Displayed):
 
 def unused_links(topology: Topology, used: Iterable[Topology]) -> tuple[Link, ...]:
     """Return the links of `topology` with the bandwidth that the networks `used` leave, without links with none."""
-    left = {(link.source, link.target): link for link in topology.links}
+    left = {(link.source, link.target): link.bandwidth for link in topology.links}
     for link in chain.from_iterable(network.links for network in used):
         ends = link.source, link.target
-        left[ends] = replace(left[ends], bandwidth=left[ends].bandwidth - link.bandwidth)
-    return tuple(link for link in left.values() if link.bandwidth > 0)
+        left[ends] = left[ends] - link.bandwidth if left[ends] != link.bandwidth else Fraction(0)
+    rest = zip(topology.links, left.values(), strict=True)
+    return tuple(replace(link, bandwidth=bandwidth) for link, bandwidth in rest if bandwidth > 0)

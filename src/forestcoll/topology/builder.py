@@ -67,6 +67,7 @@ class TopologyBuilder:
         self._nodes: list[Node] = []
         self._numbers: dict[NodeId, int] = {}
         self._links: dict[tuple[int, int], Link] = {}
+        self._bandwidths: dict[tuple[type, object], Fraction] = {}  # by the type and the value that was given
 
     def add_compute(self, node: NodeId, /, **attributes: object) -> NodeId:
         """Add a compute node.
@@ -213,6 +214,15 @@ class TopologyBuilder:
         return number
 
     def _bandwidth(self, value: object) -> Fraction:
+        """Return the exact bandwidth; large networks have few different ones, so that each is converted once."""
+        if type(value) not in {int, str, Fraction}:
+            return self._converted(value)
+        key = (type(value), value)
+        if (known := self._bandwidths.get(key)) is None:
+            known = self._bandwidths[key] = self._converted(value)
+        return known
+
+    def _converted(self, value: object) -> Fraction:
         try:
             return bandwidth_in(self._bandwidth_unit, value)
         except ValueError as error:

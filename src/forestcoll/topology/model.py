@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -274,10 +275,20 @@ class Topology(Displayed):
         return self._sums(ends=[link.target for link in self.links])
 
     def _sums(self, ends: Sequence[int]) -> tuple[Fraction, ...]:
-        sums = [Fraction(0)] * len(self.nodes)
-        for end, link in zip(ends, self.links, strict=True):
-            sums[end] += link.bandwidth
-        return tuple(sums)
+        numerators, denominator = self.bandwidth_numerators
+        sums = [0] * len(self.nodes)
+        for end, numerator in zip(ends, numerators, strict=True):
+            sums[end] += numerator
+        exact = {each: Fraction(each, denominator) for each in set(sums)}
+        return tuple(exact[each] for each in sums)
+
+    @cached_property
+    def bandwidth_numerators(self) -> tuple[tuple[int, ...], int]:
+        """The bandwidths of the links as numerators of a common denominator, which is the second value."""
+        distinct = {link.bandwidth for link in self.links}
+        denominator = lcm(*(bandwidth.denominator for bandwidth in distinct))
+        numerators = {bandwidth: int(bandwidth * denominator) for bandwidth in distinct}
+        return tuple(numerators[link.bandwidth] for link in self.links), denominator
 
     @cached_property
     def has_balanced_switches(self) -> bool:
