@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain
-from math import ceil
+from math import ceil, lcm
 
 from forestcoll.collective import Collective
 from forestcoll.display import Displayed
@@ -120,9 +119,13 @@ class Optimum(Displayed):
 
 def unused_links(topology: Topology, used: Iterable[Topology]) -> tuple[Link, ...]:
     """Return the links of `topology` with the bandwidth that the networks `used` leave, without links with none."""
-    left = {(link.source, link.target): link.bandwidth for link in topology.links}
-    for link in chain.from_iterable(network.links for network in used):
-        ends = link.source, link.target
-        left[ends] = left[ends] - link.bandwidth if left[ends] != link.bandwidth else Fraction(0)
+    networks = (topology, *used)
+    denominator = lcm(*(network.bandwidth_numerators[1] for network in networks))
+    left = dict.fromkeys(((link.source, link.target) for link in topology.links), 0)
+    for place, network in enumerate(networks):
+        numerators, own = network.bandwidth_numerators
+        factor = -denominator // own if place else denominator // own
+        for link, numerator in zip(network.links, numerators, strict=True):
+            left[link.source, link.target] += factor * numerator
     rest = zip(topology.links, left.values(), strict=True)
-    return tuple(replace(link, bandwidth=bandwidth) for link, bandwidth in rest if bandwidth > 0)
+    return tuple(replace(link, bandwidth=Fraction(bandwidth, denominator)) for link, bandwidth in rest if bandwidth > 0)

@@ -265,6 +265,22 @@ class Topology(Displayed):
         return [self.nodes[number].id for number in numbers]
 
     @cached_property
+    def targets(self) -> tuple[list[int], ...]:
+        """For each node, the nodes that its links lead to."""
+        found: tuple[list[int], ...] = tuple([] for _ in self.nodes)
+        for link in self.links:
+            found[link.source].append(link.target)
+        return found
+
+    @cached_property
+    def sources(self) -> tuple[list[int], ...]:
+        """For each node, the nodes that its links come from."""
+        found: tuple[list[int], ...] = tuple([] for _ in self.nodes)
+        for link in self.links:
+            found[link.target].append(link.source)
+        return found
+
+    @cached_property
     def egress(self) -> tuple[Fraction, ...]:
         """For each node, the sum of the bandwidths of the links that leave it."""
         return self._sums(ends=[link.source for link in self.links])

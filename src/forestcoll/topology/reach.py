@@ -7,11 +7,7 @@ from forestcoll.topology.model import Topology
 
 def reached_from(topology: Topology, start: Iterable[int], *, backwards: bool = False) -> set[int]:
     """Return `start` and all nodes reachable from it; if `backwards`, `start` and all nodes that can reach it."""
-    neighbours: list[list[int]] = [[] for _ in topology.nodes]
-    for link in topology.links:
-        source, target = (link.target, link.source) if backwards else (link.source, link.target)
-        neighbours[source].append(target)
-    return _closure(start, neighbours)
+    return _closure(start, topology.sources if backwards else topology.targets)
 
 
 def _closure(start: Iterable[int], neighbours: Sequence[Sequence[int]]) -> set[int]:
