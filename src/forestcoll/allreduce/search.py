@@ -38,7 +38,7 @@ from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.proof.proof import Proof
 from forestcoll.proof.receipt import ReceiptProof
-from forestcoll.proof.tree_dual import PHASES, Roles
+from forestcoll.proof.tree_dual import PHASES, Roles, roots_are_free
 from forestcoll.request import Demand
 from forestcoll.topology import Topology
 from forestcoll.topology.orbits import Orbits
@@ -316,7 +316,7 @@ class _Programs:
             self.columns_missing = needed
             return
         if self.topology.able_switches:
-            in_network = self._solved(self.orbits, Roles.in_network(self.topology))
+            in_network = self._bounded(self.orbits, Roles.in_network(self.topology))
             self.tighten(in_network.upper, in_network.proof)
             reached = self._with_packing(self.orbits, reached)
             if reached < self.bound.algbw:
@@ -352,6 +352,11 @@ class _Programs:
                 break
             copying -= slow
         return reached
+
+    def _bounded(self, orbits: Orbits, roles: Roles) -> AllreduceOptimum:
+        """Return the optimum for `roles`, with equal roots if these are as good as any."""
+        equal_roots = roots_are_free(self.topology, roles)
+        return allreduce_optimum(self.topology, roles, equal_roots=equal_roots, orbits=orbits, progress=self.progress)
 
     def _solved(self, orbits: Orbits, roles: Roles) -> AllreduceOptimum:
         return allreduce_optimum(self.topology, roles, orbits=orbits, progress=self.progress)

@@ -33,6 +33,7 @@ from forestcoll.verification.proof_checks.question import Question, UnprovenErro
 from oneport_platforms import figure_1, platform_of_costs
 
 RING = build_topology("ring:nodes=4")
+ALLREDUCE = Demand(Collective.ALLREDUCE)
 EXCHANGE = Demand(Collective.ALL_TO_ALL)
 SERIES = Demand(Collective.BROADCAST, root=0)
 
@@ -47,13 +48,28 @@ def one_way() -> Topology:
     return replace(RING, nodes=RING.nodes[:2], links=RING.links[:1])
 
 
-def with_hub() -> Topology:
-    """Return the ring with a switch, which copies data and has no links."""
-    return replace(RING, nodes=(*RING.nodes, Node("hub", NodeKind.SWITCH, multicast=True)))
+def with_hub(*, linked: bool = False) -> Topology:
+    """Return the ring with a switch, which copies data. If `linked`, it has links to and from node 0 and node 1."""
+    pairs = [(4, 0), (0, 4), (4, 1), (1, 4)] if linked else []
+    links = tuple(replace(RING.links[0], source=source, target=target) for source, target in pairs)
+    hub = Node("hub", NodeKind.SWITCH, multicast=True)
+    return replace(RING, nodes=(*RING.nodes, hub), links=(*RING.links, *links))
 
 
 def dual(inside: tuple[int, ...], symmetry: Symmetry | None = None) -> TreeDualProof:
     return TreeDualProof((WeightedCut(PhaseOp.BROADCAST, inside, Fraction(1)),), {}, symmetry or Symmetry(()))
+
+
+def equal_roots() -> TreeDualProof:
+    """Return a proof for the ring that uses equal roots: all data must leave each node, and enter it."""
+    cuts = tuple(WeightedCut(phase, (node,), Fraction(1)) for phase in PhaseOp for node in range(4))
+    return TreeDualProof(cuts, {phase: {} for phase in PhaseOp}, equal_roots=True)
+
+
+def one_link_slower() -> Topology:
+    """Return the ring with one link slower than the opposite one."""
+    links = (replace(RING.links[0], bandwidth=Fraction(1, 2)), *RING.links[1:])
+    return replace(RING, links=links)
 
 
 def swaps_the_hub() -> Symmetry:
@@ -68,6 +84,9 @@ UNPROVEN: list[tuple[Proof, Topology, Demand, str]] = [
     (dual((0,)), RING, EXCHANGE, "do not support an all-to-all"),
     (dual((0, 1)), RING, Demand(Collective.REDUCE_SCATTER), "set 0 belongs to a broadcast"),
     (dual((0,), swaps_the_hub()), with_hub(), Demand(), "maps a node to one of another kind"),
+    (equal_roots(), RING, Demand(), "only a proof about an allreduce can choose equal roots"),
+    (equal_roots(), one_link_slower(), ALLREDUCE, "the roots are equal, but a link has no opposite link"),
+    (equal_roots(), with_hub(linked=True), ALLREDUCE, "the roots are equal, but a switch can copy data and not add"),
     (CutProof((0, 1)), RING, EXCHANGE, "a cut does not bound an all-to-all"),
     (
         LengthsProof.of(RING, (1,) * 8),
@@ -185,3 +204,15 @@ def test_invalid_prices_are_refused_with_their_place(document: dict[str, object]
     with pytest.raises(InputError) as caught:
         proof_from_document(document, figure_1(), "proof")
     assert str(caught.value).startswith(message)
+
+
+def test_equal_roots_prove_a_bound_where_links_are_full_duplex() -> None:
+    assert equal_roots().algbw(RING, ALLREDUCE) == proven(equal_roots(), question_of(RING, ALLREDUCE)) == 4
+
+
+def test_roots_in_a_document_are_equal_or_missing() -> None:
+    document = proof_document(equal_roots())
+    assert document["roots"] == "equal"
+    assert proof_from_document(document, RING, "certificate") == equal_roots()
+    with pytest.raises(InputError, match=r"certificate\.roots is 'any'; expected 'equal' or no such key"):
+        proof_from_document({**document, "roots": "any"}, RING, "certificate")
