@@ -55,6 +55,7 @@ from .progress import Progress as Progress
 from .proof import Bound as Bound
 from .proof import CutProof as CutProof
 from .proof import LengthsProof as LengthsProof
+from .proof import PartitionProof as PartitionProof
 from .proof import PricesProof as PricesProof
 from .proof import Proof as Proof
 from .proof import ProofError as ProofError

@@ -15,11 +15,12 @@ from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Symmetry, Topology, TopologyBuilder
 from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.registry import build_topology
-from networks import SMALL, duplex_networks, examples, networks, one_way_networks
+from networks import SMALL, duplex_networks, examples, networks, one_way_networks, with_abilities
 from oracles import exit_bandwidth, subsets
 
 SMALL_KIND = st.just(SMALL)
 ALONE = Symmetry(())
+ALLREDUCE = Demand(Collective.ALLREDUCE)
 
 
 def solved(topology: Topology, *, in_network: bool = False) -> AllreduceOptimum:
@@ -191,6 +192,16 @@ def test_networks_where_a_reduce_scatter_and_an_allgather_are_not_the_best(links
 @given(duplex_networks(most=6, kinds=SMALL_KIND))
 def test_equal_roots_are_optimal_if_all_links_are_full_duplex(topology: Topology) -> None:
     assert equal_roots(topology) == solved(topology).upper
+
+
+@examples(40)
+@given(duplex_networks(most=6, kinds=SMALL_KIND))
+def test_equal_roots_give_the_bound_if_switches_copy_and_add_up(topology: Topology) -> None:
+    able = with_abilities(topology, [(True, True)] * 2)
+    found = allreduce_optimum(able, Roles.in_network(able), equal_roots=True)
+    assert found.upper == solved(able, in_network=True).upper
+    assert found.proof.equal_roots
+    assert found.proof.algbw(able, ALLREDUCE) == found.proof.expanded(able).algbw(able, ALLREDUCE) == found.upper
 
 
 @examples(40)

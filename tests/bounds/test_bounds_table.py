@@ -3,6 +3,7 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from forestcoll.bounds.table import bounds_of
 from forestcoll.bounds.values import Bounds
@@ -15,7 +16,7 @@ from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import examples, networks
+from networks import SMALL, examples, networks, ranks_for, uneven_networks, with_abilities
 from oracles import best_allgather, exit_bandwidth, subsets
 
 
@@ -215,3 +216,33 @@ def test_the_achieved_algbw_is_that_of_generate(spec: str) -> None:
         root = bound.root if bound.root is None else topology.nodes[bound.root].id
         schedule = generate(topology, Collective(bound.collective.value), root=root)
         assert verify(schedule).algbw == bound.achieved_algbw
+
+
+@pytest.mark.parametrize(("ranks", "copies", "algbw"), [("0-2", True, "1"), ("1-3", True, "1"), (None, False, "1")])
+def test_the_bound_of_a_star_is_not_below_what_is_reached(ranks: str | None, algbw: str, *, copies: bool) -> None:
+    """Ranks 1 to 3 are the leaves. Then the hub is idle, and it adds up and copies data."""
+    builder = TopologyBuilder("star")
+    builder.add_compute("hub")
+    for leaf in "abc":
+        builder.add_compute(leaf)
+        builder.add_duplex("hub", leaf, 1)
+    found = bounds_of(builder.build(), ranks=ranks)
+    row = found.of(Collective.ALLREDUCE)
+    assert row is not None
+    assert (str(row.upper_algbw), str(row.achieved_algbw), found.has_copies) == (algbw, algbw, copies)
+
+
+@examples(40)
+@given(st.data())
+def test_no_bound_is_below_what_is_reached(data: st.DataObject) -> None:
+    """On any network with relays and switches that copy or add up; the row and the schedule state the same."""
+    flags = data.draw(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=3))
+    topology = with_abilities(data.draw(uneven_networks(most=6, kinds=st.just(SMALL))), flags)
+    ranks = data.draw(st.none() | ranks_for(topology))
+    found = bounds_of(topology, ranks=ranks)
+    row, rate = found.of(Collective.ALLREDUCE), found.allreduce_rate
+    assert row is not None
+    if row.achieved_algbw is not None:
+        assert row.achieved_algbw <= row.upper_algbw <= rate.cut_set_upper.algbw
+        assert generate(topology, "allreduce", ranks=ranks).algbw == row.achieved_algbw
+        assert found.has_copies or row.achieved_algbw <= rate.corollary_upper

@@ -13,6 +13,7 @@ from test_schedules_reach_the_optimum import SPECS
 
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import NoSolutionError
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.forest import schedule_for
 from forestcoll.method import Method
 from forestcoll.schedule.files import read_schedule, write_schedule
@@ -41,7 +42,10 @@ def arguments_for(topology: Topology, collective: Collective, ranks: Any) -> dic
 
 
 def check(topology: Topology, **options: Any) -> None:
-    best = optimum(topology, **options)
+    check_schedules(optimum(topology, **options))
+
+
+def check_schedules(best: Optimum) -> None:
     for method in Method:
         try:
             schedule = schedule_for(best, method=method)
@@ -71,7 +75,7 @@ def test_machines_and_families(spec: str, collective: Collective) -> None:
         assert best.algbw == best.bound.algbw
     bare = optimum_without_relays(best)
     assert bare is None or bare.algbw <= best.algbw
-    check(topology, **options)
+    check_schedules(best)
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)

@@ -28,8 +28,9 @@ def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> No
         optimum(topology, trees=1)
     assert str(caught.value) == (
         "star: with 1 tree per root, switch 'hub' would receive 1 tree fewer than it sends, and "
-        "the trees need all routes over it; ask for another number of trees"
+        f"the trees need all routes over it; use {optimum(topology).trees_per_root} trees per root"
     )
+    assert optimum(topology, trees=optimum(topology).trees_per_root).algbw == optimum(topology).algbw
 
 
 def test_a_one_port_network_is_refused() -> None:

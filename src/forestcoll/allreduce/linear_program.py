@@ -5,6 +5,10 @@ each phase and each set of nodes. There are too many sets to list, so the progra
 violates the condition of another set, a max-flow to some compute node in some phase finds that set, and its condition
 is added (Dantzig, Fulkerson and Johnson). Links and nodes of one orbit of a symmetry share a column.
 
+With equal roots on a network whose trees can have their root at any compute node (`proof.tree_dual.roots_are_free`),
+the program has *one phase*: the broadcast. The reduce is its reverse, so a pair of opposite links shares the bandwidth
+of one of them. This program has half as many columns and conditions, and far fewer solutions of the same value.
+
 When the solution violates no condition by more than rounding errors, the basis is solved in fractions, and conditions
 that the exact solution violates are added. In the end, both halves of the proof are checked: the plan is feasible, and
 the dual proves its rate. If one half fails, the result states that it is only a bound.
@@ -13,6 +17,7 @@ The exponential program of *On the Computation Rate of All-Reduce*, Theorem 2, o
 out-tree with the same root, has the same optimum: by Edmonds' theorem, these trees fit if and only if (1) holds.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,7 +33,7 @@ from forestcoll.forest_optimum.cuts import FlowNetwork
 from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.proof import ProofError
-from forestcoll.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut, crossings
+from forestcoll.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut, crossings, roots_are_free
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.registry import load_topology
@@ -88,6 +93,12 @@ class AllreduceOptimum:
         return self.plan is not None and self.plan.rate == self.upper
 
 
+def of_reversed(topology: Topology, values: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """Return, for each link of a full duplex network, the value of the link in the opposite direction."""
+    numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    return tuple(values[numbers[link.target, link.source]] for link in topology.links)
+
+
 def columns_needed(topology: Topology, orbits: Orbits) -> int:
     """Return the number of columns of the program for `topology`."""
     return len(orbits.first_compute(topology)) + 2 * len(orbits.link_sizes)
@@ -108,7 +119,8 @@ def allreduce_optimum(
         roles: the roles of the nodes; by default, switches only forward data. Trees reach the optimum for roles made by
             `Roles.of`. For `Roles.in_network` it is a bound, and it is not known whether schedules reach it.
         equal_roots: whether every compute node is the root of the same part. The result is then the best rate of a
-            reduce-scatter and an allgather that run at the same time and share the links.
+            reduce-scatter and an allgather that run at the same time and share the links. On full duplex networks whose
+            nodes copy if and only if they add up, it is the optimum of all roots.
         orbits: the orbits of a group of symmetries, if they are known already.
         progress: receives the stages of the work.
 
@@ -139,12 +151,13 @@ class _Program:
     def __init__(self, topology: Topology, orbits: Orbits, roles: Roles, *, equal_roots: bool) -> None:
         self._topology, self._orbits, self._roles, self._equal_roots = topology, orbits, roles, equal_roots
         self._scaled = ScaledTopology.of(topology)
+        self._phases = PHASES[1:] if equal_roots and roots_are_free(topology, roles) else PHASES
         able = frozenset(topology.compute) if equal_roots else roles.roots
         roots = [node for node in orbits.first_nodes if node in able]
         self._root_column = {orbits.of_node[node]: 0 if equal_roots else place for place, node in enumerate(roots)}
         columns = 1 if equal_roots else len(roots)
-        self._first = {PhaseOp.REDUCE: columns, PhaseOp.BROADCAST: columns + len(orbits.link_sizes)}
-        objective = [0] * (columns + 2 * len(orbits.link_sizes))
+        self._first = {phase: columns + place * len(orbits.link_sizes) for place, phase in enumerate(self._phases)}
+        objective = [0] * (columns + len(self._phases) * len(orbits.link_sizes))
         for orbit, column in self._root_column.items():
             objective[column] += orbits.node_sizes[orbit]
         enough = _ENOUGH * len(topology.nodes) * int(cut_set_bound(topology).algbw / self._scaled.unit)
@@ -157,12 +170,21 @@ class _Program:
         self._add_first_cuts()
 
     def _add_capacities(self) -> None:
-        for orbit, link in enumerate(self._orbits.first_links):
-            columns = {first + orbit: 1 for first in self._first.values()}
+        """Add one condition for each orbit of links or, in one phase, of pairs of opposite links."""
+        for orbit, other in enumerate(self._orbits.of_reversed(self._topology) if self._one_phase else ()):
+            if other >= orbit:
+                columns = Counter(self._first[PhaseOp.BROADCAST] + each for each in (orbit, other))
+                self._add(Row(columns, None, self._capacities[self._orbits.first_links[orbit]]), None)
+        for orbit, link in enumerate(() if self._one_phase else self._orbits.first_links):
+            columns = Counter(first + orbit for first in self._first.values())
             self._add(Row(columns, None, self._capacities[link]), None)
 
+    @property
+    def _one_phase(self) -> bool:
+        return len(self._phases) == 1
+
     def _add_balances(self) -> None:
-        for phase in PHASES:
+        for phase in self._phases:
             for switch in self._orbits.first_nodes:
                 if switch in self._roles.passive[phase]:
                     self._add(Row(self._surplus(phase, switch), 0, 0), (phase, switch))
@@ -177,7 +199,7 @@ class _Program:
 
     def _add_first_cuts(self) -> None:
         everything = range(len(self._topology.nodes))
-        for phase in PHASES:
+        for phase in self._phases:
             for node in self._receivers(phase):
                 self._add_cut(phase, tuple(each for each in everything if each != node))
                 self._add_cut(phase, (node,))
@@ -234,7 +256,7 @@ class _Program:
 
     def _add_exactly_broken(self, plan: AllreducePlan) -> bool:
         network_parts = {
-            phase: flow_network(self._topology, phase, plan.roots, plan.of_phase(phase)) for phase in PHASES
+            phase: flow_network(self._topology, phase, plan.roots, plan.of_phase(phase)) for phase in self._phases
         }
         return self._add_cuts((phase, network, plan.rate * whole) for phase, (network, whole) in network_parts.items())
 
@@ -242,7 +264,7 @@ class _Program:
         exact_roots = [Fraction(each) for each in roots]
         networks = (
             (phase, flow_network(self._topology, phase, exact_roots, [Fraction(each) for each in uses[phase]])[0])
-            for phase in PHASES
+            for phase in self._phases
         )
         return self._add_cuts((phase, network, Fraction(enough)) for phase, network in networks)
 
@@ -278,7 +300,10 @@ class _Program:
             phase: tuple(columns[first + orbit] for orbit in self._orbits.of_link)
             for phase, first in self._first.items()
         }
-        return AllreducePlan(tuple(roots), uses[PhaseOp.REDUCE], uses[PhaseOp.BROADCAST])
+        broadcast = uses[PhaseOp.BROADCAST]
+        if self._one_phase:
+            return AllreducePlan(tuple(roots), of_reversed(self._topology, broadcast), broadcast)
+        return AllreducePlan(tuple(roots), uses[PhaseOp.REDUCE], broadcast)
 
     def _proof(self, prices: Sequence[Fraction]) -> TreeDualProof:
         cuts = []
@@ -291,7 +316,10 @@ class _Program:
                 cuts.append(WeightedCut(phase, what, max(price, Fraction(0))))
             else:
                 self._set_potential(potentials[phase], what, price)
-        return TreeDualProof(tuple(cuts), potentials, self._orbits.symmetry)
+        if self._one_phase:
+            cuts += [WeightedCut(PhaseOp.REDUCE, cut.inside, cut.weight) for cut in cuts]
+            potentials[PhaseOp.REDUCE] = {node: -each for node, each in potentials[PhaseOp.BROADCAST].items()}
+        return TreeDualProof(tuple(cuts), potentials, self._orbits.symmetry, equal_roots=self._one_phase)
 
     def _set_potential(self, potentials: dict[int, Fraction], switch: int, price: Fraction) -> None:
         orbit = self._orbits.of_node[switch]

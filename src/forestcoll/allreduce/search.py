@@ -9,9 +9,10 @@ There are three methods to choose them, and the best result is taken:
 - *packed*: trees that are packed one by one (`tree_packing`), if relays or switches can copy or add up data.
 
 No schedule is faster than the least exit bandwidth of a set with some but not all compute nodes, because the sum of the
-vectors inside must leave the set. Trees often cannot reach this bound. Two further bounds of trees are computed, in
+vectors inside must leave the set. Trees often cannot reach this bound. Three further bounds of trees are computed, in
 this order, until the halves reach one: the data that all nodes must receive (Corollary 2.1 of *On the Computation Rate
-of All-Reduce*), and the linear program. The least bound is stated, with its proof.
+of All-Reduce*), the strength of the network (`strength`), and the linear program. The least bound is stated, with its
+proof.
 """
 
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from forestcoll.allreduce import linear_program
 from forestcoll.allreduce.balanced_rounding import rounded
 from forestcoll.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
 from forestcoll.allreduce.plan import AllreducePlan
+from forestcoll.allreduce.strength import strength
 from forestcoll.allreduce.tree_packing.packing import MOST_NODES, packed_trees
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import NoSolutionError
@@ -38,7 +40,7 @@ from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.proof.proof import Proof
 from forestcoll.proof.receipt import ReceiptProof
-from forestcoll.proof.tree_dual import PHASES, Roles
+from forestcoll.proof.tree_dual import PHASES, Roles, roots_are_free
 from forestcoll.request import Demand
 from forestcoll.topology import Topology
 from forestcoll.topology.orbits import Orbits
@@ -239,6 +241,8 @@ class AllreduceSearch:
         found = _Programs.of(topology, progress, orbits)
         reached = Fraction(0) if halves is None else halves.forests()[0]
         if reached < found.bound.algbw:
+            found.partition()
+        if reached < found.bound.algbw:
             found.solve(reached)
         methods: list[Method] = [each for each in (halves, found.split, found.packed) if each is not None]
         if not methods:
@@ -306,6 +310,12 @@ class _Programs:
         if algbw < self.bound.algbw:
             self.bound = _bound(algbw, proof)
 
+    def partition(self) -> None:
+        """Compute the strength of the network if it is the optimum of trees."""
+        proof = strength(self.topology, self.cut, self.progress)
+        if proof is not None:
+            self.tighten(proof.algbw(self.topology, Demand(Collective.ALLREDUCE)), proof)
+
     def solve(self, reached: Fraction) -> None:
         """Solve the linear program, and keep its plan if its rate is greater than `reached`."""
         if self.orbits is None:
@@ -316,7 +326,7 @@ class _Programs:
             self.columns_missing = needed
             return
         if self.topology.able_switches:
-            in_network = self._solved(self.orbits, Roles.in_network(self.topology))
+            in_network = self._bounded(self.orbits, Roles.in_network(self.topology))
             self.tighten(in_network.upper, in_network.proof)
             reached = self._with_packing(self.orbits, reached)
             if reached < self.bound.algbw:
@@ -352,6 +362,11 @@ class _Programs:
                 break
             copying -= slow
         return reached
+
+    def _bounded(self, orbits: Orbits, roles: Roles) -> AllreduceOptimum:
+        """Return the optimum for `roles`, with equal roots if these are as good as any."""
+        equal_roots = roots_are_free(self.topology, roles)
+        return allreduce_optimum(self.topology, roles, equal_roots=equal_roots, orbits=orbits, progress=self.progress)
 
     def _solved(self, orbits: Orbits, roles: Roles) -> AllreduceOptimum:
         return allreduce_optimum(self.topology, roles, orbits=orbits, progress=self.progress)

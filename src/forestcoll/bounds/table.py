@@ -212,7 +212,7 @@ class _Collector:
 
     def _equal_roots(self, orbits: Orbits, best: Fraction, halves: Fraction | None) -> Fraction | None:
         """Return the rate of equal roots, which is at least `halves` and at most `best`."""
-        if halves == best:
+        if halves == best or self._part.is_full_duplex:  # then roots are free: see `roots_are_free`
             return best
         plan = allreduce_optimum(self._part, equal_roots=True, orbits=orbits, progress=self._progress).plan
         return None if plan is None else plan.rate

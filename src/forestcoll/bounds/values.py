@@ -22,6 +22,7 @@ from forestcoll.forest_optimum.broadcast import RootedBound
 from forestcoll.proof.bound import Bound
 from forestcoll.request import Demand
 from forestcoll.topology import Topology
+from forestcoll.topology.part import usable_part
 
 
 def busbw_factor(collective: Collective, nodes: int) -> Fraction:
@@ -83,6 +84,9 @@ class CollectiveBound:
 @dataclass(frozen=True)
 class AllreduceRate:
     """The rate of an allreduce with the bounds of *On the Computation Rate of All-Reduce*, in the unit of the topology.
+
+    Along trees, switches and idle nodes only forward data here. If some can copy or add up data, greater rates may be
+    possible; the row of the allreduce in `Bounds.collectives` counts these copies.
 
     Attributes:
         cut_set_upper: Theorem 1, over all sets with some but not all compute nodes, with its proof. No schedule of any
@@ -148,6 +152,11 @@ class Bounds(Displayed):
     def members(self) -> tuple[int, ...]:
         """The numbers of the compute nodes that take part, in rising order."""
         return Demand(ranks=self.ranks).members(self.topology)
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether a switch or an idle node can copy or add up data, which `allreduce_rate` leaves out along trees."""
+        return bool(usable_part(self.topology, self.members).able_switches)
 
     def of(self, collective: Collective) -> CollectiveBound | None:
         """Return the row of one collective, or None if it is missing."""

@@ -125,13 +125,14 @@ def collective_options(command: Command) -> Command:
             "--max-trees",
             type=TreeCount(),
             metavar="K",
-            help="Use the best number of trees per root from 1 to K.",
+            help="Use the best of the schedules found for 1 to K trees per root.",
         ),
         click.option(
             "--trees",
             type=TreeCount(),
             metavar="K",
-            help="Use exactly K trees per root.  [default: the fewest that reach the optimum]",
+            help="Use K trees per root, in an allreduce K on average. The result is the best that is found, with its "
+            "distance to the bound.  [default: the fewest that reach the optimum]",
         ),
         click.option(
             "--shards",

@@ -1,13 +1,14 @@
 """Linear programs: maximise over columns of 0 or more. HiGHS solves them in floating point; exact numbers follow.
 
 A solution is a guess until it is checked in fractions. It also says which rows are tight and which columns are in the
-basis; from these `exact_system` computes the exact solution. Rows can be added to a program that was solved, and the
-next solution starts from the last one: the cutting-plane method (Dantzig, Fulkerson, Johnson).
+basis; from these `exact_system` computes the exact solution. Rows can be added to a program that was solved, and rows
+that are not tight can be removed. The next solution starts from the last one: the cutting-plane method (Dantzig,
+Fulkerson, Johnson).
 
 HiGHS runs on one thread, so that the same program has the same solution.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -88,6 +89,14 @@ class LinearProgram:
             np.array(columns, dtype=np.int32),
             np.array([row.coefficients[column] / shrink for column in columns], dtype=np.float64),
         )
+
+    def remove(self, rows: Sequence[int]) -> None:
+        """Remove rows, which must not be tight in the last solution. The other rows move up."""
+        removed = set(rows)
+        kept = [number for number in range(len(self.rows)) if number not in removed]
+        self.rows = [self.rows[number] for number in kept]
+        self._shrinks = [self._shrinks[number] for number in kept]
+        self._highs.deleteRows(len(removed), np.array(sorted(removed), dtype=np.int32))
 
     def solve(self) -> Solution:
         """Return an optimal solution.

@@ -119,7 +119,7 @@ def plan_with_trees(scaled: ScaledTopology, best: ForestPlan, trees: int) -> For
     restricted = replace(best, algbw=scaled.whole * trees * scaled.unit / scale, trees_per_root=trees, unused=())
     unused = _unused(scaled, scale, trees)
     if unused is None:
-        raise _unbalanced(scaled, restricted)
+        raise _unbalanced(scaled, restricted, best.trees_per_root)
     return replace(restricted, unused=unused)
 
 
@@ -142,7 +142,7 @@ def plan_with_trees_trimmed(scaled: ScaledTopology, best: ForestPlan, trees: int
         (scale for scale in (ideal * 2**each for each in range(_MOST_DOUBLED)) if trimmed_at(scale) is not None), None
     )
     if enough is None:
-        raise _unbalanced(scaled, replace(best, topology=scaled.topology, unused=()))
+        raise _unbalanced(scaled, replace(best, topology=scaled.topology, unused=()), best.trees_per_root)
     bandwidths = sorted(set(scaled.capacities))
     scale = _narrow_down(bandwidths, ideal / 2, enough, lambda each: trimmed_at(each) is not None)
     return replace(
@@ -154,8 +154,11 @@ def plan_with_trees_trimmed(scaled: ScaledTopology, best: ForestPlan, trees: int
     )
 
 
-def _unbalanced(scaled: ScaledTopology, restricted: ForestPlan) -> NoSolutionError:
-    """Return the error for a number of trees with which a switch sends more than it receives."""
+def _unbalanced(scaled: ScaledTopology, restricted: ForestPlan, possible: int) -> NoSolutionError:
+    """Return the error for a number of trees with which a switch sends more than it receives.
+
+    `possible` is a number of trees for which there is a solution.
+    """
     topology, trees = restricted.topology, restricted.trees_per_root
     excess = excess_of(topology, restricted.tree_capacities())
     switch = next(each for each in topology.switches if excess[each] > 0)
@@ -163,7 +166,7 @@ def _unbalanced(scaled: ScaledTopology, restricted: ForestPlan) -> NoSolutionErr
     return NoSolutionError(
         f"{topology.name}: with {trees} tree{'s' * (trees != 1)} per root, switch "
         f"{topology.nodes[switch].id!r} would receive {missing} {'more' if scaled.backwards else 'fewer'} "
-        "than it sends, and the trees need all routes over it; ask for another number of trees"
+        f"than it sends, and the trees need all routes over it; use {possible} tree{'s' * (possible != 1)} per root"
     )
 
 

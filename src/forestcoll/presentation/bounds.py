@@ -116,6 +116,8 @@ def _rate_rows(found: Bounds) -> list[tuple[str, str]]:
     rows = [("allreduce, cut-set bound", f"{bandwidth(rate.cut_set_upper.algbw, unit)} for any schedule")]
     if rate.tree_lower is not None:
         what = "the greatest rate along trees" if rate.exact else "reached; a greater rate may be possible"
+        if found.has_copies:
+            what += ", if switches and idle nodes only forward data"
         rows.append(("allreduce, along trees", f"{bandwidth(rate.tree_lower, unit)}, {what}"))
     methods = {
         "  reduce-scatter, then allgather": rate.one_after_the_other,
@@ -165,6 +167,7 @@ def bounds_document(found: Bounds) -> dict[str, object]:
             "one_after_the_other": None if rate.one_after_the_other is None else str(rate.one_after_the_other),
             "equal_roots": None if rate.equal_roots is None else str(rate.equal_roots),
             "exact": rate.exact,
+            "copies_left_out": found.has_copies,
             "cut": _cut_ids(found),
             "plan": None if rate.plan is None else _plan_document(topology, rate.plan),
         },

@@ -11,12 +11,14 @@ from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.proof.documents import proof_document
 from forestcoll.proof.lengths import LengthsProof
+from forestcoll.proof.partition import PartitionProof
 from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.receipt import ReceiptProof
 from forestcoll.proof.tree_dual import TreeDualProof
 from forestcoll.proof.tree_lengths import TreeLengthsProof
 from forestcoll.request import Demand
 from forestcoll.topology import Link, Topology
+from forestcoll.topology.part import usable_part
 
 _MOST_SETS = 2000
 """The most images of sets in the JSON object of a proof with a symmetry; larger proofs keep the symmetry."""
@@ -92,6 +94,19 @@ def _explain_receipt(bound: Bound, topology: Topology, _demand: Demand) -> list[
     return [statement, *links, _together(topology, proof.bandwidth(topology), Fraction(times))]
 
 
+def _explain_partition(bound: Bound, topology: Topology, demand: Demand) -> list[str]:
+    proof = cast("PartitionProof", bound.proof)
+    count = len(proof.parts)
+    between = proof.between(usable_part(topology, demand.members(topology)))
+    statement = (
+        f"The nodes are divided into {count} parts. In each tree, data leaves every part but that of the root in the "
+        f"reduce, and enters it in the broadcast. So all of the data crosses these links 2 x {count - 1} = "
+        f"{proof.times} times:"
+    )
+    total = sum((link.bandwidth for link in between), Fraction(0))
+    return [statement, *_links(topology, between), _together(topology, total, Fraction(proof.times))]
+
+
 def _explain_tree_dual(bound: Bound, topology: Topology, demand: Demand) -> list[str]:
     proof = cast("TreeDualProof", bound.proof)
     images = proof.symmetry.order
@@ -155,6 +170,7 @@ _EXPLANATIONS: Mapping[str, Callable[[Bound, Topology, Demand], list[str]]] = {
     CutProof.kind: _explain_cut,
     ReceiptProof.kind: _explain_receipt,
     TreeDualProof.kind: _explain_tree_dual,
+    PartitionProof.kind: _explain_partition,
     TreeLengthsProof.kind: _explain_tree_lengths,
     LengthsProof.kind: _explain_lengths,
     PricesProof.kind: _explain_prices,

@@ -186,7 +186,11 @@ def _bottleneck(study: Study, row: Row) -> str:
     return f"{plural(len(links), 'link')} {way} {plural(count, 'compute node')}, {total} together"
 
 
-_OTHER_PROOFS = {"receipt": "the links of all compute nodes", "tree-dual": "several sets of nodes together"}
+_OTHER_PROOFS = {
+    "receipt": "the links of all compute nodes",
+    "tree-dual": "several sets of nodes together",
+    "partition": "the links between parts of the network",
+}
 
 
 def _first_reason(study: Study) -> Sequence[str]:

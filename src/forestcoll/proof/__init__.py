@@ -4,6 +4,7 @@ from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.proof.documents import proof_document, proof_from_document
 from forestcoll.proof.lengths import LengthsProof
+from forestcoll.proof.partition import PartitionProof
 from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.proof import Proof, ProofError
 from forestcoll.proof.receipt import ReceiptProof
@@ -14,6 +15,7 @@ __all__ = [
     "Bound",
     "CutProof",
     "LengthsProof",
+    "PartitionProof",
     "PricesProof",
     "Proof",
     "ProofError",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from forestcoll.errors import InputError, shown
 from forestcoll.proof.cut import CutProof
 from forestcoll.proof.lengths import LengthsProof
+from forestcoll.proof.partition import PartitionProof
 from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.proof import NodeName, Proof
 from forestcoll.proof.receipt import ReceiptProof
@@ -13,7 +14,8 @@ from forestcoll.proof.tree_lengths import TreeLengthsProof
 from forestcoll.topology import Topology
 
 KINDS: Mapping[str, type[Proof]] = {
-    each.kind: each for each in (CutProof, ReceiptProof, TreeDualProof, TreeLengthsProof, LengthsProof, PricesProof)
+    each.kind: each
+    for each in (CutProof, ReceiptProof, TreeDualProof, PartitionProof, TreeLengthsProof, LengthsProof, PricesProof)
 }
 
 

@@ -41,6 +41,16 @@ def nodes(document: Mapping[str, object], key: str, topology: Topology, where: s
     return numbers_below(_value(document, key, where), len(topology.nodes), f"{where}.{key}")
 
 
+def lists_of_nodes(
+    document: Mapping[str, object], key: str, topology: Topology, where: str
+) -> tuple[tuple[int, ...], ...]:
+    """Return the lists of node numbers under `key`."""
+    listed = list_of(_value(document, key, where), f"{where}.{key}")
+    return tuple(
+        numbers_below(each, len(topology.nodes), f"{where}.{key}[{place}]") for place, each in enumerate(listed)
+    )
+
+
 def objects(document: Mapping[str, object], key: str, where: str) -> list[Mapping[str, object]]:
     """Return the objects in the list under `key`."""
     listed = list_of(_value(document, key, where), f"{where}.{key}")

@@ -11,6 +11,10 @@ inside, and potentials cancel along every path through passive nodes. So
 In an allreduce, both phases share the links, so the greater of the two prices of a link is used. Its roots can be
 chosen, so the bound is that of the root with the least total weight of the sets that contain it. All other collectives
 have one phase, and x(S) is the part of the data whose root is inside S.
+
+If the roots of an allreduce are free (`roots_are_free`), each tree can have its root at any member without any change
+of the bandwidth that the allreduce needs. Then all members can be roots of equal parts, and the mean of the total
+weights replaces the least one (`equal_roots`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,6 +24,7 @@ from operator import mul
 from typing import ClassVar, Self
 
 from forestcoll.collective import Collective, PhaseOp
+from forestcoll.errors import InputError, shown
 from forestcoll.proof import reading
 from forestcoll.proof.proof import NodeName, Proof, ProofError
 from forestcoll.request import Demand
@@ -31,6 +36,9 @@ PHASES = (PhaseOp.REDUCE, PhaseOp.BROADCAST)
 """The phases of an allreduce, in order: data flows towards the roots, then away from them."""
 
 _NO_SYMMETRY = Symmetry(())
+
+_EQUAL = "equal"
+"""The value of the key `roots` in a document whose proof uses equal roots."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,16 @@ class Roles:
         return Roles(roots, dict.fromkeys(PHASES, compute), passive)
 
 
+def roots_are_free(topology: Topology, roles: Roles) -> bool:
+    """Return whether each allreduce along trees can have any roots, at the same rate.
+
+    This is true on full duplex networks whose nodes copy if and only if they add up. The trees of an allreduce and of
+    its mirror image (phases exchanged, directions reversed) together are undirected trees: the reduce along such a tree
+    loads one direction of each link, and the broadcast the other, for any root.
+    """
+    return topology.is_full_duplex and roles.passive[PhaseOp.REDUCE] == roles.passive[PhaseOp.BROADCAST]
+
+
 def _able(topology: Topology, phase: PhaseOp) -> frozenset[int]:
     """Return the switches that can copy in a broadcast, or add up in a reduce."""
     copies = phase is PhaseOp.BROADCAST
@@ -108,6 +126,8 @@ class TreeDualProof(Proof):
         cuts: sets with weights. Each represents its images under `symmetry`, which share its weight.
         potentials: for each phase, the nodes with a potential, and the potential; it is equal on each orbit.
         symmetry: a group of symmetries of the network.
+        equal_roots: whether the proof of an allreduce uses that all compute nodes can be roots of equal parts. It
+            requires `roots_are_free`.
 
     Example:
         >>> from forestcoll import Collective, Demand, allreduce_optimum, load_topology
@@ -120,6 +140,7 @@ class TreeDualProof(Proof):
     cuts: tuple[WeightedCut, ...]
     potentials: Mapping[PhaseOp, Mapping[int, Fraction]]
     symmetry: Symmetry = _NO_SYMMETRY
+    equal_roots: bool = False
 
     kind: ClassVar[str] = "tree-dual"
     trees_only: ClassVar[bool] = True
@@ -132,7 +153,9 @@ class TreeDualProof(Proof):
         network = usable_part(topology, members)
         roles = Roles.in_network(network)
         if demand.collective is Collective.ALLREDUCE:
-            return self.allreduce_rate(network, roles)
+            return self.allreduce_rate(network, roles, equal_roots=self.equal_roots)
+        if self.equal_roots:
+            raise ProofError("only a proof about an allreduce can choose equal roots")
         phase = PhaseOp.REDUCE if demand.collective.only_reduces else PhaseOp.BROADCAST
         for place, cut in enumerate(self.cuts):
             if cut.phase is not phase:
@@ -164,6 +187,8 @@ class TreeDualProof(Proof):
         Raises:
             ProofError: the proof is not valid for this network.
         """
+        if self.equal_roots and not roots_are_free(topology, roles):
+            raise ProofError("the roots are equal, but on this network other roots may be faster")
         orbits = self._checked_orbits(topology, roles)
         held = self._weights_inside(orbits)
         if equal_roots:
@@ -261,6 +286,7 @@ class TreeDualProof(Proof):
                 for phase, of_nodes in self.potentials.items()
             },
             self.symmetry,
+            self.equal_roots,
         )
 
     def restricted(self, nodes: Collection[int]) -> "TreeDualProof":
@@ -275,6 +301,7 @@ class TreeDualProof(Proof):
                 for phase, of_nodes in self.potentials.items()
             },
             self.symmetry,
+            self.equal_roots,
         )
 
     def expanded(self, topology: Topology) -> "TreeDualProof":
@@ -285,7 +312,7 @@ class TreeDualProof(Proof):
             for image in self.symmetry.elements(len(topology.nodes))
             for cut in self.cuts
         )
-        return TreeDualProof(cuts, self.potentials)
+        return TreeDualProof(cuts, self.potentials, equal_roots=self.equal_roots)
 
     def document(self, name: NodeName) -> dict[str, object]:
         """See `Proof.document`. The images of a symmetry stay node numbers."""
@@ -300,7 +327,8 @@ class TreeDualProof(Proof):
             for phase in PHASES
         }
         shifts = [{"order": shift.order, "image": shift.image.tolist()} for shift in self.symmetry.shifts]
-        return {"cuts": cuts, "potentials": potentials} | ({"symmetry": shifts} if shifts else {})
+        optional = ({"symmetry": shifts} if shifts else {}) | ({"roots": _EQUAL} if self.equal_roots else {})
+        return {"cuts": cuts, "potentials": potentials, **optional}
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
@@ -322,7 +350,10 @@ class TreeDualProof(Proof):
             }
             for phase in PHASES
         }
-        return cls(cuts, potentials, reading.symmetry(document, topology, where))
+        roots = document.get("roots")
+        if roots not in (None, _EQUAL):
+            raise InputError(f"{where}.roots is {shown(roots)}; expected {_EQUAL!r} or no such key")
+        return cls(cuts, potentials, reading.symmetry(document, topology, where), equal_roots=roots == _EQUAL)
 
 
 def _quotient(paid: Fraction, held: Fraction) -> Fraction:

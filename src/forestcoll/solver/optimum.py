@@ -42,9 +42,11 @@ def optimum(  # noqa: PLR0913 (the request and how to solve it)
         root: for a broadcast or a reduce, the compute node that is its root: an id or a position.
         shards: for an allgather or a reduce-scatter, the part of the data of each compute node, by node id. The parts
             add up to 1; nodes that are missing have 0. All parts are equal if None.
-        trees: the exact number of trees per root. The result is the best bandwidth with that number.
-        max_trees: the most trees per root. The result is the best number from 1 to `max_trees`, the smallest of equally
-            good ones.
+        trees: the number of trees per root, in an allreduce the mean over the roots. If all switches are balanced, the
+            result is the best bandwidth with that number, except for an allreduce. For an allreduce and for unbalanced
+            switches, bandwidths or weights are rounded, and it is the best that is found; `bound` states the distance.
+        max_trees: the most trees per root. The result is the best that `trees` finds for 1 to `max_trees`, with the
+            smallest of equally good numbers.
         progress: receives the stages of the work.
 
     Returns:

@@ -60,6 +60,12 @@ class Orbits:
         """For each orbit of links, its first link."""
         return _firsts(self.of_link)
 
+    def of_reversed(self, topology: Topology) -> tuple[int, ...]:
+        """Return, for each orbit of links of a full duplex network, the orbit of the opposite links."""
+        numbers = {(link.source, link.target): orbit for link, orbit in zip(topology.links, self.of_link, strict=True)}
+        firsts = (topology.links[place] for place in self.first_links)
+        return tuple(numbers[link.target, link.source] for link in firsts)
+
     def first_compute(self, topology: Topology) -> tuple[int, ...]:
         """Return the first node of each orbit of compute nodes."""
         return tuple(node for node in self.first_nodes if topology.nodes[node].is_compute)

@@ -7,13 +7,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forestcoll.collective import Collective, PhaseOp
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.oneport import compare_series
 from forestcoll.proof import (
     CutProof,
     LengthsProof,
+    PartitionProof,
     PricesProof,
     Proof,
     ProofError,
@@ -24,15 +27,18 @@ from forestcoll.proof import (
 )
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.request import Demand
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Node, NodeKind, Shift, Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks import checks
 from forestcoll.verification.proof_checks.checks import proven
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from networks import examples, ranks_for, uneven_networks
 from oneport_platforms import figure_1, platform_of_costs
 
 RING = build_topology("ring:nodes=4")
+ALLREDUCE = Demand(Collective.ALLREDUCE)
 EXCHANGE = Demand(Collective.ALL_TO_ALL)
 SERIES = Demand(Collective.BROADCAST, root=0)
 
@@ -47,13 +53,28 @@ def one_way() -> Topology:
     return replace(RING, nodes=RING.nodes[:2], links=RING.links[:1])
 
 
-def with_hub() -> Topology:
-    """Return the ring with a switch, which copies data and has no links."""
-    return replace(RING, nodes=(*RING.nodes, Node("hub", NodeKind.SWITCH, multicast=True)))
+def with_hub(*, linked: bool = False) -> Topology:
+    """Return the ring with a switch, which copies data. If `linked`, it has links to and from node 0 and node 1."""
+    pairs = [(4, 0), (0, 4), (4, 1), (1, 4)] if linked else []
+    links = tuple(replace(RING.links[0], source=source, target=target) for source, target in pairs)
+    hub = Node("hub", NodeKind.SWITCH, multicast=True)
+    return replace(RING, nodes=(*RING.nodes, hub), links=(*RING.links, *links))
 
 
 def dual(inside: tuple[int, ...], symmetry: Symmetry | None = None) -> TreeDualProof:
     return TreeDualProof((WeightedCut(PhaseOp.BROADCAST, inside, Fraction(1)),), {}, symmetry or Symmetry(()))
+
+
+def equal_roots() -> TreeDualProof:
+    """Return a proof for the ring that uses equal roots: all data must leave each node, and enter it."""
+    cuts = tuple(WeightedCut(phase, (node,), Fraction(1)) for phase in PhaseOp for node in range(4))
+    return TreeDualProof(cuts, {phase: {} for phase in PhaseOp}, equal_roots=True)
+
+
+def one_link_slower() -> Topology:
+    """Return the ring with one link slower than the opposite one."""
+    links = (replace(RING.links[0], bandwidth=Fraction(1, 2)), *RING.links[1:])
+    return replace(RING, links=links)
 
 
 def swaps_the_hub() -> Symmetry:
@@ -68,6 +89,21 @@ UNPROVEN: list[tuple[Proof, Topology, Demand, str]] = [
     (dual((0,)), RING, EXCHANGE, "do not support an all-to-all"),
     (dual((0, 1)), RING, Demand(Collective.REDUCE_SCATTER), "set 0 belongs to a broadcast"),
     (dual((0,), swaps_the_hub()), with_hub(), Demand(), "maps a node to one of another kind"),
+    (equal_roots(), RING, Demand(), "only a proof about an allreduce can choose equal roots"),
+    (equal_roots(), one_link_slower(), ALLREDUCE, "the roots are equal, but a link has no opposite link"),
+    (equal_roots(), with_hub(linked=True), ALLREDUCE, "the roots are equal, but a switch can copy data and not add"),
+    (
+        PartitionProof(((0, 1), (2, 3))),
+        RING,
+        Demand(),
+        "a partition bounds an allreduce only, and this is an allgather",
+    ),
+    (PartitionProof(((0, 1), (3,))), RING, ALLREDUCE, "a node is in no part"),
+    (PartitionProof(((0, 1), (1, 2, 3))), RING, ALLREDUCE, "the list of parts contains a node twice"),
+    (PartitionProof(((0, 1), (2, 3, 4))), RING, ALLREDUCE, "contains a number that is not the number of a node"),
+    (PartitionProof(((0, 1, 2, 3),)), RING, ALLREDUCE, "there are fewer than two parts"),
+    (PartitionProof(((0, 1, 2, 3), (4,))), with_hub(), ALLREDUCE, "or a part has no node that takes part"),
+    (PartitionProof(((0, 1, 2, 3), ())), RING, ALLREDUCE, "or a part has no node that takes part"),
     (CutProof((0, 1)), RING, EXCHANGE, "a cut does not bound an all-to-all"),
     (
         LengthsProof.of(RING, (1,) * 8),
@@ -185,3 +221,39 @@ def test_invalid_prices_are_refused_with_their_place(document: dict[str, object]
     with pytest.raises(InputError) as caught:
         proof_from_document(document, figure_1(), "proof")
     assert str(caught.value).startswith(message)
+
+
+def test_equal_roots_prove_a_bound_where_links_are_full_duplex() -> None:
+    assert equal_roots().algbw(RING, ALLREDUCE) == proven(equal_roots(), question_of(RING, ALLREDUCE)) == 4
+
+
+@examples(60)
+@given(uneven_networks(most=6), st.data())
+def test_the_judge_and_the_proof_compute_the_same_bound_of_a_partition(topology: Topology, data: st.DataObject) -> None:
+    """No schedule exceeds the bound, on any network."""
+    ranks = data.draw(ranks_for(topology))
+    members = [topology.compute[place] for place in ranks]
+    demand = Demand(Collective.ALLREDUCE, ranks=tuple(members))
+    count = data.draw(st.integers(2, len(members)))
+    parts: list[list[int]] = [[] for _ in range(count)]
+    for place, member in enumerate(members):
+        parts[place % count].append(member)
+    for node in set(range(len(topology.nodes))).difference(members):
+        parts[data.draw(st.integers(0, count - 1))].append(node)
+    proof = PartitionProof(tuple(tuple(sorted(part)) for part in parts))
+    assert proof_from_document(proof_document(proof), topology, "certificate") == proof
+    bound = proof.algbw(topology, demand)
+    assert proven(proof, question_of(topology, demand)) == bound
+    try:
+        best = optimum(topology, "allreduce", ranks=ranks)
+    except NoSolutionError:
+        return
+    assert best.algbw <= bound
+
+
+def test_roots_in_a_document_are_equal_or_missing() -> None:
+    document = proof_document(equal_roots())
+    assert document["roots"] == "equal"
+    assert proof_from_document(document, RING, "certificate") == equal_roots()
+    with pytest.raises(InputError, match=r"certificate\.roots is 'any'; expected 'equal' or no such key"):
+        proof_from_document({**document, "roots": "any"}, RING, "certificate")

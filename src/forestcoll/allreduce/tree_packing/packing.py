@@ -14,20 +14,28 @@ exchanged and reversed. It is an allreduce whose broadcast trees alone fit into 
 The dual has a price of each orbit of links (and of each orbit of roots); each tree is a condition that its price is at
 least 1. The program starts with a few trees. If a tree is cheaper than 1 under the optimal prices, its condition is
 added. The weights of the trees are the prices of the conditions. Trees are found by `steiner`: by a heuristic and, if
-it finds no tree and there are few members, exactly. So the packing always is valid. It is optimal if its rate equals
-the bound, or if no cheaper tree exists; the prices of links are then the proof.
+it finds no tree, by a better one, or exactly if there are few members. So the packing always is valid. It is optimal if
+its rate equals the bound, or if no cheaper tree exists; the prices of links are then the proof.
+
+**Smoothing.** The optimal prices change much from one program to the next. So trees are not looked for at these prices
+p, but at a mean of p and of the best prices so far, the *centre* (Wentges, 1997). For any prices, the price of all
+links divided by the price of the cheapest tree is a bound of the rate; the prices with the least such bound are best.
+Cheapest trees are not known exactly, so the quotient only guides the search. If a mean has no tree that is too cheap
+at p, the centre counts less, and in the end not at all.
 """
 
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import lcm
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.allreduce.tree_packing.steiner import cheapest_tree, joined
+from forestcoll.allreduce.tree_packing.steiner import cheapest_tree, improved, joined
 from forestcoll.collective import PhaseOp
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
 from forestcoll.forest_optimum.packed_trees import PackedTree, TreePacking
@@ -42,15 +50,34 @@ from forestcoll.topology.metric import Metric
 from forestcoll.topology.orbits import Orbits
 
 Floats = npt.NDArray[np.float64]
+_Key: TypeAlias = tuple[object, ...]
 
 MOST_NODES = 400
 """The most nodes of a network into which trees are packed. The prices of walks take the cube of their number."""
 
-MOST_ROUNDS = 200
+MOST_ROUNDS = 1000
 """The most linear programs that are solved."""
+
+_SHARES = (0.8, 0.4, 0.2, 0.0)
+"""The shares of the centre in the prices at which trees are looked for, one after the other."""
+
+_NEAR = 0.95
+"""The part of the least bound that must be reached before the search may end because the rate rises slowly."""
+
+_PATIENCE = 40
+"""The number of rounds in which the rate must rise by `_LEAST_RISE`, if cheapest trees are not found exactly."""
+
+_LEAST_RISE = 0.005
+"""The relative rise of the rate in `_PATIENCE` rounds; the search ends if the rate rises less."""
+
+_ROWS_PER_COLUMN = 5
+"""The number of trees per column of the program at which trees without a weight are removed."""
 
 _STARTS = 12
 """The most members from which a tree is grown for the same prices."""
+
+_IMPROVED = 3
+"""The most trees that are improved if no candidate is cheap enough."""
 
 _TOLERANCE = 1e-9
 """The relative difference below which floating-point rates and prices are equal."""
@@ -112,26 +139,55 @@ class _Search:
         self._roots = roots
         self._program = LinearProgram([-each for each in self._capacity] + [0] * len(roots))
         self._trees: list[tuple[PhaseOp, PackedTree]] = []
-        self._known: set[tuple[object, ...]] = set()
+        self._keys: list[_Key] = []
+        self._known: set[_Key] = set()
+        self._centre = np.array([1.0 / each if each else 1.0 for each in self._capacity])
+        self._least_bound = np.inf
+        self._rates: list[float] = []
+        self._rate_at_removal = 0.0
 
     def run(self) -> Packed:
         """Return the best packing that was found, and a proof if no cheaper tree exists."""
-        self._price(np.array([1.0 / each if each else 1.0 for each in self._capacity]), np.ones(len(self._roots)))
+        self._price(self._centre, np.zeros(len(self._capacity)), np.full(len(self._roots), 0.5))
         solution = self._program.solve()
         for number in range(MOST_ROUNDS):
             self._progress.advance(number, 0)
-            rate = -float(np.array(self._program.objective, dtype=np.float64) @ solution.values)
-            if rate >= self._upper * (1 - _TOLERANCE):
+            self._rates.append(-float(np.array(self._program.objective, dtype=np.float64) @ solution.values))
+            if self._rates[-1] >= self._upper * (1 - _TOLERANCE) or self._rises_too_little():
                 break
-            classes = len(self._capacity)
-            if not self._price(solution.values[:classes], solution.values[classes:]):
+            if not self._add_trees(solution):
                 return Packed(self._packing(solution), self._proof(solution))
+            self._remove_trees(solution)
             solution = self._program.solve()
         return Packed(self._packing(solution), None)
 
+    @property
+    def _is_exact(self) -> bool:
+        """Whether cheapest trees are found exactly."""
+        return len(self._topology.compute) <= MOST_EXACT_MEMBERS
+
+    def _rises_too_little(self) -> bool:
+        near = min(self._upper, self._least_bound) * _NEAR
+        if self._is_exact or len(self._rates) <= _PATIENCE or self._rates[-1] < near:
+            return False
+        return self._rates[-1] < self._rates[-1 - _PATIENCE] * (1 + _LEAST_RISE)
+
+    def _remove_trees(self, solution: Solution) -> None:
+        """Remove trees without a weight if there are many, and if the rate rose, so that no cycle is possible."""
+        most = _ROWS_PER_COLUMN * len(self._program.objective)
+        if len(self._trees) <= most or self._rates[-1] <= self._rate_at_removal:
+            return
+        self._rate_at_removal = self._rates[-1]
+        tight = set(solution.tight)
+        removed = [number for number in range(len(solution.prices)) if number not in tight]
+        self._known.difference_update(self._keys[number] for number in removed)
+        self._program.remove(removed)
+        kept = sorted(set(range(len(self._trees))).difference(removed))
+        self._trees, self._keys = [self._trees[each] for each in kept], [self._keys[each] for each in kept]
+
     def _proof(self, solution: Solution) -> TreeLengthsProof | None:
         """Return the prices of links as a proof, if the cheapest trees were found exactly."""
-        if len(self._topology.compute) > MOST_EXACT_MEMBERS:
+        if not self._is_exact:
             return None
         exact = self._program.exact(solution)
         if exact is None or min(exact[0]) < 0:
@@ -140,23 +196,54 @@ class _Search:
         whole = lcm(*(price.denominator for price in prices))
         return TreeLengthsProof.of(self._topology, tuple(int(price * whole) for price in prices))
 
-    def _price(self, prices: Floats, potentials: Floats) -> bool:
+    def _add_trees(self, solution: Solution) -> bool:
         """Add trees that are cheaper than they must be; return whether there are any."""
+        classes = len(self._capacity)
+        prices, potentials = solution.values[:classes], solution.values[classes:]
+        means = (share * self._centre + (1 - share) * prices for share in _SHARES)
+        if any(self._price(mean, prices, potentials) for mean in means):
+            return True
+        found = [
+            self._add_if_cheap(phase, tree, prices, potentials)
+            for phase, metric in self._metrics(prices).items()
+            for tree in (self._cheapest(phase, metric) if self._is_exact else self._improved(phase, metric, prices))
+        ]
+        return any(found)
+
+    def _metrics(self, prices: Floats) -> dict[PhaseOp, Metric]:
+        """Return the least walks at the given prices, for each phase of the program."""
         of_links = np.maximum(prices, 0.0)[self._class]
         positive = of_links + _LEAST_PRICE * float(of_links.mean())
-        metrics = {
-            phase: Metric(self._topology, positive, np.inf, backwards=phase is PhaseOp.REDUCE)
-            for phase in (PHASES[1:] if self._one_phase else PHASES)
-        }
-        added = False
-        for phase, metric in metrics.items():
-            for tree in self._candidates(phase, metric):
-                added |= self._add_if_cheap(phase, tree, prices, potentials)
-        if not added and len(self._topology.compute) <= MOST_EXACT_MEMBERS:
-            for phase, metric in metrics.items():
-                for tree in self._cheapest(phase, metric):
-                    added |= self._add_if_cheap(phase, tree, prices, potentials)
-        return added
+        phases = PHASES[1:] if self._one_phase else PHASES
+        return {phase: Metric(self._topology, positive, np.inf, backwards=phase is PhaseOp.REDUCE) for phase in phases}
+
+    def _price(self, at: Floats, prices: Floats, potentials: Floats) -> bool:
+        """Look for cheap trees at the prices `at`, and add those that are too cheap at `prices`; return if any are."""
+        found = [
+            (phase, tree) for phase, metric in self._metrics(at).items() for tree in self._candidates(phase, metric)
+        ]
+        of_root: dict[int, float] = {}
+        for place, (phase, tree) in enumerate(found):
+            root = place if self._one_phase else tree.root
+            of_root[root] = of_root.get(root, 0.0) + self._price_of(phase, tree, at)
+        self._centre_at(at, min(of_root.values()))
+        added = [self._add_if_cheap(phase, tree, prices, potentials) for phase, tree in found]
+        return any(added)
+
+    def _centre_at(self, prices: Floats, cheapest: float) -> None:
+        """Make `prices` the centre if their bound is the least one; `cheapest` is the price of the cheapest tree."""
+        paid = float(prices @ np.array(self._capacity, dtype=np.float64))
+        if cheapest > 0 and paid < self._least_bound * cheapest * (1 - _TOLERANCE):
+            self._least_bound, self._centre = paid / cheapest, prices / cheapest
+
+    def _price_of(self, phase: PhaseOp, tree: PackedTree, prices: Floats) -> float:
+        return sum(float(prices[of_link]) * count for of_link, count in self._uses(phase, tree).items())
+
+    def _improved(self, phase: PhaseOp, metric: Metric, prices: Floats) -> Iterator[PackedTree]:
+        """Yield trees that are at least as cheap as the cheapest candidates."""
+        price = partial(self._price_of, phase, prices=prices)
+        for tree in sorted(self._candidates(phase, metric), key=price)[:_IMPROVED]:
+            yield improved(metric, self._copies[phase], tree, self._topology.compute, price)
 
     def _cheapest(self, phase: PhaseOp, metric: Metric) -> Iterator[PackedTree]:
         members, copies = self._topology.compute, self._copies[phase]
@@ -171,18 +258,17 @@ class _Search:
             yield joined(metric, self._copies[phase], root, members)
 
     def _add_if_cheap(self, phase: PhaseOp, tree: PackedTree, prices: Floats, potentials: Floats) -> bool:
-        uses = self._uses(phase, tree)
-        price = sum(float(prices[of_link]) * count for of_link, count in uses.items())
-        least = 1.0
+        uses, price, least = self._uses(phase, tree), self._price_of(phase, tree, prices), 1.0
         if not self._one_phase:
             column = self._root_column[self._orbits.of_node[tree.root]]
             potential = float(potentials[column - len(self._capacity)])
             least = 1.0 - potential if phase is PhaseOp.REDUCE else potential
             uses[column] = 1 if phase is PhaseOp.REDUCE else -1
-        key = (phase, *sorted(uses.items()))
+        key: _Key = (phase, *sorted(uses.items()))
         if price >= least - _TOLERANCE or key in self._known:
             return False
         self._known.add(key)
+        self._keys.append(key)
         self._trees.append((phase, tree))
         self._program.add(Row(uses, 0 if not self._one_phase and phase is PhaseOp.BROADCAST else 1, None))
         return True

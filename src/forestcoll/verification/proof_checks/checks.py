@@ -8,9 +8,19 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.proof import CutProof, LengthsProof, PricesProof, Proof, ReceiptProof, TreeDualProof, TreeLengthsProof
+from forestcoll.proof import (
+    CutProof,
+    LengthsProof,
+    PartitionProof,
+    PricesProof,
+    Proof,
+    ReceiptProof,
+    TreeDualProof,
+    TreeLengthsProof,
+)
 from forestcoll.verification.proof_checks.cut import cut_bound
 from forestcoll.verification.proof_checks.lengths import lengths_bound
+from forestcoll.verification.proof_checks.partition import partition_bound
 from forestcoll.verification.proof_checks.prices import prices_bound
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 from forestcoll.verification.proof_checks.receipt import receipt_bound
@@ -21,6 +31,7 @@ CHECKS: dict[type[Proof], Callable[[Any, Question], Fraction]] = {
     CutProof: cut_bound,
     ReceiptProof: receipt_bound,
     TreeDualProof: tree_dual_bound,
+    PartitionProof: partition_bound,
     TreeLengthsProof: tree_lengths_bound,
     LengthsProof: lengths_bound,
     PricesProof: prices_bound,

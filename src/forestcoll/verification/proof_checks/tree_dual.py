@@ -8,6 +8,10 @@ that the greater cost counts. Then
 
     rate <= sum over links of (bandwidth * cost) / sum over sets of (weight * part of the data rooted inside).
 
+The roots of an allreduce can be chosen, so the least value over all roots counts. If every link has a link of the same
+bandwidth in the opposite direction, and nodes copy if and only if they add up, trees can have any roots at the same
+rate. A proof with equal roots needs this, and uses the mean over all members instead.
+
 A set stands for all its images under a group of symmetries; the images share its weight. The cost of the images for a
 link, and their weight for a node, depend only on the orbit of the link or node: they are means over the orbit. So no
 image is computed.
@@ -64,6 +68,8 @@ class _Dual:
 
     def check(self) -> None:
         """Check the conditions under which the inequality holds."""
+        if self.proof.equal_roots:
+            self._check_free_roots()
         members = set(self.question.members)
         require_coarse([*(cut.weight for cut in self.proof.cuts), *self._potential_values()])
         for place, cut in enumerate(self.proof.cuts):
@@ -80,6 +86,20 @@ class _Dual:
             self._check_potentials(phase)
         for place, shift in enumerate(self.proof.symmetry.shifts):
             self._check_shift(shift.image, shift.order, f"shift {place}")
+
+    def _check_free_roots(self) -> None:
+        """Check that an allreduce is equally fast with any roots."""
+        if self.question.collective is not Collective.ALLREDUCE:
+            raise UnprovenError("only a proof about an allreduce can choose equal roots")
+        able = (self.able(PhaseOp.REDUCE), self.able(PhaseOp.BROADCAST))
+        if not np.array_equal(*able):
+            raise UnprovenError("the roots are equal, but a switch can copy data and not add it up, or the reverse")
+        links, usable = self.question.topology.links, self.question.usable.tolist()
+        bandwidths = {
+            (link.source, link.target): link.bandwidth for link, used in zip(links, usable, strict=True) if used
+        }
+        if any(bandwidths.get(ends[::-1]) != bandwidth for ends, bandwidth in bandwidths.items()):
+            raise UnprovenError("the roots are equal, but a link has no opposite link of the same bandwidth")
 
     def _potential_values(self) -> Iterable[Fraction]:
         return (value for of_phase in self.proof.potentials.values() for value in of_phase.values())
@@ -134,6 +154,9 @@ class _Dual:
         of_orbit = self._held_by_orbit()
         orbit_of, zero = self.node_orbits, Fraction(0)
         if self.question.collective is Collective.ALLREDUCE:
+            if self.proof.equal_roots:
+                total = sum((of_orbit.get(int(orbit_of[node]), zero) for node in self.question.members), zero)
+                return total / len(self.question.members)
             roots = self.question.takes_part | (self.able(PhaseOp.REDUCE) & self.able(PhaseOp.BROADCAST))
             return min(of_orbit.get(int(orbit), zero) for orbit in np.unique(orbit_of[roots]))
         parts = zip(self.question.members, self.question.parts, strict=True)

@@ -8,7 +8,7 @@ and computes the loads of links, the bandwidth and the bound again, exactly. The
 from fractions import Fraction
 
 from forestcoll.collective import Collective
-from forestcoll.proof import CutProof, Proof, ReceiptProof, TreeDualProof, TreeLengthsProof
+from forestcoll.proof import CutProof, PartitionProof, Proof, ReceiptProof, TreeDualProof, TreeLengthsProof
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification.claims import Claim, is_optimal
 from forestcoll.verification.report import LinkLoad, TreeReport
@@ -16,7 +16,7 @@ from forestcoll.verification.rule import first_fault
 from forestcoll.verification.trees.case import Case
 from forestcoll.verification.trees.rules import RULE_BOOKS
 
-PROOFS: tuple[type[Proof], ...] = (CutProof, ReceiptProof, TreeDualProof, TreeLengthsProof)
+PROOFS: tuple[type[Proof], ...] = (CutProof, ReceiptProof, TreeDualProof, PartitionProof, TreeLengthsProof)
 """The kinds of proofs that bound schedules whose data moves along trees."""
 
 _BUSIEST_SHOWN = 8
