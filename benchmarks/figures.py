@@ -18,8 +18,9 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from forestcoll.design.catalogue import bases
-from forestcoll.design.constructions import Base, Construction, LineGraph
+from forestcoll.design.catalogue import bases, kautz
+from forestcoll.design.constructions import Base, Construction
+from forestcoll.design.expansions import LineGraph
 from forestcoll.design.finder import TopologyFinder
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
@@ -54,7 +55,7 @@ def line_graphs(figure: Figure, largest: int) -> None:
         (base,) = [each for each in bases(nodes, DEGREE) if each.name == name]
         grown: list[Construction] = [base]
         while grown[-1].nodes * DEGREE <= 100 * largest:
-            grown.append(LineGraph.of(grown[-1]) if grown[-1].nodes <= largest else _predicted(grown[-1]))
+            grown.append(LineGraph.of(grown[-1]))
         sizes = [each.nodes for each in grown]
         steps.plot(sizes, [each.cost.steps for each in grown], "o-", color=colour, label=name)
         ratios = [float(each.cost.bandwidth_factor / least_factor(each.nodes)) for each in grown]
@@ -63,14 +64,6 @@ def line_graphs(figure: Figure, largest: int) -> None:
     steps.plot(sizes, [moore_steps(size, DEGREE) for size in sizes], "k:", label="Moore bound")
     _label(steps, "nodes", "T_L (steps)", "Line graphs stay at the Moore bound", logarithmic=True)
     _label(factors, "nodes", "T_B / least T_B", "and within a constant of the best bandwidth", logarithmic=True)
-
-
-def _predicted(base: Construction) -> Construction:
-    """Return a construction with the cost of the line graph of `base`, without making the network of `base`."""
-    from forestcoll.design.line_graph import line_graph_cost
-
-    cost = line_graph_cost(base.cost, base.nodes)
-    return Base(f"L({base.name})", base.nodes * base.degree, base.degree, cost, False, True, True, "")  # noqa: FBT003 (fields)
 
 
 def large_networks(figure: Figure, largest: int) -> None:
@@ -107,8 +100,8 @@ def _all_to_all_curves(axes: Axes, sizes: Sequence[int], squares: Sequence[int],
         for size in squares
     ]
     axes.plot(squares, tori, label="2D torus")
-    kautz = [_rate_time(_named(size, "Π").wiring, size) for size in sizes]
-    axes.plot(sizes, kautz, label="generalized Kautz")
+    graphs = [graph for size in sizes if (graph := kautz(size, DEGREE)) is not None]
+    axes.plot(sizes, [_rate_time(graph.wiring, graph.nodes) for graph in graphs], label="generalized Kautz")
     circulants = [_rate_time(_named(size, "C(").wiring, size) for size in sizes]
     axes.plot(sizes, circulants, label="circulant")
     best = [min(_rate_time(each.wiring, size) for each in finder.find(size, DEGREE).members) for size in sizes]
@@ -201,7 +194,7 @@ def kautz_bandwidth(figure: Figure, largest: int) -> None:
     axes = figure.subplots()
     for degree, colour in zip((2, 4, 8), _COLOURS, strict=False):
         sizes = range(degree + 2, largest + 1, 1 if degree < 8 else max(largest // 64, 1))
-        found = [next(base for base in bases(nodes, degree) if base.name.startswith("Π")) for nodes in sizes]
+        found = [graph for nodes in sizes if (graph := kautz(nodes, degree)) is not None]
         ratios = [float(base.cost.bandwidth_factor / least_factor(base.nodes)) for base in found]
         axes.plot(sizes, ratios, linewidth=0.8, color=colour, label=f"degree {degree}")
     _label(axes, "nodes", "T_B / least T_B", "Generalized Kautz graphs", logarithmic=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from forestcoll.design.bases import base_mirror, base_wiring
-from forestcoll.design.catalogue import bases
+from forestcoll.design.catalogue import bases, kautz
 from forestcoll.design.constructions import Base
 from forestcoll.design.measure import Cost, cayley_cost, least_factor, moore_steps
 from forestcoll.design.realisation import schedule_of
@@ -18,7 +18,8 @@ SIZES += [(nodes, 4) for nodes in (35, 45, 64, 70, 80, 98, 128, 189, 200)] + [(5
 
 
 def every_base() -> list[Base]:
-    return [base for nodes, degree in SIZES for base in bases(nodes, degree)]
+    listed = [base for nodes, degree in SIZES for base in bases(nodes, degree)]
+    return listed + [graph for nodes, degree in SIZES if (graph := kautz(nodes, degree)) is not None]
 
 
 def named(name: str) -> Base:
@@ -32,6 +33,8 @@ def test_costs_by_formula_and_by_table_equal_counted_costs() -> None:
         assert counted == base.cost or not base.is_breadth_first, base.name
         assert base.is_bidirectional == base.wiring.is_bidirectional, base.name
         assert base.is_simple == base.wiring.is_simple, base.name
+        assert base.has_loops == base.wiring.has_loops, base.name
+        assert base.branches == base.wiring.branches, base.name
 
 
 TABLE_9 = [
@@ -85,7 +88,8 @@ def test_a_generalized_kautz_graph_is_at_most_one_step_above_the_moore_bound_and
     degree: int,
 ) -> None:
     for nodes in range(degree + 2, 160, 3):
-        (base,) = [base for base in bases(nodes, degree) if base.name.startswith("Π")]
+        base = kautz(nodes, degree)
+        assert base is not None
         assert base.cost.steps <= moore_steps(nodes, degree) + 1
         assert base.cost.bandwidth_factor <= 2 * least_factor(nodes)
 

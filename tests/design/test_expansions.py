@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll.collective import Collective
-from forestcoll.design.catalogue import bases
-from forestcoll.design.constructions import (
-    Base,
+from forestcoll.design.catalogue import bases, kautz
+from forestcoll.design.constructions import Base, Construction
+from forestcoll.design.expansions import (
     Bidirectional,
     BreadthFirst,
     CartesianPower,
     CartesianProduct,
-    Construction,
     DegreeExpansion,
     LineGraph,
+    Parallel,
     construction_of,
 )
 from forestcoll.design.measure import Cost, moore_steps
@@ -33,12 +33,14 @@ from forestcoll.verification import verify
 
 
 def base(nodes: int, degree: int, name: str) -> Base:
-    return next(each for each in bases(nodes, degree) if each.name == name)
+    known = (*bases(nodes, degree), kautz(nodes, degree))
+    return next(each for each in known if each is not None and each.name == name)
 
 
 K22, K44, K3 = base(4, 2, "K(2,2)"), base(8, 4, "K(4,4)"), base(3, 2, "K(3)")
 DIAMOND, RING4, RING8 = base(8, 2, "Diamond"), base(4, 1, "UniRing(1,4)"), base(8, 1, "UniRing(1,8)")
 PAIR, KAUTZ, MOD = base(2, 1, "K(2)"), base(13, 4, "Π(4,13)"), base(16, 2, "DBJMod(2,4)")
+C13 = base(13, 4, "C(13,{2,3})")
 WIDE_RING, HAMMING = base(6, 4, "BiRing(4,6)"), base(9, 4, "H(2,3)")
 
 CONSTRUCTIONS: list[Construction] = [
@@ -71,6 +73,19 @@ CONSTRUCTIONS: list[Construction] = [
     LineGraph.of(CartesianPower.of(DIAMOND, 2)),
     DegreeExpansion.of(LineGraph.of(K22), 2),
     LineGraph.of(DegreeExpansion.of(RING4, 2)),
+    Parallel.of(C13, 2),
+    Parallel.of(KAUTZ, 2),
+    Parallel.of(DIAMOND, 2),
+    Parallel.of(LineGraph.of(K22), 3),
+    LineGraph.of(Parallel.of(K22, 2)),
+    LineGraph.of(Parallel.of(C13, 2)),
+    DegreeExpansion.of(Parallel.of(RING4, 2), 2),
+    CartesianPower.of(Parallel.of(K3, 2), 2),
+    Bidirectional.of(Parallel.of(RING4, 3)),
+    BreadthFirst.of(DegreeExpansion.of(C13, 2)),
+    BreadthFirst.of(DegreeExpansion.of(DIAMOND, 2)),
+    base(13, 6, "C(13,{2,2,3})"),
+    base(13, 5, "DirC(13,{2,2,3,10,11})"),
 ]
 IDS = [each.name for each in CONSTRUCTIONS]
 
@@ -167,13 +182,20 @@ def test_expansions_of_random_regular_networks_are_correct(nodes: int, degree: i
         is_bidirectional=False,
         is_breadth_first=True,
         is_simple=wiring.is_simple,
+        has_loops=wiring.has_loops,
+        branches=wiring.branches,
         spec="",
     )
     grown.__dict__["wiring"] = wiring
-    for construction in (CartesianPower.of(grown, 2), *([LineGraph.of(grown)] * wiring.branches)):
+    for construction in (
+        CartesianPower.of(grown, 2),
+        Parallel.of(grown, 2),
+        *([LineGraph.of(grown)] * wiring.branches),
+    ):
         schedule_of(construction)
     if not wiring.has_loops:
         schedule_of(DegreeExpansion.of(grown, 2))
+        schedule_of(BreadthFirst.of(DegreeExpansion.of(grown, 2)))
 
 
 class RandomBase(Base):

@@ -144,7 +144,7 @@ class Unpruned(TopologyFinder):
 
     def _frontier(self, nodes: int, degree: int) -> tuple[Construction, ...]:
         if (nodes, degree) not in self._frontiers:
-            self._frontiers[nodes, degree] = tuple(self._candidates(nodes, degree))
+            self._frontiers[nodes, degree] = self._candidates(nodes, degree)
         return self._frontiers[nodes, degree]
 
 
@@ -159,8 +159,8 @@ def test_pruning_does_not_change_the_result(nodes: int) -> None:
 @pytest.mark.parametrize(
     ("nodes", "degree", "message"),
     [
-        (1, 4, "nodes is 1; expected an integer from 2 to 8192"),
-        (8193, 4, "nodes is 8193; expected an integer from 2 to 8192"),
+        (1, 4, "nodes is 1; expected an integer from 2 to 16384"),
+        (16385, 4, "nodes is 16385; expected an integer from 2 to 16384"),
         (8, 0, "degree is 0; expected an integer from 1 to 64"),
         (8, 65, "degree is 65"),
         (True, 4, "nodes is true"),

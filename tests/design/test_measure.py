@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forestcoll.design.bases import base_wiring
+from forestcoll.design.degree_expansion import degree_expansion
+from forestcoll.design.kautz_cost import de_bruijn_cost, kautz_cost
 from forestcoll.design.measure import Cost, breadth_first_cost, cayley_cost, least_factor, moore_steps
 from forestcoll.design.wiring import Wiring
 from forestcoll.generation.bfb import bfb
@@ -57,3 +60,50 @@ def test_the_moore_bound(nodes: int, degree: int, steps: int) -> None:
 
 def test_costs_are_ordered_by_steps_first() -> None:
     assert Cost(2, Fraction(9)) < Cost(3, least_factor(8)) < Cost(3, Fraction(1))
+
+
+def regular(nodes: int, degree: int, draw: object) -> Wiring:
+    columns = []
+    for _ in range(degree):
+        column = list(range(nodes))
+        draw.shuffle(column)  # type: ignore[attr-defined]
+        columns.append(column)
+    return Wiring(np.array(columns, dtype=np.int32).T.copy())
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(3, 9), st.integers(1, 3), st.integers(2, 3), st.randoms(use_true_random=False))
+def test_the_cost_of_a_degree_expansion_is_counted_at_the_nodes_of_the_base(
+    nodes: int, degree: int, copies: int, draw: object
+) -> None:
+    wiring = regular(nodes, degree, draw)
+    cost = wiring.breadth_first_cost(copies)
+    if cost is None or wiring.has_loops:
+        return
+    assert cost == degree_expansion(wiring, copies).breadth_first_cost()
+    least = wiring.cost_at_first_node(copies)
+    assert least.steps <= cost.steps
+    assert least.bandwidth_factor <= cost.bandwidth_factor
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+@pytest.mark.parametrize(
+    "spec",
+    ["circulant:nodes=31,offsets=3+4", "directed-circulant:degree=4", "cayley:outer=5,inner=2,ratio=4,generators=1+3"],
+)
+def test_one_node_shows_the_cost_if_all_nodes_are_equivalent(spec: str, copies: int) -> None:
+    wiring = base_wiring(spec)
+    assert wiring.cost_at_first_node(copies) == wiring.breadth_first_cost(copies)
+
+
+@pytest.mark.parametrize("degree", [2, 3, 4, 6])
+def test_the_cost_of_a_generalized_kautz_graph_equals_the_counted_cost(degree: int) -> None:
+    for nodes in (*range(degree + 2, 40), 64, 81, 127, 128, 129, 216, 217):
+        wiring = base_wiring(f"generalized-kautz:degree={degree},nodes={nodes}")
+        assert kautz_cost(nodes, degree) == wiring.breadth_first_cost(), nodes
+
+
+@pytest.mark.parametrize(("degree", "length"), [(2, 2), (2, 3), (2, 7), (3, 3), (4, 3), (7, 2)])
+def test_the_cost_of_a_de_bruijn_graph_equals_the_counted_cost(degree: int, length: int) -> None:
+    wiring = base_wiring(f"de-bruijn:degree={degree},length={length}")
+    assert de_bruijn_cost(length, degree) == wiring.breadth_first_cost()

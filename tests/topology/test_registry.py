@@ -224,6 +224,7 @@ def test_a_bandwidth_parameter_can_have_a_unit() -> None:
             "circulant:nodes=8,offsets=5: offset 5 is too large; with 8 nodes it must be at most 4",
         ),
         ("circulant:nodes=8,offsets=8,one_way=true", "circulant:nodes=8,offsets=8,one_way=true: offset 8 is too large"),
+        ("circulant:parallel=1+2+3", "circulant:nodes=16,offsets=3+4,parallel=1+2+3: parallel has 3 numbers; give"),
         ("circulant:offsets=3+3", "circulant:nodes=16,offsets=3+3: an offset is given twice"),
         ("circulant:nodes=8,offsets=2+4", "circulant:nodes=8,offsets=2+4: nodes and offsets are all multiples of 2"),
         ("dragonfly:groups=1", "dragonfly: groups is '1'; expected an integer from 2"),

@@ -1,5 +1,6 @@
 """The breadth-first schedule (BFB) of a wiring, arc by arc, and its cost."""
 
+from forestcoll.design.degree_expansion import degree_expansion
 from forestcoll.design.measure import MAX_DEGREE, Cost
 from forestcoll.design.sends import Sends, sends_of
 from forestcoll.design.wiring import Wiring
@@ -13,15 +14,19 @@ def breadth_first_sends(wiring: Wiring) -> Sends:
     return sends_of(wiring, bfb(wiring.topology("a construction")))
 
 
-def breadth_first_cost_of(wiring: Wiring) -> Cost:
+def breadth_first_cost_of(wiring: Wiring, copies: int = 1) -> Cost:
     """Return the cost of the best breadth-first allgather on a strongly connected network.
 
     The cost is counted. For degrees above `MAX_DEGREE` the schedule is made and measured.
+
+    Args:
+        wiring: the network. If there are two or more copies, it has no loops.
+        copies: the number of copies of each node. The cost is that of the degree expansion.
     """
     if wiring.degree <= MAX_DEGREE:
-        counted = wiring.breadth_first_cost()
+        counted = wiring.breadth_first_cost(copies)
         if counted is None:
             raise InternalError("a constructed network is not strongly connected")
         return counted
-    cost = step_shape(bfb(wiring.topology("a construction")))
-    return Cost(cost.steps, cost.bandwidth_factor * wiring.degree / cost.egress)
+    cost = step_shape(bfb(degree_expansion(wiring, copies).topology("a construction")))
+    return Cost(cost.steps, cost.bandwidth_factor * wiring.degree * copies / cost.egress)

@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import cast
 
-from forestcoll.design.constructions import construction_of
+from forestcoll.design.expansions import construction_of
 from forestcoll.design.finder import Frontier, find_topologies
 from forestcoll.errors import InputError
 from forestcoll.files import read_document, write_text

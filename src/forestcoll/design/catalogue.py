@@ -1,44 +1,76 @@
 """The base networks: all known ones of a size and a degree, with the costs of their allgathers (Tables 8 and 9).
 
 Families with a proof have their costs by formula, and tests compare each formula with the count of `measure`. The costs
-of generalized Kautz graphs, de Bruijn graphs and twisted tori are counted. The costs of Cayley graphs are read from a
-table that `benchmarks/cayley_search.py` made.
+of generalized Kautz graphs, de Bruijn graphs, twisted tori and circulants with repeated offsets are counted. The costs
+of Cayley graphs are read from a table that `benchmarks/cayley_search.py` made.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from math import isqrt
 
+import numpy as np
+
 from forestcoll.design.bases import base_wiring
 from forestcoll.design.breadth_first import breadth_first_cost_of
 from forestcoll.design.constructions import Base
-from forestcoll.design.measure import MAX_DEGREE, Cost, least_factor
+from forestcoll.design.kautz_cost import de_bruijn_cost, kautz_cost
+from forestcoll.design.measure import Cost, cayley_cost, least_factor
 from forestcoll.topology.families.cayley import Metacyclic
 from forestcoll.topology.families.distance_regular import GRAPHS
 
 _DISTANCE_REGULAR_STEPS = dict(zip(GRAPHS, (2, 2, 3, 3, 3, 4, 3, 3, 4, 3, 4, 7, 4, 6, 6), strict=True))
 _MODIFIED_STEPS = {(2, 3): 4, (2, 4): 5, (3, 2): 3, (4, 2): 3}
 _LARGEST_TWISTED_TORUS = 1024
-_MOST_ARCS_SCHEDULED = 2**15
-"""The maximum number of arcs of a base whose degree is too large for counting: its schedule is made to get the cost."""
 
 
 @cache
 def bases(nodes: int, degree: int, *, published_only: bool = False, for_products: bool = False) -> tuple[Base, ...]:
-    """Return the base networks of this size and degree. The networks of the paper come first.
+    """Return the base networks of this size and degree, without the generalized Kautz graph (`kautz`).
+
+    The networks of the paper come first.
 
     Args:
         nodes: N, 2 or more.
         degree: d, 1 or more.
-        published_only: leave out networks that are not in the paper, which are the Cayley graphs.
-        for_products: leave out families that are never bandwidth-optimal. This saves the time to count their costs.
+        published_only: leave out networks that are not in the paper: the Cayley graphs, and circulants that repeat only
+            some of their offsets.
+        for_products: leave out families that are never simple and bandwidth-optimal. This saves the time to count
+            their costs.
     """
-    families = _OPTIMAL if for_products else (*_OPTIMAL, _de_bruijn, _generalized_kautz)
+    families = _SIMPLE_OPTIMAL if for_products else (*_SIMPLE_OPTIMAL, *_WITH_PARALLEL_LINKS, _de_bruijn)
     if not published_only:
-        families = (*families, _cayley)
+        families = (*families, _cayley) if for_products else (*families, _cayley, _repeated_circulant)
     return tuple(base for family in families for base in family(nodes, degree))
+
+
+@cache
+def kautz(nodes: int, degree: int) -> Base | None:
+    """Return the generalized Kautz graph Π(degree, nodes), or None if the size is too small."""
+    if degree < 2 or nodes < degree + 2:
+        return None
+    spec = f"generalized-kautz:degree={degree},nodes={nodes}"
+    has_loops = nodes % (degree + 1) != 0
+    return _base(
+        f"Π({degree},{nodes})",
+        spec,
+        nodes,
+        degree,
+        kautz_cost(nodes, degree),
+        bidirectional=may_be_bidirectional(nodes, degree) and base_wiring(spec).is_bidirectional,
+        simple=not has_loops,  # the targets of a node are consecutive, so no arcs are parallel
+        loops=has_loops,
+    )
+
+
+def may_be_bidirectional(nodes: int, degree: int) -> bool:
+    """Return whether Π(degree, nodes) may be bidirectional, which is possible only with fewer than 2d nodes.
+
+    Node 0 has a link to node -2, whose links lead to the nodes 2d-1 to d. One of them must be node 0, modulo N.
+    """
+    return nodes < 2 * degree
 
 
 def _base(  # noqa: PLR0913 (one argument per field)
@@ -51,8 +83,11 @@ def _base(  # noqa: PLR0913 (one argument per field)
     bidirectional: bool,
     breadth_first: bool = True,
     simple: bool = True,
+    loops: bool = False,
+    branches: bool | None = None,
 ) -> Base:
-    return Base(name, nodes, degree, cost, bidirectional, breadth_first, simple, spec)
+    two_targets = degree > 1 if branches is None else branches
+    return Base(name, nodes, degree, cost, bidirectional, breadth_first, simple, loops, two_targets, spec)
 
 
 def _best(steps: int, nodes: int) -> Cost:
@@ -87,25 +122,71 @@ def _directed_circulant(nodes: int, degree: int) -> Iterator[Base]:
 def _circulant(nodes: int, degree: int) -> Iterator[Base]:
     """Yield the circulant of degree 4 with the least diameter (Theorem 22). All circulants of degree 4 are optimal."""
     if degree == 4 and nodes > 6:
-        root = isqrt(2 * nodes - 2)  # m = ceil((-1 + sqrt(2n-1)) / 2)
-        least = next(m for m in range(max(root // 2 - 1, 0), nodes) if (2 * m + 1) ** 2 >= 2 * nodes - 1)
+        least = _least_diameter(nodes)
         spec = f"circulant:nodes={nodes},offsets={least}+{least + 1}"
         name = f"C({nodes},{{{least},{least + 1}}})"
         yield _base(name, spec, nodes, degree, _best(least, nodes), bidirectional=True, simple=True)
 
 
+def _least_diameter(nodes: int) -> int:
+    """Return m = ceil((-1 + sqrt(2n-1)) / 2), the diameter of C(n, {m, m+1}) (Theorem 22)."""
+    root = isqrt(2 * nodes - 2)
+    return next(m for m in range(max(root // 2 - 1, 0), nodes) if (2 * m + 1) ** 2 >= 2 * nodes - 1)
+
+
+def _repeated_circulant(nodes: int, degree: int) -> Iterator[Base]:
+    """Yield the circulant of least diameter whose four links per node are repeated as equally as the degree allows.
+
+    If the degree is a multiple of 4, all links are repeated equally often. Then it is a network with parallel links.
+    """
+    if degree < 5 or degree % 4 == 0 or nodes <= 6:
+        return
+    least = _least_diameter(nodes)
+    steps = (least, -least, least + 1, -least - 1)
+    times, rest = divmod(degree, 4)
+    counts = [times + (place < rest) for place in range(4)]
+    numbers = np.arange(nodes)
+    onward = np.array([(numbers + step) % nodes for step in steps])
+    back = np.array([(numbers - step) % nodes for step in steps])
+    cost = cayley_cost(onward, back, counts)
+    if cost is None:
+        return
+    both_ways = rest == 2  # then the two directions of a link are repeated equally often
+    named = {step % nodes: count for step, count in zip(steps, counts, strict=True)}
+    offsets = sorted(offset for offset in named if not both_ways or offset <= nodes // 2)
+    spec = f"circulant:nodes={nodes},offsets={_plus(offsets)},parallel={_plus(named[offset] for offset in offsets)}"
+    listed = ",".join(str(offset) for offset in offsets for _ in range(named[offset]))
+    name = f"{'Dir' * (not both_ways)}C({nodes},{{{listed}}})"
+    spec += ",one_way=true" * (not both_ways)
+    yield _base(name, spec, nodes, degree, cost, bidirectional=both_ways, simple=False)
+
+
+def _plus(numbers: Iterable[int]) -> str:
+    return "+".join(map(str, numbers))
+
+
 def _bidirectional_ring(nodes: int, degree: int) -> Iterator[Base]:
-    if degree % 2 == 0 and nodes > 2:
-        parallel = degree // 2
-        spec = f"ring:nodes={nodes}" + f",parallel={parallel}" * (parallel > 1)
-        cost = _best(nodes // 2, nodes)
-        yield _base(f"BiRing({degree},{nodes})", spec, nodes, degree, cost, bidirectional=True, simple=parallel == 1)
+    if degree == 2 and nodes > 2:
+        yield _base(f"BiRing(2,{nodes})", f"ring:nodes={nodes}", nodes, 2, _best(nodes // 2, nodes), bidirectional=True)
 
 
 def _one_way_ring(nodes: int, degree: int) -> Iterator[Base]:
-    spec = f"ring:nodes={nodes}" + ",one_way=true" * (nodes > 2) + f",parallel={degree}" * (degree > 1)
-    cost = _best(nodes - 1, nodes)
-    yield _base(f"UniRing({degree},{nodes})", spec, nodes, degree, cost, bidirectional=nodes == 2, simple=degree == 1)
+    if degree == 1:
+        spec = f"ring:nodes={nodes}" + ",one_way=true" * (nodes > 2)
+        yield _base(f"UniRing(1,{nodes})", spec, nodes, 1, _best(nodes - 1, nodes), bidirectional=nodes == 2)
+
+
+def _wide_bidirectional_ring(nodes: int, degree: int) -> Iterator[Base]:
+    if degree % 2 == 0 and degree > 2 and nodes > 2:
+        spec, cost = f"ring:nodes={nodes},parallel={degree // 2}", _best(nodes // 2, nodes)
+        yield _base(f"BiRing({degree},{nodes})", spec, nodes, degree, cost, bidirectional=True, simple=False)
+
+
+def _wide_one_way_ring(nodes: int, degree: int) -> Iterator[Base]:
+    if degree > 1:
+        spec = f"ring:nodes={nodes}" + ",one_way=true" * (nodes > 2) + f",parallel={degree}"
+        name, cost = f"UniRing({degree},{nodes})", _best(nodes - 1, nodes)
+        yield _base(name, spec, nodes, degree, cost, bidirectional=nodes == 2, simple=False, branches=False)
 
 
 def _diamond(nodes: int, degree: int) -> Iterator[Base]:
@@ -127,10 +208,9 @@ def _distance_regular(nodes: int, degree: int) -> Iterator[Base]:
 
 
 def _counted(name: str, spec: str, nodes: int, degree: int) -> Iterator[Base]:
-    if degree <= MAX_DEGREE or nodes * degree <= _MOST_ARCS_SCHEDULED:
-        wiring = base_wiring(spec)
-        cost = breadth_first_cost_of(wiring)
-        yield _base(name, spec, nodes, degree, cost, bidirectional=wiring.is_bidirectional, simple=wiring.is_simple)
+    wiring = base_wiring(spec)
+    cost = breadth_first_cost_of(wiring)
+    yield _base(name, spec, nodes, degree, cost, bidirectional=wiring.is_bidirectional, simple=wiring.is_simple)
 
 
 def _de_bruijn(nodes: int, degree: int) -> Iterator[Base]:
@@ -138,13 +218,9 @@ def _de_bruijn(nodes: int, degree: int) -> Iterator[Base]:
     while degree > 1 and degree**length < nodes:
         length += 1
     if degree > 1 and degree**length == nodes:
-        yield from _counted(f"DBJ({degree},{length})", f"de-bruijn:degree={degree},length={length}", nodes, degree)
-
-
-def _generalized_kautz(nodes: int, degree: int) -> Iterator[Base]:
-    if degree > 1 and nodes > degree + 1:
-        spec = f"generalized-kautz:degree={degree},nodes={nodes}"
-        yield from _counted(f"Π({degree},{nodes})", spec, nodes, degree)
+        spec, cost = f"de-bruijn:degree={degree},length={length}", de_bruijn_cost(length, degree)
+        name = f"DBJ({degree},{length})"
+        yield _base(name, spec, nodes, degree, cost, bidirectional=False, simple=False, loops=True)
 
 
 def _twisted_torus(nodes: int, degree: int) -> Iterator[Base]:
@@ -185,7 +261,8 @@ def _cayley_table(degree: int) -> dict[int, tuple[str, ...]]:
     return found
 
 
-_OPTIMAL: tuple[Callable[[int, int], Iterator[Base]], ...] = (
+_Family = Callable[[int, int], Iterator[Base]]
+_SIMPLE_OPTIMAL: tuple[_Family, ...] = (
     _complete,
     _complete_bipartite,
     _hamming,
@@ -199,3 +276,4 @@ _OPTIMAL: tuple[Callable[[int, int], Iterator[Base]], ...] = (
     _twisted_torus,
     _twisted_hypercube,
 )
+_WITH_PARALLEL_LINKS: tuple[_Family, ...] = (_wide_bidirectional_ring, _wide_one_way_ring)

@@ -1,30 +1,28 @@
 """A network and its allgather as an expression of base networks and expansions.
 
 The cost of an expression follows from the theorems. The wiring and the schedule are made only on request. An expression
-can be written as JSON (`to_document`) and read back (`construction_of`), for the cache and for other processes.
+can be written as JSON (`to_document`) and read back (`construction_of`), for the cache and for other processes. This
+module has the base networks, and `expansions` has the expansions.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import cast
 
-import numpy as np
-
-from forestcoll.design import cartesian_power, degree_expansion, line_graph
 from forestcoll.design.bases import base_mirror, base_sends, base_wiring
-from forestcoll.design.bidirectional import bidirectional, bidirectional_sends
 from forestcoll.design.breadth_first import breadth_first_cost_of, breadth_first_sends
-from forestcoll.design.cartesian_product import product_cost, product_mirror, product_wiring
 from forestcoll.design.measure import Cost, least_factor, moore_steps
 from forestcoll.design.sends import Sends
 from forestcoll.design.wiring import Wiring
-from forestcoll.errors import InternalError
 from forestcoll.schedule.rows import IntArray
 
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_TRANSITIVE = frozenset(
+    {"cayley", "circulant", "complete", "complete-bipartite", "directed-circulant", "hamming", "ring"}
+)
+"""The families of base networks in which symmetries map each node to each other one."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,8 @@ class Construction(ABC):
         is_bidirectional: whether every link has a twin in the opposite direction.
         is_breadth_first: whether the schedule is the best breadth-first one. Its number of steps is the diameter.
         is_simple: whether there are neither loops nor parallel links.
+        has_loops: whether a link leads from a node to itself. Such a link is an unused port.
+        branches: whether every node has links to two or more nodes. The line graph's cost is exact then (Theorem 10).
     """
 
     name: str
@@ -48,6 +48,8 @@ class Construction(ABC):
     is_bidirectional: bool
     is_breadth_first: bool
     is_simple: bool
+    has_loops: bool
+    branches: bool
 
     @cached_property
     @abstractmethod
@@ -65,6 +67,11 @@ class Construction(ABC):
     @abstractmethod
     def to_document(self) -> dict[str, object]:
         """Return the expression as JSON."""
+
+    @property
+    def nodes_are_equivalent(self) -> bool:
+        """Whether it is known that symmetries map each node to each other one, so that one node shows the cost."""
+        return False
 
     @cached_property
     def diameter(self) -> int:
@@ -109,7 +116,17 @@ class Base(Construction):
     @cached_property
     def reduce_scatter_cost(self) -> Cost:
         """As `Construction.reduce_scatter_cost`. In the tables, a Cayley graph and its transpose have the same cost."""
-        return self.cost if self.spec.startswith("cayley:") else super().reduce_scatter_cost
+        return self.cost if self.is_cayley_graph else super().reduce_scatter_cost
+
+    @property
+    def is_cayley_graph(self) -> bool:
+        """Whether the network is from a table of Cayley graphs."""
+        return self.spec.startswith("cayley:")
+
+    @property
+    def nodes_are_equivalent(self) -> bool:
+        """As `Construction.nodes_are_equivalent`, by the family of the base."""
+        return self.spec.split(":")[0] in _TRANSITIVE
 
     def sends(self) -> Sends:
         """As `Construction.sends`."""
@@ -131,331 +148,17 @@ class Base(Construction):
             "both_ways": self.is_bidirectional,
             "breadth_first": self.is_breadth_first,
             "simple": self.is_simple,
+            "loops": self.has_loops,
+            "branches": self.branches,
         }
 
 
-@dataclass(frozen=True)
-class LineGraph(Construction):
-    """L(base)."""
-
-    base: Construction
-
-    @staticmethod
-    def of(base: Construction) -> "LineGraph":
-        """Return the line graph of `base`. Each node of `base` has two or more out-neighbours."""
-        times, inner = 1, base
-        while isinstance(inner, LineGraph):
-            times, inner = times + 1, inner.base
-        power = "" if times == 1 else str(times).translate(_SUPERSCRIPTS)
-        return LineGraph(
-            name=f"L{power}({inner.name})",
-            nodes=base.nodes * base.degree,
-            degree=base.degree,
-            cost=line_graph.line_graph_cost(base.cost, base.nodes),
-            is_bidirectional=False,
-            is_breadth_first=base.is_breadth_first,
-            is_simple=base.is_simple or not base.wiring.has_loops,  # parallel arcs become different nodes
-            base=base,
-        )
-
-    @cached_property
-    def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
-        return line_graph.line_graph(self.base.wiring)
-
-    @cached_property
-    def reduce_scatter_cost(self) -> Cost:
-        """As `Construction.reduce_scatter_cost`. The transpose of L(G) is L(transpose of G) (Theorem 10)."""
-        if self.is_breadth_first and self.base.wiring.transposed().branches:
-            return line_graph.line_graph_cost(self.base.reduce_scatter_cost, self.base.nodes)
-        return super().reduce_scatter_cost
-
-    def sends(self) -> Sends:
-        """As `Construction.sends`."""
-        return line_graph.line_graph_sends(self.base.wiring, self.base.sends())
-
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        base = self.base.mirror()
-        return None if base is None else line_graph.line_graph_mirror(self.base.wiring, base)
-
-    def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
-        return {"line_graph": self.base.to_document()}
-
-
-@dataclass(frozen=True)
-class DegreeExpansion(Construction):
-    """The degree expansion base * copies."""
-
-    base: Construction
-    copies: int
-
-    @staticmethod
-    def of(base: Construction, copies: int) -> "DegreeExpansion":
-        """Return the degree expansion of `base`. The base has no loops."""
-        return DegreeExpansion(
-            name=f"{_factor_name(base)}*{copies}",
-            nodes=base.nodes * copies,
-            degree=base.degree * copies,
-            cost=degree_expansion.degree_expansion_cost(base.cost, base.nodes, copies),
-            is_bidirectional=base.is_bidirectional,
-            is_breadth_first=False,
-            is_simple=base.is_simple,
-            base=base,
-            copies=copies,
-        )
-
-    @cached_property
-    def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
-        return degree_expansion.degree_expansion(self.base.wiring, self.copies)
-
-    def sends(self) -> Sends:
-        """As `Construction.sends`."""
-        return degree_expansion.degree_expansion_sends(self.base.wiring, self.base.sends(), self.copies)
-
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        base = self.base.mirror()
-        return None if base is None else degree_expansion.degree_expansion_mirror(base, self.copies)
-
-    def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
-        return {"degree_expansion": self.base.to_document(), "copies": self.copies}
-
-
-@dataclass(frozen=True)
-class CartesianPower(Construction):
-    """The Cartesian power base□exponent."""
-
-    base: Construction
-    exponent: int
-
-    @staticmethod
-    def of(base: Construction, exponent: int) -> "CartesianPower":
-        """Return the Cartesian power of `base`."""
-        return CartesianPower(
-            name=f"{_factor_name(base)}□{exponent}",
-            nodes=base.nodes**exponent,
-            degree=base.degree * exponent,
-            cost=cartesian_power.cartesian_power_cost(base.cost, base.nodes, exponent),
-            is_bidirectional=base.is_bidirectional,
-            is_breadth_first=False,
-            is_simple=base.is_simple,
-            base=base,
-            exponent=exponent,
-        )
-
-    @cached_property
-    def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
-        return cartesian_power.cartesian_power(self.base.wiring, self.exponent)
-
-    @cached_property
-    def diameter(self) -> int:
-        """The diameter of the base times `exponent`."""
-        return self.base.diameter * self.exponent
-
-    def sends(self) -> Sends:
-        """As `Construction.sends`."""
-        return cartesian_power.cartesian_power_sends(self.base.wiring, self.base.sends(), self.exponent)
-
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        base = self.base.mirror()
-        return None if base is None else cartesian_power.cartesian_power_mirror(base, self.exponent)
-
-    def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
-        return {"cartesian_power": self.base.to_document(), "exponent": self.exponent}
-
-
-@dataclass(frozen=True)
-class CartesianProduct(Construction):
-    """The product of simple factors whose breadth-first schedules are bandwidth-optimal (Theorem 13)."""
-
-    factors: tuple[Construction, ...]
-
-    @staticmethod
-    def of(factors: tuple[Construction, ...]) -> "CartesianProduct":
-        """Return the product. Its schedule is a BFB schedule."""
-        nodes, degree = 1, 0
-        for factor in factors:
-            nodes, degree = nodes * factor.nodes, degree + factor.degree
-        return CartesianProduct(
-            name=_product_name(factors),
-            nodes=nodes,
-            degree=degree,
-            cost=product_cost([(factor.nodes, factor.cost) for factor in factors]),
-            is_bidirectional=all(factor.is_bidirectional for factor in factors),
-            is_breadth_first=True,
-            is_simple=True,
-            factors=factors,
-        )
-
-    @cached_property
-    def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
-        return product_wiring([factor.wiring for factor in self.factors])
-
-    @cached_property
-    def reduce_scatter_cost(self) -> Cost:
-        """As `Construction.reduce_scatter_cost`. The transpose is the product of the transposes (Theorem 13)."""
-        costs = [(factor.nodes, factor.reduce_scatter_cost) for factor in self.factors]
-        if all(cost.bandwidth_factor == least_factor(nodes) for nodes, cost in costs):
-            return product_cost(costs)
-        return super().reduce_scatter_cost
-
-    def sends(self) -> Sends:
-        """As `Construction.sends`."""
-        return breadth_first_sends(self.wiring)
-
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        mirrors = [factor.mirror() for factor in self.factors]
-        known = [mirror for mirror in mirrors if mirror is not None]
-        return product_mirror(known) if len(known) == len(mirrors) else None
-
-    def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
-        return {"cartesian_product": [factor.to_document() for factor in self.factors]}
-
-
-@dataclass(frozen=True)
-class Bidirectional(Construction):
-    """A one-way network to which a twin for each link was added (A.6)."""
-
-    base: Construction
-
-    @staticmethod
-    def of(base: Construction) -> "Bidirectional":
-        """Return the bidirectional network of `base`. A mirror of `base` is known."""
-        return Bidirectional(
-            name=f"Bi({base.name})",
-            nodes=base.nodes,
-            degree=2 * base.degree,
-            cost=base.cost,
-            is_bidirectional=True,
-            is_breadth_first=False,
-            is_simple=base.is_simple and bidirectional(base.wiring).is_simple,
-            base=base,
-        )
-
-    @cached_property
-    def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
-        return bidirectional(self.base.wiring)
-
-    def sends(self) -> Sends:
-        """As `Construction.sends`."""
-        mirror = self.base.mirror()
-        if mirror is None:
-            raise InternalError(f"{self.base.name}: no mirror is known")
-        return bidirectional_sends(self.base.wiring, self.base.sends(), mirror)
-
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        return _identity(self.nodes)
-
-    def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
-        return {"made_both_ways": self.base.to_document()}
-
-
-@dataclass(frozen=True)
-class BreadthFirst(Construction):
-    """The network of an expression, with the breadth-first schedule instead of the expanded schedule."""
-
-    base: Construction
-
-    @staticmethod
-    def of(base: Construction) -> "BreadthFirst":
-        """Return the network of `base` with its best breadth-first schedule."""
-        return BreadthFirst(
-            name=f"BFB({base.name})",
-            nodes=base.nodes,
-            degree=base.degree,
-            cost=breadth_first_cost_of(base.wiring),
-            is_bidirectional=base.is_bidirectional,
-            is_breadth_first=True,
-            is_simple=base.is_simple,
-            base=base,
-        )
-
-    @cached_property
-    def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
-        return self.base.wiring
-
-    def sends(self) -> Sends:
-        """As `Construction.sends`."""
-        return breadth_first_sends(self.wiring)
-
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        return self.base.mirror()
-
-    def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
-        return {"rescheduled": self.base.to_document()}
-
-
-def _factor_name(construction: Construction) -> str:
-    """Return the name of a factor in a product. The name of a product is put into parentheses."""
-    joined = isinstance(construction, CartesianProduct | CartesianPower | DegreeExpansion)
-    return f"({construction.name})" if joined else construction.name
-
-
-def _product_name(factors: Sequence[Construction]) -> str:
-    """Return the name of a product. Adjacent equal factors are written as a power."""
-    runs: list[tuple[str, int]] = []
-    for name in map(_factor_name, factors):
-        if runs and runs[-1][0] == name:
-            runs[-1] = (name, runs[-1][1] + 1)
-        else:
-            runs.append((name, 1))
-    return "□".join(name if times == 1 else f"{name}□{times}" for name, times in runs)
-
-
-def _identity(nodes: int) -> IntArray:
-    return np.arange(nodes, dtype=np.int32)
-
-
-def construction_of(document: Mapping[str, object]) -> Construction:
-    """Return the expression that `Construction.to_document` wrote.
+def base_of(document: Mapping[str, object]) -> Base:
+    """Return the base network that `Base.to_document` wrote.
 
     Raises:
-        KeyError: the document is not an expression.
+        KeyError: the document is not that of a base network.
     """
-    for kind, read in _READERS.items():
-        if kind in document:
-            return read(document)
-    return _base_of(document)
-
-
-def _inner(document: Mapping[str, object], kind: str) -> Construction:
-    return construction_of(cast("Mapping[str, object]", document[kind]))
-
-
-_READERS: Mapping[str, Callable[[Mapping[str, object]], Construction]] = {
-    "line_graph": lambda document: LineGraph.of(_inner(document, "line_graph")),
-    "degree_expansion": lambda document: DegreeExpansion.of(
-        _inner(document, "degree_expansion"), cast("int", document["copies"])
-    ),
-    "cartesian_power": lambda document: CartesianPower.of(
-        _inner(document, "cartesian_power"), cast("int", document["exponent"])
-    ),
-    "cartesian_product": lambda document: CartesianProduct.of(
-        tuple(map(construction_of, cast("Sequence[Mapping[str, object]]", document["cartesian_product"])))
-    ),
-    "made_both_ways": lambda document: Bidirectional.of(_inner(document, "made_both_ways")),
-    "rescheduled": lambda document: BreadthFirst.of(_inner(document, "rescheduled")),
-}
-"""How to read each kind of expansion, by the key of its document."""
-
-
-def _base_of(document: Mapping[str, object]) -> Base:
     return Base(
         name=cast("str", document["name"]),
         nodes=cast("int", document["nodes"]),
@@ -464,5 +167,7 @@ def _base_of(document: Mapping[str, object]) -> Base:
         is_bidirectional=cast("bool", document["both_ways"]),
         is_breadth_first=cast("bool", document["breadth_first"]),
         is_simple=cast("bool", document["simple"]),
+        has_loops=cast("bool", document["loops"]),
+        branches=cast("bool", document["branches"]),
         spec=cast("str", document["base"]),
     )

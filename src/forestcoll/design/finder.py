@@ -6,32 +6,37 @@ A network of N nodes and degree d, in short (N, d), is one of:
 - the line graph of a network of (N/d, d),
 - the degree expansion of a network of (N/n, d/n),
 - the Cartesian power of a network of (N^(1/n), d/n),
-- the Cartesian product of two networks whose sizes multiply to N and whose degrees add up to d.
+- the Cartesian product of two networks whose sizes multiply to N and whose degrees add up to d,
+- a network of (N, d/n) with n parallel links instead of each link.
 
 For each intermediate (N, d) only the Pareto frontier in the steps T_L and the bandwidth time T_B is kept. The theorems
 predict both, and no schedule is made. The cost of an expansion grows with the cost of its base in every theorem, so
 pruning loses nothing. Products need factors with bandwidth-optimal breadth-first schedules. The factor with the fewest
-steps is kept in addition to the frontier.
+steps is kept in addition to the frontier (`factors`).
+
+Costs that must be counted are counted last, and only if the least cost that is possible is not already reached.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from forestcoll.design.catalogue import bases
-from forestcoll.design.constructions import (
+from forestcoll.design.catalogue import bases, kautz, may_be_bidirectional
+from forestcoll.design.constructions import Base, Construction
+from forestcoll.design.divisors import divisors, primes_of
+from forestcoll.design.expansions import (
     Bidirectional,
     BreadthFirst,
     CartesianPower,
-    CartesianProduct,
-    Construction,
     DegreeExpansion,
     LineGraph,
+    Parallel,
 )
+from forestcoll.design.factors import Factors
 from forestcoll.design.measure import MAX_DEGREE, Cost, least_factor, moore_steps
 from forestcoll.errors import InputError, NoSolutionError, shown
 
-MAX_NODES = 8192
+MAX_NODES = 16384
 """The maximum number of nodes. The limit exists because the costs of some bases are counted over all node pairs."""
 
 MAX_PORTS = 64
@@ -78,7 +83,7 @@ class TopologyFinder:
         self._bidirectional = bidirectional
         self._published_only = published_only
         self._frontiers: dict[tuple[int, int], tuple[Construction, ...]] = {}
-        self._factors: dict[tuple[int, int], Construction | None] = {}
+        self._factors = Factors(self._factor_bases)
         self._one_way = self if not bidirectional else TopologyFinder(published_only=published_only)
 
     def find(self, nodes: int, degree: int) -> Frontier:
@@ -108,78 +113,75 @@ class TopologyFinder:
     def _frontier(self, nodes: int, degree: int) -> tuple[Construction, ...]:
         key = (nodes, degree)
         if key not in self._frontiers:
-            predicted = tuple(self._candidates(nodes, degree))
+            predicted = self._candidates(nodes, degree)
             self._frontiers[key] = pareto((*predicted, *_rescheduled(predicted)))
         return self._frontiers[key]
 
-    def _factor(self, nodes: int, degree: int) -> Construction | None:
-        """Return the network with the fewest steps that can be a factor of a product (Theorem 13), or None."""
-        key = (nodes, degree)
-        if key not in self._factors:
-            predicted = [
-                *self._bases(nodes, degree, for_products=True),
-                *self._products(nodes, degree),
-                *self._expanded_factors(nodes, degree),
-            ]
-            fit = filter(_fits_products, (*predicted, *_rescheduled(predicted)))
-            self._factors[key] = min(fit, key=lambda each: each.cost, default=None)
-        return self._factors[key]
+    def _candidates(self, nodes: int, degree: int) -> tuple[Construction, ...]:
+        listed, expanded = tuple(self._bases(nodes, degree)), tuple(self._expanded(nodes, degree))
+        return (*listed, *self._kautz(nodes, degree, (*listed, *expanded)), *expanded)
 
-    def _expanded_factors(self, nodes: int, degree: int) -> Iterator[Construction]:
-        for copies in _divisors(gcd(nodes, degree)):
-            base = self._factor(nodes // copies, degree // copies) if 1 < copies < nodes else None
-            if base is not None:
-                yield DegreeExpansion.of(base, copies)
+    def _bases(self, nodes: int, degree: int) -> Iterator[Base]:
+        return self._allowed(bases(nodes, degree, published_only=self._published_only))
 
-    def _bases(self, nodes: int, degree: int, *, for_products: bool = False) -> Iterator[Construction]:
-        for base in bases(nodes, degree, published_only=self._published_only, for_products=for_products):
-            if base.is_bidirectional or not self._bidirectional:
-                yield base
+    def _factor_bases(self, nodes: int, degree: int) -> Iterator[Base]:
+        return self._allowed(bases(nodes, degree, published_only=self._published_only, for_products=True))
 
-    def _candidates(self, nodes: int, degree: int) -> Iterator[Construction]:
-        yield from self._bases(nodes, degree)
+    def _allowed(self, networks: Iterable[Base]) -> Iterator[Base]:
+        return (base for base in networks if base.is_bidirectional or not self._bidirectional)
+
+    def _kautz(self, nodes: int, degree: int, others: Sequence[Construction]) -> Iterator[Base]:
+        """Yield the generalized Kautz graph, if it may be better than `others`. Its cost must be counted."""
+        hoped = Cost(moore_steps(nodes, degree), least_factor(nodes))
+        if self._bidirectional and not may_be_bidirectional(nodes, degree):
+            return
+        graph = None if _is_reached(hoped, others) else kautz(nodes, degree)
+        if graph is not None:
+            yield from self._allowed([graph])
+
+    def _expanded(self, nodes: int, degree: int) -> Iterator[Construction]:
         if self._bidirectional:
             yield from self._bidirectional_of(nodes, degree)
         else:
             yield from self._line_graphs(nodes, degree)
         yield from self._degree_expansions(nodes, degree)
         yield from self._powers(nodes, degree)
-        yield from self._products(nodes, degree)
+        product = self._factors.best_product(nodes, degree)
+        if product is not None:
+            yield product
+        yield from self._parallel(nodes, degree)
 
     def _line_graphs(self, nodes: int, degree: int) -> Iterator[Construction]:
         if degree > 1 and nodes % degree == 0 and nodes // degree > 1:
             for base in self._frontier(nodes // degree, degree):
-                if base.wiring.branches:
+                if base.branches:
                     yield LineGraph.of(base)
 
     def _degree_expansions(self, nodes: int, degree: int) -> Iterator[Construction]:
-        for copies in _divisors(gcd(nodes, degree)):
-            if copies > 1 and nodes // copies > 1:
+        for copies in divisors(gcd(nodes, degree))[1:]:
+            if nodes // copies > 1:
                 for base in self._frontier(nodes // copies, degree // copies):
-                    if base.is_simple or not base.wiring.has_loops:
+                    if not base.has_loops:
                         yield DegreeExpansion.of(base, copies)
 
     def _powers(self, nodes: int, degree: int) -> Iterator[Construction]:
-        for exponent in _divisors(degree):
+        for exponent in divisors(degree)[1:]:
             root = round(nodes ** (1 / exponent))
-            if exponent > 1 and root > 1 and root**exponent == nodes:
+            if root > 1 and root**exponent == nodes:
                 for base in self._frontier(root, degree // exponent):
                     yield CartesianPower.of(base, exponent)
 
-    def _products(self, nodes: int, degree: int) -> Iterator[Construction]:
-        for size in _divisors(nodes):
-            if not 1 < size < nodes:
-                continue
-            for ports in range(1, degree):
-                one, other = self._factor(size, ports), self._factor(nodes // size, degree - ports)
-                if one is not None and other is not None and (size, ports) <= (nodes // size, degree - ports):
-                    yield CartesianProduct.of((*_flat(one), *_flat(other)))
+    def _parallel(self, nodes: int, degree: int) -> Iterator[Construction]:
+        """Yield the networks of smaller degrees with parallel links. Other numbers of copies are copies of copies."""
+        for copies in primes_of(degree):
+            for base in self._frontier(nodes, degree // copies):
+                yield Parallel.of(base, copies)
 
     def _bidirectional_of(self, nodes: int, degree: int) -> Iterator[Construction]:
         if degree % 2 or degree < 2:
             return
         for base in self._one_way._frontier(nodes, degree // 2):  # noqa: SLF001 (another finder of this class)
-            if base.is_bidirectional or base.wiring.has_loops or base.mirror() is None:
+            if base.is_bidirectional or base.has_loops or base.mirror() is None:
                 continue
             yield Bidirectional.of(base)
 
@@ -219,38 +221,57 @@ def pareto(candidates: Iterable[Construction]) -> tuple[Construction, ...]:
     return tuple(kept)
 
 
-def _fits_products(construction: Construction) -> bool:
-    return construction.is_simple and construction.is_breadth_first and construction.is_bandwidth_optimal
-
-
 def _rescheduled(predicted: Sequence[Construction]) -> Iterator[Construction]:
-    """Yield expanded networks with a breadth-first schedule, if it may be better than all predicted costs.
+    """Yield expanded networks with a breadth-first schedule, if it may be better than all known costs.
 
-    The breadth-first schedule takes as many steps as the diameter. Two lower bounds on the diameter exclude networks
-    early: the Moore bound, and for a degree expansion the diameter of its base.
+    The breadth-first schedule takes as many steps as the diameter, and a degree expansion no less time than its base.
+    The breadth-first schedules of line graphs and of networks with parallel links are those of their bases, expanded.
     """
-    best = [each.cost for each in pareto(predicted)]
+    best = list(pareto(predicted))
     for construction in predicted:
-        if construction.is_breadth_first or construction.degree > MAX_DEGREE:
+        if construction.is_breadth_first or isinstance(construction, LineGraph | Parallel) or _is_nested(construction):
             continue
-        hoped = Cost(_fewest_steps(construction), least_factor(construction.nodes))
-        if not any(cost.steps <= hoped.steps and cost.bandwidth_factor <= hoped.bandwidth_factor for cost in best):
-            yield BreadthFirst.of(construction)
+        counted = construction.base if isinstance(construction, DegreeExpansion) else construction
+        if counted.degree > MAX_DEGREE or _is_reached(_hoped(construction), best):
+            continue
+        if not _is_reached(BreadthFirst.least_cost(construction), best):
+            best.append(BreadthFirst.of(construction))
+            yield best[-1]
+
+
+def _is_nested(construction: Construction) -> bool:
+    """Return whether this is the degree expansion of a degree expansion, whose network is that of one expansion."""
+    if not isinstance(construction, DegreeExpansion):
+        return False
+    inner = construction.base.base if isinstance(construction.base, BreadthFirst) else construction.base
+    return isinstance(inner, DegreeExpansion)
+
+
+def _hoped(construction: Construction) -> Cost:
+    """Return the least possible cost of a breadth-first schedule on an expanded network."""
+    steps, factor = _fewest_steps(construction), least_factor(construction.nodes)
+    if isinstance(construction, DegreeExpansion) and construction.base.is_breadth_first:
+        return Cost(steps, max(factor, construction.base.cost.bandwidth_factor))
+    return Cost(steps, factor)
 
 
 def _fewest_steps(construction: Construction) -> int:
-    least = moore_steps(construction.nodes, construction.degree)
+    """Return a lower bound on the diameter."""
+    if construction.is_breadth_first:
+        return construction.cost.steps
     if isinstance(construction, DegreeExpansion):
-        return max(least, construction.base.diameter)
-    return construction.diameter if isinstance(construction, CartesianPower) else least
+        shortest_cycle = construction.base.nodes if construction.base.degree == 1 else 2
+        return max(shortest_cycle, _fewest_steps(construction.base))
+    if isinstance(construction, CartesianPower):
+        return construction.exponent * _fewest_steps(construction.base)
+    return moore_steps(construction.nodes, construction.degree)
 
 
-def _flat(construction: Construction) -> tuple[Construction, ...]:
-    return construction.factors if isinstance(construction, CartesianProduct) else (construction,)
-
-
-def _divisors(number: int) -> list[int]:
-    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
+def _is_reached(hoped: Cost, known: Iterable[Construction]) -> bool:
+    """Return whether a network has at most these steps and at most this T_B."""
+    return any(
+        each.cost.steps <= hoped.steps and each.cost.bandwidth_factor <= hoped.bandwidth_factor for each in known
+    )
 
 
 def _check_number(what: str, value: object, least: int, most: int) -> None:

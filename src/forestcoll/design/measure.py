@@ -9,7 +9,7 @@ which needs 2^d unions per step. For d = 4 and 1,024 nodes this takes millisecon
 T_B is exactly d/N * (sum over t of the greatest load at step t), in units of M/B.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -52,12 +52,18 @@ def moore_steps(nodes: int, degree: int) -> int:
     return steps
 
 
-def breadth_first_cost(entering: IntArray) -> Cost | None:
+def breadth_first_cost(entering: IntArray, copies: int = 1) -> Cost | None:
     """Return the cost of the best BFB allgather on a network, or None if some node does not reach another.
+
+    With `copies`, the cost is that of the degree expansion of the network. All copies of a node are in the same
+    position, so it is enough to look at the nodes of the network: |shards that only S can bring| / |S| is that of the
+    network, except at the step at which a node can first get the shards of its other copies, over its shortest cycles.
+    These shards count as a shard of the size (copies - 1)/copies there.
 
     Args:
         entering: row u holds the sources of the `degree` arcs into u. The source of parallel arcs is repeated, and the
             source of a loop is u.
+        copies: the number of copies of each node. If there are two or more, the network has no loops.
 
     Raises:
         ValueError: the degree is more than `MAX_DEGREE`.
@@ -66,10 +72,20 @@ def breadth_first_cost(entering: IntArray) -> Cost | None:
     if degree > MAX_DEGREE:
         raise ValueError(f"degree {degree} is more than {MAX_DEGREE}")
     reached = _own_bits(nodes)
+    own = reached.copy()
+    waits = np.full(nodes, fill_value=copies > 1)
     loads: list[Fraction] = []
-    while (fresh := _new_shards(reached, entering)).any():
-        loads.append(_greatest_load(fresh, reached[entering] & fresh[:, None, :]))
+    while True:
+        brought = reached[entering]
+        union = np.bitwise_or.reduce(brought, axis=1)
+        fresh = union & ~reached
+        returned = waits & (union & own).any(axis=1)
+        if not fresh.any() and not returned.any():
+            break
+        fellows = (brought & own[:, None, :]).any(axis=2) & returned[:, None]
+        loads.append(_greatest_load(fresh, brought & fresh[:, None, :], returned, fellows, copies))
         reached |= fresh
+        waits &= ~returned
     if int(np.bitwise_count(reached).sum()) < nodes * nodes:
         return None
     return Cost(len(loads), Fraction(degree, nodes) * sum(loads, Fraction(0)))
@@ -83,49 +99,56 @@ def _own_bits(nodes: int) -> npt.NDArray[np.uint64]:
     return bits
 
 
-def _new_shards(reached: npt.NDArray[np.uint64], entering: IntArray) -> npt.NDArray[np.uint64]:
-    """Return, for each node, the shards that it lacks and that its in-neighbours have."""
-    fresh = reached[entering[:, 0]].copy()
-    for port in range(1, entering.shape[1]):
-        fresh |= reached[entering[:, port]]
-    fresh &= ~reached
-    return fresh
+def _greatest_load(
+    fresh: npt.NDArray[np.uint64],
+    brought: npt.NDArray[np.uint64],
+    returned: npt.NDArray[np.bool_],
+    fellows: npt.NDArray[np.bool_],
+    copies: int,
+) -> Fraction:
+    """Return the load of the busiest arc at a step.
 
-
-def _greatest_load(fresh: npt.NDArray[np.uint64], brought: npt.NDArray[np.uint64]) -> Fraction:
-    """Return the load of the busiest arc at a step, where `brought[u, i]` are the shards that arc i can bring to u."""
+    `brought[u, i]` are the shards that arc i can bring to u. `fellows[u, i]` is whether arc i can bring the shards of
+    the other copies of u, which arrive at this step if `returned[u]`.
+    """
     degree = brought.shape[1]
     most = [0] * (degree + 1)
-    for size, others in _unions(brought, 0, 0, np.zeros_like(fresh)):
-        inside = np.bitwise_count(fresh & ~others).sum(axis=1, dtype=np.int64)
-        most[degree - size] = max(most[degree - size], int(inside.max()))
-    return max(Fraction(most[size], size) for size in range(1, degree + 1))
+    for ports, others in _unions(brought, 0, 0, np.zeros_like(fresh)):
+        inside = copies * np.bitwise_count(fresh & ~others).sum(axis=1, dtype=np.int64)
+        if copies > 1:
+            rest = [port for port in range(degree) if ports >> port & 1]
+            inside += (copies - 1) * (returned & ~fellows[:, rest].any(axis=1))
+        size = degree - ports.bit_count()
+        most[size] = max(most[size], int(inside.max()))
+    return max(Fraction(most[size], size * copies) for size in range(1, degree + 1))
 
 
 def _unions(
-    brought: npt.NDArray[np.uint64], port: int, size: int, union: npt.NDArray[np.uint64]
+    brought: npt.NDArray[np.uint64], port: int, ports: int, union: npt.NDArray[np.uint64]
 ) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
-    """Yield the size of every proper subset of ports and the union of the shards that its ports bring."""
+    """Yield every proper subset of ports, as a bit set, and the union of the shards that its ports bring."""
     degree = brought.shape[1]
     if port == degree:
-        if size < degree:
-            yield size, union
+        if ports.bit_count() < degree:
+            yield ports, union
         return
-    yield from _unions(brought, port + 1, size, union)
-    yield from _unions(brought, port + 1, size + 1, union | brought[:, port])
+    yield from _unions(brought, port + 1, ports, union)
+    yield from _unions(brought, port + 1, ports | 1 << port, union | brought[:, port])
 
 
-def cayley_cost(successors: IntArray, predecessors: IntArray) -> Cost | None:
+def cayley_cost(successors: IntArray, predecessors: IntArray, copies: Sequence[int] | None = None) -> Cost | None:
     """Return `breadth_first_cost` of a Cayley graph, counted at one node, because all nodes are equivalent.
 
     Args:
         successors: row i holds x * g_i for each element x.
         predecessors: row i holds x * g_i^-1 for each element x.
+        copies: the number of parallel arcs of each generator. None means 1.
 
     Raises:
-        ValueError: the degree is more than `MAX_DEGREE`.
+        ValueError: there are more than `MAX_DEGREE` generators.
     """
     degree, nodes = successors.shape
+    weights = [1] * degree if copies is None else list(copies)
     if degree > MAX_DEGREE:
         raise ValueError(f"degree {degree} is more than {MAX_DEGREE}")
     distances = _distances_from_first(successors)
@@ -137,7 +160,48 @@ def cayley_cost(successors: IntArray, predecessors: IntArray) -> Cost | None:
         arcs |= (distances[predecessors[port]] == distances - 1).astype(np.int64) << port
     steps = int(distances.max())
     counts = np.bincount((distances << degree) + arcs, minlength=(steps + 1) << degree).reshape(steps + 1, -1)[1:]
-    return Cost(steps, Fraction(degree, nodes) * _sum_of_loads(counts, degree))
+    return Cost(steps, Fraction(sum(weights), nodes) * _sum_of_loads(counts, weights))
+
+
+def cost_at_first_node(targets: IntArray, entering: IntArray, copies: int = 1) -> Cost:
+    """Return what `breadth_first_cost` is if all nodes are equivalent. Otherwise it is a lower bound.
+
+    Only the arcs into node 0 are looked at.
+
+    Args:
+        targets: row u holds the targets of the arcs that leave u. The network is strongly connected.
+        entering: row u holds the sources of the arcs into u.
+        copies: the number of copies of each node, as for `breadth_first_cost`.
+
+    Raises:
+        ValueError: the degree is more than `MAX_DEGREE`.
+    """
+    nodes, degree = targets.shape
+    if degree > MAX_DEGREE:
+        raise ValueError(f"degree {degree} is more than {MAX_DEGREE}")
+    distances = _distances_to(entering[0], targets)
+    nearest = distances.min(axis=1)
+    arcs = ((distances == nearest[:, None]).astype(np.int64) << np.arange(degree)).sum(axis=1)
+    shards = np.full(nodes, copies, dtype=np.int64)
+    shards[0] = copies - 1
+    steps = int(nearest[shards > 0].max()) + 1
+    counts = np.bincount((nearest << degree) + arcs, weights=shards, minlength=steps << degree).astype(np.int64)
+    loads = _sum_of_loads(counts[: steps << degree].reshape(steps, -1), [1] * degree)
+    return Cost(steps, Fraction(degree, nodes * copies) * loads)
+
+
+def _distances_to(ends: IntArray, targets: IntArray) -> npt.NDArray[np.int64]:
+    """Return the distance from each node (row) to each of `ends` (column)."""
+    distances = np.full((len(targets), len(ends)), -1, dtype=np.int64)
+    reached = np.zeros(distances.shape, dtype=np.bool_)
+    reached[ends, np.arange(len(ends))] = True
+    distances[reached] = hops = 0
+    while not reached.all():
+        hops += 1
+        near = reached[targets].any(axis=1)
+        distances[near & ~reached] = hops
+        reached |= near
+    return distances
 
 
 def _distances_from_first(successors: IntArray) -> npt.NDArray[np.int64] | None:
@@ -153,15 +217,17 @@ def _distances_from_first(successors: IntArray) -> npt.NDArray[np.int64] | None:
     return None if (distances < 0).any() else distances
 
 
-def _sum_of_loads(counts: npt.NDArray[np.int64], degree: int) -> Fraction:
-    """Return the sum over steps of the greatest |{v : f(v) within S}| / |S|.
+def _sum_of_loads(counts: npt.NDArray[np.int64], weights: Sequence[int]) -> Fraction:
+    """Return the sum over steps of the greatest |{v : f(v) within S}| / |S|, where a generator counts with its weight.
 
     At step t, `counts[t, S]` shards have f(v) = S.
     """
+    degree = len(weights)
     within = counts.reshape(len(counts), *[2] * degree).copy()
     for axis in range(1, degree + 1):
         np.cumsum(within, axis=axis, out=within)
-    common = lcm(*range(1, degree + 1))
-    sizes = np.bitwise_count(np.arange(1, 1 << degree, dtype=np.uint64)).astype(np.int64)
+    members = np.arange(1, 1 << degree)[:, None] >> np.arange(degree) & 1
+    sizes = members @ np.array(weights)
+    common = lcm(*sizes.tolist())
     scaled = within.reshape(len(counts), -1)[:, 1:] * (common // sizes)
     return Fraction(int(scaled.max(axis=1).sum()), common)

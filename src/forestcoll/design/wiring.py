@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.design.measure import Cost, breadth_first_cost
+from forestcoll.design.measure import Cost, breadth_first_cost, cost_at_first_node
 from forestcoll.errors import InputError
 from forestcoll.schedule.rows import IntArray
 from forestcoll.topology import Topology
@@ -149,9 +149,20 @@ class Wiring:
         """Return the wiring with every arc reversed."""
         return Wiring(self.entering)
 
-    def breadth_first_cost(self) -> Cost | None:
-        """Return the cost of the best breadth-first allgather, or None if the network is not strongly connected."""
-        return breadth_first_cost(self.entering)
+    def breadth_first_cost(self, copies: int = 1) -> Cost | None:
+        """Return the cost of the best breadth-first allgather on the network, or on its degree expansion by `copies`.
+
+        Returns:
+            The cost, or None if the network is not strongly connected.
+        """
+        return breadth_first_cost(self.entering, copies)
+
+    def cost_at_first_node(self, copies: int = 1) -> Cost:
+        """Return `breadth_first_cost` of a strongly connected network if all nodes are equivalent, else a lower bound.
+
+        This takes much less time. The degree is at most `MAX_DEGREE`.
+        """
+        return cost_at_first_node(self.targets, self.entering, copies)
 
     def topology(self, name: str, bandwidth: Fraction = Fraction(1)) -> Topology:
         """Return the network with arcs of `bandwidth`. Parallel arcs become one link, and loops are left out."""

@@ -261,10 +261,10 @@ def dimensions(meaning: str, *, default_text: str | None = None, most: int = MAX
     return _metadata(_Declared(kind, meaning, is_size=default_text is None, default_text=default_text))
 
 
-def integers(meaning: str) -> Mapping[str, object]:
+def integers(meaning: str, *, is_size: bool = True) -> Mapping[str, object]:
     """Return the metadata of a field that holds a list of integers of 1 or more, written `3+4`."""
     kind = Integers("integers of 1 or more joined by '+', such as 3+4", "+", Integer(1, MAX_COMPUTE), MAX_LISTED)
-    return _metadata(_Declared(kind, meaning, is_size=True))
+    return _metadata(_Declared(kind, meaning, is_size=is_size))
 
 
 def parameter_of(declaration: "Field[object]") -> Parameter:

@@ -1,24 +1,30 @@
 """The circulant graph C(nodes, offsets): node i is joined to node i + offset, modulo nodes, for each offset."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd
 
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.families._direct import add_nodes
+from forestcoll.topology.families._direct import ArcRecipe
 from forestcoll.topology.parameters import flag, integer, integers, link_bandwidth
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.registry import topology_builder
+
+_MOST_PARALLEL = 1024
 
 
 @topology_builder("circulant", summary="circulant graph, bidirectional or one-way", source="unit bandwidth")
 @dataclass(frozen=True)
-class Circulant(Recipe):
+class Circulant(ArcRecipe):
     """A circulant graph. An offset of half the nodes joins two opposite nodes by one full-duplex link, not two."""
 
     nodes: int = field(default=16, metadata=integer("compute nodes", minimum=2, is_size=True))
     offsets: tuple[int, ...] = field(default=(3, 4), metadata=integers("steps around the circle that a link spans"))
     bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
     one_way: bool = field(default=False, metadata=flag("links lead forward only"))
+    parallel: tuple[int, ...] = field(
+        default=(1,),
+        metadata=integers("parallel links, whose bandwidths add up: of all offsets, or of each", is_size=False),
+    )
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""
@@ -27,21 +33,33 @@ class Circulant(Recipe):
             return f"offset {max(self.offsets)} is too large; with {self.nodes} nodes it must be at most {most}"
         if len(set(self.offsets)) < len(self.offsets):
             return "an offset is given twice; give each once"
+        if len(self.parallel) not in {1, len(self.offsets)}:
+            return (
+                f"parallel has {len(self.parallel)} numbers; give one, or one for each of {len(self.offsets)} offsets"
+            )
+        if max(self.parallel) > _MOST_PARALLEL:
+            return f"parallel is {max(self.parallel)}; it must be at most {_MOST_PARALLEL}"
         if (common := gcd(self.nodes, *self.offsets)) > 1:
             return f"nodes and offsets are all multiples of {common}, so the network is disconnected; add an offset"
         return None
 
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        return Size(self.nodes, self.nodes * len(self._steps()))
+    def order(self) -> int:
+        """As `ArcRecipe.order`."""
+        return self.nodes
 
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_nodes(network, self.nodes)
+    def degree_of_arcs(self) -> int:
+        """As `ArcRecipe.degree_of_arcs`."""
+        return len(self._steps())
+
+    def arcs(self) -> Iterator[tuple[int, int]]:
+        """As `ArcRecipe.arcs`."""
+        steps = self._steps()
         for node in range(self.nodes):
-            for step in self._steps():
-                network.add_link(node, (node + step) % self.nodes, self.bandwidth)
+            for step in steps:
+                yield node, (node + step) % self.nodes
 
     def _steps(self) -> list[int]:
-        back = set() if self.one_way else {self.nodes - offset for offset in self.offsets}
-        return sorted(back | set(self.offsets))
+        counts = self.parallel * len(self.offsets) if len(self.parallel) == 1 else self.parallel
+        onward = [offset for offset, count in zip(self.offsets, counts, strict=True) for _ in range(count)]
+        back = [] if self.one_way else [self.nodes - offset for offset in onward if 2 * offset != self.nodes]
+        return sorted([*back, *onward])
