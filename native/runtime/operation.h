@@ -32,7 +32,7 @@ struct Request {
   Reduction reduction{};
   double factor = 1;
   std::int64_t members = 1;        // the divisor of an average
-  const std::byte* own = nullptr;  // the vector that this rank adds to the sum; none of a relay
+  const std::byte* own = nullptr;  // what this rank adds to the sum or, of flows, sends; none of a relay
   std::byte* result = nullptr;     // where results go, from element `result_begin` of the data on; none of a relay
   std::int64_t result_begin = 0;
 };
@@ -275,9 +275,13 @@ class Operation {
     if (planned.phase == Phase::kReduce) {
       return flow.children.empty() ? in_own(planned.flow, chunk) : slot(flow.children.front(), chunk);
     }
-    if (request_.result != nullptr) return in_result(planned.flow, chunk);
-    return slot(flow.down >= 0 ? flow.down : flow.children.front(), chunk);
+    if (flow.down >= 0) return is_staged(flow) ? slot(flow.down, chunk) : in_result(planned.flow, chunk);
+    if (flow.children.empty() && request_.own != nullptr) return in_own(planned.flow, chunk);
+    return request_.result != nullptr ? in_result(planned.flow, chunk) : slot(flow.children.front(), chunk);
   }
+
+  // Whether what comes from above lies in staging memory: this rank passes it on, and it is not for this rank.
+  bool is_staged(const PlannedFlow& flow) const { return plan().incoming()[index(flow.down)].window_bytes != 0; }
 
   bool is_scaled(const PlannedEdge& planned) const {
     return request_.reduction == Reduction::kPremulSum && planned.phase == Phase::kReduce &&
@@ -330,7 +334,7 @@ class Operation {
 
   // Frees the staging memory of what a relay has passed on to all.
   void free_passed_on(const PlannedFlow& flow) {
-    if (request_.result != nullptr) return;
+    if (flow.down >= 0 ? !is_staged(flow) : flow.children.empty() || request_.result != nullptr) return;
     const std::int32_t holder = flow.down >= 0 ? flow.down : flow.children.front();
     std::uint32_t passed_on =
         flow.down >= 0 ? incoming_[index(holder)].arrived : folded_[plan().incoming()[index(holder)].flow];

@@ -1,7 +1,8 @@
 // What one rank does in a collective, for data of any size (Plan) and of one size (Layout).
 //
-// A flow is a part of the data that goes up one tree, where it is reduced, and down another, or one of the two. An edge
-// is one hop of one flow in one phase; its number is the same on both of its ranks.
+// A flow is a part of the data that goes up one tree, where it is reduced, and down another, or one of the two; or what
+// one rank sends to one other, down a path. An edge is one hop of one flow in one phase; its number is the same on both
+// of its ranks.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +78,8 @@ class Plan {
   std::vector<std::int32_t> place_;
 };
 
-// Where a flow's part of the data lies, in elements.
+// Where a flow's part of the data lies, in elements. Of a flow from one rank to one other, the offset is that in the
+// vector of the rank: what it sends at the source, its result at the target.
 struct FlowRange {
   std::int64_t offset = 0;
   std::int64_t count = 0;

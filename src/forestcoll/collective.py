@@ -62,6 +62,11 @@ class Collective(StrEnum):
         return self in {Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.GATHER, Collective.SCATTER}
 
     @property
+    def reduces(self) -> bool:
+        """Whether data of different nodes is added up."""
+        return self in {Collective.REDUCE_SCATTER, Collective.ALLREDUCE, Collective.REDUCE}
+
+    @property
     def only_reduces(self) -> bool:
         """Whether all data flows towards the roots of trees."""
         return self in {Collective.REDUCE_SCATTER, Collective.REDUCE}

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from forestcoll.bench.request import busbw_factor
-from forestcoll.collective import SCHEDULED, Collective
+from forestcoll.collective import Collective
 from forestcoll.schedule.files import write_schedule
+from forestcoll.solver.flows import generate_flows
 from forestcoll.solver.generate import generate
 from forestcoll.topology import TopologyBuilder, write_topology
 from started import LIMIT, bench, environment, words
@@ -38,19 +39,20 @@ def test_the_table_is_that_of_nccl_tests_with_more_columns() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("collective", [each.value for each in SCHEDULED])
+@pytest.mark.parametrize("collective", [each.value for each in Collective])
 def test_all_types_and_reductions_of_a_collective_are_right(collective: str) -> None:
     options = ("--topology", "ring:nodes=3", "--library", "none", "-n", "1", "-w", "0", "-r", "1")
     sizes = ("-b", "1000", "-e", "70000", "-f", "70")
     ended = bench(3, *options, *sizes, "--collective", collective, "-d", "all", "-o", "all", "--json")
     rows = ended.rows()
-    reduces = collective not in {"allgather", "broadcast"}
+    reduces = Collective(collective).reduces
     assert len(rows) == (2 * (9 * 5 + 4) if reduces else 2 * 9)
     for row in rows:
         in_place = row["in_place"]
-        assert isinstance(in_place, dict)
-        assert row["wrong"] == in_place["wrong"] == 0, row
-        assert row["root"] == (1 if collective in {"broadcast", "reduce"} else None)
+        assert (in_place is None) == Collective(collective).is_personalised
+        assert row["wrong"] == 0, row
+        assert in_place is None or in_place["wrong"] == 0, row
+        assert row["root"] == (1 if Collective(collective).has_root else None)
 
 
 def test_bandwidths_follow_from_times() -> None:
@@ -87,6 +89,26 @@ def test_idle_ranks_relay(tmp_path: Path) -> None:
     options = ("--topology", tmp_path / "line.json", "--ranks", "a,c", "--library", "none", "-n", "1", "--json")
     document = bench(3, *options, "-b", "100K", "-e", "100K").document()
     assert (document["ranks"], document["members"], document["wrong"]) == (3, 2, 0)
+
+
+@pytest.mark.parametrize("collective", ["all-to-all", "gather", "scatter"])
+def test_flows_are_measured_and_right(collective: str) -> None:
+    options = ("--topology", "ring:nodes=4", "--library", "none", "-n", "2", "--collective", collective)
+    rows = bench(4, *options, "-b", "1000", "-e", "100000", "-f", "100", "-r", "1", "--json").rows()
+    assert [row["size"] for row in rows] == [992, 100_000]
+    for row in rows:
+        assert (row["wrong"], row["in_place"], row["path"]) == (0, None, "engine/flows")
+        assert row["busbw"] == pytest.approx(row["algbw"] * 3 / 4)
+        assert row["bound_algbw"] == row["schedule_algbw"] == ("2" if collective == "all-to-all" else "8/3")
+
+
+def test_a_demand_matrix_with_relays_is_measured(tmp_path: Path) -> None:
+    matrix = [[0, "1/2"], ["1/3", 0]]
+    write_schedule(generate_flows("ring:nodes=4", ranks=[0, 2], matrix=matrix), tmp_path / "flows.json")
+    rows = bench(
+        4, "--schedule", tmp_path / "flows.json", "--library", "none", "-b", "60K", "-e", "60K", "--json"
+    ).rows()
+    assert [row["wrong"] for row in rows] == [0]
 
 
 def test_schedule_files_are_measured_one_after_the_other(tmp_path: Path) -> None:
@@ -204,7 +226,7 @@ def test_a_missing_rank_is_named() -> None:
         (("-d", "floaty"), "no such element type"),
         (("-o", "sums"), "no such reduction"),
         (("-b", "none"), "expected a size"),
-        (("--collective", "all-to-all"), "is not supported by this command"),
+        (("--collective", "sendrecv"), "there is no collective"),
         ((), "no network; give --topology"),
     ],
 )

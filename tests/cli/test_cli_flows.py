@@ -100,8 +100,23 @@ def test_one_bound_of_trees() -> None:
     assert found["allgather"]["upper_algbw"] == "8/3"
 
 
-def test_a_program_of_flows_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_an_all_to_all_is_exported_and_its_program_is_checked(tmp_path: Path) -> None:
+    path, out = tmp_path / "flows.json", tmp_path / "program"
+    run_command("generate", "torus:dims=4x4", "--collective", "all-to-all", "-o", path)
+    for words in (("msccl-xml",), ("msccl-xml", "--dialect", "azure"), ("mscclpp-json",)):
+        found = run_command("export", path, "--to", *words, "-o", out, "--json").document()
+        assert (found["collective"], found["ranks"], found["checked"]) == ("alltoall", 16, True)
+        judged = run_command("check-program", out, "--json").document()
+        assert (judged["valid"], judged["collective"]) == (True, "alltoall")
+    page = run_command("export", path, "--to", "msccl-xml", "-o", out).out
+    assert "lost" in page
+    assert "flows left out, or shares rounded" in page
+    exact = run_command("export", path, "--to", "msccl-xml", "--chunks", "192", "-o", out, "--json").document()
+    assert (exact["loss"], exact["chunks"]) == ("0", 192)
+
+
+def test_a_program_of_a_gather_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "flows.json"
-    run_command("generate", "ring:nodes=3", "--collective", "all-to-all", "-o", path)
+    run_command("generate", "ring:nodes=3", "--collective", "gather", "--root", "0", "-o", path)
     run = run_command("export", path, "--to", "msccl-xml", "-o", tmp_path / "x.xml")
-    assert "a schedule of kind 'flows' cannot be lowered to a program" in run.error_line()
+    assert "no runtime loads a program for a gather" in run.error_line()

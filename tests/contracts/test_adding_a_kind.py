@@ -171,7 +171,8 @@ def test_a_schedule_of_the_new_kind_has_the_common_report() -> None:
 
 
 def test_lowering_and_export_of_the_new_kind_raise_a_one_line_error() -> None:
-    words = "a schedule of kind 'stars' cannot be lowered to a program; use a schedule of kind 'trees' or 'steps'"
+    kinds = "'trees' or 'steps' or 'flows'"
+    words = f"a schedule of kind 'stars' cannot be lowered to a program; use a schedule of kind {kinds}"
     for attempt in (lower, lambda schedule: export(schedule, "msccl-xml"), _simulated_as_program):
         with pytest.raises(InputError) as caught:
             attempt(stars())

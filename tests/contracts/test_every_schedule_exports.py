@@ -1,5 +1,6 @@
 """Every schedule can be exported to each format. The export reads the file back and runs it."""
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.lowering import Options, Placement
 from forestcoll.program import Protocol
+from forestcoll.solver.flows import generate_flows
 from forestcoll.targets.exporting import Export, Target, export
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
@@ -68,6 +70,19 @@ def test_every_kind_of_plan(spec: str, collective: Collective, options: Options)
 def test_traces(spec: str, collective: Collective) -> None:
     done = exported(spec, collective, Target.CHAKRA)
     assert len(done.traces) == len(done.lowering.program.ranks)
+
+
+@pytest.mark.parametrize("target", Target)
+@pytest.mark.parametrize("spec", [*FEW, "kautz:degree=2,length=2"])
+def test_an_all_to_all(spec: str, target: Target) -> None:
+    lowering = export(generate_flows(spec), target).lowering
+    assert lowering.loss <= Fraction(1, 20)
+
+
+@examples(20)
+@given(networks(kinds=st.just(SMALL)), st.sampled_from(Target))
+def test_an_all_to_all_on_random_networks(topology: Topology, target: Target) -> None:
+    assert export(generate_flows(topology), target).target is target
 
 
 @examples(40)

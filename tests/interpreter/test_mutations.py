@@ -16,6 +16,7 @@ from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, lower
 from forestcoll.program import Program
+from forestcoll.solver.flows import generate_flows
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 from networks import examples
@@ -48,6 +49,15 @@ def test_every_mutation_is_found(
         verdict = check(broken)
         assert not verdict.ok, (mutate.__name__, spec, collective)
         assert check(broken) == verdict
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS)
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,gpus=2", "torus:dims=3x3"])
+def test_every_mutation_of_an_all_to_all_is_found(spec: str, mutate: Callable[[Program], Iterator[Program]]) -> None:
+    program = lower(generate_flows(spec)).program
+    assert check(program).ok
+    for broken in spread(mutate(program), 8):
+        assert not check(broken).ok, (mutate.__name__, spec)
 
 
 SMALL = ("complete:nodes=2", "ring:nodes=3", "complete:nodes=3", "dgx-a100:boxes=2,gpus=1", "mesh:dims=3")

@@ -34,6 +34,6 @@ def test_a_symmetry_does_not_change_times() -> None:
     assert loads_of(base).parts.tolist() == pytest.approx(loads_of(listed).parts.tolist())
 
 
-def test_flows_have_no_program() -> None:
-    with pytest.raises(InputError, match="a schedule of kind 'flows' cannot be lowered to a program"):
-        simulate(generate_flows("ring:nodes=3"), [1000], model=Model.PROGRAM)
+def test_a_gather_has_no_program() -> None:
+    with pytest.raises(InputError, match="no runtime loads a program for a gather"):
+        simulate(generate_flows("ring:nodes=3", "gather", root=0), [1000], model=Model.PROGRAM)

@@ -218,11 +218,39 @@ def objects() -> dict[str, str]:
     return taken()
 
 
+def exchanged() -> dict[str, str]:
+    """All-to-alls of equal parts: types, shapes, memory that overlaps or is not contiguous, and calls in flight."""
+    rank, size = start(), dist.get_world_size()
+    for dtype in (torch.float32, torch.bfloat16, torch.int64, torch.bool, torch.complex64):
+        source = (torch.arange(3 * size * size) + rank).to(dtype)
+        out = torch.empty_like(source)
+        dist.all_to_all_single(out, source)
+        parts = [(torch.arange(3 * size * size) + each).to(dtype).chunk(size)[rank] for each in range(size)]
+        assert torch.equal(out, torch.cat(parts))
+    wide = torch.arange(2.0 * size * 5).reshape(2 * size, 5) * (rank + 1)
+    turned = torch.empty(5, 2 * size).t()
+    dist.all_to_all_single(turned, wide)
+    base = torch.arange(2.0 * size * 5).reshape(2 * size, 5)[2 * rank : 2 * rank + 2]
+    assert torch.equal(turned, torch.cat([base * (each + 1) for each in range(size)]))
+    same = torch.full((size,), float(rank))
+    dist.all_to_all_single(same, same)
+    assert same.tolist() == [float(each) for each in range(size)]
+    empty = torch.empty(0, 3)
+    dist.all_to_all_single(empty, torch.empty(0, 3))
+    outs = [torch.empty(size * 4000) for _ in range(4)]
+    sources = [torch.full((size * 4000,), float(rank * 10 + each)) for each in range(4)]
+    works = [dist.all_to_all_single(o, s, async_op=True) for o, s in zip(outs, sources, strict=True)]
+    for number, (work, got) in enumerate(zip(works, outs, strict=True)):
+        work.wait()
+        assert got.reshape(size, -1)[:, 0].tolist() == [10.0 * each + number for each in range(size)]
+    return taken()
+
+
 def without_schedules() -> dict[str, str]:
     """What the engine does not do goes to gloo, with right results or an error, never with a plain sum."""
     rank, size = start(), dist.get_world_size()
     out = torch.empty(size)
-    dist.all_to_all_single(out, torch.full((size,), float(rank)))
+    dist.all_to_all_single(out, torch.full((size,), float(rank)), [1] * size, [1] * size)
     assert out.tolist() == [0, 1, 2, 3]
     if rank == 0:
         dist.send(torch.ones(2), dst=1)
@@ -256,6 +284,8 @@ def refused() -> list[str]:
         lambda: dist.all_gather_single(torch.empty(7), torch.empty(2)),
         lambda: dist.reduce_scatter_single(torch.empty(2), torch.empty(8, dtype=torch.float64)),
         lambda: dist.all_reduce(torch.ones(2, dtype=torch.int32), op=dist._make_nccl_premul_sum(0.5)),
+        lambda: dist.all_to_all_single(torch.empty(5), torch.empty(5)),
+        lambda: dist.all_to_all_single(torch.empty(8), torch.empty(4)),
     )
     for call in calls:
         try:

@@ -25,6 +25,7 @@ ENGINE = "forestcoll"
             },
         ),
         ("in_flight", {"all_reduce": ENGINE}),
+        ("exchanged", {"all_to_all_single": ENGINE}),
         ("coalesced", {"all_gather_into_tensor": ENGINE, "all_reduce": ENGINE, "reduce_scatter_tensor": ENGINE}),
     ],
 )
@@ -48,7 +49,9 @@ def test_what_has_no_schedule_goes_to_gloo_visibly() -> None:
 def test_wrong_calls_raise_and_say_why() -> None:
     found, _ = outcomes("cases_collectives:refused")
     for outcome in found:
-        gather, scatter, factor = outcome["value"]
+        gather, scatter, factor, ragged, different = outcome["value"]
         assert "has 7 elements" in gather
         assert "torch.float64" in scatter
         assert "PREMUL_SUM" in factor
+        assert "its first dimension must be a multiple of 4" in ragged
+        assert "the output has 8 elements of torch.float32, and the input 4" in different

@@ -99,12 +99,12 @@ class Gloo:
         self._group = dist.new_group(list(members))
 
     def call(self, case: Case) -> Callable[[], object] | None:
-        """Return a function that runs the collective; None for uneven shards, and for averages of integers."""
+        """Return a function that runs the collective; None where gloo has none like it."""
         if not self._takes_part:
             return lambda: None
         if case.op is ReduceOp.PREMUL_SUM or (case.op is ReduceOp.AVG and not case.element.is_float):
             return None
-        if case.plan.collective.has_shards and len(set(case.counts)) > 1:
+        if not case.is_even or case.plan.collective in {Collective.GATHER, Collective.SCATTER}:
             return None
         return self._call(case)
 
@@ -115,6 +115,9 @@ class Gloo:
         op = getattr(dist.ReduceOp, _TORCH_OPS[case.op])
         kind = getattr(torch, _TORCH_TYPES[case.element])
         whole = torch.zeros(case.count, dtype=kind)
+        if case.plan.collective is Collective.ALL_TO_ALL:
+            out = torch.empty_like(whole)
+            return lambda: dist.all_to_all_single(out, whole, group=group)
         if case.plan.collective.has_shards:
             part = torch.zeros(case.counts[0], dtype=kind)
             gather = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
@@ -153,12 +156,12 @@ class Mpi:
         self.name = "MPICH" if "MPICH" in MPI.Get_library_version() else MPI.get_vendor()[0]
 
     def call(self, case: Case) -> Callable[[], object] | None:
-        """Return a function that runs the collective; None for uneven shards, types and reductions that MPI lacks."""
+        """Return a function that runs the collective; None where MPI has none like it."""
         if not self._takes_part:
             return lambda: None
         if case.element in {ElementType.F16, ElementType.BF16} or case.op in {ReduceOp.AVG, ReduceOp.PREMUL_SUM}:
             return None
-        if case.plan.collective.has_shards and len(set(case.counts)) > 1:
+        if not case.is_even or case.plan.collective in {Collective.GATHER, Collective.SCATTER}:
             return None
         return self._call(case)
 
@@ -175,6 +178,8 @@ class Mpi:
         if case.plan.collective is Collective.BROADCAST:
             return lambda: comm.Bcast(whole, root)
         out = np.empty_like(whole)
+        if case.plan.collective is Collective.ALL_TO_ALL:
+            return lambda: comm.Alltoall(whole, out)
         if case.plan.collective is Collective.ALLREDUCE:
             return lambda: comm.Allreduce(whole, out, op)
         return lambda: comm.Reduce(whole, out, op, root)

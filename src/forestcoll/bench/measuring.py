@@ -14,17 +14,15 @@ from fractions import Fraction
 from forestcoll.bench.libraries import Library, library, library_name
 from forestcoll.bench.operations import Case, Operation, case_of
 from forestcoll.bench.request import BenchRequest, busbw_factor
-from forestcoll.collective import Collective
 from forestcoll.environment import pacing_here
 from forestcoll.errors import ForestcollError, InputError
 from forestcoll.launch import Launch
 from forestcoll.runtime.communicator import Communicator
 from forestcoll.runtime.elements import ReduceOp
 from forestcoll.runtime.plan import Plan, plan_of
+from forestcoll.runtime.trees import check_runnable
 from forestcoll.schedule.files import schedule_text
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.units import BANDWIDTH_UNIT, bytes_per_microsecond, has_known_size
 from forestcoll.verification.reading import verified_from_document
 
@@ -211,8 +209,7 @@ def _shared(launch: Launch, make_schedules: Callable[[], Sequence[tuple[str, Sch
 
 def _runnable(text: str) -> Schedule:
     schedule = verified_from_document(json.loads(text), where="the schedule of rank 0")
-    if not isinstance(schedule, TreeSchedule | StepSchedule):
-        raise InputError(f"bench: a schedule of kind {schedule.kind!r} cannot be run; use trees or steps")
+    check_runnable(schedule)
     return schedule
 
 
@@ -258,12 +255,13 @@ class _Session:
         return replace(report, rows=tuple(rows))
 
     def _row(self, group: Communicator, case: Case, report: BenchReport) -> Row:
-        places = (False, True) if self.request.in_place else (False,)
+        measures_in_place = self.request.in_place and not case.plan.collective.is_personalised
+        places = (False, True) if measures_in_place else (False,)
         kinds = [self._timing(group, Operation(case, self.launch.rank, in_place=in_place)) for in_place in places]
         key = (case.plan.collective, case.plan.root, case.count, case.element, case.op)
         if key not in self.other_times:
             self.other_times[key] = self._library_timing(case)
-        in_place = kinds[1] if self.request.in_place else None
+        in_place = kinds[1] if measures_in_place else None
         path = f"engine/{report.schedule.kind}"
         return Row(case, kinds[0], in_place, report.bound, report.unit, self.other_times[key], path)
 
@@ -305,9 +303,8 @@ class _Session:
 
 
 def _cases(plan: Plan, request: BenchRequest) -> Iterator[Case]:
-    reduces = plan.collective not in {Collective.ALLGATHER, Collective.BROADCAST}
     for element in request.elements:
-        for op in request.ops if reduces else request.ops[:1]:
+        for op in request.ops if plan.collective.reduces else request.ops[:1]:
             if op is ReduceOp.PREMUL_SUM and not element.is_float:
                 continue
             for size in request.sizes:

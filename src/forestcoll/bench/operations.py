@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import cast
 
 import numpy as np
 
@@ -9,6 +11,7 @@ from forestcoll.bench.patterns import combined, empty, factor_of, fill, gathered
 from forestcoll.collective import Collective
 from forestcoll.runtime.communicator import Communicator
 from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
+from forestcoll.runtime.exchange import Counts, counts_of_shares
 from forestcoll.runtime.plan import Plan
 from forestcoll.runtime.sizing import shard_counts
 
@@ -40,6 +43,20 @@ class Case:
         return shard_counts(self.plan, self.count)
 
     @property
+    def exchanged(self) -> Counts:
+        """The elements that each member sends to each other one, in an all-to-all, a gather or a scatter."""
+        return counts_of_shares(self.plan, self.count)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all members have shards of one size, or all pairs of members exchange as much."""
+        if self.plan.collective is Collective.ALL_TO_ALL:
+            return len({count for row in self.exchanged for count in row}) == 1
+        if self.plan.collective.is_personalised:
+            return len(set(_shards(self.plan, self.exchanged))) == 1
+        return not self.plan.collective.has_shards or len(set(self.counts)) == 1
+
+    @property
     def size(self) -> int:
         """The bytes of all data."""
         return self.count * self.element.itemsize
@@ -48,10 +65,24 @@ class Case:
 def case_of(plan: Plan, size: int, element: ElementType, op: ReduceOp) -> Case:
     """Return the case whose data have `size` bytes, or a little less where shards are equal; one element at least."""
     count = max(1, size // element.itemsize)
-    if plan.collective.has_shards and len({plan.parts[member] for member in plan.members}) == 1:
+    if _is_divided_evenly(plan):
         members = len(plan.members)
         count = max(members, count // members * members)
     return Case(plan, count, element, op)
+
+
+def _is_divided_evenly(plan: Plan) -> bool:
+    members = len(plan.members)
+    if plan.collective.is_personalised:
+        pairs = members * (members - 1) if plan.collective is Collective.ALL_TO_ALL else members - 1
+        return len(plan.parts) == pairs and len(set(plan.parts.values())) == 1
+    return plan.collective.has_shards and len({plan.parts[member] for member in plan.members}) == 1
+
+
+def _shards(plan: Plan, counts: Counts) -> tuple[int, ...]:
+    """Return the shard of each member in a gather or a scatter, by the elements that pairs exchange."""
+    root = plan.members.index(plan.root or 0)
+    return tuple(row[root] for row in counts) if plan.collective is Collective.GATHER else counts[root]
 
 
 class Operation:
@@ -72,6 +103,9 @@ class Operation:
 
     def _arrays(self, *, in_place: bool) -> tuple[AnyArray, AnyArray]:
         case, collective = self.case, self.case.plan.collective
+        if collective.is_personalised:
+            sent, received = self._exchanged()
+            return empty(case.element, sent[self._place][-1]), empty(case.element, received)
         whole = empty(case.element, case.count)
         if not collective.has_shards:
             return whole, whole if in_place else empty(case.element, case.count)
@@ -82,6 +116,11 @@ class Operation:
     def _shard(self) -> tuple[int, int]:
         counts = self.case.counts
         return sum(counts[: self._place]), counts[self._place]
+
+    def _exchanged(self) -> tuple[list[list[int]], int]:
+        """Return where the parts that each member sends begin and end, and how many elements this rank receives."""
+        counts = self.case.exchanged
+        return [list(accumulate(row, initial=0)) for row in counts], sum(row[self._place] for row in counts)
 
     def prepare(self) -> None:
         """Write this rank's data."""
@@ -101,8 +140,10 @@ class Operation:
         """Return a function that runs the operation to its end."""
         case, collective = self.case, self.case.plan.collective
         if not self.takes_part:
-            text, root = case.element.text, case.plan.root
-            return lambda: group.relay(collective, case.count, text, op=case.op, root=root).wait()
+            text, root, counts = case.element.text, case.plan.root, self._counts()
+            return lambda: group.relay(collective, case.count, text, op=case.op, root=root, counts=counts).wait()
+        if collective.is_personalised:
+            return self._call_of_flows(group)
         dtype = "bf16" if case.element is ElementType.BF16 else None
         factor = factor_of(self._place) if case.op is ReduceOp.PREMUL_SUM else 1.0
         source, out, op, root = self.source, self.out, case.op, case.plan.root or 0
@@ -119,6 +160,26 @@ class Operation:
         }
         return calls[collective]
 
+    def _counts(self) -> Counts | tuple[int, ...] | None:
+        """Return the counts that ranks pass to an operation; None for those of the schedule."""
+        case = self.case
+        if not case.plan.collective.is_personalised or case.is_even:
+            return None
+        return case.exchanged if case.plan.collective is Collective.ALL_TO_ALL else _shards(case.plan, case.exchanged)
+
+    def _call_of_flows(self, group: Communicator) -> Callable[[], object]:
+        case, source, out, counts = self.case, self.source, self.out, self._counts()
+        dtype = "bf16" if case.element is ElementType.BF16 else None
+        if case.plan.collective is Collective.ALL_TO_ALL:
+            pairs = cast("Counts | None", counts)
+            return lambda: group.all_to_all(source, out, counts=pairs, dtype=dtype).wait()
+        shards, root = cast("tuple[int, ...] | None", counts), case.plan.root or 0
+        if case.plan.collective is Collective.GATHER:
+            kept = out if self._is_root else None
+            return lambda: group.gather(source, kept, root=root, counts=shards, dtype=dtype).wait()
+        sent = source if self._is_root else empty(case.element, case.count)
+        return lambda: group.scatter(sent, out, root=root, counts=shards, dtype=dtype).wait()
+
     def wrong(self) -> int:
         """Return how many elements of this rank's result differ from what they must be."""
         if not self.takes_part or (self.case.plan.collective is Collective.REDUCE and not self._is_root):
@@ -127,11 +188,12 @@ class Operation:
         return wrong_places(self.out, self._expected(), case.element, self._checked_op())
 
     def _checked_op(self) -> ReduceOp:
-        copies = self.case.plan.collective in {Collective.ALLGATHER, Collective.BROADCAST}
-        return ReduceOp.SUM if copies else self.case.op
+        return self.case.op if self.case.plan.collective.reduces else ReduceOp.SUM
 
     def _expected(self) -> AnyArray:
         case = self.case
+        if case.plan.collective.is_personalised:
+            return self._expected_of_flows()
         if case.plan.collective is Collective.ALLGATHER:
             return gathered(case.counts, case.element)
         out = np.empty_like(self.out)
@@ -140,4 +202,14 @@ class Operation:
             return out
         begin = self._shard()[0] if case.plan.collective is Collective.REDUCE_SCATTER else 0
         fill(out, combined(case.members, case.element, case.op), case.element, begin)
+        return out
+
+    def _expected_of_flows(self) -> AnyArray:
+        """Return the parts of all members for this rank, each from its place in what the member sends."""
+        case, out, begin = self.case, np.empty_like(self.out), 0
+        for member, sent in enumerate(self._exchanged()[0]):
+            length = sent[self._place + 1] - sent[self._place]
+            values = values_of(member, case.members, case.element, case.op)
+            fill(out[begin : begin + length], values, case.element, sent[self._place])
+            begin += length
         return out

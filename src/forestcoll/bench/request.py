@@ -134,7 +134,7 @@ def busbw_factor(collective: Collective, members: int) -> float:
         >>> busbw_factor(Collective.ALLREDUCE, 8)
         1.75
     """
-    if collective.has_root:
+    if collective.has_root and not collective.is_personalised:
         return 1.0
     share = (members - 1) / members
     return 2 * share if collective is Collective.ALLREDUCE else share

@@ -8,7 +8,7 @@ import click
 
 from forestcoll.cli.options import Command, named_network, ranks_option
 from forestcoll.cli.types import CollectiveName, DataSize, ElementTypes, FileName, Reductions, TopologySpec
-from forestcoll.collective import SCHEDULED, Collective
+from forestcoll.collective import Collective
 
 if TYPE_CHECKING:
     from forestcoll.bench import BenchReport, Row
@@ -58,15 +58,15 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
     default=0,
     show_default=True,
     metavar="RANK",
-    help="The root of a broadcast or a reduce.",
+    help="The root of a broadcast, a reduce, a gather or a scatter.",
 )
 @click.option(
     "--collective",
-    type=CollectiveName([each.value for each in SCHEDULED]),
+    type=CollectiveName([each.value for each in Collective]),
     metavar="NAME",
     default=Collective.ALLREDUCE.value,
     show_default=True,
-    help=f"The operation: {', '.join(each.value for each in SCHEDULED)}.",
+    help=f"The operation: {', '.join(each.value for each in Collective)}.",
 )
 @click.option(
     "--topology",
@@ -191,12 +191,14 @@ def command(  # noqa: PLR0913 (one parameter an option)
 def _optimal(topology: str, collective: str, root: int, ranks: str | None) -> "Schedule":
     """Return the schedule that reaches the optimum."""
     from forestcoll.errors import InputError
+    from forestcoll.solver.flows import generate_flows
     from forestcoll.solver.generate import generate
 
+    make = generate_flows if Collective(collective).is_personalised else generate
     network = named_network(topology, connected=ranks is None)
     if not Collective(collective).has_root:
-        return generate(network, collective, ranks=ranks)
+        return make(network, collective, ranks=ranks)
     if root >= len(network.compute):
         most = len(network.compute) - 1
         raise InputError(f"bench: root is {root}; {network.name} has {most + 1} compute nodes, so use 0 to {most}")
-    return generate(network, collective, ranks=ranks, root=network.nodes[network.compute[root]].id)
+    return make(network, collective, ranks=ranks, root=network.nodes[network.compute[root]].id)

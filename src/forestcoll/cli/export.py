@@ -75,9 +75,9 @@ def command(  # noqa: PLR0913 (one parameter per option)
 ) -> None:
     """Write a schedule as a program for a runtime.
 
-    FILE is a schedule of trees or of steps; - is standard input. The program respects the limits of the runtime. If not
-    all trees fit, those with the largest shares are kept, and the report states the loss of bandwidth. Before a program
-    is written, it is read back and executed on symbolic data.
+    FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. The program respects
+    the limits of the runtime. If not all trees or flows fit, those with the largest shares are kept, and the report
+    states the loss of bandwidth. Before a program is written, it is read back and executed on symbolic data.
 
     Chakra traces are one file per rank: with -o PREFIX, the files are PREFIX.0.et, PREFIX.1.et, and so on.
     """

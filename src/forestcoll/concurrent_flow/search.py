@@ -32,7 +32,12 @@ _Shares = list[tuple[tuple[int, ...], Fraction]]
 
 
 def flow_search(
-    topology: Topology, demand: Demand, progress: Progress = SILENT, orbits: Orbits | None = None
+    topology: Topology,
+    demand: Demand,
+    progress: Progress = SILENT,
+    orbits: Orbits | None = None,
+    *,
+    most_columns: int = MOST_COLUMNS,
 ) -> FlowOptimum:
     """Return the optimum of an all-to-all, a gather or a scatter.
 
@@ -41,6 +46,7 @@ def flow_search(
         demand: the demand.
         progress: receives the stages of the work.
         orbits: the orbits of the usable part of the network, if they are known already.
+        most_columns: the most columns of a linear program that is solved.
 
     Raises:
         InputError: the linear program is too large.
@@ -49,7 +55,7 @@ def flow_search(
     part = usable_part(topology, demand.members(topology))
     if demand.root is not None:
         return _rooted(topology, part, demand, demand.root, progress)
-    return _all_pairs(topology, part, demand, progress, orbits)
+    return _all_pairs(topology, part, demand, progress, orbits, most_columns)
 
 
 def _rooted(topology: Topology, part: Topology, demand: Demand, root: int, progress: Progress) -> FlowOptimum:
@@ -71,8 +77,13 @@ def _rooted(topology: Topology, part: Topology, demand: Demand, root: int, progr
     return _checked(topology, demand, bound, algbw, paths, alone.symmetry)
 
 
-def _all_pairs(
-    topology: Topology, part: Topology, demand: Demand, progress: Progress, orbits: Orbits | None
+def _all_pairs(  # noqa: PLR0913, PLR0917 (the demand and how to solve it)
+    topology: Topology,
+    part: Topology,
+    demand: Demand,
+    progress: Progress,
+    orbits: Orbits | None,
+    most_columns: int,
 ) -> FlowOptimum:
     if demand.matrix is not None:
         orbits = Orbits.of(part, Symmetry(()))
@@ -85,7 +96,7 @@ def _all_pairs(
         return _spread(topology, part, demand, sources * len(part.links), progress)
     progress.begin("dividing flows into classes")
     classes = FlowClasses.of(part, sent, orbits)
-    if classes.columns > MOST_COLUMNS:
+    if classes.columns > most_columns:
         return _spread(topology, part, demand, classes.columns, progress)
     needs = [dict(sent[source]) for source in classes.sources]
     progress.begin("solving the linear program of flows")

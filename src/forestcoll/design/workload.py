@@ -1,7 +1,8 @@
 """The time of a workload's collectives on a network (§3.2, §5.4), by which the best network is chosen.
 
 Times follow the alpha-beta model: T_L steps of alpha, plus T_B times M/B. In an all-to-all every node sends M/N to
-every other node at the rate of the best flow. It has no latency term, as in Table 4 of the paper.
+every other node at the rate of the best flow, or near it if the network is large. It has no latency term, as in Table 4
+of the paper.
 """
 
 from collections.abc import Iterable
@@ -10,14 +11,14 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cache
 
-from forestcoll.collective import Collective
-from forestcoll.concurrent_flow.search import flow_search
+from forestcoll.concurrent_flow.rates import ExchangeRate, exchange_rate_of
+from forestcoll.concurrent_flow.spreading import MOST_NODES
 from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import Frontier
 from forestcoll.design.measure import Cost
+from forestcoll.design.path_rates import path_rates
 from forestcoll.design.realisation import topology_of
 from forestcoll.errors import InputError, shown
-from forestcoll.request import Demand
 
 
 class Traffic(StrEnum):
@@ -28,6 +29,11 @@ class Traffic(StrEnum):
     ALL_TO_ALL = "all-to-all"
     MIX = "mix"
     """An allreduce and an all-to-all, of the same size, one after the other."""
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether there is an all-to-all."""
+        return self in {Traffic.ALL_TO_ALL, Traffic.MIX}
 
 
 @dataclass(frozen=True)
@@ -71,17 +77,22 @@ def _time(cost: Cost, workload: Workload) -> Fraction:
 
 def all_to_all_time_us(construction: Construction, workload: Workload) -> float:
     """Return the time of an all-to-all with the best flow, in microseconds."""
-    return float(workload.whole_time_us) * construction.degree / construction.nodes / exchange_rate(construction)
+    rate = float(exchange_rate(construction).algbw) / construction.nodes
+    return float(workload.whole_time_us) * construction.degree / construction.nodes / rate
 
 
 @cache
-def exchange_rate(construction: Construction) -> float:
-    """Return the rate from every node to every other node at the same time, in units of the bandwidth of an arc.
+def exchange_rate(construction: Construction) -> ExchangeRate:
+    """Return the rate of an all-to-all, in units of the bandwidth of an arc.
 
-    It is that of `flow_optimum`: exact, or near the bound for large networks with little symmetry.
+    It is that of the best flow or, for large networks with little symmetry, near it. Networks with more than 2,048
+    nodes have that of even splitting over shortest paths.
     """
-    best = flow_search(topology_of(construction), Demand(Collective.ALL_TO_ALL))
-    return float(best.algbw) / construction.nodes
+    if construction.nodes > MOST_NODES:
+        rates = path_rates(construction.wiring)
+        reason = f"data is split evenly over shortest paths on a network of more than {MOST_NODES:,} nodes"
+        return ExchangeRate(construction.nodes * Fraction(rates.reached), construction.nodes * rates.bound, reason)
+    return exchange_rate_of(topology_of(construction))
 
 
 def time_us(construction: Construction, workload: Workload) -> float:
@@ -91,7 +102,7 @@ def time_us(construction: Construction, workload: Workload) -> float:
     total = 0.0
     if workload.traffic in (Traffic.ALLREDUCE, Traffic.MIX):
         total += float(allreduce_time_us(construction, workload))
-    if workload.traffic in (Traffic.ALL_TO_ALL, Traffic.MIX):
+    if workload.traffic.exchanges:
         total += all_to_all_time_us(construction, workload)
     return total
 

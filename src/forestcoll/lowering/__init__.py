@@ -1,6 +1,6 @@
 """Lowering: converts schedules into programs."""
 
-from forestcoll.lowering.lowering import LOWERERS, UNLIMITED, Lowerer, Lowering, lower, lowerer_for
+from forestcoll.lowering.lowering import LOWERERS, UNLIMITED, Lowerer, Lowering, default_options, lower, lowerer_for
 from forestcoll.lowering.options import Options, Placement, Style
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Options",
     "Placement",
     "Style",
+    "default_options",
     "lower",
     "lowerer_for",
 ]

@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.lowering.exchange import program_of_flows
 from forestcoll.lowering.fitting import Excess, excess_of, lesser
 from forestcoll.lowering.flows import flows_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.one_sided import one_sided
-from forestcoll.lowering.options import Options, Style
+from forestcoll.lowering.options import Options, Placement, Style
 from forestcoll.lowering.plans import plans
 from forestcoll.lowering.steps import program_of_steps
 from forestcoll.lowering.two_sided import two_sided
 from forestcoll.program import Program
 from forestcoll.program.limits import Limits
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
@@ -39,7 +41,8 @@ class Lowering:
         loss: the part of the algbw of the schedule that is lost by rounding shares and leaving out trees, as a fraction
             from 0 to 1; 0 if the program has exactly the shares of the schedule.
         trees_left_out: the number of trees of the schedule that carry no data in the program, because other trees of
-            the same root carry all of it.
+            the same root carry all of it. For a schedule of flows, the number of flows, where other flows of the same
+            pair of ranks carry all of it.
 
     Example:
         >>> from forestcoll import generate
@@ -61,16 +64,18 @@ def lower(schedule: Schedule, options: Options | None = None, limits: Limits = U
     `Lowering.loss` states the bandwidth that this costs.
 
     Args:
-        schedule: a schedule of trees or of steps that `verify` accepts.
-        options: the options of the lowering; the defaults of `Options` if None.
+        schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
+            program.
+        options: the options of the lowering; those of `default_options` if None.
         limits: the limits of the runtime; by default there are none.
 
     Returns:
         The program, with its bandwidth.
 
     Raises:
-        InputError: schedules of this kind have no programs; the options are not possible for steps; trees use an idle
-            compute node as a relay; or a transfer of a step passes through a compute node.
+        InputError: schedules of this kind or collective have no programs; the options are not possible for steps or
+            flows; trees or flows use an idle compute node as a relay; or a transfer of a step passes through a compute
+            node.
         NoSolutionError: no program fits the limits, or the shards are not whole numbers of chunks.
 
     Example:
@@ -79,7 +84,16 @@ def lower(schedule: Schedule, options: Options | None = None, limits: Limits = U
         >>> len(program.ranks), program.chunks, len(program.channels)
         (3, 3, 6)
     """
-    return lowerer_for(schedule).lower(schedule, options or Options(), limits)
+    return lowerer_for(schedule).lower(schedule, options or default_options(schedule), limits)
+
+
+def default_options(schedule: Schedule) -> Options:
+    """Return the defaults of `Options`, with a placement that programs of this kind of schedule support.
+
+    Raises:
+        InputError: schedules of this kind have no programs.
+    """
+    return Options() if lowerer_for(schedule).in_place else Options(placement=Placement.OUT_OF_PLACE)
 
 
 @dataclass(frozen=True)
@@ -90,11 +104,13 @@ class Lowerer:
         lower: returns the program of a schedule for given options and limits.
         styles: the styles of programs that it can make.
         in_pieces: whether the data of a tree can be cut into pieces that follow each other.
+        in_place: whether it can make programs that run in place.
     """
 
     lower: Callable[[Any, Options, Limits], Lowering]
     styles: frozenset[Style]
     in_pieces: bool
+    in_place: bool = True
 
 
 def lowerer_for(schedule: Schedule) -> Lowerer:
@@ -105,6 +121,11 @@ def lowerer_for(schedule: Schedule) -> Lowerer:
 def _lower_steps(schedule: StepSchedule, options: Options, limits: Limits) -> Lowering:
     program = program_of_steps(schedule, options, limits)
     return Lowering(program, step_shape(schedule).algbw or Fraction(0), Fraction(0), 0)
+
+
+def _lower_flows(schedule: FlowSchedule, options: Options, limits: Limits) -> Lowering:
+    found = program_of_flows(schedule, options, limits)
+    return Lowering(found.program, found.algbw, 1 - found.algbw / schedule.algbw, found.left_out)
 
 
 def _lower_trees(schedule: TreeSchedule, options: Options, limits: Limits) -> Lowering:
@@ -214,5 +235,6 @@ def _of_root(phase: Phase, root: int) -> list[int]:
 LOWERERS: dict[type[Schedule], Lowerer] = {
     TreeSchedule: Lowerer(_lower_trees, frozenset(Style), in_pieces=True),
     StepSchedule: Lowerer(_lower_steps, frozenset({Style.TWO_SIDED}), in_pieces=False),
+    FlowSchedule: Lowerer(_lower_flows, frozenset(Style), in_pieces=True, in_place=False),
 }
 """The lowering of each kind of schedule that has programs."""

@@ -90,7 +90,7 @@ def _chains(flows: Sequence[Flow], spread: _Spread, options: Options) -> tuple[C
 
 def copies(layout: Layout) -> bool:
     """Return whether roots have to copy their own data to their output."""
-    return layout.task in {Task.ALLGATHER, Task.BROADCAST} and layout.options.out_of_place
+    return layout.task in {Task.ALLGATHER, Task.BROADCAST, Task.ALL_TO_ALL} and layout.options.out_of_place
 
 
 def block_bounds(options: Options, limits: Limits) -> Sequence[int | None]:

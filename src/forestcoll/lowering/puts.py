@@ -167,6 +167,8 @@ class _Node:
     def spread(self) -> Iterator[Instruction]:
         """Yield the instructions that send the data of the parent, or its own, to the children."""
         if not self.cell.spreads:
+            if not self.cell.sums:  # the part of an all-to-all that a rank keeps
+                yield Instruction(sources=(self._own(),), targets=(self._result(self.rank),), meets=False)
             return
         source, fresh = self._result(self.rank), True
         if self.rank != self.cell.root:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from forestcoll.bench import BenchReport, Row, Timing
-from forestcoll.collective import Collective
 from forestcoll.presentation.text import printable
 
 _TYPES = {
@@ -55,7 +54,7 @@ def title_lines(report: BenchReport) -> list[str]:
 def row_line(row: Row) -> str:
     """Return one row; its first 13 columns are those of nccl-tests."""
     case = row.case
-    reduces = case.plan.collective not in {Collective.ALLGATHER, Collective.BROADCAST}
+    reduces = case.plan.collective.reduces
     head = (
         str(case.size),
         str(case.count),

@@ -1,13 +1,14 @@
 """The results of the topology finder as pages and as JSON: the frontier of one size, and a sweep over sizes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import Frontier
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
-from forestcoll.design.workload import Workload, best_for, time_us
+from forestcoll.design.workload import Workload, best_for, exchange_rate, time_us
+from forestcoll.presentation.exchange_rates import exchange_document
 from forestcoll.presentation.tables import Column, Page, Table
 from forestcoll.presentation.text import path_text
 
@@ -35,6 +36,8 @@ def member_document(member: Construction, workload: Workload | None) -> dict[str
         document["all_to_all"] = {"rate_bound": str(rates.bound), "rate_reached": rates.reached}
     if workload is not None:
         document["time_us"] = time_us(member, workload)
+    if workload is not None and workload.traffic.exchanges:
+        document["all_to_all_rate"] = exchange_document(exchange_rate(member))
     return document | {"construction": member.to_document()}
 
 
@@ -110,7 +113,19 @@ def _frontier(frontier: Frontier, workload: Workload | None) -> Table:
     ]
     rows = tuple(_cells(member, workload) for member in frontier.members)
     marked = any(member.is_moore_optimal or member.is_bandwidth_optimal for member in frontier.members)
-    return Table(tuple(columns), rows, notes=("* no network of this size and degree has less",) if marked else ())
+    notes = ["* no network of this size and degree has less"] if marked else []
+    if workload is not None and workload.traffic.exchanges:
+        notes += _rates_in_words(frontier)
+    return Table(tuple(columns), rows, notes=tuple(notes))
+
+
+def _rates_in_words(frontier: Frontier) -> Iterator[str]:
+    """Yield how the rates of all-to-alls were computed."""
+    rates = {member.name: exchange_rate(member) for member in frontier.members}
+    descriptions = dict.fromkeys(rate.description for rate in rates.values())
+    for description in descriptions:
+        names = ", ".join(name for name, rate in rates.items() if rate.description == description)
+        yield f"all-to-all{f' of {names}' * (len(descriptions) > 1)}: {description}"
 
 
 def _cells(member: Construction, workload: Workload | None) -> tuple[object, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from forestcoll.files import is_standard_stream
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import path_text, printable, stage_document, written_to
+from forestcoll.program import Task
 from forestcoll.targets.exporting import Export
 from forestcoll.targets.judging import Judgement
 
@@ -50,7 +51,8 @@ def export_page(done: Export, output: Path | None) -> Page:
     ]
     if lowering.loss:
         lost = f"{100 * float(lowering.loss):.3g} %"
-        rows.insert(0, ("lost", f"{lost} of the algbw: {lowering.trees_left_out} trees left out, or shares rounded"))
+        unit = "flows" if program.task is Task.ALL_TO_ALL else "trees"
+        rows.insert(0, ("lost", f"{lost} of the algbw: {lowering.trees_left_out} {unit} left out, or shares rounded"))
     title = f"{printable(program.name)}: {program.task.value} on {len(program.ranks)} ranks as {name}"
     return Page(title, (labelled(rows),))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from forestcoll.presentation.exchange_rates import exchange_document
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import duration, printable
 from forestcoll.training import Iteration, Network, Profile
@@ -27,6 +28,7 @@ def training_document(
         "all_to_all_us": best.all_to_all_us,
         "allreduce_us": best.allreduce_us,
         "exposed_allreduce_us": best.exposed_allreduce_us,
+        "all_to_all_rate": None if network.exchange is None else exchange_document(network.exchange),
         "bucket_bytes": best.bucket_bytes,
         "by_bucket": [{"bucket_bytes": size, "iteration_us": time} for size, time in by_bucket.items()],
     }
@@ -45,6 +47,8 @@ def training_page(model: Profile, network: Network, best: Iteration) -> Page:
         ("all-to-all", share(best.all_to_all_us)),
         ("allreduce", exposed),
     ]
+    if network.exchange is not None:
+        rows.append(("all-to-all rate", network.exchange.description))
     return Page(f"{printable(training_title(model, network))}, {network.nodes} nodes", (labelled(rows),))
 
 

@@ -12,38 +12,25 @@ Rank i runs compute node i of the topology (in the order of the nodes). All rank
 order, one thread a group. Ranks that take no part in a schedule, its relays, call `relay` instead.
 """
 
-import hashlib
-import secrets
-import socket
-import weakref
-from collections import deque
-from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from forestcoll.collective import Collective, collective_named
-from forestcoll.environment import interface_here, links_here, pacing_here
-from forestcoll.errors import CommunicationError, InputError, shown
-from forestcoll.files import PathLike
-from forestcoll.runtime.connecting import Addresses, Connected, Group, connect
-from forestcoll.runtime.dumping import dump_path
-from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp, check_reduction, reduce_op_named
-from forestcoll.runtime.execution import Execution, Sized, new_engine, stop
-from forestcoll.runtime.group_plans import common_topology, digest_of, plans_of, plans_of_one
+from forestcoll.errors import InputError, shown
+from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp, reduce_op_named
+from forestcoll.runtime.exchange import Counts, all_to_all_counts, rooted_counts
+from forestcoll.runtime.exchanges import Exchanges
 from forestcoll.runtime.plan import Plan
-from forestcoll.runtime.store import Store, TcpStore
-from forestcoll.runtime.trees import Hop
-from forestcoll.runtime.vectors import check_out, copy_scaled, flat_input, new_like, sized_out
+from forestcoll.runtime.vectors import check_out, flat_input, new_like, sized_out
 from forestcoll.runtime.work import Work
-from forestcoll.schedule.schedule import Schedule
-from forestcoll.topology import NodeId
 
-_LOOPBACK = "127.0.0.1"
-_SEND_BUFFER = 2**18
-"""Deep queues in the kernel keep urgent chunks behind others."""
+if TYPE_CHECKING:
+    from forestcoll.runtime.exchange import ExchangeLayout
+    from forestcoll.runtime.execution import Sized
+    from forestcoll.runtime.sizing import Layout
 
 
-class Communicator:
+class Communicator(Exchanges):
     """One rank's part in a group of processes.
 
     Args:
@@ -68,63 +55,6 @@ class Communicator:
         InputError: an argument is bad, or a schedule is not right.
         CommunicationError: a rank did not come in time, or has other schedules or options.
     """
-
-    def __init__(  # noqa: PLR0913 (what a group is, and how it connects)
-        self,
-        schedules: Sequence[Schedule],
-        *,
-        rank: int,
-        store: Store | str | None = None,
-        size: int | None = None,
-        name: str = "default",
-        timeout: float = 300.0,
-        interface: str | None = None,
-        links: Mapping[NodeId, str] | None = None,
-        secret: bytes | None = None,
-        pacing: bool | None = None,
-        dump: PathLike | None = None,
-    ) -> None:
-        pacing = pacing_here() if pacing is None else pacing
-        is_alone = size == 1 and not schedules
-        topology = None if is_alone else common_topology(schedules)
-        self.rank, self.size = rank, 1 if topology is None else len(topology.compute)
-        _check(rank, self.size, size, timeout)
-        self._name, self._timeout, self._is_closed = name, timeout, False
-        plans = plans_of_one() if is_alone else plans_of(schedules)
-        lanes = tuple(sorted({lane for plan in plans.values() for lane in plan.lanes}))
-        numbers = {lane: number for number, lane in enumerate(lanes)}
-        self._executions = {key: Execution(plan, rank, numbers, pacing) for key, plan in plans.items()}
-        self._running: deque[tuple[Work, tuple[AnyArray | None, ...]]] = deque()
-        self._engine = new_engine(rank, timeout, name, dump_path(dump, name, rank))
-        self._own_store: TcpStore | None = None
-        if topology is not None:
-            of_link = links_here() if links is None else links
-            default = interface or interface_here() or _LOOPBACK
-            addresses = Addresses(default, {topology.named(link): each for link, each in of_link.items()})
-            self._join(store, addresses, secret or b"", lanes, digest_of(plans, pacing=pacing))
-        self._engine.start()
-        # If the group is dropped or the program ends, the engine must stop before its arrays are freed.
-        weakref.finalize(self, stop, self._engine, self._running)
-
-    def _join(
-        self, store: Store | str | None, addresses: Addresses, secret: bytes, lanes: tuple[Hop, ...], digest: bytes
-    ) -> None:
-        """Meet the other ranks, and hand the connections over to the engine."""
-        if store is None:
-            raise InputError("store is None; give host:port of rank 0, or a store")
-        if isinstance(store, str):
-            store = self._own_store = TcpStore(store, rank=self.rank, timeout=self._timeout, secret=secret)
-        try:
-            group = Group(self._name, self.rank, self.size, lanes, digest, secret or self._secret(store))
-            connected = connect(group, store, addresses, self._timeout)
-            try:
-                self._take_over(connected, lanes)
-            except BaseException:
-                connected.close()
-                raise
-        except BaseException:
-            self._close_store()
-            raise
 
     def allgather(
         self,
@@ -306,7 +236,7 @@ class Communicator:
         *,
         op: ReduceOp | str = ReduceOp.SUM,
         root: int | None = None,
-        counts: Sequence[int] | None = None,
+        counts: Sequence[int] | Sequence[Sequence[int]] | None = None,
     ) -> Work:
         """Start to pass on the data of an operation in which this rank takes no part.
 
@@ -316,7 +246,8 @@ class Communicator:
             dtype: their type, such as `f32`.
             op: how vectors are combined.
             root: the root, where the collective has one.
-            counts: of each member the elements of its shard, where the members pass them.
+            counts: of each member the elements of its shard, or of each pair what it exchanges in an all-to-all, where
+                the members pass them.
 
         Returns:
             The operation; it has no result.
@@ -331,140 +262,18 @@ class Communicator:
         if element is None:
             known = ", ".join(each.text for each in ElementType)
             raise InputError(f"dtype is {shown(dtype)}; use one of {known}")
-        sized = execution.sized(count, counts, element.itemsize)
+        sized: Sized[Layout] | Sized[ExchangeLayout]
+        if execution.plan.collective.is_personalised:
+            sized = execution.exchanged(_pair_counts(execution.plan, count, counts), element.itemsize)
+        else:
+            sized = execution.sized(count, cast("Sequence[int] | None", counts), element.itemsize)
         return self._post(execution, sized, element, reduce_op_named(op), own=None, result=None, is_relay=True)
 
-    def records(self) -> list[dict[str, object]]:
-        """Return the last operations, oldest first.
 
-        Each has its `number`, `label`, `collective`, `dtype` and `bytes`, its `state` (`running`, `done` or `failed`),
-        and the ranks that it `waits_for` if it failed.
-        """
-        names = ("number", "label", "state", "waits_for", "collective", "dtype", "bytes")
-        return [dict(zip(names, row, strict=True)) for row in self._engine.journal()]
-
-    def close(self, grace: float = 5.0) -> None:
-        """Leave the group. Operations that have not ended fail on all ranks.
-
-        Args:
-            grace: how many seconds to wait at most until the others have received what this rank sent.
-        """
-        if self._is_closed:
-            return
-        self._is_closed = True
-        self._engine.close(grace)
-        self._running.clear()
-        self._close_store()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        kinds = ", ".join(sorted({collective.value for collective, _ in self._executions}))
-        return f"Communicator({self._name!r}, rank {self.rank} of {self.size}: {kinds})"
-
-    def _execution(self, collective: Collective, root: int | None = None) -> Execution:
-        found = self._executions.get((collective, root if collective.has_root else None))
-        if found is None:
-            what = f"{collective.value} with root {root}" if collective.has_root else collective.value
-            known = ", ".join(name.value + ("" if at is None else f" with root {at}") for name, at in self._executions)
-            raise InputError(
-                f"group {self._name!r} has no schedule for {what}, only for {known}; pass one to Communicator"
-            )
-        return found
-
-    def _place(self, plan: Plan) -> int:
-        if self.rank not in plan.members:
-            raise InputError(f"rank {self.rank} takes no part in this {plan.collective.value}; call relay instead")
-        return plan.members.index(self.rank)
-
-    def _post(  # noqa: PLR0913 (what an operation is)
-        self,
-        execution: Execution,
-        sized: Sized,
-        element: ElementType,
-        op: ReduceOp,
-        *,
-        own: AnyArray | None,
-        result: AnyArray | None,
-        factor: float = 1.0,
-        begin: int = 0,
-        is_relay: bool = False,
-    ) -> Work:
-        if self._is_closed:
-            raise InputError(f"group {self._name!r} is closed; make a new Communicator")
-        check_reduction(op, element, factor)
-        if self.size == 1 and own is not None and result is not None:
-            copy_scaled(own, result, element, factor)
-        label = _label(execution.plan, sized, element, op)
-        native = self._engine.post(
-            execution.native,
-            sized.native,
-            hashlib.sha256(sized.digest + label.encode()).digest(),
-            label,
-            execution.plan.collective.value,
-            sized.layout.count,
-            element,
-            op.number,
-            factor,
-            len(execution.plan.members),
-            0 if own is None or is_relay else own.ctypes.data,
-            0 if result is None else result.ctypes.data,
-            begin,
-        )
-        work = Work(native, label, result)
-        self._keep(work, own, result)
-        return work
-
-    def _keep(self, work: Work, *arrays: AnyArray | None) -> None:
-        """Keep the memory that the engine writes to, even if the caller forgets the operation."""
-        while self._running and self._running[0][0].is_done():
-            self._running.popleft()
-        self._running.append((work, arrays))
-
-    def _secret(self, store: Store) -> bytes:
-        key = f"forestcoll/{self._name}/secret"
-        if self.rank == 0:
-            store.set(key, secrets.token_bytes(32))
-        try:
-            return store.get(key, self._timeout)
-        except CommunicationError:
-            text = f"group {self._name!r}: rank 0 did not come within {self._timeout:g} s"
-            raise CommunicationError(f"{text}; start all {self.size} ranks, with a secret on all or on none") from None
-
-    def _take_over(self, connected: Connected, lanes: Sequence[Hop]) -> None:
-        """Hand all sockets over to the engine, which closes them."""
-        for lane, each in connected.senders.items():
-            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
-            self._engine.add_sender(_detached(each), lanes[lane].target, lane)
-        for lane, each in connected.receivers.items():
-            self._engine.add_receiver(_detached(each), lanes[lane].source, lane)
-        for peer, each in connected.controls.items():
-            self._engine.add_control(_detached(each), peer)
-
-    def _close_store(self) -> None:
-        if self._own_store is not None:
-            self._own_store.close()
-
-
-def _detached(connection: socket.socket) -> int:
-    connection.setblocking(False)  # noqa: FBT003 (the name that sockets have)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return connection.detach()
-
-
-def _check(rank: int, size: int, wanted: int | None, timeout: float) -> None:
-    if wanted is not None and wanted != size:
-        raise InputError(f"size is {wanted}, but the schedules are for {size} ranks; give schedules for {wanted}")
-    if not 0 <= rank < size:
-        raise InputError(f"rank is {rank}; the group has {size} ranks, so use 0 to {size - 1}")
-    if not timeout > 0:
-        raise InputError(f"timeout is {timeout}; give a number of seconds greater than 0")
+def _pair_counts(plan: Plan, count: int, counts: Sequence[int] | Sequence[Sequence[int]] | None) -> Counts:
+    if plan.collective is Collective.ALL_TO_ALL:
+        return all_to_all_counts(plan, count, cast("Sequence[Sequence[int]] | None", counts))
+    return rooted_counts(plan, count, cast("Sequence[int] | None", counts))
 
 
 def _gathered_count(plan: Plan, flat: AnyArray, out: AnyArray | None) -> int:
@@ -473,10 +282,3 @@ def _gathered_count(plan: Plan, flat: AnyArray, out: AnyArray | None) -> int:
     if len({plan.parts[member] for member in plan.members}) > 1:
         raise InputError("allgather: the shards have different sizes; pass out or counts")
     return flat.size * len(plan.members)
-
-
-def _label(plan: Plan, sized: Sized, element: ElementType, op: ReduceOp) -> str:
-    reduces = plan.collective not in {Collective.ALLGATHER, Collective.BROADCAST}
-    name = f"{plan.collective.value}({op.value})" if reduces else plan.collective.value
-    root = "" if plan.root is None else f" with root {plan.root}"
-    return f"{name} of {sized.layout.count} {element.text}{root}"

@@ -5,10 +5,11 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from forestcoll.collective import PhaseOp
 from forestcoll.errors import InputError
+from forestcoll.runtime.exchange import Counts, ExchangeLayout, exchange_layout
 from forestcoll.runtime.plan import STAGING_BYTES, Edge, Plan, rates_of
 from forestcoll.runtime.sizing import Layout, layout_of
 from forestcoll.runtime.trees import Hop
@@ -22,17 +23,20 @@ _PACE = Fraction(102, 100)
 """Connections are paced at a little more than the schedule's rate: 1.05 and more fills queues again."""
 
 
+_Layout = TypeVar("_Layout", Layout, ExchangeLayout)
+
+
 @dataclass(frozen=True, slots=True)
-class Sized:
+class Sized(Generic[_Layout]):
     """A layout in both forms.
 
     Attributes:
         layout: where the flows lie.
-        native: the same for the engine.
-        digest: a hash of the plan and the layout.
+        native: the same for the engine of this rank.
+        digest: a hash of the plan and the layout, equal on all ranks.
     """
 
-    layout: Layout
+    layout: _Layout
     native: "_runtime.Layout"
     digest: bytes
 
@@ -54,7 +58,8 @@ class Execution:
     pacing: bool
     native: "_runtime.Plan" = field(init=False)
     _rates: tuple[int, ...] | None = field(init=False)
-    _sized: dict[tuple[int, tuple[int, ...] | None, int], Sized] = field(init=False, default_factory=dict)
+    _sized: dict[tuple[int, tuple[int, ...] | None, int], Sized[Layout]] = field(init=False, default_factory=dict)
+    _exchanged: dict[tuple[Counts, int], Sized[ExchangeLayout]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._rates = None
@@ -62,7 +67,7 @@ class Execution:
             self._rates = rates_of(self.plan, bytes_per_microsecond(self.plan.unit) * 10**6 * _PACE)
         self.native = native_plan(self.plan, self.rank, self.lanes, self._rates)
 
-    def sized(self, count: int, counts: Sequence[int] | None, itemsize: int) -> Sized:
+    def sized(self, count: int, counts: Sequence[int] | None, itemsize: int) -> Sized[Layout]:
         """Return the layout for `count` elements of `itemsize` bytes, shards of `counts` elements."""
         from forestcoll._runtime import make_layout
 
@@ -70,12 +75,32 @@ class Execution:
         if (found := self._sized.get(key)) is not None:
             return found
         layout = layout_of(self.plan, count, counts, itemsize, self._rates)
-        if len(self._sized) >= _MOST_KEPT:
-            del self._sized[next(iter(self._sized))]
-        text = f"{count} {layout.counts} {itemsize}".encode()
-        digest = hashlib.sha256(self.plan.digest + text).digest()
+        _make_room(self._sized)
+        digest = self._digest(f"{count} {layout.counts} {itemsize}")
         self._sized[key] = Sized(layout, make_layout(list(layout.ranges)), digest)
         return self._sized[key]
+
+    def exchanged(self, counts: Counts, itemsize: int) -> Sized[ExchangeLayout]:
+        """Return the layout of flows for `counts` elements of `itemsize` bytes of each pair."""
+        from forestcoll._runtime import make_layout
+
+        if (found := self._exchanged.get((counts, itemsize))) is not None:
+            return found
+        layout = exchange_layout(self.plan, counts, itemsize, self._rates)
+        place = self.plan.members.index(self.rank) if self.rank in self.plan.members else None
+        _make_room(self._exchanged)
+        digest = self._digest(f"{counts} {itemsize}")
+        self._exchanged[counts, itemsize] = Sized(layout, make_layout(list(layout.rows(place))), digest)
+        return self._exchanged[counts, itemsize]
+
+    def _digest(self, text: str) -> bytes:
+        return hashlib.sha256(self.plan.digest + text.encode()).digest()
+
+
+def _make_room(kept: dict[Any, Any]) -> None:
+    """Remove the oldest entry if there are too many."""
+    if len(kept) >= _MOST_KEPT:
+        del kept[next(iter(kept))]
 
 
 def new_engine(rank: int, timeout: float, group: str, dump: str) -> "_runtime.Engine":

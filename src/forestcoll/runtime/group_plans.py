@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from forestcoll.collective import SCHEDULED, Collective
+from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.runtime.plan import Plan, plan_of
 from forestcoll.schedule.schedule import Schedule
@@ -51,14 +51,14 @@ def plans_of_one() -> GroupPlans:
             size=1,
             members=(0,),
             root=0 if each.has_root else None,
-            parts={0: Fraction(1)},
+            parts={} if each.is_personalised else {0: Fraction(1)},
             flows=(),
             edges=(),
             algbw=Fraction(0),
             unit="GB/s",
             digest=each.value.encode(),
         )
-        for each in SCHEDULED
+        for each in Collective
     }
 
 

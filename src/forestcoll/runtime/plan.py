@@ -2,7 +2,8 @@
 
 A *flow* is a part of the data that one tree reduces, one tree broadcasts or, in an allreduce, both. The trees of the
 two phases of an allreduce begin and end at different places of a root's part; the part is cut at all of them, so that
-each flow has one tree a phase, and a chunk can be broadcast when that chunk was reduced.
+each flow has one tree a phase, and a chunk can be broadcast when that chunk was reduced. In an all-to-all, a gather or
+a scatter, a flow is what one rank sends to one other, and its tree is a path.
 
 An *edge* is one hop of one flow in one phase. A *lane* is what edges share a connection by: the two ranks, the link by
 which the data leaves the one, and the link by which it comes to the other.
@@ -60,6 +61,7 @@ class Edge:
         op: what its phase does.
         hop: from where to where.
         is_staged: whether the receiver keeps what comes in staging memory: it adds it up, or has no result of its own.
+            Of a path, every rank but the last does.
     """
 
     number: int
@@ -79,7 +81,8 @@ class Plan:
         members: the ranks that take part; others are relays.
         root: the rank of the root, where the collective has one; else None.
         parts: of each root of trees, in the order of the ranks, its fraction of all data. A switch that is a root comes
-            after the ranks: its number is its node number plus `size`.
+            after the ranks: its number is its node number plus `size`. Of flows, the fraction of each pair that
+            exchanges data; its number is the rank of the source times `size`, plus the rank of the target.
         flows: in the order of the parts, those of a part from its beginning to its end.
         edges: of all flows.
         algbw: the bandwidth of the schedule, recomputed by its judge, in the topology's unit.
@@ -134,15 +137,15 @@ def plan_of(schedule: Schedule) -> Plan:
     members = tuple(ranks[node] for node in schedule.members)
     trees = trees_of(schedule)
     flows = tuple(_flows(trees))
-    root = trees[0][0].root if schedule.collective.has_root else None
+    root = None if schedule.root is None else ranks[schedule.root]
     return Plan(
         collective=schedule.collective,
         size=len(compute),
         members=members,
         root=root,
-        parts=_parts(trees[0], members, has_shards=schedule.collective.has_shards),
+        parts=_parts(trees[0], _owners(schedule.collective, members)),
         flows=flows,
-        edges=tuple(_edges(flows, members)),
+        edges=tuple(_edges(flows, None if schedule.collective.is_personalised else members)),
         algbw=algbw,
         unit=schedule.topology.bandwidth_unit,
         digest=_digest(schedule.collective, len(compute), members, root, flows),
@@ -159,9 +162,14 @@ def _verified(schedule: Schedule) -> Fraction:
     return report.algbw
 
 
-def _parts(trees: Sequence[RankTree], members: Sequence[int], *, has_shards: bool) -> Mapping[int, Fraction]:
-    """Return of each root its fraction of the data; every member has a shard, be it empty, where there are shards."""
-    totals = dict.fromkeys(members, Fraction(0)) if has_shards else {}
+def _owners(collective: Collective, members: Sequence[int]) -> Sequence[int]:
+    """Return the ranks that have a shard, be it empty, even if no tree carries it."""
+    return members if collective.has_shards and not collective.is_personalised else ()
+
+
+def _parts(trees: Sequence[RankTree], owners: Sequence[int]) -> Mapping[int, Fraction]:
+    """Return of each part its fraction of the data, also of the shards of `owners`."""
+    totals = dict.fromkeys(owners, Fraction(0))
     for tree in trees:
         totals[tree.part] = totals.get(tree.part, Fraction(0)) + tree.share
     return {part: totals[part] for part in sorted(totals)}
@@ -199,10 +207,13 @@ def _between_ranks(trees: Sequence[RankTree], turn: int) -> tuple[int, dict[Phas
     return root, {tree.op: rooted_at(root, tree.op, tree.hops) for tree in trees}
 
 
-def _edges(flows: Sequence[Flow], members: Sequence[int]) -> Iterator[Edge]:
-    has_result = set(members)
+def _edges(flows: Sequence[Flow], members: Sequence[int] | None) -> Iterator[Edge]:
+    """Yield the edges of flows; `members` have all of the result or, if it is None, the last rank of each path has."""
+    has_result = set(members or ())
     number = 0
     for place, flow in enumerate(flows):
+        if members is None:
+            has_result = {flow.broadcast[-1].target}
         for op, hops in ((PhaseOp.REDUCE, sorted(flow.reduce)), (PhaseOp.BROADCAST, flow.broadcast)):
             for hop in hops:
                 is_staged = op is PhaseOp.REDUCE or hop.target not in has_result

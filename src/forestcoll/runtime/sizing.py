@@ -5,10 +5,11 @@ than a grain longer or shorter than its share. Small data have a coarse grain: o
 bytes each on many, as a message costs more than its bytes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from typing import TypeAlias
 
 from forestcoll.errors import InputError
 from forestcoll.runtime.plan import Plan
@@ -20,6 +21,10 @@ _LEAST_CHUNK = 2**14
 _CHUNKS_OF_FLOW = 8
 _SMALL_BYTES, _SMALL_GRAIN, _GRAIN = 2**18, 2**12, 2**6
 _CHUNK_SECONDS = Fraction(25, 10_000)
+
+
+Range: TypeAlias = tuple[int, int, int]
+"""Of a flow its first element, its length, and the length of its chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ class Layout:
     count: int
     begins: tuple[int, ...]
     counts: tuple[int, ...]
-    ranges: tuple[tuple[int, int, int], ...]
+    ranges: tuple[Range, ...]
 
 
 def shard_counts(plan: Plan, count: int) -> tuple[int, ...]:
@@ -77,12 +82,32 @@ def layout_of(
         >>> layout_of(plan_of(generate(load_topology("ring:nodes=4"))), 8, None, 4).begins
         (0, 2, 4, 6)
     """
-    grain = max(1, (_SMALL_GRAIN if count * itemsize <= _SMALL_BYTES else _GRAIN) // itemsize)
+    grain = grain_of(count, itemsize)
     has_shards = plan.collective.has_shards
     sizes = _checked(plan, count, counts) if has_shards else ()
     begins = tuple(accumulate(sizes, initial=0))[:-1] if has_shards else ()
     parts = dict(zip(plan.members, zip(begins, sizes, strict=True), strict=True)) if has_shards else {}
     parts = parts or _cut_parts(plan, count, grain)
+    return Layout(count, begins, sizes, ranges_of(plan, parts, grain, itemsize, rates))
+
+
+def grain_of(count: int, itemsize: int) -> int:
+    """Return the elements of which the boundaries between flows are multiples, for `count` elements in all."""
+    return max(1, (_SMALL_GRAIN if count * itemsize <= _SMALL_BYTES else _GRAIN) // itemsize)
+
+
+def ranges_of(
+    plan: Plan, parts: Mapping[int, tuple[int, int]], grain: int, itemsize: int, rates: Sequence[int] | None
+) -> tuple[Range, ...]:
+    """Return where the flows of `plan` lie, if each part begins at an element and has a length.
+
+    Args:
+        plan: the plan.
+        parts: for each part, its first element and its length.
+        grain: as `grain_of` returns it.
+        itemsize: the bytes of an element.
+        rates: the bytes a second of each edge, if connections are paced.
+    """
     most = min(MOST_CHUNK, min(plan.windows()) // 4)
     paced = _paced_chunks(plan, rates, most)
     ranges = []
@@ -91,7 +116,7 @@ def layout_of(
         low, high = _cut(flow.low, length, grain), _cut(flow.high, length, grain)
         chunk = min(paced[place], max(_LEAST_CHUNK, -(-(high - low) * itemsize // _CHUNKS_OF_FLOW)))
         ranges.append((begin + low, high - low, max(1, (chunk + 63) // 64 * 64 // itemsize)))
-    return Layout(count, begins, sizes, tuple(ranges))
+    return tuple(ranges)
 
 
 def _checked(plan: Plan, count: int, counts: Sequence[int] | None) -> tuple[int, ...]:

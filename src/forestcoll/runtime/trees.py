@@ -2,7 +2,8 @@
 
 Switches disappear: a hop leads from one rank to another, and names the links at both of its ends. A schedule of steps
 is a forest too. Each part of a shard that all transfers treat alike reaches each rank once, so its transfers are a
-tree; where data is reduced, each rank sends its sum once, which is a tree read backwards.
+tree; where data is reduced, each rank sends its sum once, which is a tree read backwards. A flow is a tree that is a
+path from its source to its target.
 
 The root of a tree of an allreduce may be a switch. A rank next to it then does its work (`rooted_at`).
 """
@@ -14,6 +15,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from forestcoll.collective import PhaseOp
+from forestcoll.schedule.flows.expansion import FlowImage, flow_images
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for
 from forestcoll.schedule.steps.routes import require_no_relays
 from forestcoll.schedule.steps.value import StepSchedule
@@ -56,7 +59,7 @@ class RankTree:
         op: whether data flows from the root or to it.
         root: the rank of the root; `SWITCH` if the root is a switch.
         part: names the root's part of the data: the rank of the root; for a switch, its node number plus the number of
-            ranks.
+            ranks; for flows, the rank of the source times the number of ranks, plus the rank of the target.
         share: the fraction of all data that it carries.
         hops: in an order in which data can flow.
     """
@@ -145,6 +148,17 @@ def _outward(paths: Iterable[tuple[int, ...]], ranks: Mapping[int, int]) -> Iter
             starts[path[-1]] = source, leaves
 
 
+def _of_flows(schedule: FlowSchedule) -> Forests:
+    ranks = _ranks(schedule)
+    return (tuple(_of_flow(flow, ranks) for flow in flow_images(schedule)),)
+
+
+def _of_flow(flow: FlowImage, ranks: Mapping[int, int]) -> RankTree:
+    source, target = ranks[flow.source], ranks[flow.target]
+    hops = _hops(PhaseOp.BROADCAST, list(flow.paths), ranks)
+    return RankTree(PhaseOp.BROADCAST, source, source * len(ranks) + target, flow.share, hops)
+
+
 def _of_steps(schedule: StepSchedule) -> Forests:
     require_no_relays(schedule)
     ranks = _ranks(schedule)
@@ -197,5 +211,9 @@ def _first_paths(paths: list[tuple[int, ...]], shard: int) -> list[tuple[int, ..
     return [path for path in dict.fromkeys(paths) if first[path[-1]] == path and path[-1] != shard]
 
 
-FORESTS: dict[type[Schedule], Callable[[Any], Forests]] = {TreeSchedule: _of_trees, StepSchedule: _of_steps}
+FORESTS: dict[type[Schedule], Callable[[Any], Forests]] = {
+    TreeSchedule: _of_trees,
+    StepSchedule: _of_steps,
+    FlowSchedule: _of_flows,
+}
 """The function that returns the trees, for each kind of schedule that can be run."""

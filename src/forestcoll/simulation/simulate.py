@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Protocol
 
-from forestcoll.lowering import Options, lower, lowerer_for
+from forestcoll.lowering import Options, default_options, lower, lowerer_for
 from forestcoll.program import Program
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for
@@ -15,6 +15,7 @@ from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.flows.loads import parts_of as parts_of_flows
+from forestcoll.simulation.flows.paths import paths_of_flows
 from forestcoll.simulation.flows.times import FlowModel
 from forestcoll.simulation.loads import FloatArray, Loads
 from forestcoll.simulation.program.events import Timeline, run_in_time
@@ -80,7 +81,7 @@ SIMULATIONS: dict[type[Schedule], Simulation] = {
     TreeSchedule: Simulation(TreeModel.of, parts_of_trees, Paths.of, TreeWork.of),
     StepSchedule: Simulation(_step_times, parts_of_steps, work=StepWork.of),
     SeriesSchedule: Simulation(SeriesModel.of, parts_of_series),
-    FlowSchedule: Simulation(FlowModel.of, parts_of_flows),
+    FlowSchedule: Simulation(FlowModel.of, parts_of_flows, paths_of_flows),
 }
 """The functions of each kind of schedule that can be simulated."""
 
@@ -159,7 +160,7 @@ class ProgramModel:
     def __init__(self, schedule: Schedule, costs: Costs, options: Options | None = None) -> None:
         """Prepare to lower `schedule` with `options`, whose number of pieces is replaced."""
         self._schedule, self._costs = schedule, costs
-        self._options = options or Options()
+        self._options = options or default_options(schedule)
         self._most_pieces = MOST_PIECES if lowerer_for(schedule).in_pieces else 1
         self.paths = _simulation(schedule).paths(schedule)
         self._programs: dict[int, Program] = {}

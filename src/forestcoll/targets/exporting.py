@@ -112,7 +112,8 @@ def export(
     they move, run on symbolic data. So a wrong program is never returned.
 
     Args:
-        schedule: a schedule of trees or of steps that `verify` accepts.
+        schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
+            program.
         target: the format: `"msccl-xml"`, `"mscclpp-json"` or `"chakra"`.
         dialect: for MSCCL XML, the runtime that loads the file: `"microsoft"`, `"azure"` or `"rccl"`.
         size: for Chakra, the total data M in bytes.
@@ -142,16 +143,17 @@ def export(
 def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIALECT) -> Options:
     """Return the default options of the lowering for a format.
 
-    A program is for both in place and out of place if the format allows it. Plans of MSCCL++ have loops over pieces of
-    128 KiB. Traces also have pieces, because their readers do not cut data further. Programs of steps have no pieces.
+    A program is for both in place and out of place if the format and the kind of schedule allow it. Plans of MSCCL++
+    have loops over pieces of 128 KiB. Traces also have pieces, because their readers do not cut data further. Programs
+    of steps have no pieces.
     """
     in_pieces = lowerer_for(schedule).in_pieces
     if target is Target.MSCCLPP_JSON:
         return Options(placement=Placement.OUT_OF_PLACE, pieces=2 if in_pieces else 1)
     if target is Target.CHAKRA:
         return Options(placement=Placement.OUT_OF_PLACE, pieces=8 if in_pieces else 1)
-    one_place = msccl_xml.dialect_named(dialect).one_place
-    return Options(placement=Placement.OUT_OF_PLACE if one_place else Placement.BOTH)
+    both = lowerer_for(schedule).in_place and not msccl_xml.dialect_named(dialect).one_place
+    return Options(placement=Placement.BOTH if both else Placement.OUT_OF_PLACE)
 
 
 def chosen_options(

@@ -18,7 +18,7 @@ from forestcoll.torch.tuning import Table, read_tables
 from forestcoll.torch.work import Completer
 
 _FIRST = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
-"""The collectives that a group has schedules for from the beginning; those with a root are added on first use."""
+"""The collectives that a group has schedules for from the beginning; others are added on first use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Engines:
     def __init__(self, seat: Seat, topology: Topology, agreement: Agreement, tables: Iterable[Path] = ()) -> None:
         self.topology = topology
         self._seat, self._agreement, self._number = seat, agreement, 0
-        self._rooted: dict[tuple[Collective, int], Engine] = {}
+        self._added: dict[tuple[Collective, int | None], Engine] = {}
         self._by_size: dict[Collective, list[tuple[int, Engine | None]]] = {}
         self._all: list[Engine] = []
         listed, outline = self._read_tables(tuple(tables))
@@ -106,10 +106,10 @@ class Engines:
         """Return what runs a collective on data of `size` bytes; None where the table says that it should not.
 
         Raises:
-            ForestcollError: a schedule for this root cannot be made.
+            ForestcollError: a schedule cannot be made.
         """
-        if root is not None:
-            return self._with_root(collective, root)
+        if root is not None or (collective not in _FIRST and collective not in self._by_size):
+            return self._on_first_use(collective, root)
         for most, engine in self._by_size.get(collective, ()):
             if size <= most:
                 return engine
@@ -134,10 +134,10 @@ class Engines:
         """Return the last operations of all communicators, as `Communicator.records` does."""
         return [record for engine in self._all for record in engine.communicator.records()]
 
-    def _with_root(self, collective: Collective, root: int) -> Engine:
-        found = self._rooted.get((collective, root))
+    def _on_first_use(self, collective: Collective, root: int | None) -> Engine:
+        found = self._added.get((collective, root))
         if found is None:
-            found = self._rooted[collective, root] = self._engine([self._schedule(collective, root)])
+            found = self._added[collective, root] = self._engine([self._schedule(collective, root)])
         return found
 
     def _schedule(self, collective: Collective, root: int | None) -> Schedule:

@@ -250,6 +250,31 @@ class ForestcollProcessGroup(dist.ProcessGroup):
 
     reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
 
+    def all_to_all_single(
+        self,
+        output: torch.Tensor,
+        source: torch.Tensor,
+        output_sizes: Sequence[int],
+        input_sizes: Sequence[int],
+        opts: Any = None,
+    ) -> dist.Work:
+        """Exchange parts of one tensor between all ranks. With sizes, the inner group does it.
+
+        A rank that gives sizes knows only its own, so it cannot know whether all parts are equal.
+        """
+        name, rest = "all_to_all_single", () if opts is None else (opts,)
+
+        def inner(*_: object) -> dist.Work:
+            return self._inner.all_to_all_single(output, source, list(output_sizes), list(input_sizes), *rest)
+
+        if output_sizes or input_sizes:
+            return self._without(name, source, None, inner, "sizes are given, which other ranks do not know")
+        self._check_parts(name, output, source)
+        call = Call(name, Collective.ALL_TO_ALL, [output, source], _bytes(source))
+        return self._run(call, [output], lambda group, _: operations.all_to_all(group, output, source), inner)
+
+    alltoall_base = all_to_all_single
+
     def barrier(self, opts: Any = None) -> dist.Work:
         """Wait for all ranks, by an allreduce of one element."""
         opts = _options(c10d.BarrierOptions, opts)
@@ -277,24 +302,11 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         return self._without("scatter", outputs, opts, lambda *rest: self._inner.scatter(outputs, inputs, *rest))
 
     def alltoall(self, outputs: Any, inputs: Any, opts: Any = None) -> dist.Work:
-        """Exchange tensors between all ranks, by the inner group."""
-        return self._without("all_to_all", inputs, opts, lambda *rest: self._inner.alltoall(outputs, inputs, *rest))
-
-    def all_to_all_single(
-        self,
-        output: torch.Tensor,
-        source: torch.Tensor,
-        output_sizes: Sequence[int],
-        input_sizes: Sequence[int],
-        opts: Any = None,
-    ) -> dist.Work:
-        """Exchange parts of one tensor between all ranks, by the inner group."""
-        arguments = output, source, list(output_sizes), list(input_sizes)
+        """Exchange tensors between all ranks, by the inner group: a rank knows only the sizes of its own tensors."""
+        reason = "the sizes of other ranks may differ; use all_to_all_single without sizes"
         return self._without(
-            "all_to_all_single", source, opts, lambda *rest: self._inner.all_to_all_single(*arguments, *rest)
+            "all_to_all", inputs, opts, lambda *rest: self._inner.alltoall(outputs, inputs, *rest), reason
         )
-
-    alltoall_base = all_to_all_single
 
     def send(self, tensors: Tensors, target: int, tag: int) -> dist.Work:
         """Send a tensor to one rank, by the inner group."""
@@ -348,14 +360,15 @@ class ForestcollProcessGroup(dist.ProcessGroup):
             return None, "the tuning table has no schedule for this size"
         return engine, f"schedule of {call.collective.value}"
 
-    def _without(self, operation: str, tensors: Any, opts: Any, inner: Callable[..., dist.Work]) -> dist.Work:
+    def _without(
+        self, operation: str, tensors: Any, opts: Any, inner: Callable[..., dist.Work], reason: str = ""
+    ) -> dist.Work:
         with self._lock:
             self._check_alive()
             flat = _flat(tensors)
             rest = () if opts is None else (opts,)
-            return self._other(
-                operation, f"there are no schedules for {operation}", lambda: inner(*rest), flat, _bytes(*flat)
-            )
+            reason = reason or f"there are no schedules for {operation}"
+            return self._other(operation, reason, lambda: inner(*rest), flat, _bytes(*flat))
 
     def _other(
         self, operation: str, reason: str, inner: Callable[[], dist.Work], tensors: Tensors, size: int
@@ -398,6 +411,19 @@ class ForestcollProcessGroup(dist.ProcessGroup):
             raise ValueError(
                 f"{operation}: tensor {self.rank()} of the list has {mine.numel()} elements of {mine.dtype}, but this "
                 f"rank's tensor has {own.numel()} of {own.dtype}; all must have one dtype, and these two one size"
+            )
+
+    def _check_parts(self, operation: str, output: torch.Tensor, source: torch.Tensor) -> None:
+        for tensor in (output, source):
+            if not tensor.dim() or tensor.shape[0] % self.size():
+                raise ValueError(
+                    f"{operation}: a tensor has the shape {list(tensor.shape)}; without sizes, its first dimension "
+                    f"must be a multiple of {self.size()}, the number of ranks"
+                )
+        if output.numel() != source.numel() or output.dtype != source.dtype:
+            raise ValueError(
+                f"{operation}: the output has {output.numel()} elements of {output.dtype}, and the input "
+                f"{source.numel()} of {source.dtype}; without sizes, they must have as many of one dtype"
             )
 
     def _check_whole(self, operation: str, whole: torch.Tensor, part: torch.Tensor) -> None:

@@ -62,6 +62,16 @@ def allgather_list(group: Communicator, outputs: Sequence[torch.Tensor], source:
     return Started(work, None if joined is not None else lambda: _copy_parts(memory, outputs))
 
 
+def all_to_all(group: Communicator, out: torch.Tensor, source: torch.Tensor) -> Started:
+    """Exchange equal parts of `source` between all ranks; the parts for this rank go to `out`."""
+    memory, completion = _memory_of(out)
+    sent = source.detach().contiguous()
+    if sent.untyped_storage().data_ptr() == memory.untyped_storage().data_ptr():
+        sent = sent.clone()  # the engine may write a part of the result before it has sent what lies there
+    array, name = array_of(memory)
+    return Started(group.all_to_all(array_of(sent)[0], array, dtype=name), completion)
+
+
 def reduce_scatter(group: Communicator, out: torch.Tensor, source: torch.Tensor, reduction: Reduction) -> Started:
     """Combine the tensors of all ranks and leave each rank with its part."""
     return _scattered(group, out, source, reduction, None)

@@ -11,6 +11,7 @@ from forestcoll.files import parse_document
 from forestcoll.runtime.trees import FORESTS
 from forestcoll.schedule.files import schedule_text, write_schedule
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.solver.flows import generate_flows
 from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology
 from forestcoll.topology.hashing import topology_hash
@@ -38,7 +39,8 @@ def schedule_of(topology: Topology, collective: Collective, root: int | None, fo
     if cached is not None:
         return cached
     root_id = None if root is None else topology.nodes[topology.compute[root]].id
-    schedule = generate(topology, collective, root=root_id)
+    make = generate_flows if collective.is_personalised else generate
+    schedule = make(topology, collective, root=root_id)
     report = verify(schedule)
     if report.fault is not None:
         raise InternalError(f"a schedule that was made is not right: {report.fault.message}")

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from forestcoll.collective import Collective
-from forestcoll.concurrent_flow.search import flow_search
+from forestcoll.concurrent_flow.rates import ExchangeRate, exchange_rate_of
 from forestcoll.design.constructions import Construction
 from forestcoll.design.realisation import predicted_cost
 from forestcoll.design.workload import exchange_rate
@@ -18,11 +18,9 @@ from forestcoll.errors import InputError
 from forestcoll.files import read_document
 from forestcoll.generation.steps import generate_steps
 from forestcoll.progress import SILENT, Progress
-from forestcoll.request import Demand
 from forestcoll.schedule.files import FORMATS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
-from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from forestcoll.units import bytes_per_microsecond
 from forestcoll.verification.reading import read_verified
@@ -39,6 +37,7 @@ class Network:
         allreduce_rate: M / time of large allreduces, in bytes per microsecond.
         pair_rate: the rate at which every node can send to every other node at the same time, in bytes per microsecond;
             0 if it was not computed.
+        exchange: how the rate of all-to-alls was computed; None if it was not.
     """
 
     name: str
@@ -46,6 +45,7 @@ class Network:
     allreduce_latency_us: float
     allreduce_rate: float
     pair_rate: float
+    exchange: ExchangeRate | None = None
 
     def allreduce_us(self, size: int) -> float:
         """Return the time of an allreduce of `size` bytes, in microseconds."""
@@ -66,12 +66,14 @@ def network_of_costs(construction: Construction, *, alpha_us: Fraction, node_ban
     """
     cost = predicted_cost(construction, Collective.ALLREDUCE)
     node_rate = node_bandwidth * 1000  # in bytes per microsecond
+    exchange = exchange_rate(construction)
     return Network(
         construction.name,
         construction.nodes,
         float(cost.steps * alpha_us),
         float(node_rate / cost.bandwidth_factor),
-        float(node_rate) / construction.degree * exchange_rate(construction),
+        float(node_rate / construction.degree * exchange.algbw) / construction.nodes,
+        exchange,
     )
 
 
@@ -109,20 +111,13 @@ def _of_schedule(schedule: Schedule, algbw: Fraction | None, alpha_us: Fraction,
     topology = schedule.topology
     if schedule.collective is not Collective.ALLREDUCE or algbw is None:
         raise InputError(f"{topology.name}: training needs an allreduce, and this schedule is of {schedule.collective}")
-    unit = bytes_per_microsecond(topology.bandwidth_unit)
+    unit, nodes = bytes_per_microsecond(topology.bandwidth_unit), len(topology.compute)
+    exchange = None if exchanges is None else exchange_rate_of(topology, exchanges)
     return Network(
         topology.name,
-        len(topology.compute),
+        nodes,
         float(shape_of(schedule).hops * alpha_us),
         float(unit * algbw),
-        0.0 if exchanges is None else float(unit) * _pair_rate(topology, exchanges),
+        0.0 if exchange is None else float(unit * exchange.algbw) / nodes,
+        exchange,
     )
-
-
-def _pair_rate(topology: Topology, progress: Progress) -> float:
-    """Return the rate between every two compute nodes in an all-to-all, in the unit of the topology.
-
-    Raises:
-        InputError: the network is too large.
-    """
-    return float(flow_search(topology, Demand(Collective.ALL_TO_ALL), progress).algbw) / len(topology.compute)

@@ -1,0 +1,237 @@
+"""All-to-alls, gathers and scatters give NumPy's result: on networks with relays and switches, of any sizes."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from players import LIMIT, Players, data_for
+
+from forestcoll.errors import CommunicationError, InputError
+from forestcoll.runtime import Communicator
+from forestcoll.runtime.elements import AnyArray, ElementType
+from forestcoll.runtime.exchange import Counts, all_to_all_counts, counts_of_shares, exchange_layout
+from forestcoll.runtime.exchange_reference import run_exchange
+from forestcoll.runtime.plan import Plan, plan_of
+from forestcoll.solver.flows import generate_flows
+from forestcoll.topology import Topology
+from networks import SMALL, examples, networks
+
+SPECS = (
+    *(f"ring:nodes={nodes}" for nodes in range(2, 9)),
+    "torus:dims=2x3",
+    "hypercube:dim=3",
+    "dgx-a100:boxes=2,gpus=2",
+    "mi250:boxes=1,gpus=8",
+)
+
+
+def exchanged(inputs: list[AnyArray | None], counts: Counts) -> list[AnyArray]:
+    """Return what each member must get."""
+    ends = [np.cumsum((0, *row)) for row in counts]
+    found = []
+    for target in range(len(counts)):
+        parts = []
+        for source, data in enumerate(inputs):
+            assert data is not None
+            parts.append(data[ends[source][target] : ends[source][target + 1]])
+        found.append(np.concatenate(parts))
+    return found
+
+
+def drawn_counts(members: int, most: int, seed: int) -> Counts:
+    random = Random(seed)  # noqa: S311 (a test)
+    sizes = [random.choice([0, 1, most, random.randint(0, most)]) for _ in range(members**2)]
+    return tuple(tuple(sizes[row * members : (row + 1) * members]) for row in range(members))
+
+
+def inputs_of(counts: Counts, element: ElementType = ElementType.F32) -> list[AnyArray | None]:
+    return [data_for(element, sum(row), seed) for seed, row in enumerate(counts)]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_an_all_to_all_equals_numpy(spec: str) -> None:
+    schedule = generate_flows(spec)
+    with Players([schedule]) as players:
+        ranks = players.size
+        sizes = {ElementType.F32: 1, ElementType.I64: 4097, ElementType.U8: 0, ElementType.BF16: 99}
+        for element, part in sizes.items():
+            counts = ((part,) * ranks,) * ranks
+            inputs = inputs_of(counts, element)
+            name = "bf16" if element is ElementType.BF16 else None
+
+            def body(group: Communicator, data: Any = inputs, dtype: str | None = name) -> Any:
+                return group.all_to_all(data[group.rank], dtype=dtype).wait(LIMIT)
+
+            for got, wanted in zip(players.run(body), exchanged(inputs, counts), strict=True):
+                assert np.array_equal(got, wanted)
+
+
+def test_much_data_passes_through_a_few_relays() -> None:
+    schedule = generate_flows("ring:nodes=6,one_way=true")  # each flow crosses up to four relays
+    with Players([schedule]) as players:
+        counts = ((150_001,) * 6,) * 6
+        inputs = inputs_of(counts)
+        results = players.run(lambda group: group.all_to_all(inputs[group.rank]).wait(LIMIT))
+    for got, wanted in zip(results, exchanged(inputs, counts), strict=True):
+        assert np.array_equal(got, wanted)
+
+
+def test_several_operations_are_under_way_at_once() -> None:
+    with Players([generate_flows("ring:nodes=4")]) as players:
+
+        def body(group: Communicator) -> list[Any]:
+            works = [group.all_to_all(np.arange(4 * size) + group.rank) for size in (1, 5000, 3, 70_000)]
+            return [work.wait(LIMIT) for work in works]
+
+        for rank, results in enumerate(players.run(body)):
+            for size, got in zip((1, 5000, 3, 70_000), results, strict=True):
+                wanted = np.concatenate([np.arange(rank * size, (rank + 1) * size) + each for each in range(4)])
+                assert np.array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("spec", ["ring:nodes=3", "torus:dims=2x3", "dgx-a100:boxes=2,gpus=2"])
+def test_parts_of_any_sizes(spec: str) -> None:
+    with Players([generate_flows(spec)]) as players:
+        for seed in range(4):
+            counts = drawn_counts(players.size, 30_000, seed)
+            inputs = inputs_of(counts)
+
+            def body(group: Communicator, data: Any = inputs, sizes: Counts = counts) -> Any:
+                return group.all_to_all(data[group.rank], counts=sizes).wait(LIMIT)
+
+            for got, wanted in zip(players.run(body), exchanged(inputs, counts), strict=True):
+                assert np.array_equal(got, wanted)
+
+
+def test_a_demand_matrix_and_idle_relays() -> None:
+    matrix = [[0, "1/2", 0], ["1/4", 0, 1], [0, "1/3", 0]]
+    schedule = generate_flows("ring:nodes=6", ranks=[0, 2, 4], matrix=matrix)
+    counts = ((7, 5000, 0), (2500, 0, 10_000), (0, 3333, 1))
+    inputs = inputs_of(counts)
+    with Players([schedule]) as players:
+
+        def body(group: Communicator) -> Any:
+            if group.rank % 2:
+                return group.relay("all-to-all", 12_000, "f32", counts=counts).wait(LIMIT)
+            return group.all_to_all(inputs[group.rank // 2], counts=counts).wait(LIMIT)
+
+        results = players.run(body)
+    assert results[1::2] == [None] * 3
+    for got, wanted in zip(results[::2], exchanged(inputs, counts), strict=True):
+        assert np.array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("root", [0, 2])
+@pytest.mark.parametrize("counts", [None, (3, 0, 70_000, 5, 1)])
+def test_a_gather_and_a_scatter(root: int, counts: tuple[int, ...] | None) -> None:
+    schedules = [generate_flows("ring:nodes=5", name, root=root) for name in ("gather", "scatter")]
+    sizes = counts or (20_000,) * 5
+    whole = data_for(ElementType.F64, sum(sizes), 1)
+    ends = np.cumsum((0, *sizes))
+
+    def body(group: Communicator) -> tuple[Any, Any]:
+        shard = whole[ends[group.rank] : ends[group.rank + 1]]
+        gathered = group.gather(shard, root=root, counts=counts)
+        return gathered.wait(LIMIT), group.scatter(whole, root=root, counts=counts).wait(LIMIT)
+
+    with Players(schedules) as players:
+        for rank, (gathered, scattered) in enumerate(players.run(body)):
+            assert np.array_equal(gathered, whole) if rank == root else gathered is None
+            assert np.array_equal(scattered, whole[ends[rank] : ends[rank + 1]])
+
+
+@pytest.fixture(scope="module")
+def ring() -> Iterator[Players]:
+    with Players([generate_flows("ring:nodes=3"), generate_flows("ring:nodes=3", "gather", root=0)]) as players:
+        yield players
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"source": np.zeros(4)}, "4 elements cannot be shared equally by 3 members"),
+        ({"source": np.zeros(3), "counts": [[1, 1], [1, 1]]}, "counts must have 3 rows of 3 numbers"),
+        ({"source": np.zeros(3), "counts": [[1, 1, 1], [1, -1, 1], [1, 1, 1]]}, "rank 1 is to send -1 elements"),
+        ({"source": np.zeros(3), "counts": [[2, 2, 2]] * 3}, "source has 3 elements; by the counts"),
+        ({"source": np.zeros(3), "out": np.zeros(4)}, "out has 4 elements of float64; it must have 3"),
+        ({"source": np.zeros(3, dtype=np.complex64)}, "dtype is 'complex64'"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_is_sent(ring: Players, arguments: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        ring.groups[0].all_to_all(**arguments)
+
+
+def test_other_misuse_is_refused(ring: Players) -> None:
+    group, data = ring.groups[1], np.zeros(6)
+    with pytest.raises(InputError, match="source and out overlap"):
+        group.all_to_all(data, data)
+    with pytest.raises(InputError, match="no schedule for scatter with root 0"):
+        group.scatter(data)
+    with pytest.raises(InputError, match="2 counts; pass one for each of the 3 members"):
+        group.gather(data, counts=[1, 2])
+    with pytest.raises(InputError, match="call the collective, not relay"):
+        group.relay("all-to-all", 6, "f32")
+
+
+def test_a_schedule_with_a_matrix_needs_counts_and_flows_for_them() -> None:
+    plan = plan_of(generate_flows("ring:nodes=3", matrix=[[0, 1, 0], [0, 0, 1], [1, 0, 0]]))
+    with pytest.raises(InputError, match="has a demand matrix; pass counts"):
+        all_to_all_counts(plan, 9, None)
+    with pytest.raises(InputError, match="rank 0 is to send 4 elements to rank 2, but the schedule has no flow"):
+        all_to_all_counts(plan, 9, [[0, 1, 4], [0, 0, 0], [0, 0, 0]])
+
+
+def test_ranks_that_pass_different_counts_are_told_so() -> None:
+    with Players([generate_flows("ring:nodes=3")], timeout=5.0) as players:
+
+        def body(group: Communicator) -> Any:
+            counts = [[1, 1, 1]] * 3 if group.rank else [[1, 1, 1], [1, 1, 1], [1, 1, 2]]
+            return group.all_to_all(np.zeros(3), counts=counts).wait(LIMIT)
+
+        outcomes = players.outcomes(body)
+    assert all(isinstance(each, CommunicationError) for each in outcomes)
+
+
+# The plain executor.
+
+
+@examples(40)
+@given(networks(kinds=st.just(SMALL)), st.sampled_from(["all-to-all", "gather", "scatter"]), st.integers(0, 9))
+def test_the_plain_executor_equals_numpy(topology: Topology, collective: str, seed: int) -> None:
+    root = None if collective == "all-to-all" else topology.nodes[topology.compute[-1]].id
+    plan = plan_of(generate_flows(topology, collective, root=root))
+    counts = counts_of_shares(plan, 4800)
+    if root is None and seed % 2:
+        counts = drawn_counts(plan.size, 900, seed)
+    check_reference(plan, counts)
+
+
+def check_reference(plan: Plan, counts: Counts) -> None:
+    inputs = inputs_of(counts)
+    results = run_exchange(plan, exchange_layout(plan, counts, 4), inputs)
+    for got, wanted in zip(results, exchanged(inputs, counts), strict=True):
+        assert np.array_equal(wanted, () if got is None else got)
+
+
+def test_every_pair_is_covered_by_its_flows_once() -> None:
+    plan = plan_of(generate_flows("torus:dims=3x3"))
+    layout = exchange_layout(plan, ((999,) * 9,) * 9, 4)
+    ranges: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for source, target, (begin, length, _) in layout.flows:
+        ranges.setdefault((source, target), []).append((begin, begin + length))
+    assert len(ranges) == 72
+    for listed in ranges.values():
+        assert [listed[0][0], *(end for _, end in listed)] == [*(begin for begin, _ in listed), 999]
+
+
+def test_relays_stage_and_targets_do_not() -> None:
+    plan = plan_of(generate_flows("ring:nodes=5"))
+    for edge in plan.edges:
+        assert edge.is_staged == (edge.hop.target != plan.flows[edge.flow].broadcast[-1].target)
+    assert plan.collective.value == "all-to-all"
+    assert plan.staged(0) == 2
