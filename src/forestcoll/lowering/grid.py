@@ -45,7 +45,7 @@ def grid_for(schedule: TreeSchedule, chunks: int | None, most: int | None = None
     Raises:
         NoSolutionError: the shards are not multiples of 1/`chunks`, or of 1/n for any n up to `most`.
     """
-    unit = _unit(schedule)
+    unit = unit_of(schedule)
     if chunks is None:
         bound = MAX_EXACT_CHUNKS if most is None else min(most, MAX_EXACT_CHUNKS)
         chunks = _chosen(_exact(schedule), unit, bound)
@@ -74,7 +74,7 @@ def _rounded_grid(schedule: TreeSchedule, chunks: int) -> Grid:
     return Grid(chunks, parts, balanced(schedule, chunks, trees))
 
 
-def _unit(schedule: TreeSchedule) -> int:
+def unit_of(schedule: TreeSchedule) -> int:
     """Return the least number of chunks that makes every rank's shard whole."""
     if not schedule.collective.has_shards:
         return 1
@@ -85,7 +85,7 @@ def _unit(schedule: TreeSchedule) -> int:
 
 def _exact(schedule: TreeSchedule) -> int:
     denominators = {share.denominator for phase in schedule.phases for share in phase.shares}
-    common = _unit(schedule)
+    common = unit_of(schedule)
     for denominator in denominators:
         common = lcm(common, denominator)
     return common
