@@ -11,12 +11,13 @@ from forestcoll.generation.steps import generate_steps
 from forestcoll.interpreter import check
 from forestcoll.lowering import Lowering, Options, Placement, Style, lower
 from forestcoll.lowering.fitting import excess_of
-from forestcoll.lowering.grid import rounded
+from forestcoll.lowering.grid import Grid, achieved, grid_for, rounded
 from forestcoll.method import StepMethod
 from forestcoll.program import Buffer, Message, Program, Span
 from forestcoll.program.limits import Limits
 from forestcoll.ranks import without_relays
 from forestcoll.schedule.shape_of import shape_of
+from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
@@ -61,6 +62,34 @@ def test_a_block_has_one_peer_to_receive_from_and_one_to_send_to() -> None:
                 places = [place for each in block.instructions for place in getattr(each, ends)]
                 used = {place.channel for place in places if isinstance(place, Message)}
                 assert len(used) <= 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective", "most"),
+    [
+        ("dgx-a100:boxes=2", Collective.ALLGATHER, {32: "0.0111", 64: "0.0111", 128: "0.0022", 4096: "0.0002"}),
+        ("mi250:boxes=2", Collective.ALLGATHER, {256: "0.0362", 512: "0.0098", 4096: "0.0013"}),
+        ("mi300x:boxes=2", Collective.ALLREDUCE, {64: "0.0362", 128: "0.0362", 256: "0.0052", 2048: "0.0011"}),
+    ],
+)
+def test_each_doubling_of_the_chunks_loses_no_more(spec: str, collective: Collective, most: dict[int, str]) -> None:
+    schedule = expanded(schedule_of(spec, collective))
+    losses = []
+    for chunks in (2**power for power in range(5, 13)):
+        grid = grid_for(schedule, chunks)
+        assert sum(grid.parts) == sum(grid.trees[-1]) == grid.chunks == chunks
+        assert _sums(schedule, grid) == list(grid.parts)
+        losses.append(1 - achieved(schedule, grid) / schedule.algbw)
+        assert losses[-1] <= Fraction(most.get(chunks, "1"))
+    assert losses == sorted(losses, reverse=True)
+
+
+def _sums(schedule: TreeSchedule, grid: Grid) -> list[int]:
+    """Return the number of chunks of each root in the last phase."""
+    sums = dict.fromkeys(schedule.members, 0)
+    for root, count in zip(schedule.phases[-1].roots, grid.trees[-1], strict=True):
+        sums[root] += count
+    return list(sums.values())
 
 
 def test_a_schedule_that_does_not_fit_keeps_its_greatest_trees_and_states_the_loss() -> None:

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from forestcoll import generate
 from forestcoll.errors import InputError
+from forestcoll.lowering import Options, Placement, Style, lower
 from forestcoll.program import (
     Barrier,
     Block,
@@ -158,3 +160,11 @@ def test_ranks_without_a_path_over_switches_are_refused() -> None:
 def test_a_program_that_stops_before_its_end_is_refused() -> None:
     with pytest.raises(InputError, match="small: the program stops before its end; check-program says why"):
         microseconds(program([[Instruction(waits=(0,))]], [], channels=(Channel(MEMORY, 1, 0),)))
+
+
+def test_ranks_of_a_one_sided_program_write_to_different_ranks_at_the_same_time() -> None:
+    """Eight roots write to seven others each; in one common order all would write to the same rank."""
+    schedule = generate("dgx-a100:boxes=1")
+    program = lower(schedule, Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE, pieces=4)).program
+    found = run_in_time(program, Paths.of(schedule), 2**30, Costs())
+    assert 2**30 / found.seconds > 0.95 * 1e9 * float(schedule.algbw)

@@ -73,6 +73,11 @@ class Cell:
         """Return all ranks that take part."""
         return frozenset((self.root, *self.sums_go_to, *self.results_come_from))
 
+    @cached_property
+    def inner(self) -> frozenset[int]:
+        """Return the ranks with children, and the root: the others only send their data, or receive the result."""
+        return frozenset((self.root, *self.sums, *self.spreads))
+
 
 def _parents(tree: Children) -> Mapping[int, int]:
     return {lower: upper for upper, listed in tree.items() for lower in listed}

@@ -3,8 +3,8 @@
 The shares of a schedule are exact fractions of the data M; a program moves whole chunks of one size. The least number
 of chunks that makes every share whole is the common denominator of the shares. If a runtime cannot use that many, or
 the caller requests another number, the part of each root stays exact, because the task fixes it. Its trees get whole
-numbers of chunks that add up to the part, each within one chunk of its share (largest remainders first). A tree may get
-none.
+numbers of chunks that add up to the part: first by largest remainders, then `rounding` relieves the busiest links. A
+tree may get none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from itertools import pairwise
 from math import lcm
 
 from forestcoll.errors import NoSolutionError
+from forestcoll.lowering.rounding import balanced
 from forestcoll.schedule.trees.value import TreeSchedule
 
 MAX_EXACT_CHUNKS = 2**15 - 1
@@ -44,7 +45,7 @@ def grid_for(schedule: TreeSchedule, chunks: int | None, most: int | None = None
     Raises:
         NoSolutionError: the shards are not multiples of 1/`chunks`, or of 1/n for any n up to `most`.
     """
-    unit = _unit(schedule)
+    unit = unit_of(schedule)
     if chunks is None:
         bound = MAX_EXACT_CHUNKS if most is None else min(most, MAX_EXACT_CHUNKS)
         chunks = _chosen(_exact(schedule), unit, bound)
@@ -52,11 +53,28 @@ def grid_for(schedule: TreeSchedule, chunks: int | None, most: int | None = None
         raise NoSolutionError(
             f"the shards are no whole numbers of 1/{chunks} of the data; use a multiple of {unit} chunks"
         )
+    return _best(schedule, chunks, unit)
+
+
+def _best(schedule: TreeSchedule, chunks: int, unit: int) -> Grid:
+    """Return the better of the rounded grid, and of the best grid with half as many chunks, each divided into two."""
+    grid = _rounded_grid(schedule, chunks)
+    algbw = achieved(schedule, grid)
+    if chunks % (2 * unit) or algbw == schedule.algbw:
+        return grid
+    half = _best(schedule, chunks // 2, unit)
+    doubled = tuple(tuple(2 * count for count in counts) for counts in half.trees)
+    other = Grid(chunks, tuple(2 * part for part in half.parts), balanced(schedule, chunks, doubled))
+    return other if achieved(schedule, other) > algbw else grid
+
+
+def _rounded_grid(schedule: TreeSchedule, chunks: int) -> Grid:
     parts = _parts(schedule, chunks)
-    return Grid(chunks, parts, tuple(_of_phase(schedule, phase, parts) for phase in range(len(schedule.phases))))
+    trees = tuple(_of_phase(schedule, phase, parts) for phase in range(len(schedule.phases)))
+    return Grid(chunks, parts, balanced(schedule, chunks, trees))
 
 
-def _unit(schedule: TreeSchedule) -> int:
+def unit_of(schedule: TreeSchedule) -> int:
     """Return the least number of chunks that makes every rank's shard whole."""
     if not schedule.collective.has_shards:
         return 1
@@ -67,7 +85,7 @@ def _unit(schedule: TreeSchedule) -> int:
 
 def _exact(schedule: TreeSchedule) -> int:
     denominators = {share.denominator for phase in schedule.phases for share in phase.shares}
-    common = _unit(schedule)
+    common = unit_of(schedule)
     for denominator in denominators:
         common = lcm(common, denominator)
     return common

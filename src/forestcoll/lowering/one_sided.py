@@ -10,9 +10,12 @@ all ranks have read their contributions, which may lie there.) A rank starts to 
 after that one has signalled that it has started, at the start of each block. Before a rank ends, it has waited for all
 data that comes to it, and for the helpers of PORT channels to do the work that it gave them.
 
-**Why it terminates.** Sending a signal never waits. Consider the first cell, in the order, that is not done. All blocks
-on its trees have done all earlier cells. So no block on the paths from its leaves to the root and back has to wait for
-another cell.
+A block first does all parts that wait for nothing (the sends of leaves, and of roots that have nothing to sum), then
+the parts between, in the order of the cells, and last the parts that only wait for the end of a cell.
+
+**Why it terminates.** Sending a signal never waits, so the first parts of all blocks are done. Consider the first cell,
+in the order, whose parts between are not done. All blocks on its trees have done those of all earlier cells. So no
+block on the paths from its leaves to the root and back has to wait for another cell. No rank waits for the last parts.
 """
 
 from collections import Counter
@@ -85,14 +88,19 @@ def _check_packets(layout: Layout, *, packets: bool) -> None:
 
 
 def _placed(puts: Puts, cells: Sequence[Cell], limits: Limits) -> list[list[Cell]] | Excess:
-    """Distribute the cells over blocks: in turn, each to the next block with enough space for it on every rank."""
-    most = puts.layout.options.blocks or limits.blocks
-    count = min(len(cells), COMFORTABLE_BLOCKS if most is None else min(most, COMFORTABLE_BLOCKS))
-    rooms = [_Number(limits) for _ in range(count)]
-    for place, cell in enumerate(cells):
+    """Distribute the cells over blocks: each to the first block with space for it in which no rank waits for another.
+
+    A rank that has children in two cells of a block would do one after the other, so such cells get different blocks.
+    If there are no more blocks, they share one.
+    """
+    wanted = puts.layout.options.blocks
+    most = limits.blocks if wanted is None else min(wanted, limits.blocks or wanted)
+    comfortable = min(wanted or COMFORTABLE_BLOCKS, most or COMFORTABLE_BLOCKS)
+    rooms: list[_Number] = []
+    for cell in cells:
         needs = _needs(puts, cell)
-        turn = place % count
-        order = (*rooms[turn:count], *rooms[:turn], *rooms[count:])
+        free = [each for each in rooms if not each.inner & cell.inner]
+        order = [*free, *([] if len(rooms) < comfortable else sorted(rooms, key=lambda each: len(each.cells)))]
         chosen = next((each for each in order if each.excess(needs) is None), None)
         if chosen is None:
             chosen = _Number(limits)
@@ -146,10 +154,11 @@ def _needs(puts: Puts, cell: Cell) -> _Needs:
 
 @dataclass
 class _Number:
-    """A block number, its cells, and the resources that they need from its blocks."""
+    """A block number, its cells, the ranks with children in them, and the resources that they need from its blocks."""
 
     limits: Limits
     cells: list[Cell] = field(default_factory=list)
+    inner: set[int] = field(default_factory=set)
     operations: dict[int, int] = field(default_factory=dict)
     peers: dict[int, frozenset[Peer]] = field(default_factory=dict)
     buffers: dict[int, frozenset[Reached]] = field(default_factory=dict)
@@ -172,6 +181,7 @@ class _Number:
     def add(self, cell: Cell, needs: _Needs) -> None:
         """Add a cell."""
         self.cells.append(cell)
+        self.inner |= cell.inner
         for rank, more in needs.operations.items():
             self.operations[rank] = self.operations.get(rank, 0) + more
             self.peers[rank] = self.peers.get(rank, frozenset()) | needs.peers[rank]
@@ -193,12 +203,12 @@ def _block(puts: Puts, rank: int, number: int, cells: Sequence[Cell], channels: 
     mine = [cell for cell in cells if rank in cell.ranks]
     listed = [] if puts.packets else list(_greeting(puts, rank, mine, channel))
     loops: list[Loop] = []
-    for cell in mine:
-        for part in puts.parts(cell, rank, channel):
-            if cell.rounds > 1:
-                loops.append(Loop(len(listed), len(part), cell.rounds))
-            for turn in range(cell.rounds):
-                listed += [_in_round(each, turn) for each in part]
+    parts = [(part, cell.rounds) for cell in mine for part in puts.parts(cell, rank, channel)]
+    for part, rounds in sorted(parts, key=lambda each: _turn(each[0], rank, len(puts.layout.parts))):
+        if rounds > 1:
+            loops.append(Loop(len(listed), len(part), rounds))
+        for turn in range(rounds):
+            listed += [_in_round(each, turn) for each in part]
     ports = sorted(
         channel(rank, other)
         for other in {other for cell in mine for other in puts.written_by(cell, rank)}
@@ -207,6 +217,24 @@ def _block(puts: Puts, rank: int, number: int, cells: Sequence[Cell], channels: 
     if ports:
         listed.append(Instruction(flushes=tuple(ports)))
     return Block(tuple(listed), tuple(loops))
+
+
+def _turn(part: Sequence[Instruction], rank: int, ranks: int) -> tuple[int, int]:
+    """Return when a block does a part: first what waits for nothing, by the distance of its targets, last what only waits.
+
+    Parts of one kind with the same distance keep their order.
+    """
+    sources = [place for each in part for place in each.sources]
+    if not any(each.waits for each in part) and not any(
+        not isinstance(each, Message) and each.packets for each in sources
+    ):
+        others = [each.rank for instruction in part for each in instruction.targets if isinstance(each, Span)]
+        return 0, min(((other - rank) % ranks for other in others if other != rank), default=0)
+    targets = [place for each in part for place in each.targets]
+    gives = any(each.signals for each in part) or any(
+        not isinstance(each, Span) or each.rank != rank for each in targets
+    )
+    return (1 if gives else 2), 0
 
 
 def _greeting(

@@ -41,6 +41,7 @@ class Options:
         blocks: the most thread blocks of a rank; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
             else as many as the target allows.
         protocol: how the runtime moves bytes.
+        round_bytes: the bytes of a chunk that one round of a loop moves, in plans of MSCCL++.
     """
 
     style: Style = Style.TWO_SIDED
@@ -51,12 +52,13 @@ class Options:
     instances: int = 1
     blocks: int | None = None
     protocol: Protocol = Protocol.SIMPLE
+    round_bytes: int = 2**17
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "style", _member(Style, self.style, "style"))
         object.__setattr__(self, "placement", _member(Placement, self.placement, "placement"))
         object.__setattr__(self, "protocol", _member(Protocol, self.protocol, "protocol"))
-        for name in ("chunks", "pieces", "channels", "instances", "blocks"):
+        for name in ("chunks", "pieces", "channels", "instances", "blocks", "round_bytes"):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
                 raise InputError(f"{name} is {shown(value)}; it must be an integer of 1 or more")

@@ -184,7 +184,7 @@ class _Node:
 
     def _puts(self, source: Span, *, fresh: bool) -> Iterator[Instruction]:
         """Yield puts to the children, other boxes first, and their signals; `fresh` data needs a meeting before."""
-        below = self.cell.spreads.get(self.rank, ())
+        below = self._in_turn(self.cell.spreads.get(self.rank, ()))
         stored = [other for fan in self.cell.stores.get(self.rank, ()) for other in fan]
         for fan in self.cell.stores.get(self.rank, ()):
             target = self._multicast(self._result(self.rank), fan)
@@ -200,6 +200,11 @@ class _Node:
             fresh = False
         if near:
             yield Instruction(signals=tuple(self.channel(self.rank, other) for other in near))
+
+    def _in_turn(self, others: Sequence[int]) -> list[int]:
+        """Return ranks in the order of their distance, so that ranks with equal work do not write to one at once."""
+        ranks = len(self.puts.neighbours.boxes)
+        return sorted(others, key=lambda other: (other - self.rank - self.cell.instance - 1) % ranks)
 
     def _copy(self) -> Iterator[Instruction]:
         """Yield the copy of a root's own data to its output, if the data lies elsewhere."""

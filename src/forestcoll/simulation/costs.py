@@ -8,6 +8,8 @@ measured times. Sources of the parameters:
 - efficiency, nic_efficiency: NCCL 2.7.5 counts 0.92 of the bandwidth for its protocol LL128, in which 120 of 128 bytes
   are data, 0.9 for trees, and 20 of the 25 GB/s of an NVLink of an A100 (src/graph/tuning.cc, topo.h).
 - rank_gbps: the same tuning.cc lets the channels of an A100 move at most 235 GB/s together.
+- block_gbps: NCCL 2.28 counts at most 24 GB/s for each channel of an A100 with the protocol Simple in one box, and 38.7
+  GB/s for an H100 (`perChMaxTreeBws` of the same file).
 - incast: the term max(w - w_t, 0)·B·ε of *Revisiting the Time Cost Model of AllReduce* (arXiv:2409.04202), with one
   sender as w_t.
 - reduction_us_per_mb: the constant gamma of the direct-connect paper, appendix C.4.
@@ -66,6 +68,7 @@ RANGES: dict[str, Range] = {
     "efficiency": Range("", 1, above_zero=True),
     "nic_efficiency": Range("", 1, above_zero=True),
     "rank_gbps": Range("GB/s", above_zero=True),
+    "block_gbps": Range("GB/s", above_zero=True),
     "incast": Range("", 1000),
     "reduction_us_per_mb": Range("microseconds"),
 }
@@ -88,6 +91,8 @@ class Costs:
         nic_efficiency: the same for links that leave a box; None for the same part as other links.
         rank_gbps: the most that a rank sends, and the most that it receives, over all its links and channels together,
             in GB/s; None for no limit.
+        block_gbps: the most that a thread block sends, in GB/s; None for no limit. Only the simulation of programs has
+            blocks.
         incast: the part by which each sender to a rank, after the first, makes the last link to the rank slower.
         reduction_us_per_mb: the time to add up 1 MB (10^6 bytes) of received data, in microseconds. It does not overlap
             with the transfer of the same data.
@@ -111,6 +116,7 @@ class Costs:
     efficiency: float = 1.0
     nic_efficiency: float | None = None
     rank_gbps: float | None = None
+    block_gbps: float | None = None
     incast: float = 0.0
     reduction_us_per_mb: float = 0.0
 

@@ -105,6 +105,15 @@ def parts_of(schedule: Schedule) -> FloatArray:
     return _simulation(schedule).parts(schedule)
 
 
+def paths_of(schedule: Schedule) -> Paths:
+    """Return the paths between ranks over which programs of `schedule` send.
+
+    Raises:
+        InputError: schedules of this kind cannot be simulated.
+    """
+    return _simulation(schedule).paths(schedule)
+
+
 def times_of(schedule: Schedule) -> Callable[[Costs], TimeModel]:
     """Return a function from costs to the times of `schedule` by its closed form.
 
@@ -162,7 +171,7 @@ class ProgramModel:
         self._schedule, self._costs = schedule, costs
         self._options = options or default_options(schedule)
         self._most_pieces = MOST_PIECES if lowerer_for(schedule).in_pieces else 1
-        self.paths = _simulation(schedule).paths(schedule)
+        self.paths = paths_of(schedule)
         self._programs: dict[int, Program] = {}
 
     def program(self, pieces: int) -> Program:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from forestcoll.errors import InputError, InternalError
 from forestcoll.files import parse_document, write_text
 from forestcoll.interpreter import check
-from forestcoll.lowering import Lowering, Options, Placement, Style, lower, lowerer_for
+from forestcoll.lowering import UNLIMITED, Lowering, Options, Placement, Style, lower, lowerer_for
 from forestcoll.program import Fault, Program, Protocol
+from forestcoll.program.limits import Limits
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.targets import msccl_xml, mscclpp
 
@@ -188,6 +189,13 @@ def chosen_options(
     return replace(usual_options(schedule, target, dialect), protocol=Protocol(protocol), **chosen)
 
 
+def limits_of(target: Target, dialect: str, ranks: int) -> Limits:
+    """Return the limits of a program for `ranks` ranks in a format."""
+    if target is Target.MSCCLPP_JSON:
+        return mscclpp.limits()
+    return UNLIMITED if target is Target.CHAKRA else msccl_xml.limits(msccl_xml.dialect_named(dialect), ranks)
+
+
 def target_named(name: Target | str) -> Target:
     """Return the format called `name`. Raises `InputError` if there is none."""
     try:
@@ -225,7 +233,7 @@ def _plan(schedule: Schedule, options: Options) -> Export:
     if options.placement is Placement.BOTH:
         raise InputError("a plan of MSCCL++ is for in place or for out of place; export two files")
     lowering = lower(schedule, options, mscclpp.limits())
-    text = _joined(mscclpp.emit(mscclpp.from_program(lowering.program)))
+    text = _joined(mscclpp.emit(mscclpp.from_program(lowering.program, unit_bytes=options.round_bytes)))
     plan = mscclpp.plan_from_document(parse_document(text.encode(), _EXPORTED), where=str(_EXPORTED))
     _certify(mscclpp.plan_fault(plan))
     _certify_program(mscclpp.to_program(plan, root=lowering.program.root))

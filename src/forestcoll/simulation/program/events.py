@@ -21,7 +21,7 @@ from forestcoll.errors import InputError
 from forestcoll.program import ChannelKind, Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import bytes_per_second
-from forestcoll.simulation.program.limits import limits_of
+from forestcoll.simulation.program.limits import Flow, limits_of
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.sharing import Sharing
 
@@ -74,9 +74,9 @@ def run_in_time(program: Program, paths: Paths, size: int, costs: Costs) -> Time
 
 @dataclass(slots=True)
 class _Transfer:
-    """An active transfer: the number of its pair of ranks, the bytes left, and what to call when it is done."""
+    """An active transfer: the number of its flow, the bytes left, and what to call when it is done."""
 
-    pair: int
+    flow: int
     bytes_left: float
     done: Callable[[float], None]
 
@@ -131,19 +131,25 @@ class _Run:
         }
         self.at_barriers: dict[tuple[int, int], list[_Block]] = {}
         self.packets: dict[tuple[int, object, int], int] = {}
-        self.pairs: dict[tuple[int, int], int] = {}
+        self.flows: dict[Flow, int] = {}
         self.transfers: list[_Transfer] = []
         self.actions: list[Action] = []
         self._prepare()
 
     def _prepare(self) -> None:
-        for rank, _, _, instruction in self.program.instructions():
-            for pair in _pairs(self.program, rank, instruction):
-                self.pairs.setdefault(pair, len(self.pairs))
-        self.multipaths = [self.paths.between(*pair) for pair in self.pairs]
-        limits = limits_of(self.paths, list(self.pairs), self.multipaths, self.costs)
+        for rank, block, _, instruction in self.program.instructions():
+            for flow in self._flows_of(rank, block, instruction):
+                self.flows.setdefault(flow, len(self.flows))
+        self.multipaths = [self.paths.between(flow.source, flow.target) for flow in self.flows]
+        limits = limits_of(self.paths, list(self.flows), self.costs)
         self.sharing = Sharing(limits.multipaths, limits.bandwidths)
         self.sent = np.zeros(len(self.multipaths))
+
+    def _flows_of(self, rank: int, block: int, instruction: Instruction) -> list[Flow]:
+        """Return the flow of each transfer of an instruction."""
+        limited = self.costs.block_gbps is not None and instruction.channel not in self.ports
+        pairs = _pairs(self.program, rank, instruction)
+        return [Flow(source, target, (rank, block) if limited else None) for source, target in pairs]
 
     def until_done(self) -> None:
         """Process events until there are none left."""
@@ -177,9 +183,9 @@ class _Run:
     def _rates(self) -> list[float]:
         counts: dict[int, int] = {}
         for transfer in self.transfers:
-            counts[transfer.pair] = counts.get(transfer.pair, 0) + 1
+            counts[transfer.flow] = counts.get(transfer.flow, 0) + 1
         rates = self.sharing.rates(counts) if counts else np.zeros(0)
-        return [float(rates[transfer.pair]) for transfer in self.transfers]
+        return [float(rates[transfer.flow]) for transfer in self.transfers]
 
     def _add_event(self, time: float, callback: Callable[[], None]) -> None:
         self.count += 1
@@ -277,34 +283,34 @@ class _Run:
 
     def _transfer(self, block: _Block, instruction: Instruction, done: Callable[[float], None]) -> None:
         """Start the transfers of an instruction, and call `done` when the last byte has left."""
-        pairs = _pairs(self.program, block.rank, instruction)
-        left = len(pairs)
+        flows = self._flows_of(block.rank, block.number, instruction)
+        left = len(flows)
 
-        def transfer_done(pair: tuple[int, int]) -> Callable[[float], None]:
+        def transfer_done(flow: Flow) -> Callable[[float], None]:
             def is_done(now: float) -> None:
                 nonlocal left
                 left -= 1
-                latency = (self.costs.alpha_us + self.multipaths[self.pairs[pair]].latency_us) * 1e-6
-                self._add_event(now + latency, lambda: self._arrive(instruction, pair))
+                latency = (self.costs.alpha_us + self.multipaths[self.flows[flow]].latency_us) * 1e-6
+                self._add_event(now + latency, lambda: self._arrive(instruction, flow.target))
                 if not left:
                     done(now)
 
             return is_done
 
         size = instruction.count * self.chunk_bytes
-        for pair in pairs:
-            self.sent[self.pairs[pair]] += size
-            self.transfers.append(_Transfer(self.pairs[pair], size, transfer_done(pair)))
-        if not pairs:
+        for flow in flows:
+            self.sent[self.flows[flow]] += size
+            self.transfers.append(_Transfer(self.flows[flow], size, transfer_done(flow)))
+        if not flows:
             self._packets(instruction, block.rank)
             done(self.now)
 
-    def _arrive(self, instruction: Instruction, pair: tuple[int, int]) -> None:
+    def _arrive(self, instruction: Instruction, target: int) -> None:
         for place in instruction.targets:
-            if isinstance(place, Message) and self.program.channels[place.channel].target == pair[1]:
+            if isinstance(place, Message) and self.program.channels[place.channel].target == target:
                 self.arrived[place.channel] += 1
                 self._wake(("message", place.channel))
-        self._packets(instruction, pair[1])
+        self._packets(instruction, target)
 
     def _packets(self, instruction: Instruction, rank: int) -> None:
         for place in instruction.targets:

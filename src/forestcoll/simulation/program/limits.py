@@ -1,19 +1,37 @@
-"""What limits the rates of the transfers of a program: links, and the channels of each rank.
+"""What limits the rates of the transfers of a program: links, the channels of each rank, and thread blocks.
 
 The channels of a rank together are two more links, which only this rank uses: one for all that it sends, and one for
-all that it receives. If several ranks send to a rank, data takes more of the bandwidth of the last link.
+all that it receives. A thread block that moves data itself is one more link, which only its transfers use; data that a
+helper sends over a PORT channel has no block. If several ranks send to a rank, data takes more of the bandwidth of the
+last link.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import FloatArray
-from forestcoll.simulation.program.paths import Multipath, Pair, Paths
+from forestcoll.simulation.program.paths import Multipath, Paths
 from forestcoll.simulation.rates import Rates, Wires
+
+
+class Flow(NamedTuple):
+    """Transfers that are limited alike.
+
+    Attributes:
+        source: the rank that the data comes from.
+        target: the rank that it goes to.
+        block: the rank and the number of the thread block that moves it; None if blocks have no limit, or if a helper
+            moves it.
+    """
+
+    source: int
+    target: int
+    block: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -21,8 +39,8 @@ class Limits:
     """What limits the rates of transfers.
 
     Attributes:
-        multipaths: for each pair of ranks, the links and the part of their bandwidth that a byte takes; links after
-            those of the network are channels of ranks.
+        multipaths: for each flow, the links and the part of their bandwidth that a byte takes; links after those of the
+            network are channels of ranks, then blocks.
         bandwidths: for each link, the bytes per second.
     """
 
@@ -30,29 +48,37 @@ class Limits:
     bandwidths: FloatArray
 
 
-def limits_of(paths: Paths, pairs: Sequence[Pair], multipaths: Sequence[Multipath], costs: Costs) -> Limits:
-    """Return the limits for transfers between these pairs of ranks over these paths.
+def limits_of(paths: Paths, flows: Sequence[Flow], costs: Costs) -> Limits:
+    """Return the limits for these transfers over these paths.
 
     Raises:
         InputError: the size in bytes of the network's bandwidth unit is not known.
     """
     rates, ranks = Rates.of(Wires.of(paths.topology), costs), len(paths.members)
-    senders = Counter(target for _, target in pairs)
+    senders = Counter(target for _, target in {(flow.source, flow.target) for flow in flows})
     slower = {rank: float(rates.slower(np.array(float(count)))) for rank, count in senders.items()}
-    found, links = [], paths.topology.links
-    for (_, target), path in zip(pairs, multipaths, strict=True):
-        node = paths.members[target]
-        weights = [
-            weight * (slower[target] if links[link].target == node else 1.0)
-            for link, weight in zip(path.links, path.weights, strict=True)
-        ]
-        found.append(Multipath(path.links, tuple(weights), path.latency_us))
-    bandwidths = 1 / rates.links
-    if not rates.rank:
-        return Limits(tuple(found), bandwidths)
-    count = len(bandwidths)
-    limited = tuple(
-        Multipath((*path.links, count + source, count + ranks + target), (*path.weights, 1.0, 1.0), path.latency_us)
-        for (source, target), path in zip(pairs, found, strict=True)
+    bandwidths = [1 / rates.links]
+    if rates.rank:
+        bandwidths.append(np.full(2 * ranks, 1 / rates.rank))
+    blocks: dict[tuple[int, int], int] = {}
+    first = sum(len(each) for each in bandwidths)
+    found = []
+    for flow in flows:
+        path = _slowed(paths, flow, slower[flow.target])
+        more = [len(bandwidths[0]) + flow.source, len(bandwidths[0]) + ranks + flow.target] if rates.rank else []
+        if flow.block is not None:
+            more.append(first + blocks.setdefault(flow.block, len(blocks)))
+        found.append(Multipath((*path.links, *more), (*path.weights, *[1.0] * len(more)), path.latency_us))
+    if costs.block_gbps is not None:
+        bandwidths.append(np.full(len(blocks), costs.block_gbps * 1e9))
+    return Limits(tuple(found), np.concatenate(bandwidths))
+
+
+def _slowed(paths: Paths, flow: Flow, slower: float) -> Multipath:
+    """Return the links of a transfer; data takes `slower` times as much of the last link to the target."""
+    path, node = paths.between(flow.source, flow.target), paths.members[flow.target]
+    weights = tuple(
+        weight * (slower if paths.topology.links[link].target == node else 1.0)
+        for link, weight in zip(path.links, path.weights, strict=True)
     )
-    return Limits(limited, np.concatenate([bandwidths, np.full(2 * ranks, 1 / rates.rank)]))
+    return Multipath(path.links, weights, path.latency_us)

@@ -12,10 +12,10 @@ from forestcoll.simulation.program.paths import Multipath
 
 
 class Sharing:
-    """The rates of transfers; transfers between the same pair of ranks have the same rate."""
+    """The rates of transfers; transfers of the same flow have the same rate."""
 
     def __init__(self, multipaths: Sequence[Multipath], bandwidths: FloatArray) -> None:
-        """Take the paths of each pair of ranks that sends, and the bandwidth of each link in bytes per second."""
+        """Take the links of each flow, and the bandwidth of each link in bytes per second."""
         self._bandwidths = bandwidths
         self._links = np.array([link for each in multipaths for link in each.links], dtype=np.int64)
         self._weights = np.array([weight for each in multipaths for weight in each.weights])
@@ -24,7 +24,7 @@ class Sharing:
         self._known: dict[bytes, FloatArray] = {}
 
     def rates(self, transfers: Mapping[int, int]) -> FloatArray:
-        """Return the rate of one transfer of each pair in bytes per second; `transfers` counts active ones by pair."""
+        """Return the rate of one transfer of each flow in bytes per second; `transfers` counts active ones by flow."""
         counts = np.zeros(self._count)
         counts[list(transfers)] = list(transfers.values())
         key = counts.tobytes()

@@ -1,0 +1,86 @@
+"""Numbers of chunks that divide the sizes of calls.
+
+A runtime uses a program only for sizes that its chunks divide. Frameworks call with powers of two, or with multiples of
+the number of ranks that are powers of two on each rank. So the number of chunks is a power of two, times the number of
+chunks that the shards of the ranks need (`unit`).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.errors import InputError
+from forestcoll.lowering.grid import achieved, grid_for, unit_of
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.value import TreeSchedule
+
+LEAST_BYTES = 2**16
+"""The least size of M that a program is made for by default: 64 KiB."""
+
+ALIGNMENT = 16
+"""The size in bytes of which every chunk is a multiple: GPUs move 16 bytes at once, and MSCCL++ requires it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of chunks, and what it costs.
+
+    Attributes:
+        chunks: the number of chunks.
+        loss: the part of the algbw of the schedule that is lost by rounding shares.
+    """
+
+    chunks: int
+    loss: Fraction
+
+
+def counts_for(schedule: TreeSchedule, most: int) -> tuple[Count, ...]:
+    """Return the numbers of chunks that calls divide, up to `most`, in ascending order; no loss is above one before it.
+
+    Raises:
+        InputError: the shards need more than `most` chunks.
+    """
+    listed = expanded(schedule)
+    unit = unit_of(listed)
+    if unit > most:
+        raise InputError(
+            f"{schedule.topology.name}: the shards of the ranks need {unit} chunks, and {most} is the most; "
+            f"give {unit} or more"
+        )
+    return tuple(_counts(listed, unit, most))
+
+
+def _counts(schedule: TreeSchedule, unit: int, most: int) -> Iterator[Count]:
+    chunks = unit
+    while chunks <= most:
+        count = Count(chunks, 1 - achieved(schedule, grid_for(schedule, chunks)) / schedule.algbw)
+        yield count
+        if not count.loss:
+            return
+        chunks *= 2
+
+
+def least_with(counts: Sequence[Count], loss: Fraction) -> Count:
+    """Return the least number of chunks that loses at most `loss`; if none does, the least with the least loss."""
+    return next((each for each in counts if each.loss <= loss), min(counts, key=lambda each: (each.loss, each.chunks)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The sizes for which a runtime uses a program.
+
+    Attributes:
+        granule: the runtime uses the program for multiples of this size of M, in bytes, with elements of 2 and 4 bytes.
+        least: the least size, in bytes.
+        most: the greatest size, in bytes; None for no limit.
+        otherwise: what the runtime does for other sizes.
+    """
+
+    granule: int
+    least: int
+    most: int | None
+    otherwise: str
+
+    def match(self, size: int) -> bool:
+        """Return whether the runtime uses the program for M of `size` bytes."""
+        return self.least <= size and (self.most is None or size <= self.most) and size % self.granule == 0

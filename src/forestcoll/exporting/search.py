@@ -1,0 +1,244 @@
+"""The best program of a schedule for a runtime, by search with the simulator of programs.
+
+The search starts from the least number of chunks that loses little, and changes one option at a time: the bytes of a
+round, pieces, blocks, parallel instances, the number of chunks. It keeps a change if the program becomes faster by more
+than `GAIN` in the simulator, and ends when the program is within `ENOUGH` of the schedule, or no change helps.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from forestcoll.errors import NoSolutionError
+from forestcoll.exporting.divisible import ALIGNMENT, LEAST_BYTES, Count, counts_for, least_with
+from forestcoll.exporting.machines import machine_of
+from forestcoll.exporting.rounds import RoundModel, chunks_of_file, round_bytes_of
+from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
+from forestcoll.program import Protocol
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.simulation.costs import Costs, Point
+from forestcoll.simulation.simulate import paths_of
+from forestcoll.targets.exporting import DEFAULT_DIALECT, Target, limits_of, target_named, usual_options
+
+SIZES = (10**6, 64 * 10**6, 10**9)
+"""The sizes of M for which a report states the expected algbw, in bytes; programs are chosen for the last one."""
+
+ENOUGH = 0.97
+"""The search ends when a program reaches this part of the algbw of the schedule."""
+
+GAIN = 1.01
+"""A change is kept if the program becomes faster by this factor."""
+
+MOST_TRIED = 14
+"""The most programs that are compared."""
+
+_LOSSES = (Fraction(1, 300), Fraction(1, 60), Fraction(1, 25))
+"""The losses by rounding for which the least number of chunks is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a program is chosen for.
+
+    Attributes:
+        sizes: the sizes of M in bytes for which the result states the expected times; the program is chosen for the
+            last one.
+        least_bytes: the least size of M for which the runtime can use the program.
+        costs: the parameters of the model; if None, those of `Costs`, with the bandwidth of a block of the machine.
+    """
+
+    sizes: tuple[int, ...] = SIZES
+    least_bytes: int = LEAST_BYTES
+    costs: Costs | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The best program of a schedule for a runtime.
+
+    Attributes:
+        options: the options of the lowering.
+        lowering: the program, and what it loses.
+        points: the expected times for the requested sizes, in their order; empty if the program is too long to be
+            simulated.
+        tried: the number of programs that were compared.
+        costs: the parameters of the model.
+    """
+
+    options: Options
+    lowering: Lowering
+    points: tuple[Point, ...]
+    tried: int
+    costs: Costs
+
+
+def best_program(
+    schedule: Schedule,
+    target: Target | str,
+    dialect: str = DEFAULT_DIALECT,
+    *,
+    aim: "Aim | None" = None,
+    given: Mapping[str, Any] | None = None,
+) -> Chosen:
+    """Return the program of `schedule` that is fastest for the last size of `aim` within the limits of a runtime.
+
+    Args:
+        schedule: a schedule of trees or of steps that `verify` accepts.
+        target: the format: MSCCL XML or a plan of MSCCL++.
+        dialect: for MSCCL XML, the runtime.
+        aim: the sizes and the costs; the defaults of `Aim` if None.
+        given: options of the lowering that are not searched, by their names. `chunks` is the most chunks, and the
+            number with the best algbw is used; None is the number that makes all shares exact.
+
+    Raises:
+        InputError: schedules of this kind have no programs for the runtime; an option is invalid; or the shards need
+            more chunks than allowed.
+        NoSolutionError: no program fits the runtime.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> chosen = best_program(generate("dgx-a100:boxes=2"), "msccl-xml", "rccl")
+        >>> 2**30 % chosen.lowering.program.chunks, chosen.points[-1].algbw > 330
+        (0, True)
+    """
+    search = _Search(schedule, target_named(target), dialect, aim or Aim(), dict(given or {}))
+    best = search.run()
+    return Chosen(best.options, best.lowering, best.model.points(search.aim.sizes), len(search.known), search.costs)
+
+
+def schedule_algbw(lowering: Lowering) -> float:
+    """Return the algbw of the schedule of a program, in the unit of its topology."""
+    return float(lowering.algbw / (1 - lowering.loss))
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    options: Options
+    lowering: Lowering
+    model: RoundModel
+    algbw: float
+    """The expected algbw at the greatest size; 0 if the program is too long to be simulated."""
+
+
+@dataclass
+class _Search:
+    schedule: Schedule
+    target: Target
+    dialect: str
+    aim: Aim
+    given: dict[str, Any]
+    known: dict[Options, _Candidate | None] = field(default_factory=dict)
+    problem: NoSolutionError | None = None
+
+    def __post_init__(self) -> None:
+        machine = machine_of(self.schedule.topology)
+        self.machine = machine
+        self.costs = self.aim.costs or Costs(block_gbps=machine.block_gbps if machine else None)
+        self.paths = paths_of(self.schedule)
+        self.limits = limits_of(self.target, self.dialect, len(self.schedule.topology.compute))
+        self.counts = self._counts()
+
+    def _counts(self) -> tuple[Count, ...]:
+        """Return the numbers of chunks to choose from; none for steps and for exact shares."""
+        if not isinstance(self.schedule, TreeSchedule) or self.given.get("chunks", 0) is None:
+            return ()
+        most = self.aim.least_bytes // ALIGNMENT
+        if self.limits.chunks is not None:
+            most = min(most, self.limits.chunks)
+        asked = self.given.get("chunks")
+        if asked is not None:
+            counts = counts_for(self.schedule, asked)
+            return (min(counts, key=lambda each: (each.loss, each.chunks)),)
+        return counts_for(self.schedule, most)
+
+    def run(self) -> _Candidate:
+        """Return the best candidate. Raises `NoSolutionError` if none fits."""
+        best = self._first()
+        improved = True
+        while improved and not self._is_enough(best):
+            improved = False
+            for name, values in self._choices():
+                found = self._better(best, name, values)
+                improved, best = improved or found is not best, found
+                if self._is_enough(best):
+                    return best
+        return best
+
+    def _is_enough(self, best: _Candidate) -> bool:
+        return not best.algbw or best.algbw >= ENOUGH * schedule_algbw(best.lowering)
+
+    def _first(self) -> _Candidate:
+        start = self._start()
+        for options in (start, *(replace(start, chunks=chunks) for chunks in self._retreats())):
+            if (found := self._evaluate(options)) is not None:
+                return found
+        raise self.problem or NoSolutionError(f"{self.schedule.topology.name}: no program fits {self.limits.name}")
+
+    def _start(self) -> Options:
+        usual = usual_options(self.schedule, self.target, self.dialect)
+        chosen: dict[str, Any] = {name: value for name, value in self.given.items() if name != "chunks"}
+        if self.counts:
+            chosen["chunks"] = least_with(self.counts, _LOSSES[0]).chunks
+        if chosen.get("protocol") == Protocol.LL and self.target is Target.MSCCLPP_JSON:
+            chosen.setdefault("pieces", 1)
+        if self.target is Target.MSCCLPP_JSON:
+            chosen = {"round_bytes": 2**19, "style": Style.ONE_SIDED} | chosen
+        return replace(usual, **chosen)
+
+    def _retreats(self) -> Iterator[int]:
+        """Yield numbers of chunks to try if the first program does not fit."""
+        yield from (count.chunks for count in reversed(self.counts))
+
+    def _choices(self) -> Iterator[tuple[str, Sequence[int]]]:
+        """Yield the options to vary, with their values."""
+        one_sided = self.target is Target.MSCCLPP_JSON
+        choices: dict[str, Sequence[int]] = {}
+        if one_sided and lowerer_for(self.schedule).in_pieces:
+            choices["round_bytes"] = (2**21, 2**22, 2**17)
+        choices["blocks"] = [each for each in (32, 64, self._most_blocks()) if each <= self._most_blocks()]
+        if not one_sided and lowerer_for(self.schedule).in_pieces:
+            choices["pieces"] = (4, 8, 16, 2)
+        choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
+        choices["instances"] = (2, 4, 8, 16)
+        yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
+
+    def _most_blocks(self) -> int:
+        processors = self.machine.processors if self.machine else 104
+        return min(processors, self.limits.blocks or processors)
+
+    def _better(self, best: _Candidate, name: str, values: Sequence[int]) -> _Candidate:
+        """Return the best candidate with one of these values of an option, or `best`."""
+        for value in values:
+            change: dict[str, Any] = {name: value}
+            found = self._evaluate(replace(best.options, **change))
+            if found is not None and found.algbw > GAIN * best.algbw:
+                best = found
+        return best
+
+    def _evaluate(self, options: Options) -> _Candidate | None:
+        if options not in self.known and len(self.known) >= MOST_TRIED and any(self.known.values()):
+            return None
+        if options not in self.known:
+            self.known[options] = self._candidate(options) if self._divides(options) else None
+        return self.known[options]
+
+    def _divides(self, options: Options) -> bool:
+        """Return whether the program can be used for the least size."""
+        if not self.counts or "chunks" in self.given:
+            return True
+        pieces = 1 if self.target is Target.MSCCLPP_JSON else options.pieces
+        return (options.chunks or 1) * options.instances * pieces * ALIGNMENT <= self.aim.least_bytes
+
+    def _candidate(self, options: Options) -> _Candidate | None:
+        try:
+            lowering = lower(self.schedule, options, self.limits)
+        except NoSolutionError as error:
+            self.problem = error
+            return None
+        chunks = chunks_of_file(lowering.program)
+        round_bytes = round_bytes_of(self.target, options)
+        model = RoundModel(self.schedule, lowering.program, chunks, round_bytes, self.paths, self.costs, lowering.algbw)
+        algbw = model.point(self.aim.sizes[-1]).algbw if model.can_be_simulated else 0.0
+        return _Candidate(options, lowering, model, algbw)

@@ -1,0 +1,28 @@
+"""The best program of a schedule: what calls divide, and how fast the simulator expects it to be."""
+
+import pytest
+
+from forestcoll import generate
+from forestcoll.exporting.rounds import chunks_of_file
+from forestcoll.exporting.search import Aim, best_program
+from forestcoll.interpreter import check
+
+
+@pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_one_box_reaches_the_speed_of_its_schedule_with_powers_of_two(target: str, collective: str) -> None:
+    schedule = generate("dgx-a100:boxes=1", collective=collective)
+    chosen = best_program(schedule, target, "rccl")
+    assert (2**16) % (16 * chunks_of_file(chosen.lowering.program)) == 0
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+
+
+def test_more_chunks_never_reach_less() -> None:
+    schedule = generate("dgx-a100:boxes=2")
+    found = [
+        best_program(schedule, "msccl-xml", "rccl", aim=Aim(sizes=(2**20,)), given={"chunks": most}).lowering
+        for most in (16, 48, 64, 100, 128)
+    ]
+    assert [each.algbw for each in found] == sorted(each.algbw for each in found)
+    assert [each.program.chunks & (each.program.chunks - 1) for each in found] == [0] * 5
