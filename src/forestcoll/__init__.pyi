@@ -126,6 +126,11 @@ from .topology.registry import build_topology as build_topology
 from .topology.registry import builders as builders
 from .topology.registry import load_topology as load_topology
 from .topology.writers.formats import write_network as write_network
+from .tuning.folder import write_tuning as write_tuning
+from .tuning.tune import tune as tune
+from .tuning.value import Curve as Curve
+from .tuning.value import SizeRange as SizeRange
+from .tuning.value import Tuning as Tuning
 from .verification import Fault as Fault
 from .verification import FlowReport as FlowReport
 from .verification import Report as Report

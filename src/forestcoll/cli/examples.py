@@ -94,6 +94,10 @@ EXAMPLES = {
         "forestcoll train-time switch-base-256 torus:dims=4x4",
         "forestcoll train-time switch-base-256 ring:nodes=8 --buckets 25MB,100MB --json",
     ),
+    "tune": (
+        "forestcoll tune hypercube:dim=2 --collective allreduce --sizes 1K..1M -o tuned",
+        "forestcoll tune hypercube:dim=2 --sizes 64K..64M --json",
+    ),
     "verify": (
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
         "forestcoll verify schedule.json",

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from forestcoll.collective import Collective
 from forestcoll.runtime import Communicator, Work
+from forestcoll.runtime.tuning import Table, read_tables
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId, Topology
 from forestcoll.torch import schedules
 from forestcoll.torch.agreement import Agreement
 from forestcoll.torch.store import TorchStore
-from forestcoll.torch.tuning import Table, read_tables
 from forestcoll.torch.work import Completer
 
 _FIRST = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)

@@ -6,9 +6,9 @@ import logging
 from pathlib import Path
 
 from forestcoll.collective import Collective
-from forestcoll.errors import InputError, InternalError, shown
+from forestcoll.errors import InputError, InternalError
 from forestcoll.files import parse_document
-from forestcoll.runtime.trees import FORESTS
+from forestcoll.runtime.tuning import check_topology, read_runnable, runnable
 from forestcoll.schedule.files import schedule_text, write_schedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.solver.flows import generate_flows
@@ -16,7 +16,7 @@ from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.verification import verify
-from forestcoll.verification.reading import read_verified, verified_from_document
+from forestcoll.verification.reading import verified_from_document
 from forestcoll.version import __version__
 
 _log = logging.getLogger("forestcoll.torch")
@@ -48,15 +48,6 @@ def schedule_of(topology: Topology, collective: Collective, root: int | None, fo
     return schedule
 
 
-def read_runnable(path: Path) -> Schedule:
-    """Return the verified schedule in a file, which must be of a kind that the runtime runs.
-
-    Raises:
-        InputError: it cannot be read, is not right, or is of another kind.
-    """
-    return _runnable(read_verified(path)[0], str(path))
-
-
 def to_bytes(schedule: Schedule) -> bytes:
     """Return the text of `schedule`, compressed; equal schedules give equal bytes."""
     return gzip.compress("".join(schedule_text(schedule)).encode(), compresslevel=3, mtime=0)
@@ -70,34 +61,14 @@ def from_bytes(data: bytes, topology: Topology) -> Schedule:
     """
     where = "the schedule of rank 0"
     document = parse_document(gzip.decompress(data), Path(where))
-    schedule = _runnable(verified_from_document(document, where=where), where)
+    schedule = runnable(verified_from_document(document, where=where), where)
     check_topology(schedule, topology, where)
     return schedule
-
-
-def check_topology(schedule: Schedule, topology: Topology, where: str) -> None:
-    """Check that `schedule` is for this topology.
-
-    Raises:
-        InputError: it is for another one.
-    """
-    if topology_hash(schedule.topology) != topology_hash(topology):
-        raise InputError(
-            f"{where}: the schedule is for {shown(schedule.topology.name)}, not for the topology of the group, "
-            f"{shown(topology.name)}; generate it for this topology"
-        )
 
 
 def root_of(schedule: Schedule) -> int | None:
     """Return the rank of the root, where the schedule's collective has one."""
     return None if schedule.root is None else schedule.topology.compute.index(schedule.root)
-
-
-def _runnable(schedule: Schedule, where: str) -> Schedule:
-    if type(schedule) not in FORESTS:
-        kinds = " or ".join(kind.kind for kind in FORESTS)
-        raise InputError(f"{where}: the runtime cannot run schedules of {schedule.kind}; give one of {kinds}")
-    return schedule
 
 
 def _name(topology: Topology, collective: Collective, root: int | None) -> str:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil, floor, log10
 
 from forestcoll.pictures.charts.parts import chart, corners, horizontal_axis, label, marker, ruler, vertical_axis
-from forestcoll.pictures.charts.scales import Linear, Logarithmic, spread
+from forestcoll.pictures.charts.scales import Linear, Logarithmic, Scale, spread
 from forestcoll.pictures.charts.style import BOUND, MUTED, TEXT, LineStyle, elided, line_style
 from forestcoll.pictures.svg import Element, element
 
@@ -90,7 +91,42 @@ def line_chart(title: str, axes: Axes, lines: Sequence[Line], limit: tuple[float
     return chart(_WIDTH, _HEIGHT, title, content)
 
 
-def _drawn(line: Line, x_scale: Logarithmic, y_scale: Linear) -> Element:
+def log_chart(
+    title: str, x_title: str, y_title: str, x_ticks: Sequence[tuple[float, str]], lines: Sequence[Line]
+) -> Element:
+    """Return a chart of lines whose axes are both logarithmic.
+
+    Args:
+        title: what the chart shows, for readers who cannot see it.
+        x_title: the name of the values on the horizontal axis.
+        y_title: the name and the unit of the values on the vertical axis.
+        x_ticks: values of x, with their texts.
+        lines: the lines, from front to back; each has one point at least, and positive values.
+
+    Example:
+        >>> from forestcoll.pictures.svg import text
+        >>> made = log_chart("time", "size", "µs", [(1, "1")], [Line("ring", ((1, 2.0), (8, 300.0)), (1,), 0)])
+        >>> "ring</text>" in text(made), "100</text>" in text(made)
+        (True, True)
+    """
+    height = max(_HEIGHT, _TOP + _GAP * (len(lines) + 4))
+    bottom, right = height - (_HEIGHT - _BOTTOM), _WIDTH - _NAMES
+    xs, ys = ([point[axis] for line in lines for point in line.values] for axis in (0, 1))
+    x_scale = Logarithmic(min(xs), max(xs), _LEFT, right)
+    powers = range(floor(log10(min(ys))), ceil(log10(max(ys))) + 1)
+    y_scale = Logarithmic(10.0 ** powers[0], 10.0 ** max(powers[-1], powers[0] + 1), bottom, _TOP)
+    content = [
+        *vertical_axis([(10.0**power, f"{10.0**power:g}") for power in powers], y_scale, _LEFT, right),
+        *horizontal_axis(x_ticks, x_scale, _TOP, bottom),
+        label(y_title, 4, 16, fill=MUTED),
+        label(x_title, (_LEFT + right) / 2, bottom + 2 * TEXT + 12, text_anchor="middle", fill=MUTED),
+        *(_drawn(line, x_scale, y_scale) for line in reversed(lines)),
+        *_names(lines, y_scale, right, bottom),
+    ]
+    return chart(_WIDTH, height, title, content)
+
+
+def _drawn(line: Line, x_scale: Logarithmic, y_scale: Scale) -> Element:
     """Return a line with its markers."""
     style = line.style
     return element(
@@ -111,9 +147,9 @@ def _drawn(line: Line, x_scale: Logarithmic, y_scale: Linear) -> Element:
     )
 
 
-def _names(lines: Sequence[Line], scale: Linear, right: float) -> Iterator[Element]:
+def _names(lines: Sequence[Line], scale: Scale, right: float, bottom: float = _BOTTOM) -> Iterator[Element]:
     ends = [scale(line.values[-1][1]) for line in lines]
-    for line, end, y in zip(lines, ends, spread(ends, _GAP, _TOP, _BOTTOM), strict=True):
+    for line, end, y in zip(lines, ends, spread(ends, _GAP, _TOP, bottom), strict=True):
         style = line.style
         text = elided(line.name, _NAMES - 44)
         yield element(

@@ -1,4 +1,4 @@
-"""Tables that say which schedule is best for data of which size (`forestcoll.tuning/1`)."""
+"""Tables that say which schedule is best for data of which size (`forestcoll.tuning/1`); `forestcoll tune` writes them."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -9,12 +9,17 @@ from forestcoll.collective import Collective, collective_named
 from forestcoll.errors import InputError, shown
 from forestcoll.files import read_document
 from forestcoll.json_parts import integer_of, list_of, object_of, require
+from forestcoll.runtime.trees import FORESTS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.topology.hashing import topology_hash
-from forestcoll.torch.schedules import check_topology, read_runnable
+from forestcoll.verification.reading import read_verified
 
-_FORMAT = "forestcoll.tuning/1"
+FORMAT = "forestcoll.tuning/1"
+"""The format of manifests."""
+
+MANIFEST = "manifest.json"
+"""The name of the manifest in its folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +48,35 @@ class Table:
     ranges: tuple[SizeRange, ...]
 
 
-def read_table(path: str | os.PathLike[str], topology: Topology) -> Table:
+def read_table(path: str | os.PathLike[str], topology: Topology | None = None) -> Table:
     """Return the table in a manifest, its schedules verified.
 
     Args:
         path: the manifest, or a folder that holds one as `manifest.json`.
-        topology: the network that it must be for.
+        topology: the network that it must be for; None for that of its schedules.
 
     Raises:
         InputError: the manifest cannot be read or is for another network, or a schedule is not right.
     """
-    file = Path(path) / "manifest.json" if Path(path).is_dir() else Path(path)
+    file = Path(path) / MANIFEST if Path(path).is_dir() else Path(path)
     document = read_document(file)
     require(document, ("format", "collective", "ranges"), str(file), "a tuning table")
-    if document["format"] != _FORMAT:
-        raise InputError(f"{file}: format is {shown(document['format'])}; expected {_FORMAT!r}")
+    if document["format"] != FORMAT:
+        raise InputError(f"{file}: format is {shown(document['format'])}; expected {FORMAT!r}")
     stated = document.get("topology_hash")
-    if stated is not None and stated != topology_hash(topology):
+    if topology is not None and stated is not None and stated != topology_hash(topology):
         raise InputError(f"{file}: the table is for another topology than {topology.name}; tune this one")
     collective = collective_named(str(document["collective"]))
     if collective.has_root:
         raise InputError(f"{file}: collective is {collective.value}; tables of collectives with a root are not used")
     listed = list_of(document["ranges"], f"{file}: ranges")
-    ranges = [_range(each, f"{file}: ranges[{place}]", file, topology) for place, each in enumerate(listed)]
+    known: dict[str, Schedule] = {}
+    ranges = [_range(each, f"{file}: ranges[{place}]", file, topology, known) for place, each in enumerate(listed)]
     _check(ranges, collective, file)
     return Table(collective, tuple(ranges))
 
 
-def read_tables(paths: Sequence[str | os.PathLike[str]], topology: Topology) -> dict[Collective, Table]:
+def read_tables(paths: Sequence[str | os.PathLike[str]], topology: Topology | None = None) -> dict[Collective, Table]:
     """Return the tables of several manifests, by collective.
 
     Raises:
@@ -85,7 +91,38 @@ def read_tables(paths: Sequence[str | os.PathLike[str]], topology: Topology) -> 
     return tables
 
 
-def _range(value: object, where: str, file: Path, topology: Topology) -> SizeRange:
+def read_runnable(path: Path) -> Schedule:
+    """Return the verified schedule in a file, which must be of a kind that the runtime runs.
+
+    Raises:
+        InputError: it cannot be read, is not right, or is of another kind.
+    """
+    return runnable(read_verified(path)[0], str(path))
+
+
+def runnable(schedule: Schedule, where: str) -> Schedule:
+    """Return `schedule`. Raises `InputError` if it is of a kind that the runtime does not run."""
+    if type(schedule) not in FORESTS:
+        kinds = " or ".join(kind.kind for kind in FORESTS)
+        raise InputError(f"{where}: the runtime cannot run schedules of {schedule.kind}; give one of {kinds}")
+    return schedule
+
+
+def check_topology(schedule: Schedule, topology: Topology, where: str) -> None:
+    """Check that `schedule` is for this topology.
+
+    Raises:
+        InputError: it is for another one.
+    """
+    if topology_hash(schedule.topology) != topology_hash(topology):
+        raise InputError(
+            f"{where}: the schedule is for {shown(schedule.topology.name)}, not for the topology of the group, "
+            f"{shown(topology.name)}; generate it for this topology"
+        )
+
+
+def _range(value: object, where: str, file: Path, topology: Topology | None, known: dict[str, Schedule]) -> SizeRange:
+    """Return a range; `known` has the schedules that were read before, by the names of their files."""
     entry: Mapping[str, object] = object_of(value, where)
     require(entry, ("to", "schedule"), where, "a range")
     most = integer_of(entry["to"], f"{where}.to", least=0)
@@ -94,9 +131,11 @@ def _range(value: object, where: str, file: Path, topology: Topology) -> SizeRan
         return SizeRange(most, None)
     if not isinstance(name, str):
         raise InputError(f"{where}.schedule is {shown(name)}; expected the name of a file, or null")
-    schedule = read_runnable(file.parent / name)
-    check_topology(schedule, topology, f"{where}.schedule")
-    return SizeRange(most, schedule)
+    if name not in known:
+        known[name] = read_runnable(file.parent / name)
+        if topology is not None:
+            check_topology(known[name], topology, f"{where}.schedule")
+    return SizeRange(most, known[name])
 
 
 def _check(ranges: Sequence[SizeRange], collective: Collective, file: Path) -> None:

@@ -1,0 +1,103 @@
+"""`forestcoll tune`: the best schedule and program of a collective for each range of message sizes."""
+
+from pathlib import Path
+
+import click
+
+from forestcoll.cli.options import (
+    costs_option,
+    dialect_option,
+    json_option,
+    named_network,
+    path_option,
+    ranks_option,
+    topology_argument,
+)
+from forestcoll.cli.types import CollectiveName, FileName, MessageSizes
+
+_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
+
+
+@click.command("tune")
+@topology_argument
+@click.option(
+    "--collective",
+    type=CollectiveName(_COLLECTIVES),
+    metavar="NAME",
+    default=_COLLECTIVES[0],
+    show_default=True,
+    help=f"The operation: {', '.join(_COLLECTIVES)}.",
+)
+@ranks_option
+@click.option(
+    "--sizes",
+    type=MessageSizes(),
+    default="1K..4G",
+    show_default=True,
+    metavar="SIZES",
+    help="The sizes of the data M for which candidates are compared: a list, or a range A..B in which sizes double.",
+)
+@dialect_option("The runtime that loads the MSCCL XML.  [default: microsoft]")
+@costs_option
+@path_option("--costs-ll", "The parameters of the cost model for the protocol LL. Without it, LL is not used.")
+@path_option("--costs-ll128", "The parameters of the cost model for the protocol LL128. Without it, LL128 is not used.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    type=FileName(),
+    help="The folder to write: the schedules, the programs, manifest.json and times.svg. A folder with another tuning "
+    "is replaced.",
+)
+@json_option
+def command(  # noqa: PLR0913 (one parameter for each option)
+    *,
+    topology: str,
+    collective: str,
+    ranks: str | None,
+    sizes: tuple[int, ...],
+    dialect: str | None,
+    costs: Path | None,
+    costs_ll: Path | None,
+    costs_ll128: Path | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Find the best schedule and program for each message size.
+
+    For each size, the programs of all candidates are simulated: the optimal schedule in several numbers of pieces,
+    schedules with fewer trees, the algorithms that compare lists, and direct exchanges for small data. The table shows
+    the fastest one for each range of sizes, and how far it is from a lower bound. -o writes a folder with a schedule
+    and programs for each range.
+    """
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.files import is_standard_stream
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.tuning import tuning_document, tuning_page
+    from forestcoll.simulation import read_costs
+    from forestcoll.targets.exporting import DEFAULT_DIALECT
+    from forestcoll.tuning import check_folder, tune, write_tuning
+
+    if is_standard_stream(output):
+        raise click.UsageError("a tuning is a folder, which standard output cannot take; give -o FOLDER")
+    if output is not None:
+        check_folder(output)
+    protocols = {"LL": costs_ll, "LL128": costs_ll128}
+    with TerminalProgress() as progress:
+        found = tune(
+            named_network(topology, connected=ranks is None),
+            collective,
+            sizes,
+            ranks=ranks,
+            costs=None if costs is None else read_costs(costs),
+            protocol_costs={name: read_costs(file) for name, file in protocols.items() if file is not None},
+            dialect=dialect or DEFAULT_DIALECT,
+            progress=progress,
+        )
+        if output is not None:
+            progress.begin("writing")
+            write_tuning(found, output)
+    if as_json:
+        print_json(tuning_document(found, output))
+    else:
+        print_page(tuning_page(found, output))

@@ -1,0 +1,10 @@
+"""The best schedule and program of a collective for each range of message sizes.
+
+`tune` compares candidates by the time of their programs, `write_tuning` writes a folder that runtimes read.
+"""
+
+from forestcoll.tuning.folder import check_folder, write_tuning
+from forestcoll.tuning.tune import COLLECTIVES, SIZES, tune
+from forestcoll.tuning.value import Curve, SizeRange, Tuning
+
+__all__ = ["COLLECTIVES", "SIZES", "Curve", "SizeRange", "Tuning", "check_folder", "tune", "write_tuning"]

@@ -1,0 +1,186 @@
+"""The candidates: what may be the best for some size of a collective.
+
+- `optimum`: the schedule of `generate`; with fewer trees per root than it needs, `trees-1`, `trees-2` and so on;
+- the algorithms of `compare`, such as `direct`, `two-level`, `bruck` or `swing`, also over switches;
+- `double-binary-tree`: an allreduce along two binary trees over all ranks;
+- in a network without switches, the step schedules of `generate --method`, such as `bfb`;
+- exchanges for small messages, such as `exchange-one-shot` (`exchanges`).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from forestcoll.baselines.baseline import Baseline, Problem
+from forestcoll.baselines.crossings import Crossings
+from forestcoll.baselines.forests import Edge, LogicalTree, Part, forest, schedule_of
+from forestcoll.baselines.nccl_tree import binary_tree, mirrored_tree, numbers_downwards
+from forestcoll.baselines.table import BASELINES
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.generation.steps import generate_steps
+from forestcoll.method import StepMethod
+from forestcoll.program import Program
+from forestcoll.progress import Progress
+from forestcoll.request import Request
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.solver.generate import generate
+from forestcoll.solver.generate import schedule_of as schedule_of_solution
+from forestcoll.solver.problem import Solution
+from forestcoll.tuning.exchanges import Grid, exchanges
+from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
+from forestcoll.verification import certified, verify
+
+OWN = "optimum"
+"""The name of the schedule that reaches the bound."""
+
+_SLOW = {"milp", "tacos"}
+"""Algorithms of `compare` that search for long and win for no size."""
+
+_FEWER_TREES = (1, 2, 4, 8)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate, and how to make its programs.
+
+    Attributes:
+        name: its name.
+        schedule: its schedule, verified; None for an exchange.
+        programs: returns the programs in a number of pieces, one for each protocol.
+        is_cut: whether there are programs in several pieces.
+    """
+
+    name: str
+    schedule: Schedule | None
+    programs: Callable[[int], list[Timed]]
+    is_cut: bool
+
+
+@dataclass
+class Candidates:
+    """Finds the candidates of a problem.
+
+    Attributes:
+        solution: the solved request.
+        lowerings: how programs are made.
+        progress: receives the name of each candidate.
+        skipped: for each candidate that does not apply, the reason.
+    """
+
+    solution: Solution
+    lowerings: Lowerings
+    progress: Progress
+    skipped: list[tuple[str, str]]
+
+    def find(self) -> list[Candidate]:
+        """Return all candidates whose programs differ in one piece, the optimum first."""
+        found: list[Candidate] = []
+        known: dict[Program, str] = {}
+        listed = [*self._schedules(), *self._exchanges()]
+        for done, (name, make) in enumerate(listed):
+            self.progress.advance(done, len(listed))
+            try:
+                candidate = make()
+                programs = candidate.programs(1)
+            except (InputError, NoSolutionError) as error:
+                self.skipped.append((name, str(error)))
+                continue
+            if not programs:
+                self.skipped.append((name, "no program of it fits the runtime"))
+                continue
+            plain = replace(programs[0].program, name="")
+            if plain in known:
+                self.skipped.append((name, f"its program is that of {known[plain]}"))
+                continue
+            known[plain] = name
+            found.append(candidate)
+        return found
+
+    @property
+    def _problem(self) -> Problem:
+        best = self.solution.optimum
+        return Problem(best.topology, best.demand)
+
+    def _schedules(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
+        best, problem = self.solution.optimum, self._problem
+        yield OWN, lambda: self._of(OWN, schedule_of_solution(self.solution, progress=self.progress))
+        for trees in _FEWER_TREES:
+            if trees < best.trees_per_root:
+                yield f"trees-{trees}", self._with_trees(trees)
+        for baseline in BASELINES:
+            if baseline.name not in _SLOW and problem.collective in baseline.collectives:
+                yield baseline.name, self._of_baseline(baseline, problem)
+        if problem.collective is Collective.ALLREDUCE:
+            name = "double-binary-tree"
+            yield name, lambda: self._of(name, schedule_of(problem, _binary_trees))
+        if not best.topology.switches and best.ranks is None:
+            for method in (StepMethod.BFB, StepMethod.TORUS_RINGS, StepMethod.HALVING_DOUBLING):
+                yield method.value, self._of_steps(method)
+
+    def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
+        best, problem = self.solution.optimum, self._problem
+        schedule = schedule_of_solution(self.solution, progress=self.progress)
+        for name, make in exchanges(problem.collective, len(best.members), _grid(problem)):
+            yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make, schedule)
+
+    def _with_trees(self, trees: int) -> Callable[[], Candidate]:
+        best = self.solution.optimum
+
+        def make() -> Candidate:
+            request = Request.of(best.collective, self._problem.ranks_by_id)
+            schedule = generate(best.topology, request, trees=trees)
+            return self._of(f"trees-{trees}", schedule)
+
+        return make
+
+    def _of_baseline(self, baseline: Baseline, problem: Problem) -> Callable[[], Candidate]:
+        return lambda: self._of(baseline.name, baseline.result(problem).schedule)
+
+    def _of_steps(self, method: StepMethod) -> Callable[[], Candidate]:
+        best = self.solution.optimum
+        return lambda: self._of(method.value, generate_steps(best.topology, best.collective, method=method))
+
+    def _of(self, name: str, schedule: Schedule) -> Candidate:
+        certified(verify(schedule))
+        return Candidate(
+            name, schedule, lambda pieces: self.lowerings.of_schedule(schedule, pieces), in_pieces(schedule)
+        )
+
+    def _of_exchange(self, name: str, make: Callable[[int], Program], schedule: Schedule) -> Callable[[], Candidate]:
+        def programs(pieces: int) -> list[Timed]:
+            return self.lowerings.of_program(make(pieces), schedule, pieces)
+
+        def candidate() -> Candidate:
+            if not _all_reach_each_other(self._problem):
+                raise InputError("some ranks reach each other only through other ranks")
+            return Candidate(name, None, programs, is_cut=True)
+
+        return candidate
+
+
+def _grid(problem: Problem) -> Grid | None:
+    """Return the ranks in boxes, if there are several boxes of equal sizes with two members or more."""
+    ranks = {node: rank for rank, node in enumerate(problem.members)}
+    boxes = tuple(tuple(ranks[node] for node in box) for box in problem.boxes.members)
+    if not problem.boxes.is_complete or len(boxes) < 2 or len(set(map(len, boxes))) > 1 or len(boxes[0]) < 2:
+        return None
+    return Grid(boxes)
+
+
+def _all_reach_each_other(problem: Problem) -> bool:
+    return all(problem.routes.find(one, other) for one in problem.members for other in problem.members if one != other)
+
+
+def _binary_trees(problem: Problem) -> Part:
+    """Return two binary trees over the ranks; a rank with children in one of them is a leaf of the other."""
+    crossings, members = Crossings(problem), problem.members
+    trees = []
+    for parents in (binary_tree(len(members)), mirrored_tree(len(members))):
+        edges: list[Edge] = []
+        for number in numbers_downwards(parents):
+            parent = parents[number]
+            if parent is not None:
+                edges.append(crossings.edge(members[parent], members[number]))
+        trees.append(LogicalTree(members[parents.index(None)], Fraction(1, 2), tuple(edges)))
+    return forest(problem, trees)

@@ -1,0 +1,219 @@
+"""What tuning uses of the lowering, the formats and the simulation of programs: all of it is called here.
+
+A candidate is lowered within the limits of MSCCL XML, and its time is that of the program (`simulate --model program`).
+The chunks of a program must divide the data: a call of M bytes is possible if every chunk has a multiple of
+`CHUNK_BYTES`. So the number of chunks is the number of shards times a power of two, if shares that are rounded to it
+lose little bandwidth.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import lcm
+from pathlib import Path
+from types import MappingProxyType
+
+from forestcoll.errors import InputError, InternalError, NoSolutionError
+from forestcoll.files import parse_document
+from forestcoll.interpreter import check
+from forestcoll.lowering import Options, Placement, Style, lower, lowerer_for
+from forestcoll.lowering.fitting import excess_of
+from forestcoll.program import Fault, Program, Protocol
+from forestcoll.program.limits import Limits
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.simulation import Costs
+from forestcoll.simulation.program.events import run_in_time
+from forestcoll.simulation.program.paths import Paths
+from forestcoll.targets import msccl_xml, mscclpp
+
+CHUNK_BYTES = 16
+"""The least size of a chunk, and what its size is a multiple of: the alignment of MSCCL++, and whole elements."""
+
+MOST_BLOCKS = 104
+"""The most thread blocks of a rank: all must be on the GPU at the same time, and an A100 has 108 processors."""
+
+_CONNECTION_SLOTS = {Protocol.SIMPLE: 2, Protocol.LL: 8, Protocol.LL128: 8}
+"""The messages that a connection of MSCCL holds (`msccl_xml.dialects.CONNECTIONS`)."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A program of a candidate, with what its time depends on.
+
+    Attributes:
+        variant: how the program is made of the candidate, such as `4 pieces`.
+        program: the program.
+        paths: the paths between its ranks.
+        costs: the costs of its protocol.
+    """
+
+    variant: str
+    program: Program
+    paths: Paths
+    costs: Costs
+
+    def fits(self, size: int) -> bool:
+        """Return whether M of `size` bytes is divided into chunks of a sufficient size."""
+        return size >= CHUNK_BYTES * self.program.chunks
+
+    def run(self, size: int) -> tuple[float, float]:
+        """Return the time for M of `size` bytes, and the time for which the busiest link is busy, in microseconds."""
+        timeline = run_in_time(self.program, self.paths, size, self.costs)
+        return timeline.seconds * 1e6, max(timeline.link_seconds) * 1e6
+
+    def microseconds(self, size: int) -> float:
+        """Return the time for M of `size` bytes."""
+        return self.run(size)[0]
+
+    @property
+    def instructions(self) -> int:
+        """The number of instructions."""
+        return sum(1 for _ in self.program.instructions())
+
+
+@dataclass(frozen=True)
+class Lowerings:
+    """How programs are made for one runtime.
+
+    Attributes:
+        dialect: the dialect of MSCCL XML.
+        ranks: the number of ranks.
+        costs: the costs of each protocol that programs may use.
+    """
+
+    dialect: msccl_xml.Dialect
+    ranks: int
+    costs: dict[Protocol, Costs]
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of a program."""
+        return msccl_xml.limits(self.dialect, self.ranks)
+
+    def of_schedule(self, schedule: Schedule, pieces: int) -> list[Timed]:
+        """Return the programs of a schedule in this number of pieces, one for each protocol.
+
+        Raises:
+            InputError: the schedule has no programs.
+            NoSolutionError: no program fits the limits.
+        """
+        most = min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS)
+        place = Placement.OUT_OF_PLACE if self.dialect.one_place else Placement.BOTH
+        options = Options(placement=place, chunks=_chunks(schedule), pieces=pieces, blocks=most)
+        program = lower(schedule, options, self.limits).program
+        return self._timed(program, _paths(schedule), _pieces_text(pieces))
+
+    def of_program(self, program: Program, schedule: Schedule, pieces: int) -> list[Timed]:
+        """Return a program that is no program of a schedule, for each protocol; none if it exceeds the limits."""
+        limited = replace(self.limits, blocks=min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS))
+        if excess_of(program, limited) is not None:
+            return []
+        return self._timed(program, Paths.shortest(schedule), _pieces_text(pieces))
+
+    def _timed(self, program: Program, paths: Paths, text: str) -> list[Timed]:
+        return [
+            Timed(
+                text if protocol is Protocol.SIMPLE else f"{text}, {protocol.value}",
+                replace(program, protocol=protocol, slots=_CONNECTION_SLOTS[protocol]),
+                paths,
+                costs,
+            )
+            for protocol, costs in self.costs.items()
+        ]
+
+
+def in_pieces(schedule: Schedule) -> bool:
+    """Return whether the program of a schedule can be cut into pieces."""
+    return lowerer_for(schedule).in_pieces
+
+
+def _pieces_text(pieces: int) -> str:
+    return f"{pieces} piece{'s' * (pieces > 1)}"
+
+
+def _paths(schedule: Schedule) -> Paths:
+    return Paths.of(schedule) if isinstance(schedule, TreeSchedule) else Paths.shortest(schedule)
+
+
+def _chunks(schedule: Schedule) -> int | None:
+    """Return the number of chunks before pieces: a power of two, times the shards if they are no power of two.
+
+    None is the exact number, which steps need.
+    """
+    if not isinstance(schedule, TreeSchedule):
+        return None
+    listed = expanded(schedule)
+    shares = [share for phase in listed.phases for share in phase.shares]
+    shards = len(listed.members) if listed.collective.has_shards else 1
+    exact = lcm(shards, *(share.denominator for share in shares))
+    if exact % shards == 0 and (exact // shards).bit_count() == 1:
+        return exact
+    trees = max(len(phase) for phase in listed.phases)
+    return shards << max(0, (8 * trees // shards - 1).bit_length())
+
+
+def xml_text(program: Program, dialect: msccl_xml.Dialect, least: int, most: int) -> str:
+    """Return the MSCCL XML of a program for calls of `least` to `most` bytes, which are M; it is read back and proven.
+
+    Raises:
+        InputError: the format cannot express the program.
+    """
+    made = msccl_xml.from_program(program, dialect)
+    above = most + 1 if dialect.one_place else most  # microsoft/msccl excludes maxBytes
+    attributes = dict(made.attributes) | {"minBytes": str(least), "maxBytes": str(above)}
+    text = "".join(msccl_xml.emit(replace(made, attributes=MappingProxyType(attributes))))
+    read = msccl_xml.parse_algorithm(text.encode(), where="the program")
+    _certify(msccl_xml.form_fault(read) or msccl_xml.dialect_fault(read, dialect))
+    _certify(check(msccl_xml.to_program(read, root=program.root)).fault)
+    return text
+
+
+def plans_of(schedule: Schedule, costs: dict[Protocol, Costs]) -> Iterator[Timed]:
+    """Yield the programs of a schedule for MSCCL++; none if the schedule has none."""
+    if Style.ONE_SIDED not in lowerer_for(schedule).styles:
+        return
+    for protocol, own in costs.items():
+        if protocol is Protocol.LL128:
+            continue
+        for pieces in (1,) if protocol is Protocol.LL else (1, 2, 4):
+            options = Options(
+                style=Style.ONE_SIDED,
+                placement=Placement.OUT_OF_PLACE,
+                chunks=_chunks(schedule),
+                pieces=pieces,
+                protocol=protocol,
+            )
+            try:
+                program = lower(schedule, options, mscclpp.limits()).program
+            except (InputError, NoSolutionError):
+                continue
+            yield Timed(_pieces_text(pieces), program, _paths(schedule), own)
+
+
+def plan_text(program: Program, least: int, most: int) -> str:
+    """Return the plan of MSCCL++ for calls of `least` to `most` bytes, which are M; it is read back and proven.
+
+    At `most`, its pipelines have as many rounds as the program has pieces.
+
+    Raises:
+        InputError: the format cannot express the program, or not for this size.
+    """
+    unit = most // program.chunks // CHUNK_BYTES * CHUNK_BYTES
+    made = mscclpp.from_program(program, unit_bytes=max(CHUNK_BYTES, unit))
+    if made.most_bytes < least:
+        raise InputError(f"a plan of MSCCL++ with {program.chunks} chunks is for at most {made.most_bytes} bytes")
+    made = replace(made, least_bytes=least, most_bytes=min(most, made.most_bytes))
+    text = "".join(mscclpp.emit(made))
+    read = mscclpp.plan_from_document(parse_document(text.encode(), _PLAN), where=str(_PLAN))
+    _certify(mscclpp.plan_fault(read))
+    _certify(check(mscclpp.to_program(read, root=program.root)).fault)
+    return text
+
+
+_PLAN = Path("the plan")
+
+
+def _certify(fault: Fault | None) -> None:
+    if fault is not None:
+        raise InternalError(f"a program of the tuning is wrong: {fault} [{fault.rule}]")

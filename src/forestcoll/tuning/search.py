@@ -1,0 +1,129 @@
+"""The fastest program for each size.
+
+For each size in ascending order, the candidates are simulated, the fastest one at the size before first. The number of
+pieces of a candidate is doubled while that saves time, from the best number at the size before: the best number grows
+with the size. Programs that cannot be the fastest are not simulated, by these facts:
+
+- A program takes at least as long as for a smaller size, and at least as long as its busiest link is busy.
+- Twice the pieces save at most half of the time in which the busiest link is idle: half of the data fills the trees.
+
+So a candidate that took twice the best time at a smaller size is simulated only for some sizes, for its curve.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from forestcoll.progress import Progress
+from forestcoll.tuning.candidates import Candidate
+from forestcoll.tuning.lowered import Timed
+
+MOST_PIECES = 16
+"""The most pieces of a program; runtimes cut chunks further by themselves."""
+
+MOST_INSTRUCTIONS = 8000
+"""The most instructions of a program in several pieces."""
+
+
+_EVERY = 4
+"""Of this many sizes, one is simulated for all candidates."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The fastest program of a candidate for one size.
+
+    Attributes:
+        candidate: the candidate.
+        timed: the program.
+        microseconds: its time.
+    """
+
+    candidate: Candidate
+    timed: Timed
+    microseconds: float
+
+
+@dataclass
+class _Ladder:
+    """The programs of one candidate, by their number of pieces, and what is known about their times."""
+
+    candidate: Candidate
+    pieces: int = 1
+    busy_part: float = 0.0
+    """The microseconds for which the busiest link is busy with one byte of M."""
+    made: dict[int, list[Timed]] = field(default_factory=dict)
+    times: dict[int, float] = field(default_factory=dict)
+    """For each number of pieces, the time for the last size that was simulated."""
+
+    def programs(self, pieces: int) -> list[Timed]:
+        if pieces not in self.made:
+            self.made[pieces] = self._made(pieces)
+        return self.made[pieces]
+
+    def _made(self, pieces: int) -> list[Timed]:
+        if pieces == 1:
+            return self.candidate.programs(1)
+        least = self.programs(1)[0].instructions
+        if not self.candidate.is_cut or pieces > MOST_PIECES or pieces * least > MOST_INSTRUCTIONS:
+            return []
+        return self.candidate.programs(pieces)
+
+    def best(self, size: int, limit: float, *, for_curve: bool) -> Best | None:
+        """Return the fastest program for `size`; None if it takes longer than `limit` and is not needed `for_curve`."""
+        if not for_curve and self.times.get(self.pieces, 0.0) >= 2 * limit:
+            return None
+        found = self._at(size, self.pieces)
+        while self._may_be_faster(found, limit, size):
+            higher = self._at(size, 2 * self.pieces)
+            if higher is None or not _is_faster(higher, found):
+                break
+            found, self.pieces = higher, 2 * self.pieces
+        return found
+
+    def _may_be_faster(self, found: Best | None, limit: float, size: int) -> bool:
+        """Return whether twice the pieces may be faster than `found` and `limit`."""
+        if found is None:
+            return False
+        known = self.times.get(2 * self.pieces, 0.0)
+        halved = (found.microseconds + self.busy_part * size) / 2
+        return known < found.microseconds and halved < min(limit, found.microseconds)
+
+    def _at(self, size: int, pieces: int) -> Best | None:
+        found: Best | None = None
+        for timed in self.programs(pieces):
+            if not timed.fits(size):
+                continue
+            time, busy = timed.run(size)
+            self.busy_part = busy / size
+            one = Best(self.candidate, timed, time)
+            found = one if _is_faster(one, found) else found
+        if found is not None:
+            self.times[pieces] = found.microseconds
+        return found
+
+
+def _is_faster(one: Best, other: Best | None) -> bool:
+    """Return whether `one` takes less time than `other`, by more than rounding errors."""
+    return other is None or one.microseconds < other.microseconds * (1 - 1e-9)
+
+
+def fastest(
+    candidates: Sequence[Candidate], sizes: Sequence[int], progress: Progress
+) -> Iterator[tuple[int, list[Best]]]:
+    """Yield each size with the fastest program of each candidate that has one, the fastest first."""
+    ladders = [_Ladder(candidate) for candidate in candidates]
+    total, done = len(ladders) * len(sizes), 0
+    for place, size in enumerate(sizes):
+        found: list[Best] = []
+        for_curve = place % _EVERY == 0 or place == len(sizes) - 1
+        for ladder in ladders:
+            progress.advance(done, total)
+            done += 1
+            limit = min((each.microseconds for each in found), default=float("inf"))
+            best = ladder.best(size, limit, for_curve=for_curve)
+            if best is not None:
+                found.append(best)
+        found.sort(key=lambda each: each.microseconds)
+        order = {id(each.candidate): place for place, each in enumerate(found)}
+        ladders.sort(key=lambda ladder: order.get(id(ladder.candidate), len(order)))
+        yield size, found

@@ -1,0 +1,138 @@
+"""The best schedule and program of a collective for each range of message sizes."""
+
+from collections.abc import Mapping, Sequence
+
+from forestcoll.collective import Collective, collective_named
+from forestcoll.errors import InputError, shown
+from forestcoll.program import Protocol
+from forestcoll.progress import SILENT, Progress
+from forestcoll.ranks import RanksLike
+from forestcoll.request import Request
+from forestcoll.simulation import Costs
+from forestcoll.solver.optimum import solve
+from forestcoll.targets.exporting import DEFAULT_DIALECT
+from forestcoll.targets.msccl_xml import dialect_named
+from forestcoll.topology import TopologyLike
+from forestcoll.tuning.candidates import Candidates
+from forestcoll.tuning.hop_bounds import HopBound
+from forestcoll.tuning.lowered import Lowerings
+from forestcoll.tuning.ranges import ranges_of
+from forestcoll.tuning.search import Best, fastest
+from forestcoll.tuning.value import Curve, Tuning
+from forestcoll.units import has_known_size
+
+SIZES = tuple(2**power for power in range(10, 33))
+"""The sizes of M for which candidates are compared by default: 1 KiB to 4 GiB, in bytes."""
+
+MOST_BYTES = 2**50
+"""The greatest size of M, in bytes."""
+
+COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
+"""The collectives that can be tuned."""
+
+
+def tune(  # noqa: PLR0913 (the request, the sizes and the model)
+    topology: TopologyLike,
+    collective: Collective | str = Collective.ALLGATHER,
+    sizes: Sequence[int] = SIZES,
+    *,
+    ranks: RanksLike | None = None,
+    costs: Costs | None = None,
+    protocol_costs: Mapping[str, Costs] | None = None,
+    dialect: str = DEFAULT_DIALECT,
+    progress: Progress = SILENT,
+) -> Tuning:
+    """Return the best schedule and program of a collective for each range of message sizes.
+
+    For each size, the programs of all candidates are simulated, and the fastest one is chosen. Every schedule is
+    verified, and every program that is returned is read back and run on symbolic data.
+
+    Args:
+        topology: as for `optimum`. The size in bytes of its bandwidth unit must be known.
+        collective: an allgather, a reduce-scatter or an allreduce.
+        sizes: the sizes of M for which candidates are compared, in bytes. The ranges lie between the least and the
+            greatest of them.
+        ranks: as for `optimum`.
+        costs: the parameters of the cost model, for the protocol Simple; the defaults of `Costs` if None.
+        protocol_costs: the parameters for the protocols `LL` and `LL128`, by name. A protocol without them is not used,
+            because the costs have no latencies of protocols.
+        dialect: the runtime that loads the MSCCL XML: `"microsoft"`, `"azure"` or `"rccl"`.
+        progress: receives the stages of the work.
+
+    Returns:
+        The ranges, with a schedule and programs each, the times of all candidates, and a lower bound for each size.
+
+    Raises:
+        InputError: an argument is not valid.
+        NoSolutionError: there is no schedule, or no program fits the runtime.
+
+    Example:
+        >>> from forestcoll import tune
+        >>> found = tune("hypercube:dim=2", "allreduce", [2**12, 2**24])
+        >>> [round(each / bound, 1) for each, bound in zip(found.microseconds, found.bounds)]
+        [1.6, 1.0]
+    """
+    wanted, chosen = _wanted(collective), _checked(sizes)
+    solution = solve(topology, Request.of(wanted, ranks), progress=progress)
+    best = solution.optimum
+    if not has_known_size(best.topology.bandwidth_unit):
+        unit = shown(best.topology.bandwidth_unit)
+        raise InputError(
+            f"{best.topology.name}: the size of {unit} in bytes is not known, so there are no times; use GB/s"
+        )
+    lowerings = Lowerings(dialect_named(dialect), len(best.members), _costs(costs, protocol_costs))
+    search = Candidates(solution, lowerings, progress, [])
+    progress.begin("making candidates")
+    candidates = search.find()
+    bound = HopBound(best, tuple(lowerings.costs.values()))
+    progress.begin("simulating programs")
+    found = tuple(fastest(candidates, chosen, progress))
+    progress.begin("writing and checking programs")
+    return Tuning(
+        topology=best.topology,
+        demand=best.demand,
+        sizes=chosen,
+        microseconds=tuple(listed[0].microseconds for _, listed in found),
+        bounds=tuple(map(bound.microseconds, chosen)),
+        curves=_curves([listed for _, listed in found]),
+        ranges=ranges_of(found, bound, lowerings, progress),
+        algbw=best.bound.algbw,
+        skipped=tuple(search.skipped),
+    )
+
+
+def _wanted(collective: Collective | str) -> Collective:
+    wanted = collective_named(collective)
+    if wanted not in COLLECTIVES:
+        known = ", ".join(each.value for each in COLLECTIVES)
+        raise InputError(f"tune has no candidates for {wanted.with_article}; use one of {known}")
+    return wanted
+
+
+def _checked(sizes: Sequence[int]) -> tuple[int, ...]:
+    chosen = tuple(sorted(set(sizes)))
+    if not chosen:
+        raise InputError("sizes are empty; give one at least")
+    for size in chosen:
+        if not 1 <= size <= MOST_BYTES:
+            raise InputError(f"sizes: {size} bytes; a size must be between 1 and 2^50 bytes")
+    return chosen
+
+
+def _costs(costs: Costs | None, protocol_costs: Mapping[str, Costs] | None) -> dict[Protocol, Costs]:
+    """Return the costs of each protocol that programs may use."""
+    found = {Protocol.SIMPLE: costs or Costs()}
+    for name, own in (protocol_costs or {}).items():
+        if name not in (Protocol.LL, Protocol.LL128):
+            raise InputError(f"protocol_costs: there is no protocol {shown(name)}; use LL or LL128")
+        found[Protocol(name)] = own
+    return found
+
+
+def _curves(found: Sequence[Sequence[Best]]) -> tuple[Curve, ...]:
+    """Return the times of each candidate; those that are the fastest for most sizes first."""
+    times = [{each.candidate.name: each.microseconds for each in listed} for listed in found]
+    wins = [listed[0].candidate.name for listed in found]
+    names = dict.fromkeys(name for at_size in times for name in at_size)
+    curves = [Curve(name, tuple(at_size.get(name) for at_size in times)) for name in names]
+    return tuple(sorted(curves, key=lambda curve: -wins.count(curve.name)))

@@ -1,0 +1,105 @@
+"""The result of tuning as frozen values."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.collective import Collective
+from forestcoll.display import Displayed
+from forestcoll.request import Demand
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.topology import Topology
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The times of one candidate by message size.
+
+    Attributes:
+        name: the name of the candidate.
+        microseconds: for each size of the tuning, the time of the fastest program of the candidate that was simulated;
+            None if the candidate has no program for the size.
+    """
+
+    name: str
+    microseconds: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class SizeRange:
+    """A range of sizes and what is best in it.
+
+    Attributes:
+        least: the least size of M, in bytes.
+        most: the greatest size, in bytes.
+        candidate: the name of the candidate whose program is the fastest.
+        variant: how the program is made of the candidate, such as `4 pieces`.
+        microseconds: the time of the program at `most`.
+        bound_microseconds: the lower bound of every program at `most`.
+        schedule: the schedule for this range: that of the candidate. If the candidate is an exchange, or the runtime
+            cannot run its schedule, it is the best one that the runtime can run.
+        schedule_name: the name of the candidate that has `schedule`.
+        chunks: the number of chunks of the program; it divides the data of a call if each chunk is whole elements.
+        programs: the texts of the programs, by the name of the format.
+        program_microseconds: the time of each program at `most`, by the name of the format.
+    """
+
+    least: int
+    most: int
+    candidate: str
+    variant: str
+    microseconds: float
+    bound_microseconds: float
+    schedule: Schedule
+    schedule_name: str
+    chunks: int
+    programs: dict[str, str]
+    program_microseconds: dict[str, float]
+
+    @property
+    def ratio(self) -> float:
+        """The time as a multiple of the lower bound."""
+        return self.microseconds / self.bound_microseconds
+
+
+@dataclass(frozen=True)
+class Tuning(Displayed):
+    """What is best for each size of one collective on one network.
+
+    Attributes:
+        topology: the network.
+        demand: the collective and who takes part.
+        sizes: the sizes for which candidates were compared, in bytes, in ascending order.
+        microseconds: for each size, the time of the best program.
+        bounds: for each size, the lower bound of every program, in microseconds.
+        curves: the candidates, the best ones first.
+        ranges: the ranges, in ascending order, without gaps.
+        algbw: the bound of the bandwidth for large data, in the unit of the network.
+        skipped: for each candidate that does not apply, the reason.
+
+    Example:
+        >>> from forestcoll import tune
+        >>> found = tune("ring:nodes=3", "allgather", [2**10, 2**20])
+        >>> [(each.least, each.most) for each in found.ranges][0][0]
+        1024
+        >>> all(time >= bound for time, bound in zip(found.microseconds, found.bounds))
+        True
+    """
+
+    topology: Topology
+    demand: Demand
+    sizes: tuple[int, ...]
+    microseconds: tuple[float, ...]
+    bounds: tuple[float, ...]
+    curves: tuple[Curve, ...]
+    ranges: tuple[SizeRange, ...]
+    algbw: Fraction
+    skipped: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def collective(self) -> Collective:
+        """The collective."""
+        return self.demand.collective
+
+    def ratio(self, place: int) -> float:
+        """Return the best time at a size as a multiple of the lower bound."""
+        return self.microseconds[place] / self.bounds[place]
