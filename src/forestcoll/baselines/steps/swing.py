@@ -48,8 +48,8 @@ def swing_torus(problem: Problem) -> StepSchedule:
     """Return the allgather of Swing on a torus, and its reverse.
 
     Raises:
-        DoesNotApplyError: the network is not a torus with nodes numbered row by row, a dimension is odd, or only some
-            of the compute nodes take part.
+        DoesNotApplyError: the network is not a torus of compute nodes with nodes numbered row by row, a dimension is
+            odd, or only some of the compute nodes take part.
     """
     sizes = _even_sizes(problem)
     ports = range(2 * len(sizes))
@@ -61,6 +61,8 @@ def swing_torus(problem: Problem) -> StepSchedule:
 def _even_sizes(problem: Problem) -> tuple[int, ...]:
     if problem.demand.ranks is not None:
         raise DoesNotApplyError("all nodes of the torus must take part, and here only some do")
+    if problem.topology.switches:
+        raise DoesNotApplyError("the network has switches, and Swing on a torus needs direct links")
     try:
         sizes = torus_sizes(problem.topology)
     except InputError:
