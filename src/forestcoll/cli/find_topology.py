@@ -137,8 +137,6 @@ class _Options:
 
 
 def _find(request: _Options, *, as_json: bool) -> None:
-    from functools import partial
-
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.cache import find_with_cache
     from forestcoll.design.finder import find_topologies
@@ -149,8 +147,11 @@ def _find(request: _Options, *, as_json: bool) -> None:
     workload = request.workload()
     with TerminalProgress() as progress:
         progress.begin("searching")
-        search = find_topologies if request.no_cache else partial(find_with_cache, progress=progress)
-        frontier = search(request.nodes[0], request.degree[0], **request.search)
+        size = request.nodes[0], request.degree[0]
+        if request.no_cache:
+            frontier = find_topologies(*size, **request.search)
+        else:
+            frontier = find_with_cache(*size, progress=progress, **request.search)
         progress.begin("measuring")
         chosen = chosen_of(frontier, workload, request.choose)
         _write(chosen, request, progress)

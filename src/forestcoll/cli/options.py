@@ -134,7 +134,7 @@ def collective_options(command: Command) -> Command:
             "--trees",
             type=TreeCount(),
             metavar="K",
-            help="Use exactly K trees per root.  [default: the fewest that reach the optimum]",
+            help="Use exactly K trees per root.  [default: few that reach the optimum]",
         ),
         click.option(
             "--shards",

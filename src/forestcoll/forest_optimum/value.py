@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from math import ceil
+from math import ceil, lcm
 
 from forestcoll.collective import Collective
 from forestcoll.display import Displayed
@@ -96,6 +96,19 @@ class Optimum(Displayed):
         """
         trees = [plan.trees for plan in self.forests] if self.packing is None else [self.packing.trees]
         return max(ceil(Fraction(each, sum(self.weights))) for each in trees)
+
+    @property
+    def least_trees_per_root(self) -> int:
+        """A lower bound of the k of every forest that reaches the bound; 1 if the proof of the bound gives none.
+
+        The links that leave the cut of the proof are full, so each carries a whole number of trees.
+        """
+        proof = self.bound.proof
+        if self.collective is Collective.ALLREDUCE or not self.is_optimal or not isinstance(proof, CutProof):
+            return 1
+        inside, whole = set(proof.inside), sum(self.weights)
+        leaving = (each for each in self.topology.links if each.source in inside and each.target not in inside)
+        return lcm(*((each.bandwidth * whole / self.algbw).denominator for each in leaving))
 
     @property
     def tree_bandwidth(self) -> Fraction:

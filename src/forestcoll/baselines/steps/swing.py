@@ -61,12 +61,12 @@ def swing_torus(problem: Problem) -> StepSchedule:
 def _even_sizes(problem: Problem) -> tuple[int, ...]:
     if problem.demand.ranks is not None:
         raise DoesNotApplyError("all nodes of the torus must take part, and here only some do")
-    if problem.topology.switches:
-        raise DoesNotApplyError("the network has switches, and Swing on a torus needs direct links")
     try:
         sizes = torus_sizes(problem.topology)
     except InputError:
         raise DoesNotApplyError("the network is not a torus with nodes numbered row by row") from None
+    if problem.topology.switches:
+        raise DoesNotApplyError("the network has switches, and Swing on a torus needs direct links")
     if any(size % 2 for size in sizes):
         raise DoesNotApplyError(f"Swing needs even dimensions, and the torus has {'x'.join(map(str, sizes))} nodes")
     return sizes
