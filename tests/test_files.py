@@ -170,5 +170,5 @@ def test_an_operating_system_error_is_an_input_error(tmp_path: Path, monkeypatch
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    monkeypatch.setattr("os.open", refuse)
     assert "cannot be written: Permission denied" in problem_of_writing(tmp_path / "a.json")

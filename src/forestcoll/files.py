@@ -2,25 +2,26 @@
 
 The path `-`, `STANDARD_STREAM`, is standard input or standard output. To name a file that is called `-`, write `./-`.
 
-Files are untrusted. Their size is limited before they are parsed, and the limits of the parser (depth, digits) are
-reported as an `InputError` that names the file.
+Files are untrusted. Their size, and the memory that their content will take, are limited before they are parsed
+(`reading_memory`). The limits of the parser (depth, digits) are reported as an `InputError` that names the file.
 """
 
-import contextlib
 import gzip
 import io
 import json
 import os
+import secrets
 import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TypeAlias, cast
 
+from forestcoll.endings import cleaned_up
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import WrittenFloat
+from forestcoll.reading_memory import advice, check_json_memory, check_text_memory, most_text
 
 MAX_BYTES = 2 * 2**30
 """The largest document that is read, in bytes after decompression (2 GiB): a schedule of thousands of nodes."""
@@ -77,8 +78,9 @@ def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
     """Return the JSON object in `data`, the content of the file at `path`, as `read_document` does.
 
     Raises:
-        InputError: `data` is not one JSON object in UTF-8.
+        InputError: `data` is not one JSON object in UTF-8, or takes too much memory.
     """
+    check_json_memory(data, path)
     text = _decoded(data, path)
     try:
         document = json.loads(text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
@@ -110,11 +112,14 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
     """Return the content of the file at `path`, decompressed if its name ends in `.gz`, of at most `limit` bytes.
 
     Raises:
-        InputError: the file is missing, a directory, unreadable, or larger than `limit`.
+        InputError: the file is missing, a directory, unreadable, larger than `limit`, or larger than the memory allows.
     """
-    data = _begin_of(path, limit)
+    fitting = most_text()
+    data = _begin_of(path, min(limit, fitting))
     if len(data) > limit:
         raise InputError(f"{path}: larger than the limit of {limit >> 20} MiB")
+    if len(data) > fitting:
+        raise InputError(f"{path}: more than {fitting >> 20} MiB, which takes too much memory; {advice()}")
     return data
 
 
@@ -150,9 +155,11 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
     """Return the UTF-8 text of the file at `path`.
 
     Raises:
-        InputError: as in `read_bytes`, or the content is not UTF-8 text.
+        InputError: as in `read_bytes`, or the content is not UTF-8 text, or takes too much memory.
     """
-    return _decoded(read_bytes(path, limit=limit), path)
+    data = read_bytes(path, limit=limit)
+    check_text_memory(data, path)
+    return _decoded(data, path)
 
 
 def _bounded_content(file: IO[bytes], limit: int) -> bytearray:
@@ -186,17 +193,27 @@ def write_text(path: Path, chunks: Iterable[str]) -> None:
     """Write the text in `chunks` to `path`, completely or not at all; gzip if its name ends in `.gz`.
 
     The text is written to a temporary file in the same folder, which then replaces `path` in one step. Until then the
-    old file stays unchanged. Devices, pipes and `STANDARD_STREAM` are written directly.
+    old file stays unchanged. If the process is interrupted or terminated (SIGTERM, SIGHUP), the temporary file is
+    removed. Devices, pipes and `STANDARD_STREAM` are written directly.
 
     Raises:
         InputError: the file cannot be written (no such folder, no permission, a full disk).
         OSError: standard output cannot be written.
     """
     if path == STANDARD_STREAM:
-        sys.stdout.writelines(chunks)
-        sys.stdout.flush()
+        _write_standard_output(chunks)
         return
     _write(path, chunks)
+
+
+def _write_standard_output(chunks: Iterable[str]) -> None:
+    """Write a file to standard output: in UTF-8, also where messages are printed in another encoding."""
+    if (buffer := getattr(sys.stdout, "buffer", None)) is None:  # a stream of a notebook or a test
+        sys.stdout.writelines(chunks)
+        return
+    sys.stdout.flush()
+    _encode(buffer, chunks)
+    buffer.flush()
 
 
 def check_writable(path: Path) -> None:
@@ -219,8 +236,9 @@ def check_writable(path: Path) -> None:
 def _write(path: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
     if "\0" in str(path):
         raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
-    target = Path(os.path.realpath(path))
+    target = path
     try:
+        target = Path(os.path.realpath(path))
         if target.is_dir():
             raise InputError(f"{path}: is a directory; name a file in it")
         # check `path`, not `target`: /dev/stdout may lead to a pipe, which has no name of its own
@@ -236,19 +254,16 @@ def _write(path: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
 
 
 def _replace(target: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:80]}.", suffix=".part", dir=target.parent)
-    part = Path(name)
-    try:
+    # 40 characters have at most 160 bytes, and a name may have 255
+    part = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.part")
+    with cleaned_up(part):
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         with open(descriptor, "wb") as file:  # noqa: PTH123 (a descriptor, not a path)
             _write_chunks(file, chunks, compress=target.suffix == ".gz")
             file.flush()
             os.fsync(file.fileno())
         part.chmod(_mode_for(target))
         part.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
 
 
 def _mode_for(target: Path) -> int:
@@ -274,4 +289,5 @@ def _write_chunks(file: IO[bytes], chunks: Iterable[str] | Iterable[bytes], *, c
 
 def _encode(file: IO[bytes] | io.BufferedWriter, chunks: Iterable[str] | Iterable[bytes]) -> None:
     for chunk in chunks:
-        file.write(chunk.encode() if isinstance(chunk, str) else chunk)
+        # half of a surrogate pair, which JSON may hold, is no character
+        file.write(chunk.encode("utf-8", "replace") if isinstance(chunk, str) else chunk)

@@ -15,6 +15,7 @@ from forestcoll.baselines.steps.swing import partners
 from forestcoll.baselines.table import BASELINES
 from forestcoll.request import Request
 from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.topology import TopologyBuilder
 from networks import duplex_networks, examples, networks, one_way_networks
 
 NAMES = [each.name for each in BASELINES if each.family is Family.STEPS and each.name != "milp"]
@@ -132,3 +133,14 @@ def test_schedules_on_random_networks_verify_and_keep_the_bound(topology: Topolo
 @examples(500)
 def test_schedules_on_many_random_networks_verify_and_keep_the_bound(topology: Topology, data: st.DataObject) -> None:
     assert check(topology, data.draw(st.sampled_from(all_collectives()))) >= len(ANY_NUMBER)
+
+
+def test_swing_on_a_torus_needs_a_network_without_switches() -> None:
+    builder = TopologyBuilder("three nodes and a switch in a ring")
+    for node in range(3):
+        builder.add_compute(node)
+    builder.add_switch(3)
+    for node in range(4):
+        builder.add_duplex(node, (node + 1) % 4, 1)
+    with pytest.raises(DoesNotApplyError, match="has switches"):
+        made("swing-torus", problem_of(builder.build()))

@@ -105,7 +105,7 @@ def write_network(
     folder: Path,
     edges: Sequence[dict[str, object]],
     nodes: Sequence[object] = "ab",
-    switches: str = "",
+    switches: Sequence[object] = "",
     *,
     directed: bool = False,
     graph: object = GRAPH,

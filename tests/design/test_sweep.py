@@ -1,3 +1,4 @@
+import json
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -7,13 +8,16 @@ from forestcoll.design import cache as cache_module
 from forestcoll.design.cache import cache_folder, find_with_cache, frontier_document, frontier_of
 from forestcoll.design.finder import find_topologies
 from forestcoll.design.sweep import questions_of, sweep
-from forestcoll.files import read_document
+from forestcoll.errors import InputError
+from forestcoll.progress import Progress
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return cache_folder()
+    found = cache_folder()
+    assert found is not None
+    return found
 
 
 def test_a_frontier_is_read_back_from_its_document() -> None:
@@ -29,14 +33,45 @@ def test_the_cache_answers_without_searching(folder: Path, monkeypatch: pytest.M
     assert find_with_cache(24, 4) == first
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"format": "other"}', '{"format": "forestcoll.frontier/1", "members": [{}]}']
-)
-def test_a_damaged_cache_file_is_ignored(folder: Path, text: str) -> None:
-    folder.mkdir(parents=True)
-    (folder / "24-4.json").write_text(text)
-    assert find_with_cache(24, 4) == find_topologies(24, 4)
-    assert frontier_of(read_document(folder / "24-4.json")) == find_topologies(24, 4)
+class Remarks(Progress):
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def remark(self, text: str) -> None:
+        self.texts.append(text)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"checksum": 1}', '{"checksum": "", "frontier": {"members": [{}]}}'])
+def test_a_damaged_cache_file_is_named_and_written_again(folder: Path, text: str) -> None:
+    find_with_cache(24, 4)
+    path, remarks = folder / "24-4.json", Remarks()
+    good = path.read_text()
+    path.write_text(text)
+    assert find_with_cache(24, 4, progress=remarks) == find_topologies(24, 4)
+    assert remarks.texts == [f"{path}: the cached result is damaged and is computed again"]
+    assert path.read_text() == good
+    find_with_cache(24, 4, progress=remarks)
+    assert len(remarks.texts) == 1
+
+
+def test_a_changed_digit_in_the_cache_is_found(folder: Path) -> None:
+    find_with_cache(24, 4)
+    path, remarks = folder / "24-4.json", Remarks()
+    document = json.loads(path.read_text())
+    document["frontier"]["members"].pop()
+    path.write_text(json.dumps(document))
+    assert find_with_cache(24, 4, progress=remarks) == find_topologies(24, 4)
+    assert len(remarks.texts) == 1
+
+
+def test_the_search_works_without_a_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert cache_folder() is None
+    assert find_with_cache(12, 4) == find_topologies(12, 4)
 
 
 def test_a_cache_file_for_another_size_is_ignored(folder: Path) -> None:
@@ -55,7 +90,7 @@ def test_the_cache_folder_follows_the_xdg_rules(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("HOME", str(tmp_path))
     for unset in ("", "relative/path"):
         monkeypatch.setenv("XDG_CACHE_HOME", unset)
-        assert cache_folder().is_relative_to(tmp_path / ".cache" / "forestcoll" / "finder")
+        assert str(cache_folder()).startswith(str(tmp_path / ".cache" / "forestcoll" / "finder"))
 
 
 def test_a_sweep_answers_in_order_with_any_executor() -> None:
@@ -87,3 +122,10 @@ def test_a_sweep_works_with_a_dask_client(tmp_path: Path) -> None:
     ):
         questions = questions_of([8, 16, 20], [4])
         assert list(sweep(questions, executor=client.get_executor())) == list(sweep(questions))
+
+
+def test_a_range_that_is_out_of_range_is_refused_before_it_is_listed() -> None:
+    with pytest.raises(InputError, match="nodes is 999999999; expected an integer from 2 to 8192"):
+        questions_of(range(2, 10**9), range(4, 5))
+    with pytest.raises(InputError, match="degree is 999999; expected an integer from 1 to 64"):
+        questions_of(range(8, 9), range(1, 10**6))

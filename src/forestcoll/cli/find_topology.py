@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forestcoll.cli.options import json_option, path_option
+from forestcoll.cli.options import jobs_option, json_option, path_option
 from forestcoll.cli.types import DataSize, ExactNumber, NumberSpan
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ _TRAFFIC = ("allgather", "allreduce", "all-to-all", "mix")
 @path_option("--topology-output", "Write the chosen network to this file.")
 @path_option("--schedule-output", "Write a verified step schedule of the chosen network to this file.")
 @click.option("--no-cache", is_flag=True, help="Do not read or write the cache of search results.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="The number of processes for a sweep."
-)
+@jobs_option("The number of processes for a sweep.")
 @json_option
 def command(*, as_json: bool, **options: Any) -> None:
     """Find networks that are designed for collectives.
@@ -149,8 +147,11 @@ def _find(request: _Options, *, as_json: bool) -> None:
     workload = request.workload()
     with TerminalProgress() as progress:
         progress.begin("searching")
-        search = find_topologies if request.no_cache else find_with_cache
-        frontier = search(request.nodes[0], request.degree[0], **request.search)
+        size = request.nodes[0], request.degree[0]
+        if request.no_cache:
+            frontier = find_topologies(*size, **request.search)
+        else:
+            frontier = find_with_cache(*size, progress=progress, **request.search)
         progress.begin("measuring")
         chosen = chosen_of(frontier, workload, request.choose)
         _write(chosen, request, progress)

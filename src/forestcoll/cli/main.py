@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from forestcoll.cli.examples import epilog_of
+from forestcoll.cli.types import DataSize
 from forestcoll.errors import ForestcollError, InternalError, nearest, shown
 
 if TYPE_CHECKING:
@@ -54,6 +55,24 @@ def module_of(command: str) -> str:
     return "import_files" if command == "import" else command.replace("-", "_")
 
 
+def _limit_memory(_ctx: click.Context, _option: click.Parameter, size: int | None) -> None:
+    from forestcoll.reading_memory import set_memory_limit
+
+    set_memory_limit(size)
+
+
+_MEMORY_OPTION = click.Option(
+    ["--max-memory"],
+    type=DataSize(),
+    metavar="SIZE",
+    is_eager=True,
+    expose_value=False,
+    callback=_limit_memory,
+    help="The most memory that reading files may take, such as 4GB.  [default: 1.2GB]",
+)
+"""An option of every command."""
+
+
 class _LazyGroup(click.Group):
     """A group of commands that imports the file of a command, `forestcoll.cli.NAME`, only when it is needed."""
 
@@ -65,6 +84,8 @@ class _LazyGroup(click.Group):
             return None
         command: click.Command = importlib.import_module(f"forestcoll.cli.{module_of(cmd_name)}").command
         command.epilog = epilog_of(cmd_name)
+        if not any(each.name == _MEMORY_OPTION.name for each in command.params):
+            command.params.append(_MEMORY_OPTION)
         return command
 
     def resolve_command(
@@ -149,6 +170,7 @@ def _run() -> int:  # noqa: PLR0911 (one return per exit status)
     try:
         os.fstat(1)  # fail before the work if standard output is closed
         _open_standard_error()
+        _accept_all_characters()
         status = forestcoll.main(prog_name="forestcoll", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
@@ -186,6 +208,13 @@ def _open_standard_error() -> None:
     """Discard messages if standard error is closed: it is None then, and libraries expect a stream."""
     if getattr(sys, "stderr", None) is None:
         sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 (open to the end of the process)
+
+
+def _accept_all_characters() -> None:
+    """Print `?` for characters that the encoding of standard output does not have; a result is not lost for them."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
 
 
 def _report_defect(error: Exception) -> int:

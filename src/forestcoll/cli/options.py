@@ -24,6 +24,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 SEPARATOR = "--"
 """What stands between the ids of the two ends of a link."""
 
+MOST_JOBS = 1024
+"""The most processes that a command starts."""
+
 _LINK_OPTIONS = ("--without", "--degrade")
 
 
@@ -105,7 +108,7 @@ def change_options(command: Command) -> Command:
 
 def jobs_option(description: str) -> Callable[[Command], Command]:
     """Return the option that says how many processes work."""
-    return click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help=description)
+    return click.option("--jobs", type=click.IntRange(1, MOST_JOBS), default=1, show_default=True, help=description)
 
 
 def dialect_option(description: str) -> Callable[[Command], Command]:
@@ -132,7 +135,7 @@ def collective_options(command: Command) -> Command:
             type=TreeCount(),
             metavar="K",
             help="Use K trees per root, in an allreduce K on average. The result is the best that is found, with its "
-            "distance to the bound.  [default: the fewest that reach the optimum]",
+            "distance to the bound.  [default: few that reach the optimum]",
         ),
         click.option(
             "--shards",

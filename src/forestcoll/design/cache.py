@@ -2,8 +2,8 @@
 
 The files are in `$XDG_CACHE_HOME/forestcoll/finder` (`~/.cache` if the variable is not set), in a folder named after a
 digest of the package version, the finder's code and the tables of base networks. A change of any of these makes old
-entries unused. A file that cannot be read or has other content is ignored. If the cache cannot be written, the search
-works without it.
+entries unused. Each file has a checksum of its content. A file that is damaged is reported and written again. If there
+is no home directory, or the cache cannot be written, the search works without it.
 """
 
 import hashlib
@@ -19,14 +19,18 @@ from forestcoll.design.expansions import construction_of
 from forestcoll.design.finder import Frontier, find_topologies
 from forestcoll.errors import InputError
 from forestcoll.files import read_document, write_text
+from forestcoll.progress import SILENT, Progress
 
 _FORMAT = "forestcoll.frontier/1"
 
 
-def cache_folder() -> Path:
-    """Return the folder of cached frontiers. It may not exist yet."""
+def cache_folder() -> Path | None:
+    """Return the folder of cached frontiers, which may not exist yet; None if the user has no home directory."""
     home = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(home) if home and Path(home).is_absolute() else Path.home() / ".cache"
+    try:
+        root = Path(home) if home and Path(home).is_absolute() else Path.home() / ".cache"
+    except RuntimeError:  # neither the environment nor the list of users has one
+        return None
     return root / "forestcoll" / "finder" / _digest()
 
 
@@ -44,17 +48,36 @@ def _digest() -> str:
     return whole.hexdigest()[:16]
 
 
-def find_with_cache(nodes: int, degree: int, *, bidirectional: bool = False, published_only: bool = False) -> Frontier:
+def find_with_cache(
+    nodes: int,
+    degree: int,
+    *,
+    bidirectional: bool = False,
+    published_only: bool = False,
+    progress: Progress = SILENT,
+) -> Frontier:
     """Return the result of `find_topologies`, from the cache if it is there.
+
+    Args:
+        nodes: as `find_topologies` takes it, and so are the next three arguments.
+        degree: see there.
+        bidirectional: see there.
+        published_only: see there.
+        progress: receives a remark if a file of the cache is damaged.
 
     Raises:
         InputError: a number is out of range.
         NoSolutionError: no such network is known.
     """
+    folder = cache_folder()
+    if folder is None:
+        return find_topologies(nodes, degree, bidirectional=bidirectional, published_only=published_only)
     name = f"{nodes}-{degree}" + "-bidirectional" * bidirectional + "-published" * published_only + ".json"
-    path = cache_folder() / name
+    path = folder / name
     found = _read(path, nodes, degree, bidirectional=bidirectional)
     if found is None:
+        if path.exists():
+            progress.remark(f"{path}: the cached result is damaged and is computed again")
         found = find_topologies(nodes, degree, bidirectional=bidirectional, published_only=published_only)
         _write(path, found)
     return found
@@ -89,17 +112,27 @@ def frontier_of(document: dict[str, object]) -> Frontier:
 
 
 def _read(path: Path, nodes: int, degree: int, *, bidirectional: bool) -> Frontier | None:
+    """Return the frontier in a file; None if there is no file or it is damaged."""
     try:
-        found = frontier_of(read_document(path))
+        document = read_document(path)
+        frontier = cast("dict[str, object]", document["frontier"])
+        if document["checksum"] != _checksum(frontier):
+            return None
+        found = frontier_of(frontier)
     except (InputError, KeyError, TypeError, ValueError, AttributeError):
         return None
     expected = (nodes, degree, bidirectional)
     return found if (found.nodes, found.degree, found.bidirectional) == expected else None
 
 
+def _checksum(document: object) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
 def _write(path: Path, frontier: Frontier) -> None:
+    document = frontier_document(frontier)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, [json.dumps(frontier_document(frontier), ensure_ascii=False), "\n"])
+        write_text(path, [json.dumps({"checksum": _checksum(document), "frontier": document}), "\n"])
     except (InputError, OSError):
         return

@@ -97,8 +97,7 @@ class TopologyFinder:
             InputError: a number is out of range.
             NoSolutionError: no such network is known. The message names the nearest size with a network.
         """
-        _check_number("nodes", nodes, 2, MAX_NODES)
-        _check_number("degree", degree, 1, MAX_PORTS)
+        check_question(nodes, degree)
         members = self._frontier(nodes, degree)
         if not members:
             raise NoSolutionError(self._no_network_message(nodes, degree))
@@ -272,6 +271,16 @@ def _is_reached(hoped: Cost, known: Iterable[Construction]) -> bool:
     return any(
         each.cost.steps <= hoped.steps and each.cost.bandwidth_factor <= hoped.bandwidth_factor for each in known
     )
+
+
+def check_question(nodes: int, degree: int) -> None:
+    """Check that the finder accepts a number of nodes and a degree.
+
+    Raises:
+        InputError: a number is out of range.
+    """
+    _check_number("nodes", nodes, 2, MAX_NODES)
+    _check_number("degree", degree, 1, MAX_PORTS)
 
 
 def _check_number(what: str, value: object, least: int, most: int) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 
 from forestcoll.design.cache import frontier_document, frontier_of
-from forestcoll.design.finder import Frontier, TopologyFinder
+from forestcoll.design.finder import Frontier, TopologyFinder, check_question
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT, Progress
 
@@ -72,7 +72,13 @@ def _found(finder: TopologyFinder, nodes: int, degree: int) -> Iterator[Frontier
         return
 
 
-def questions_of(nodes: Iterable[int], degrees: Iterable[int]) -> list[Question]:
-    """Return every pair of a number of nodes and a degree."""
+def questions_of(nodes: Sequence[int], degrees: Sequence[int]) -> list[Question]:
+    """Return every pair of a number of nodes and a degree, of numbers in ascending order.
+
+    Raises:
+        InputError: a number is out of range.
+    """
+    for place in (0, -1):  # before the pairs, of which a senseless range would have billions
+        check_question(nodes[place], degrees[place])
     listed = list(degrees)
     return [(size, degree) for size in nodes for degree in listed]

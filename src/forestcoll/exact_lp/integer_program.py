@@ -12,6 +12,8 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.exact_lp.highs import quiet_highs
+
 
 @dataclass(frozen=True, eq=False)
 class IntegerSolution:
@@ -32,10 +34,7 @@ class IntegerProgram:
     """Minimise a sum over bounded columns, some of them integers, under rows; rows can be added at any time."""
 
     def __init__(self) -> None:
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no type annotations
-        self._highs.setOptionValue("log_to_console", False)  # noqa: FBT003 (HiGHS takes no keywords)
-        self._highs.setOptionValue("threads", 1)
-        self._highs.setOptionValue("parallel", "off")
+        self._highs = quiet_highs()
         self._highs.setOptionValue("mip_rel_gap", 0.0)
         self._columns = 0
 

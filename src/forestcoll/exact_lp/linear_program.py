@@ -18,6 +18,7 @@ import numpy.typing as npt
 from forestcoll.errors import InternalError
 from forestcoll.exact_lp.exact_simplex import solved
 from forestcoll.exact_lp.exact_system import LONGEST_FAST, solve_with_transpose
+from forestcoll.exact_lp.highs import quiet_highs
 
 Floats = npt.NDArray[np.float64]
 
@@ -64,10 +65,7 @@ class LinearProgram:
         self._shrinks: list[int] = []
         import highspy  # here, as most runs of the command line need no linear program
 
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no type annotations
-        self._highs.setOptionValue("log_to_console", False)  # noqa: FBT003 (HiGHS takes no keywords)
-        self._highs.setOptionValue("threads", 1)
-        self._highs.setOptionValue("parallel", "off")
+        self._highs = quiet_highs()
         self._highs.setOptionValue("solver", "simplex")
         self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
         for each in objective:

@@ -29,6 +29,7 @@ from math import lcm
 from forestcoll.collective import PhaseOp
 from forestcoll.errors import NoSolutionError
 from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row
+from forestcoll.forest_optimum.node_order import NodeOrder
 from forestcoll.forest_optimum.scaling import ScaledTopology, unbalanced_switch
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.tree_dual import Roles, TreeDualProof, WeightedCut
@@ -69,6 +70,21 @@ def balanced_use(scaled: ScaledTopology, progress: Progress = SILENT) -> Balance
     if unbalanced_switch(scaled.topology, scaled.capacities) is None:
         return _whole_network(scaled)
     progress.begin("balancing switches")
+    order = NodeOrder.of(scaled)
+    found = _balanced_use(order.scaled, progress)
+    return BalancedUse(order.restored(found.topology), found.rate, _renumbered(found.proof, order.given))
+
+
+def _renumbered(proof: TreeDualProof, numbers: Sequence[int]) -> TreeDualProof:
+    """Return a proof without a symmetry with another number for each node."""
+    cuts = (replace(cut, inside=tuple(sorted(numbers[node] for node in cut.inside))) for cut in proof.cuts)
+    potentials = {
+        phase: {numbers[node]: each for node, each in of_nodes.items()} for phase, of_nodes in proof.potentials.items()
+    }
+    return TreeDualProof(tuple(cuts), potentials)
+
+
+def _balanced_use(scaled: ScaledTopology, progress: Progress) -> BalancedUse:
     program = _Program(scaled, progress)
     rate, unused = program.best_rate()
     proof = program.proof

@@ -16,6 +16,7 @@ from math import ceil, floor, lcm
 from operator import sub
 
 from forestcoll.errors import NoSolutionError
+from forestcoll.forest_optimum.node_order import NodeOrder
 from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.forest_optimum.trimming import excess_of, trimmed
@@ -32,11 +33,15 @@ _MOST_DOUBLED = 8
 def plan_reaching(
     scaled: ScaledTopology, demand: Demand, algbw: Fraction, cut: Collection[int], progress: Progress
 ) -> ForestPlan:
-    """Return the fewest trees that reach `algbw`, which must be reachable; `cut` is the bottleneck cut, or empty."""
+    """Return few trees that reach `algbw`, which must be reachable; `cut` is the bottleneck cut, or empty.
+
+    The number of trees does not depend on the order of the nodes.
+    """
     progress.begin("finding the fewest trees")
+    order = NodeOrder.of(scaled)
     ratio = scaled.whole * scaled.unit / algbw
-    trees, unused = _fewest_trees(scaled, ratio, frozenset(cut), progress)
-    return ForestPlan(scaled.topology, demand, algbw, trees, unused)
+    trees, unused = _fewest_trees(order.scaled, ratio, order.nodes(cut), progress)
+    return ForestPlan(scaled.topology, demand, algbw, trees, order.of_links(unused) if unused else ())
 
 
 def bottleneck(scaled: ScaledTopology, progress: Progress = SILENT) -> tuple[Fraction, tuple[int, ...]]:
@@ -58,16 +63,15 @@ def _fewest_trees(
 
     The links that leave the bottleneck cut are fully used, so k b ratio must be an integer on each of them: k is a
     multiple of `step`. The k for which it is an integer on all links (§E.1) is sufficient, and also a multiple of
-    `step`. The smaller multiples are tried in rising order; after `_MOST_TRIED` of them, each is twice the last.
+    `step`. The smaller multiples are tried in rising order; after `_MOST_TRIED` of them, each is twice the last. The k
+    found is the least if all smaller multiples were tried and no trimming was needed; otherwise it may not be.
     """
-    leaving = (
-        capacity
-        for link, capacity in zip(scaled.topology.links, scaled.capacities, strict=True)
-        if link.source in cut and link.target not in cut
-    )
-    step = lcm(*((capacity * ratio).denominator for capacity in leaving))
-    scaled.remark_on_width(_width(scaled, scaled.whole_trees(step * ratio), step), progress)
+    step = _least_step(scaled, ratio, cut)
     sufficient = lcm(*((capacity * ratio).denominator for capacity in set(scaled.capacities)))
+    if cut and sufficient // step > _MOST_TRIED:
+        # Of several bottleneck cuts, which one was found depends on the order of the nodes of the given network.
+        step = _least_step(scaled, ratio, frozenset(bottleneck(scaled)[1]))
+    scaled.remark_on_width(_width(scaled, scaled.whole_trees(step * ratio), step), progress)
     for tried, multiple in enumerate(_multiples(sufficient // step)):
         progress.advance(tried, _MOST_TRIED)
         trees = multiple * step
@@ -76,6 +80,16 @@ def _fewest_trees(
             if unused is not None:
                 return trees, unused
     return sufficient, ()
+
+
+def _least_step(scaled: ScaledTopology, ratio: Fraction, cut: frozenset[int]) -> int:
+    """Return the least k for which k b ratio is an integer on all links that leave the cut."""
+    leaving = (
+        capacity
+        for link, capacity in zip(scaled.topology.links, scaled.capacities, strict=True)
+        if link.source in cut and link.target not in cut
+    )
+    return lcm(*((capacity * ratio).denominator for capacity in leaving))
 
 
 def _unused(scaled: ScaledTopology, scale: Fraction, trees: int) -> tuple[int, ...] | None:

@@ -24,6 +24,7 @@ from forestcoll.forest_optimum.balancing import balanced_use
 from forestcoll.forest_optimum.bottleneck import plan_with_trees_trimmed
 from forestcoll.forest_optimum.forest_search import ForestSearch, exit_bound
 from forestcoll.forest_optimum.interface import Candidate
+from forestcoll.forest_optimum.node_order import id_key
 from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import SILENT, Progress
@@ -132,7 +133,12 @@ def _able(topology: Topology, demand: Demand) -> tuple[int, ...]:
         if switch in between and (topology.nodes[switch].aggregation if reduces else topology.nodes[switch].multicast)
     ]
     surplus = {switch: topology.egress[switch] - topology.ingress[switch] for switch in able}
-    return tuple(sorted(able, key=lambda switch: (surplus[switch] if reduces else -surplus[switch], switch)))
+    return tuple(
+        sorted(
+            able,
+            key=lambda switch: (surplus[switch] if reduces else -surplus[switch], id_key(topology.nodes[switch].id)),
+        )
+    )
 
 
 def _between_compute_nodes(topology: Topology) -> set[int]:

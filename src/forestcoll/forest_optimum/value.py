@@ -97,6 +97,19 @@ class Optimum(Displayed):
         return max(ceil(Fraction(each, sum(self.weights))) for each in trees)
 
     @property
+    def least_trees_per_root(self) -> int:
+        """A lower bound of the k of every forest that reaches the bound; 1 if the proof of the bound gives none.
+
+        The links that leave the cut of the proof are full, so each carries a whole number of trees.
+        """
+        proof = self.bound.proof
+        if self.collective is Collective.ALLREDUCE or not self.is_optimal or not isinstance(proof, CutProof):
+            return 1
+        inside, whole = set(proof.inside), sum(self.weights)
+        leaving = (each for each in self.topology.links if each.source in inside and each.target not in inside)
+        return lcm(*((each.bandwidth * whole / self.algbw).denominator for each in leaving))
+
+    @property
     def tree_bandwidth(self) -> Fraction:
         """The bandwidth of each tree, in the unit of the topology."""
         return self.algbw / (self.trees_per_root * sum(self.weights))

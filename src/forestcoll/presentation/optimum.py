@@ -110,6 +110,7 @@ def _document(best: Optimum) -> dict[str, object]:
         "optimal_algbw": str(best.bound.algbw),
         "unit": best.topology.bandwidth_unit,
         "trees_per_root": best.trees_per_root,
+        "trees_per_root_at_least": best.least_trees_per_root,
         "tree_bandwidth": str(best.tree_bandwidth),
         "bottleneck": {
             "cut": best.topology.ids(best.cut),

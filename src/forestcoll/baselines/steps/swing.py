@@ -48,8 +48,8 @@ def swing_torus(problem: Problem) -> StepSchedule:
     """Return the allgather of Swing on a torus, and its reverse.
 
     Raises:
-        DoesNotApplyError: the network is not a torus with nodes numbered row by row, a dimension is odd, or only some
-            of the compute nodes take part.
+        DoesNotApplyError: the network is not a torus of compute nodes with nodes numbered row by row, a dimension is
+            odd, or only some of the compute nodes take part.
     """
     sizes = _even_sizes(problem)
     ports = range(2 * len(sizes))
@@ -65,6 +65,8 @@ def _even_sizes(problem: Problem) -> tuple[int, ...]:
         sizes = torus_sizes(problem.topology)
     except InputError:
         raise DoesNotApplyError("the network is not a torus with nodes numbered row by row") from None
+    if problem.topology.switches:
+        raise DoesNotApplyError("the network has switches, and Swing on a torus needs direct links")
     if any(size % 2 for size in sizes):
         raise DoesNotApplyError(f"Swing needs even dimensions, and the torus has {'x'.join(map(str, sizes))} nodes")
     return sizes

@@ -10,6 +10,7 @@ from pathlib import Path
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import WrittenFloat
 from forestcoll.files import STANDARD_STREAM
+from forestcoll.reading_memory import check_json_memory, check_text_memory
 
 MAX_NODES = 2**20
 """The most nodes that an importer makes before it refuses a file."""
@@ -47,8 +48,10 @@ class Source:
         """Return the file at `path` whose content is `data`.
 
         Raises:
-            InputError: it is no text in UTF-8 or, with a byte order mark, UTF-16.
+            InputError: it is no text in UTF-8 or, with a byte order mark, UTF-16, or it takes too much memory.
         """
+        check = check_json_memory if data[:64].lstrip()[:1] in (b"{", b"[") else check_text_memory
+        check(data, path)
         encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         try:
             text = data.decode(encoding)

@@ -1,0 +1,116 @@
+import gzip
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli_run import command, completed, edge, environment, process, run_command, write_network
+
+from forestcoll.files import STANDARD_STREAM, write_text
+
+LINK_TEXT = "0-1-8 1-2-4 2-3-6 3-4-7 4-5-8 5-6-4 6-0-9 6-1-1 2-0-6 0-4-2 4-1-9 2-4-2 5-4-9 4-5-3 6-4-4"
+LINKS = [tuple(map(int, link.split("-"))) for link in LINK_TEXT.split(" ")]
+"""A network on which HiGHS prints a line to standard output if its presolve rule for duplicate columns is on."""
+
+
+def test_libraries_print_nothing_to_standard_output(tmp_path: Path) -> None:
+    path = write_network(tmp_path, [edge(*link) for link in LINKS], range(4), [4, 5, 6], directed=True)
+    run = process("optimum", path, "--collective", "reduce-scatter", "--json")
+    assert json.loads(run.out)["algbw"] == "16/3"
+    assert run.err == ""
+
+
+ENCODINGS = ["ascii", "latin-1", "cp1252", "utf-16", "utf-8"]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_encoding_of_standard_output_is_accepted(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "sché-\u2264.json"
+    words = command("generate", "ring:nodes=3", "-o", path)
+    done = subprocess.run(  # noqa: S603 (our own command)
+        words, capture_output=True, env=environment(PYTHONIOENCODING=encoding), timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "written" in done.stdout.decode("utf-8" if encoding == "ascii" else encoding)  # click prefers UTF-8 to ASCII
+    assert json.loads(path.read_text())["algbw"] == "3"
+
+
+def test_a_file_on_standard_output_is_utf_8_in_every_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    for encoding in ENCODINGS:
+        written = io.BytesIO()
+        monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding=encoding))
+        write_text(STANDARD_STREAM, ["é\u2264", "\n"])
+        assert written.getvalue().decode() == "é\u2264\n"
+
+
+def test_names_that_are_no_text_are_printed(tmp_path: Path) -> None:
+    path = write_network(tmp_path, [edge("a", "b")], graph={"format": "forestcoll.topology/1", "name": "\ud800"})
+    for words in (["optimum", path], ["view", path, "-o", tmp_path / "a.svg"], ["topology", path]):
+        assert process(*words).status == 0
+    odd = os.fsdecode(bytes(tmp_path) + b"/\xff.json")
+    Path(odd).write_text('{"directed": false, "graph": {"format": "forestcoll.topology/1"}, "nodes": [{"id": 0}]}')
+    assert process("optimum", odd).status == 1
+
+
+ENDLESS = """
+import time
+import forestcoll.schedule.files as files
+from forestcoll.cli import main
+def slow(schedule):
+    yield "half"
+    print("writing", flush=True)
+    time.sleep(60)
+files.schedule_text = slow
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_leaves_the_old_file_and_nothing_else(number: signal.Signals, tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    path.write_text("older")
+    words = [sys.executable, "-c", ENDLESS, "generate", "ring:nodes=3", "-o", str(path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as run:  # noqa: S603 (our own command)
+        assert run.stdout is not None
+        assert run.stdout.readline() == "writing\n"
+        assert len(list(tmp_path.iterdir())) == 2
+        run.send_signal(number)
+        run.communicate(timeout=30)
+    assert run.returncode == (130 if number == signal.SIGINT else -number)
+    assert path.read_text() == "older"
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_file_of_some_kilobytes_cannot_fill_the_memory(tmp_path: Path) -> None:
+    path = tmp_path / "lists.json.gz"
+    path.write_bytes(gzip.compress(b'{"nodes": [' + b"[]," * 20_000_000 + b"[]]}", 9))
+    assert path.stat().st_size < 10**5
+    for words in (["optimum"], ["verify"], ["import"], ["view", "-o", tmp_path / "a.svg"]):
+        began = time.process_time()
+        assert "of memory; the limit is 1200MB, and --max-memory" in run_command(*words, path).error_line()
+        assert time.process_time() - began < 30
+
+
+def test_the_limit_of_memory_is_an_option_of_every_command(tmp_path: Path) -> None:
+    path = write_network(tmp_path, [edge(*link) for link in LINKS], range(4), [4, 5, 6], directed=True)
+    assert "the limit is 100MB" in run_command("optimum", path, "--max-memory", "100MB").error_line()
+    assert run_command("optimum", path, "--max-memory", "1GB").status == 0
+    message = run_command("optimum", path, "--max-memory", "much").error_line(2)
+    assert message.startswith("Invalid value for '--max-memory': 'much'; expected a size of 1 byte or more")
+    assert "--max-memory" in run_command("what-if", "--help").out
+
+
+def test_without_a_home_directory_the_finder_works() -> None:
+    homeless = "import os, pwd\nfor name in ('HOME', 'XDG_CACHE_HOME'):\n    os.environ.pop(name, None)\n"
+    homeless += "def unknown(*_):\n    raise KeyError\npwd.getpwuid = unknown\n"
+    run = completed([sys.executable, "-c", f"{homeless}from forestcoll.cli import main\nmain()", "find-topology"])
+    assert run.status == 2
+    words = ["find-topology", "--nodes", "12", "--degree", "4", "--json"]
+    run = completed([sys.executable, "-c", f"{homeless}from forestcoll.cli import main\nmain()", *words])
+    assert json.loads(run.out)["pareto"]
