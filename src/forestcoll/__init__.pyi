@@ -35,6 +35,8 @@ from .forest_optimum.plan import ForestPlan as ForestPlan
 from .forest_optimum.value import Optimum as Optimum
 from .generation.forest import schedule_for as schedule_for
 from .generation.steps import generate_steps as generate_steps
+from .groups.value import Group as Group
+from .groups.value import groups_of as groups_of
 from .lowering import Lowering as Lowering
 from .lowering import lower as lower
 from .measured.comparison import LogComparison as LogComparison
@@ -54,6 +56,7 @@ from .presentation.view.view import write_view as write_view
 from .progress import Progress as Progress
 from .proof import Bound as Bound
 from .proof import CutProof as CutProof
+from .proof import GroupLengthsProof as GroupLengthsProof
 from .proof import LengthsProof as LengthsProof
 from .proof import PricesProof as PricesProof
 from .proof import Proof as Proof
@@ -65,6 +68,9 @@ from .proof import WeightedCut as WeightedCut
 from .ranks import without_relays as without_relays
 from .request import Demand as Demand
 from .request import Request as Request
+from .schedule.bundle.shape import BundleShape as BundleShape
+from .schedule.bundle.value import BundleMember as BundleMember
+from .schedule.bundle.value import BundleSchedule as BundleSchedule
 from .schedule.files import read_schedule as read_schedule
 from .schedule.files import schedule_from_document as schedule_from_document
 from .schedule.files import schedule_text as schedule_text
@@ -97,6 +103,10 @@ from .simulation import read_costs as read_costs
 from .simulation import simulate as simulate
 from .simulation.series.play import SeriesRun as SeriesRun
 from .simulation.series.play import play_series as play_series
+from .simultaneous.bundling import bundle_for as bundle_for
+from .simultaneous.solving import generate_groups as generate_groups
+from .simultaneous.solving import groups_optimum as groups_optimum
+from .simultaneous.value import GroupsOptimum as GroupsOptimum
 from .solver.flows import flow_optimum as flow_optimum
 from .solver.flows import generate_flows as generate_flows
 from .solver.generate import generate as generate
@@ -125,6 +135,7 @@ from .topology.registry import build_topology as build_topology
 from .topology.registry import builders as builders
 from .topology.registry import load_topology as load_topology
 from .topology.writers.formats import write_network as write_network
+from .verification import BundleReport as BundleReport
 from .verification import Fault as Fault
 from .verification import FlowReport as FlowReport
 from .verification import Report as Report

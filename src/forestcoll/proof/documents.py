@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from forestcoll.errors import InputError, shown
 from forestcoll.proof.cut import CutProof
+from forestcoll.proof.group_lengths import GroupLengthsProof
 from forestcoll.proof.lengths import LengthsProof
 from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.proof import NodeName, Proof
@@ -13,7 +14,16 @@ from forestcoll.proof.tree_lengths import TreeLengthsProof
 from forestcoll.topology import Topology
 
 KINDS: Mapping[str, type[Proof]] = {
-    each.kind: each for each in (CutProof, ReceiptProof, TreeDualProof, TreeLengthsProof, LengthsProof, PricesProof)
+    each.kind: each
+    for each in (
+        CutProof,
+        ReceiptProof,
+        TreeDualProof,
+        TreeLengthsProof,
+        GroupLengthsProof,
+        LengthsProof,
+        PricesProof,
+    )
 }
 
 

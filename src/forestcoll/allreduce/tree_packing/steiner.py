@@ -8,13 +8,13 @@ the least price where prices are equal in both directions. `cheapest_tree` is ex
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.forest_optimum.packed_trees import Arc, PackedTree
-from forestcoll.topology.least_trees import LeastTrees
 from forestcoll.topology.metric import Metric
 
 
@@ -52,7 +52,14 @@ def _arcs(walk: Sequence[int], copies: npt.NDArray[np.bool_], reached: set[int])
     return [tuple(walk[begin : end + 1]) for begin, end in itertools.pairwise(kept)]
 
 
-def cheapest_tree(metric: Metric, copies: npt.NDArray[np.bool_], least: LeastTrees, root: int) -> PackedTree:
+class Walks(Protocol):
+    """Trees as pairs of nodes that are joined by walks."""
+
+    def walks(self, root: int) -> Iterable[tuple[int, int]]:
+        """Return the start and the end of each walk of the tree from `root`; the start was reached before."""
+
+
+def cheapest_tree(metric: Metric, copies: npt.NDArray[np.bool_], least: Walks, root: int) -> PackedTree:
     """Return the cheapest tree from `root`. Walks that meet are cut, which does not raise the price.
 
     Args:

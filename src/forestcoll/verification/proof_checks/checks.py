@@ -8,8 +8,18 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.proof import CutProof, LengthsProof, PricesProof, Proof, ReceiptProof, TreeDualProof, TreeLengthsProof
+from forestcoll.proof import (
+    CutProof,
+    GroupLengthsProof,
+    LengthsProof,
+    PricesProof,
+    Proof,
+    ReceiptProof,
+    TreeDualProof,
+    TreeLengthsProof,
+)
 from forestcoll.verification.proof_checks.cut import cut_bound
+from forestcoll.verification.proof_checks.group_lengths import group_lengths_bound
 from forestcoll.verification.proof_checks.lengths import lengths_bound
 from forestcoll.verification.proof_checks.prices import prices_bound
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
@@ -22,6 +32,7 @@ CHECKS: dict[type[Proof], Callable[[Any, Question], Fraction]] = {
     ReceiptProof: receipt_bound,
     TreeDualProof: tree_dual_bound,
     TreeLengthsProof: tree_lengths_bound,
+    GroupLengthsProof: group_lengths_bound,
     LengthsProof: lengths_bound,
     PricesProof: prices_bound,
 }
