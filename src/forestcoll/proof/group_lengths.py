@@ -48,7 +48,7 @@ class GroupLengthsProof(LinkLengths):
         >>> from forestcoll import groups_optimum
         >>> best = groups_optimum("ring:nodes=4", "0,2;1,3")
         >>> str(best.algbw), str(best.bound.proof.algbw_of_groups(best.topology, best.groups))
-        ('4', '4')
+        ('2', '2')
     """
 
     kind: ClassVar[str] = "group-lengths"

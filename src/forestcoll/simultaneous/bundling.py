@@ -18,8 +18,16 @@ _ORDER = (PhaseOp.REDUCE, PhaseOp.BROADCAST)
 def bundle_for(best: GroupsOptimum) -> BundleSchedule:
     """Return the bundle of schedules that reaches `best.algbw`.
 
-    Raises:
-        InternalError: a defect of forestcoll: the loads of its links give another algbw.
+    Args:
+        best: the optimum, as `groups_optimum` returns it.
+
+    Returns:
+        The bundle, with one schedule for each group.
+
+    Example:
+        >>> from forestcoll import bundle_for, groups_optimum
+        >>> bundle_for(groups_optimum("ring:nodes=4", "0,1;2,3", "allreduce"))
+        <BundleSchedule: allreduce on 'ring:nodes=4', 4 compute nodes, 2 groups>
     """
     pairs = zip(best.groups, best.trees, strict=True)
     members = tuple(BundleMember(group.size, _schedule(best.topology, group, trees)) for group, trees in pairs)

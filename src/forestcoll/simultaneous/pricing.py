@@ -6,6 +6,7 @@ groups with many members, least arborescences.
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,6 @@ from forestcoll.topology import Topology
 from forestcoll.topology.least_arborescences import LeastArborescences
 from forestcoll.topology.least_trees import LeastTrees
 from forestcoll.topology.metric import Metric
-from forestcoll.topology.part import without_links_of_idle
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,16 +35,17 @@ class Pricing:
 
     Args:
         master: the linear program.
+        topology: the whole network.
         relays: whether trees may pass through compute nodes outside their group.
     """
 
-    def __init__(self, master: Master, *, relays: bool) -> None:
+    def __init__(self, master: Master, topology: Topology, *, relays: bool) -> None:
         self._master, part = master, master.part
         self._numbers = {(link.source, link.target): place for place, link in enumerate(part.links)}
         self._own: dict[int, Topology] = {}
         for place in master.orbits.first_groups:
             members = master.groups[place].members(part)
-            self._own[place] = part if relays else without_links_of_idle(part, members)
+            self._own[place] = part if relays else _without(part, set(topology.compute).difference(members))
 
     def metrics(self, prices: Floats) -> "Metrics":
         """Return the walks for prices of classes of links."""
@@ -110,6 +111,12 @@ class Metrics:
             kind = LeastTrees if len(members) <= MOST_MEMBERS else LeastArborescences
             self._least[key] = kind(distances, np.flatnonzero(copies).tolist(), members)
         return self._least[key]
+
+
+def _without(part: Topology, nodes: set[int]) -> Topology:
+    """Return the network without the links of some nodes."""
+    links = tuple(link for link in part.links if link.source not in nodes and link.target not in nodes)
+    return replace(part, links=links)
 
 
 def pruned(tree: PackedTree, members: Sequence[int]) -> PackedTree:

@@ -53,7 +53,7 @@ def group_search(
         topology: the network.
         groups: the groups.
         progress: receives the number of rounds.
-        relays: whether trees may pass through compute nodes outside their group. If not, the bound is that with relays.
+        relays: whether trees may pass through compute nodes outside their group. The bound always allows it.
 
     Raises:
         InputError: the network is too large, or without relays, a group is not connected.
@@ -66,7 +66,11 @@ def group_search(
         )
     progress.begin("packing trees of all groups")
     members = sorted({node for group in groups for node in group.members(topology)})
-    return _Search(topology, Master(usable_part(topology, members), groups), progress, relays=relays).run()
+    master = Master(usable_part(topology, members), groups)
+    found = _Search(topology, master, progress, relays=relays).run()
+    if relays or found.is_optimal:
+        return found
+    return replace(found, bound=_Search(topology, master, progress, relays=True).run().bound)
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,8 @@ class _Search:
     """Column generation."""
 
     def __init__(self, topology: Topology, master: Master, progress: Progress, *, relays: bool) -> None:
-        self._topology, self._master, self._progress = topology, master, progress
-        self._pricing = Pricing(master, relays=relays)
+        self._topology, self._master, self._progress, self._relays = topology, master, progress, relays
+        self._pricing = Pricing(master, topology, relays=relays)
         objective = [-each for each in master.capacities] + [0] * (master.columns - len(master.capacities))
         self._program = LinearProgram(objective)
         self._program.add(Row(master.amount_row, 1, None))
@@ -170,7 +174,13 @@ class _Search:
         if algbw > bound.algbw:
             raise InternalError(f"groups reach {algbw}, more than the bound {bound.algbw}")
         return GroupsOptimum(
-            self._topology, master.groups, algbw, bound, shares.trees_of_groups(), master.orbits.of_group
+            self._topology,
+            master.groups,
+            algbw,
+            bound,
+            shares.trees_of_groups(),
+            master.orbits.of_group,
+            relays=self._relays,
         )
 
     def _bound(self, values: Sequence[Fraction], reached: Fraction) -> Bound:

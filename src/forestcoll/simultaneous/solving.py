@@ -12,12 +12,13 @@ from forestcoll.topology import TopologyLike
 from forestcoll.topology.registry import load_topology
 
 
-def groups_optimum(
+def groups_optimum(  # noqa: PLR0913 (the groups and how to solve them)
     topology: TopologyLike,
     groups: GroupsLike,
     collective: Collective | str = Collective.ALLGATHER,
     *,
     sizes: SizesLike | None = None,
+    relays: bool = True,
     progress: Progress = SILENT,
 ) -> GroupsOptimum:
     """Return the optimum of several collectives that run at the same time on one network.
@@ -33,11 +34,12 @@ def groups_optimum(
             node of the group.
         sizes: the size of each group, relative to a common unit of data: a text such as `1,1/2`, or a list of numbers;
             1 for all if None.
+        relays: whether compute nodes outside a group may relay its data.
         progress: receives the stages of the work.
 
     Returns:
         The optimum. `algbw` is that of a group of size 1, in the unit of the topology. `bound` has a proof; if it is
-        greater than `algbw`, a group has too many members for an exact solution.
+        greater than `algbw`, a group has too many members for an exact solution, or relays would help.
 
     Raises:
         InputError: the groups or the sizes are not valid, a node of a group cannot reach another one, or the network is
@@ -53,15 +55,16 @@ def groups_optimum(
     """
     network = load_topology(topology, connected=False)
     require_all_ports(network)
-    return group_search(network, groups_of(network, groups, collective, sizes), progress)
+    return group_search(network, groups_of(network, groups, collective, sizes), progress, relays=relays)
 
 
-def generate_groups(
+def generate_groups(  # noqa: PLR0913 (the groups and how to solve them)
     topology: TopologyLike,
     groups: GroupsLike,
     collective: Collective | str = Collective.ALLGATHER,
     *,
     sizes: SizesLike | None = None,
+    relays: bool = True,
     progress: Progress = SILENT,
 ) -> BundleSchedule:
     """Return a bundle: schedules of several collectives that reach their optimum when they run at the same time.
@@ -71,6 +74,7 @@ def generate_groups(
         groups: as for `groups_optimum`.
         collective: as for `groups_optimum`.
         sizes: as for `groups_optimum`.
+        relays: as for `groups_optimum`. Schedules with relays cannot be exported.
         progress: receives the stages of the work.
 
     Returns:
@@ -86,4 +90,4 @@ def generate_groups(
         >>> str(bundle.algbw), verify(bundle).optimal
         ('4/3', True)
     """
-    return bundle_for(groups_optimum(topology, groups, collective, sizes=sizes, progress=progress))
+    return bundle_for(groups_optimum(topology, groups, collective, sizes=sizes, relays=relays, progress=progress))

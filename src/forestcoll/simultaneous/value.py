@@ -27,6 +27,7 @@ class GroupsOptimum(Displayed):
         bound: a bound of `algbw` with its proof; `bound.proof.algbw_of_groups(topology, groups)` checks it.
         trees: for each group, its trees.
         first_groups: for each group, the number of the first group that a symmetry of the network maps to it.
+        relays: whether compute nodes outside a group may relay its data. The bound always allows it.
 
     Example:
         >>> from forestcoll import groups_optimum
@@ -41,6 +42,7 @@ class GroupsOptimum(Displayed):
     bound: Bound
     trees: tuple[Trees, ...]
     first_groups: tuple[int, ...]
+    relays: bool = True
 
     @property
     def is_optimal(self) -> bool:

@@ -20,7 +20,7 @@ class BundleShape(Shape):
         >>> from forestcoll import generate_groups, shape_of
         >>> shape = shape_of(generate_groups("ring:nodes=4", "0,1;2,3"))
         >>> len(shape.shapes), shape.hops
-        (2, 3)
+        (2, 1)
     """
 
     shapes: tuple[TreeShape | FlowShape, ...]

@@ -48,10 +48,14 @@ class BundleSchedule(Schedule):
         >>> from forestcoll import generate_groups
         >>> bundle = generate_groups("ring:nodes=4", "0,2;1,3", "allreduce")
         >>> len(bundle.bundled), str(bundle.algbw), str(bundle.bundled[0].schedule.algbw)
-        (2, '2', '4')
+        (2, '1', '2')
     """
 
     kind: ClassVar[str] = "bundle"
+    instead: ClassVar[str] = (
+        "the schedules of its groups, which 'forestcoll generate --members DIR' writes to files, and which in Python "
+        "are bundle.bundled[i].schedule"
+    )
 
     collective: Collective = field(init=False)
     ranks: tuple[int, ...] | None = field(init=False)
