@@ -35,6 +35,11 @@ from .forest_optimum.plan import ForestPlan as ForestPlan
 from .forest_optimum.value import Optimum as Optimum
 from .generation.forest import schedule_for as schedule_for
 from .generation.steps import generate_steps as generate_steps
+from .groups.layout import Layout as Layout
+from .groups.layout import layout_groups as layout_groups
+from .groups.reading import read_groups as read_groups
+from .groups.value import Group as Group
+from .groups.value import groups_of as groups_of
 from .lowering import Lowering as Lowering
 from .lowering import lower as lower
 from .measured.comparison import LogComparison as LogComparison
@@ -54,6 +59,7 @@ from .presentation.view.view import write_view as write_view
 from .progress import Progress as Progress
 from .proof import Bound as Bound
 from .proof import CutProof as CutProof
+from .proof import GroupLengthsProof as GroupLengthsProof
 from .proof import LengthsProof as LengthsProof
 from .proof import PartitionProof as PartitionProof
 from .proof import PricesProof as PricesProof
@@ -66,6 +72,10 @@ from .proof import WeightedCut as WeightedCut
 from .ranks import without_relays as without_relays
 from .request import Demand as Demand
 from .request import Request as Request
+from .schedule.bundle.files import write_members as write_members
+from .schedule.bundle.shape import BundleShape as BundleShape
+from .schedule.bundle.value import BundleMember as BundleMember
+from .schedule.bundle.value import BundleSchedule as BundleSchedule
 from .schedule.files import read_schedule as read_schedule
 from .schedule.files import schedule_from_document as schedule_from_document
 from .schedule.files import schedule_text as schedule_text
@@ -98,6 +108,17 @@ from .simulation import read_costs as read_costs
 from .simulation import simulate as simulate
 from .simulation.series.play import SeriesRun as SeriesRun
 from .simulation.series.play import play_series as play_series
+from .simultaneous.bundling import bundle_for as bundle_for
+from .simultaneous.gains import GroupGain as GroupGain
+from .simultaneous.gains import GroupGains as GroupGains
+from .simultaneous.gains import group_gains as group_gains
+from .simultaneous.layouts import DimensionRow as DimensionRow
+from .simultaneous.layouts import LayoutOrder as LayoutOrder
+from .simultaneous.layouts import LayoutTable as LayoutTable
+from .simultaneous.layouts import layout_table as layout_table
+from .simultaneous.solving import generate_groups as generate_groups
+from .simultaneous.solving import groups_optimum as groups_optimum
+from .simultaneous.value import GroupsOptimum as GroupsOptimum
 from .solver.flows import flow_optimum as flow_optimum
 from .solver.flows import generate_flows as generate_flows
 from .solver.generate import generate as generate
@@ -131,6 +152,7 @@ from .tuning.tune import tune as tune
 from .tuning.value import Curve as Curve
 from .tuning.value import SizeRange as SizeRange
 from .tuning.value import Tuning as Tuning
+from .verification import BundleReport as BundleReport
 from .verification import Fault as Fault
 from .verification import FlowReport as FlowReport
 from .verification import Report as Report

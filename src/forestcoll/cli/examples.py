@@ -56,6 +56,7 @@ EXAMPLES = {
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
         "forestcoll generate dgx-a100:boxes=2 --without b0/gpu0--ib b0/gpu1--ib",
         "forestcoll generate torus:dims=4x4 --method bfb -o steps.json.gz",
+        "forestcoll generate dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce -o bundle.json",
     ),
     "import": (
         "forestcoll topology dgx-a100:boxes=2 -o network.graphml",
@@ -66,6 +67,7 @@ EXAMPLES = {
         "forestcoll optimum dgx-a100:boxes=2",
         "forestcoll optimum dgx-a100:boxes=2 --collective allreduce",
         "forestcoll optimum mi250:boxes=2 --ranks 0-7 --json",
+        "forestcoll optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --table",
     ),
     "pipelined-broadcast": (
         "forestcoll pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB",

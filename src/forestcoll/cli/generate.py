@@ -7,6 +7,13 @@ from typing import Any
 import click
 
 from forestcoll.cli.flow_generation import FlowOptions, generate_flows_and_report
+from forestcoll.cli.group_options import (
+    BundleOutput,
+    GroupOptions,
+    group_options,
+    members_option,
+)
+from forestcoll.cli.group_options import generate_and_report as generate_bundle_and_report
 from forestcoll.cli.options import (
     CollectiveOptions,
     LinksCommand,
@@ -25,6 +32,8 @@ from forestcoll.method import Method, StepMethod
 @click.command("generate", cls=LinksCommand)
 @topology_argument
 @collective_options
+@group_options
+@members_option
 @change_options
 @click.option(
     "--method",
@@ -64,6 +73,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     chunks: int | None,
     data_size: int | None,
     compact: bool,
+    members: Path | None,
     output: Path | None,
     as_json: bool,
     verbose: bool,
@@ -74,6 +84,9 @@ def command(  # noqa: PLR0913 (one parameter per option)
     The schedule reaches the optimum of a collective on TOPOLOGY, or the best algbw for the requested number of trees.
     With a method of steps, the report compares the schedule with a lower bound. The schedule is verified before it is
     written.
+
+    With --groups or --layout, several groups run the collective at the same time. The file is then a bundle of
+    schedules, one for each group.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.optimum import generated_document, generated_page, run_document, run_rows
@@ -82,6 +95,14 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.solver.generate import schedule_of
     from forestcoll.verification import certified, verify
 
+    groups = GroupOptions.taken_from(options)
+    groups.check(options)
+    if groups.are_given:
+        _check_trees_only(method, compact=compact, others=(chunks, data_size))
+        generate_bundle_and_report(topology, groups, options, BundleOutput(output, members, as_json, verbose))
+        return
+    if members is not None:
+        raise click.UsageError("--members is for groups; also give --groups or --layout")
     if method in set(StepMethod):
         changes = (options["without"], options["degrade"])
         steps = StepOptions(topology, options["collective"], method, chunks, data_size, *changes)
@@ -114,3 +135,11 @@ def command(  # noqa: PLR0913 (one parameter per option)
     else:
         rows = run_rows(output, seconds, counters, verbose=verbose)
         print_page(generated_page(best, schedule, rows, gain, solution.by_trees), err=err)
+
+
+def _check_trees_only(method: str, *, compact: bool, others: tuple[int | None, ...]) -> None:
+    """Check that no option is given that bundles do not have."""
+    if method != Method.AUTO.value or compact or any(value is not None for value in others):
+        raise click.UsageError(
+            "--method, --chunks, --size and --compact are for one collective; leave them out with --groups and --layout"
+        )

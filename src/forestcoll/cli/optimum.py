@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from forestcoll.cli.group_options import GroupOptions, group_options, report_optimum, report_table, table_option
 from forestcoll.cli.options import (
     CollectiveOptions,
     LinksCommand,
@@ -17,14 +18,19 @@ from forestcoll.cli.options import (
 @click.command("optimum", cls=LinksCommand)
 @topology_argument
 @collective_options
+@group_options
+@table_option
 @change_options
 @json_option
-def command(topology: str, *, as_json: bool, **options: Any) -> None:
+def command(topology: str, *, table: bool, as_json: bool, **options: Any) -> None:
     """Compute the exact optimum of a collective.
 
     The optimum is the greatest algbw of a collective on TOPOLOGY, as nccl-tests defines algbw. Its proof is a cut of
     the network, the data that all nodes must receive, weighted sets of nodes, or lengths of links. `generate` writes a
     schedule that reaches the optimum.
+
+    With --groups or --layout, several groups run the collective at the same time, and share the links. Their common
+    rate is as great as possible.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.flows import optimum_document as flow_document
@@ -32,6 +38,12 @@ def command(topology: str, *, as_json: bool, **options: Any) -> None:
     from forestcoll.presentation.optimum import optimum_document, optimum_page
     from forestcoll.presentation.printing import print_json, print_page
 
+    groups = GroupOptions.taken_from(options)
+    groups.check(options, table=table)
+    if groups.are_given:
+        report = report_table if table else report_optimum
+        report(topology, groups, options, as_json=as_json)
+        return
     request = CollectiveOptions(**options)
     request.check()
     if request.is_personalised:

@@ -167,7 +167,8 @@ def collective_options(command: Command) -> Command:
             "relays",
             flag_value=False,
             default=True,
-            help="With --ranks: send no data through idle compute nodes.",
+            help="With --ranks: send no data through idle compute nodes. With --groups and --layout: send no data of a "
+            "group through other compute nodes.",
         ),
         ranks_option,
         click.option(

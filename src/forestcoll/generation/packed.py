@@ -1,6 +1,6 @@
-"""The schedule of an allreduce from trees that were packed one by one."""
+"""The phases of a schedule from trees that were packed one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from forestcoll.collective import PhaseOp
@@ -9,13 +9,17 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase
 
 
-def packed_phases(packing: TreePacking) -> tuple[Rows, tuple[Phase, Phase]]:
+def packed_phases(packing: TreePacking) -> tuple[Rows, tuple[Phase, ...]]:
     """Return the table of routes, and the reduce and the broadcast phase. Each arc of a tree is a route."""
+    return tree_phases(((PhaseOp.REDUCE, packing.reduce), (PhaseOp.BROADCAST, packing.broadcast)), packing.weight)
+
+
+def tree_phases(
+    trees: Iterable[tuple[PhaseOp, Sequence[PackedTree]]], whole: Fraction
+) -> tuple[Rows, tuple[Phase, ...]]:
+    """Return the table of routes and the phases of trees, whose weights in each phase add up to `whole`."""
     numbers: dict[tuple[int, ...], int] = {}
-    phases = (
-        _phase(PhaseOp.REDUCE, packing.reduce, packing.weight, numbers),
-        _phase(PhaseOp.BROADCAST, packing.broadcast, packing.weight, numbers),
-    )
+    phases = tuple(_phase(op, each, whole, numbers) for op, each in trees)
     return Rows.of(list(numbers)), phases
 
 

@@ -17,6 +17,8 @@ _PAGES = {
     "forestcoll.bounds.values.Bounds": "forestcoll.presentation.bounds:bounds_page",
     "forestcoll.comparison.value.Comparison": "forestcoll.presentation.comparison_notebook:comparison_summary",
     "forestcoll.concurrent_flow.value.FlowOptimum": "forestcoll.presentation.flows:optimum_page",
+    "forestcoll.simultaneous.layouts.LayoutTable": "forestcoll.presentation.groups:table_page",
+    "forestcoll.simultaneous.value.GroupsOptimum": "forestcoll.presentation.groups:plain_page",
     "forestcoll.forest_optimum.value.Optimum": "forestcoll.presentation.optimum:optimum_page",
     "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.reports:schedule_page",
     "forestcoll.topology.model.Topology": "forestcoll.presentation.networks:network_page",

@@ -7,6 +7,7 @@ from typing import Any
 
 from forestcoll.collective import Collective
 from forestcoll.presentation.flows import flow_document, flow_rows
+from forestcoll.presentation.groups import bundle_document, bundle_rows, bundle_title
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.series import verified_document as series_document
 from forestcoll.presentation.series import verified_page as series_page
@@ -16,12 +17,13 @@ from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import bandwidth, printable
 from forestcoll.presentation.trees import shape_document, shape_rows, traffic_document, traffic_rows
 from forestcoll.proof import CutProof
+from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.verification import Fault, FlowReport, Report, TreeReport
+from forestcoll.verification import BundleReport, Fault, FlowReport, Report, TreeReport
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,11 @@ def _flow_document(schedule: FlowSchedule, report: FlowReport) -> dict[str, obje
     return document
 
 
+def _bundle_page(schedule: BundleSchedule, report: BundleReport, file: Path) -> Page:
+    rows = [*_claim_rows(schedule, report), *bundle_rows(schedule, report)]
+    return Page(f"{file}: valid: {bundle_title(schedule)}", (labelled(rows),), valid=True)
+
+
 def schedule_page(schedule: Schedule) -> Page:
     """Return the page of a schedule that was not verified: what it claims."""
     rows = [] if schedule.algbw is None else [("algbw", bandwidth(schedule.algbw, schedule.topology.bandwidth_unit))]
@@ -157,5 +164,6 @@ PRESENTERS: dict[type[Schedule], Presenter] = {
     StepSchedule: Presenter(step_page, step_document),
     SeriesSchedule: Presenter(series_page, series_document),
     FlowSchedule: Presenter(_flow_page, _flow_document),
+    BundleSchedule: Presenter(_bundle_page, bundle_document),
 }
 """The presenter of each kind of schedule that has its own figures."""

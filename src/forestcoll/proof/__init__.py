@@ -3,6 +3,7 @@
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.proof.documents import proof_document, proof_from_document
+from forestcoll.proof.group_lengths import GroupLengthsProof
 from forestcoll.proof.lengths import LengthsProof
 from forestcoll.proof.partition import PartitionProof
 from forestcoll.proof.prices import PricesProof
@@ -14,6 +15,7 @@ from forestcoll.proof.tree_lengths import TreeLengthsProof
 __all__ = [
     "Bound",
     "CutProof",
+    "GroupLengthsProof",
     "LengthsProof",
     "PartitionProof",
     "PricesProof",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from forestcoll.errors import InputError, shown
 from forestcoll.proof.cut import CutProof
+from forestcoll.proof.group_lengths import GroupLengthsProof
 from forestcoll.proof.lengths import LengthsProof
 from forestcoll.proof.partition import PartitionProof
 from forestcoll.proof.prices import PricesProof
@@ -15,7 +16,16 @@ from forestcoll.topology import Topology
 
 KINDS: Mapping[str, type[Proof]] = {
     each.kind: each
-    for each in (CutProof, ReceiptProof, TreeDualProof, PartitionProof, TreeLengthsProof, LengthsProof, PricesProof)
+    for each in (
+        CutProof,
+        ReceiptProof,
+        TreeDualProof,
+        PartitionProof,
+        TreeLengthsProof,
+        GroupLengthsProof,
+        LengthsProof,
+        PricesProof,
+    )
 }
 
 

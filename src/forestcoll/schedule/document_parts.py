@@ -26,8 +26,24 @@ def collective_in(document: Mapping[str, object], where: str) -> Collective:
     return name_of(document.get("collective"), SCHEDULED, f"{where}: collective")
 
 
-def topology_in(document: Mapping[str, object], where: str, *, connected: bool = True) -> Topology:
-    """Return the network of a schedule. If `connected`, all compute nodes must reach each other."""
+def topology_in(
+    document: Mapping[str, object], where: str, known: Topology | None = None, *, connected: bool | None = None
+) -> Topology:
+    """Return the network of a schedule.
+
+    Args:
+        document: the JSON object of the schedule.
+        where: the text that begins error messages.
+        known: the network, if the document has none.
+        connected: whether all compute nodes must reach each other; if None, they must if all of them take part.
+    """
+    if connected is None:
+        connected = document.get("ranks") is None
+    if known is not None:
+        if connected:
+            require_reach(known, None)
+        return known
+    require(document, ("topology",), f"{where}:")
     described = object_of(document.get("topology"), f"{where}: topology")
     return topology_from_document(described, where=f"{where}: topology", connected=connected)
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.files import PathLike, as_path, parse_document, read_bytes, write_text
+from forestcoll.schedule.bundle import document as bundle
+from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows import document as flows
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
@@ -44,6 +46,7 @@ FORMATS: dict[str, Format] = {
     steps.FORMAT: Format(StepSchedule, steps.text_of, steps.from_document, steps.scanned),
     series.FORMAT: Format(SeriesSchedule, series.text_of, series.from_document),
     flows.FORMAT: Format(FlowSchedule, flows.text_of, flows.from_document),
+    bundle.FORMAT: Format(BundleSchedule, bundle.text_of, bundle.from_document),
 }
 """The format of each kind, by its name in files."""
 

@@ -26,6 +26,7 @@ class Schedule(Displayed, ABC):
 
     Attributes:
         kind: the name of the kind.
+        instead: what to use for a purpose for which schedules of the kind cannot be used; other kinds if empty.
         topology: the network.
         collective: what the schedule does.
         algbw: the claimed algorithmic bandwidth, M / time for large data, in the topology's unit; None if none is
@@ -43,6 +44,7 @@ class Schedule(Displayed, ABC):
     """
 
     kind: ClassVar[str]
+    instead: ClassVar[str] = ""
 
     topology: Topology
     collective: Collective
@@ -91,5 +93,5 @@ def entry_for(table: Mapping[type[Schedule], Entry], schedule: Schedule, purpose
     if type(schedule) not in table:
         kinds = " or ".join(f"{each.kind!r}" for each in table)
         found = f"{schedule.topology.name}: a schedule of kind {schedule.kind!r} cannot be {purpose}"
-        raise InputError(f"{found}; use a schedule of kind {kinds}")
+        raise InputError(f"{found}; use {schedule.instead or f'a schedule of kind {kinds}'}")
     return table[type(schedule)]

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, overload
 
+from forestcoll.schedule.bundle.shape import BundleShape, bundle_shape
+from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.shape import FlowShape, flow_shape
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for
@@ -19,6 +21,7 @@ SHAPES: dict[type[Schedule], Callable[[Any], Shape]] = {
     StepSchedule: step_shape,
     SeriesSchedule: series_shape,
     FlowSchedule: flow_shape,
+    BundleSchedule: bundle_shape,
 }
 """The function that computes the shape, for each kind."""
 
@@ -32,15 +35,17 @@ def shape_of(schedule: SeriesSchedule) -> SeriesShape: ...
 @overload
 def shape_of(schedule: FlowSchedule) -> FlowShape: ...
 @overload
+def shape_of(schedule: BundleSchedule) -> BundleShape: ...
+@overload
 def shape_of(schedule: Schedule) -> Shape: ...
 def shape_of(schedule: Schedule) -> Shape:
-    """Return the shape of a schedule: heights of trees, times of steps, height of a series, or lengths of flows.
+    """Return the shape of a schedule, such as the heights of trees, the times of steps, or the lengths of flows.
 
     Args:
         schedule: a schedule of any kind that `verify` accepts.
 
     Returns:
-        A `TreeShape`, `StepShape`, `SeriesShape` or `FlowShape`; `hops` is common to all.
+        A `TreeShape`, `StepShape`, `SeriesShape`, `FlowShape` or `BundleShape`; `hops` is common to all.
 
     Raises:
         InputError: this kind of schedule has no shape.

@@ -8,11 +8,14 @@ from typing import Any, Protocol
 
 from forestcoll.lowering import Options, default_options, lower, lowerer_for
 from forestcoll.program import Program
+from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.simulation.bundle.loads import parts_of as parts_of_bundle
+from forestcoll.simulation.bundle.times import BundleModel
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.flows.loads import parts_of as parts_of_flows
 from forestcoll.simulation.flows.paths import paths_of_flows
@@ -37,7 +40,7 @@ class Model(StrEnum):
     """The model of time."""
 
     TREES = "trees"
-    """A closed form: trees and flows share links in proportion to their data; steps follow each other."""
+    """A closed form: trees, flows and groups share links in proportion to their data; steps follow each other."""
     PROGRAM = "program"
     """A discrete-event simulation of the program that the schedule is lowered to; transfers share links fairly."""
 
@@ -82,6 +85,7 @@ SIMULATIONS: dict[type[Schedule], Simulation] = {
     StepSchedule: Simulation(_step_times, parts_of_steps, work=StepWork.of),
     SeriesSchedule: Simulation(SeriesModel.of, parts_of_series),
     FlowSchedule: Simulation(FlowModel.of, parts_of_flows, paths_of_flows),
+    BundleSchedule: Simulation(BundleModel.of, parts_of_bundle),
 }
 """The functions of each kind of schedule that can be simulated."""
 

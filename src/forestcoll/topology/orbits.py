@@ -32,7 +32,7 @@ class Orbits:
         """Return the orbits of `symmetry`, or of the group that `find_symmetry` finds."""
         group = find_symmetry(topology) if symmetry is None else symmetry
         places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
-        nodes, links = _Classes(len(topology.nodes)), _Classes(len(topology.links))
+        nodes, links = DisjointSets(len(topology.nodes)), DisjointSets(len(topology.links))
         for image in (shift.image.tolist() for shift in group.shifts):
             for node, moved in enumerate(image):
                 nodes.join(node, moved)
@@ -71,7 +71,7 @@ class Orbits:
         return tuple(node for node in self.first_nodes if topology.nodes[node].is_compute)
 
 
-class _Classes:
+class DisjointSets:
     """Disjoint sets of the integers from 0 to `count` - 1; the least member represents a set."""
 
     def __init__(self, count: int) -> None:
@@ -84,6 +84,7 @@ class _Classes:
         return number
 
     def join(self, one: int, other: int) -> None:
+        """Merge the sets of two integers."""
         low, high = sorted((self._find(one), self._find(other)))
         self._leader[high] = low
 

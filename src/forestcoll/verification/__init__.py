@@ -5,9 +5,19 @@ models. There is one folder for the judge of each kind of schedule; `proofs` che
 """
 
 from forestcoll.verification.judges import certified, rules, verify
-from forestcoll.verification.report import Fault, FlowReport, LinkLoad, Report, SeriesReport, StepReport, TreeReport
+from forestcoll.verification.report import (
+    BundleReport,
+    Fault,
+    FlowReport,
+    LinkLoad,
+    Report,
+    SeriesReport,
+    StepReport,
+    TreeReport,
+)
 
 __all__ = [
+    "BundleReport",
     "Fault",
     "FlowReport",
     "LinkLoad",

@@ -6,14 +6,17 @@ from typing import Any, TypeVar, overload
 
 from forestcoll.collective import Collective, collective_named
 from forestcoll.errors import InternalError
+from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.verification.bundle.judge import judge_bundle
+from forestcoll.verification.bundle.rules import bundle_rules
 from forestcoll.verification.flows.judge import judge_flows
 from forestcoll.verification.flows.rules import flow_rules
-from forestcoll.verification.report import FlowReport, Report, SeriesReport, StepReport, TreeReport
+from forestcoll.verification.report import BundleReport, FlowReport, Report, SeriesReport, StepReport, TreeReport
 from forestcoll.verification.series.judge import judge_series, series_rules
 from forestcoll.verification.steps.judge import judge_steps
 from forestcoll.verification.steps.rules import step_rules
@@ -43,6 +46,7 @@ JUDGES: dict[type[Schedule], Judge] = {
     StepSchedule: Judge(judge_steps, lambda _: step_rules()),
     SeriesSchedule: Judge(judge_series, lambda _: series_rules()),
     FlowSchedule: Judge(judge_flows, lambda _: flow_rules()),
+    BundleSchedule: Judge(judge_bundle, lambda _: bundle_rules()),
 }
 """The judge of each kind."""
 
@@ -55,6 +59,8 @@ def verify(schedule: StepSchedule) -> StepReport: ...
 def verify(schedule: SeriesSchedule) -> SeriesReport: ...
 @overload
 def verify(schedule: FlowSchedule) -> FlowReport: ...
+@overload
+def verify(schedule: BundleSchedule) -> BundleReport: ...
 @overload
 def verify(schedule: Schedule) -> Report: ...
 def verify(schedule: Schedule) -> Report:
@@ -87,8 +93,8 @@ def rules(of: Collective | str = Collective.ALLGATHER) -> Rules:
     """Return the identifier and the statement of each rule that `verify` applies, in order.
 
     Args:
-        of: a collective, for the rules of its trees or flows, or a kind of schedule: "trees", "steps", "series" or
-            "flows".
+        of: a collective, for the rules of its trees or flows, or a kind of schedule: "trees", "steps", "series",
+            "flows" or "bundle".
 
     Returns:
         Pairs of identifier and statement.

@@ -124,6 +124,28 @@ class FlowReport(Report):
 
 
 @dataclass(frozen=True)
+class BundleReport(Report):
+    """The result of `verify` for a bundle.
+
+    Attributes:
+        busiest: the first few of the busiest links (greatest load / bandwidth), by node number; the load is in
+            multiples of the M of size 1.
+        busiest_count: the number of links that are as busy as these.
+        members: the report of each member, alone.
+
+    Example:
+        >>> from forestcoll import generate_groups, verify
+        >>> report = verify(generate_groups("ring:nodes=4", "0,2;1,3"))
+        >>> report.optimal, str(report.algbw), [str(each.algbw) for each in report.members]
+        (True, '4', ['4', '4'])
+    """
+
+    busiest: tuple[LinkLoad, ...] = ()
+    busiest_count: int = 0
+    members: tuple[Report, ...] = ()
+
+
+@dataclass(frozen=True)
 class StepReport(Report):
     """The result of `verify` for a schedule of steps.
 

@@ -131,6 +131,7 @@ def test_the_error_for_a_missing_format_lists_all_formats(tmp_path: Path) -> Non
     path.write_text("{}")
     with pytest.raises(
         InputError,
-        match=r"expected .forestcoll.schedule/1., .forestcoll.steps/1., .forestcoll.broadcast-series/1. or .forest",
+        match=r"expected .forestcoll.schedule/1., .forestcoll.steps/1., .forestcoll.broadcast-series/1., "
+        r".forestcoll.flows/1. or .forestcoll.bundle/1",
     ):
         read_schedule(path)

@@ -9,14 +9,13 @@ some out, as long as the tree becomes cheaper. `cheapest_tree` is exact.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.forest_optimum.packed_trees import Arc, PackedTree
-from forestcoll.topology.least_trees import LeastTrees
 from forestcoll.topology.metric import Metric
 
 Price: TypeAlias = Callable[[PackedTree], float]
@@ -95,7 +94,14 @@ def _pruned(tree: PackedTree, members: Sequence[int]) -> PackedTree:
     return PackedTree(tree.root, tuple(reversed(kept)))
 
 
-def cheapest_tree(metric: Metric, copies: npt.NDArray[np.bool_], least: LeastTrees, root: int) -> PackedTree:
+class Walks(Protocol):
+    """Trees as pairs of nodes that are joined by walks."""
+
+    def walks(self, root: int) -> Iterable[tuple[int, int]]:
+        """Return the start and the end of each walk of the tree from `root`; the start was reached before."""
+
+
+def cheapest_tree(metric: Metric, copies: npt.NDArray[np.bool_], least: Walks, root: int) -> PackedTree:
     """Return the cheapest tree from `root`. Walks that meet are cut, which does not raise the price.
 
     Args:

@@ -4,11 +4,13 @@ Only as many stories are made as a caller takes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from forestcoll.collective import PhaseOp
 from forestcoll.pictures.sends.value import Send, Story
+from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.schedule.steps.value import StepSchedule
@@ -23,7 +25,7 @@ def stories_of(schedule: Schedule) -> Iterator[Story]:
     """Yield the stories of a schedule.
 
     Args:
-        schedule: a schedule of trees, of steps, or of a series.
+        schedule: a schedule of trees, of steps or of a series, or a bundle of schedules of trees.
 
     Raises:
         InputError: schedules of this kind have no picture.
@@ -67,6 +69,13 @@ def _first_stories(schedule: Schedule) -> tuple[list[Story], bool]:
         stories.append(story)
         sends += len(story.sends)
     return stories, True
+
+
+def _groups(schedule: BundleSchedule) -> Iterator[Story]:
+    """Yield the stories of each member in turn."""
+    for place, member in enumerate(schedule.bundled):
+        for story in stories_of(member.schedule):
+            yield replace(story, name=f"group {place + 1} of {len(schedule.bundled)}, {story.name}")
 
 
 def _trees(schedule: TreeSchedule) -> Iterator[Story]:
@@ -151,5 +160,6 @@ STORIES: Mapping[type[Schedule], Callable[[Any], Iterator[Story]]] = {
     TreeSchedule: _trees,
     StepSchedule: _steps,
     SeriesSchedule: _series,
+    BundleSchedule: _groups,
 }
 """The stories of each kind of schedule."""

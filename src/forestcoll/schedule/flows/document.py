@@ -30,15 +30,15 @@ _BLOCK = 2**14
 _KEYS = ("source", "target", "share", "routes")
 
 
-def text_of(schedule: FlowSchedule) -> Iterator[str]:
-    """Yield the pieces of the JSON text of `schedule`, one line for each flow; equal schedules give equal texts."""
-    head: dict[str, object] = {
-        "format": FORMAT,
-        "collective": schedule.collective.value,
-        "topology": topology_to_document(schedule.topology),
-        "algbw": str(schedule.algbw),
-    }
-    head |= bound_document(schedule)
+def text_of(schedule: FlowSchedule, *, topology: bool = True) -> Iterator[str]:
+    """Yield the pieces of the JSON text of `schedule`, one line for each flow, without the network if not `topology`.
+
+    Equal schedules give equal texts.
+    """
+    head: dict[str, object] = {"format": FORMAT, "collective": schedule.collective.value}
+    if topology:
+        head["topology"] = topology_to_document(schedule.topology)
+    head |= {"algbw": str(schedule.algbw)} | bound_document(schedule)
     head["demand"] = None if schedule.matrix is None else [[str(each) for each in row] for row in schedule.matrix]
     if schedule.ranks is not None:
         head["ranks"] = list(schedule.ranks)
@@ -67,16 +67,18 @@ def _flow_texts(flows: Flows) -> Iterator[str]:
             lines = []
 
 
-def from_document(document: Mapping[str, object], where: str) -> FlowSchedule:
+def from_document(document: Mapping[str, object], where: str, topology: Topology | None = None) -> FlowSchedule:
     """Return the schedule that a JSON object describes; `where` begins every error message.
+
+    If `topology` is given, the object has none, and the schedule is for this network.
 
     Raises:
         InputError: the document breaks the format; the message names the place and the value.
     """
     check_format(document, FORMAT, where)
-    require(document, ("collective", "topology", "algbw", "routes", "flows"), f"{where}:", "a schedule of flows")
+    require(document, ("collective", "algbw", "routes", "flows"), f"{where}:", "a schedule of flows")
     collective = name_of(document.get("collective"), PERSONALISED, f"{where}: collective")
-    topology = topology_in(document, where, connected=document.get("ranks") is None)
+    topology = topology_in(document, where, topology)
     ranks = ranks_in(document, topology, where)
     routes = _rows(document.get("routes"), len(topology.nodes), f"{where}: routes")
     flows = _flows(list_of(document.get("flows"), f"{where}: flows"), len(topology.nodes), len(routes), where)

@@ -30,22 +30,22 @@ from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.rows_text import row_texts
 from forestcoll.schedule.trees.scanning import scanned_document
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.topology import topology_to_document
+from forestcoll.topology import Topology, topology_to_document
 
 FORMAT = "forestcoll.schedule/1"
 
 _TREE_KEYS = {"root", "share", "routes"}
 
 
-def text_of(schedule: TreeSchedule) -> Iterator[str]:
-    """Yield the pieces of the JSON text of `schedule`; equal schedules give equal texts."""
-    head: dict[str, object] = {
-        "format": FORMAT,
-        "collective": schedule.collective.value,
-        "topology": topology_to_document(schedule.topology),
-        "algbw": str(schedule.algbw),
-    }
-    head |= bound_document(schedule)
+def text_of(schedule: TreeSchedule, *, topology: bool = True) -> Iterator[str]:
+    """Yield the pieces of the JSON text of `schedule`, without the network if not `topology`.
+
+    Equal schedules give equal texts.
+    """
+    head: dict[str, object] = {"format": FORMAT, "collective": schedule.collective.value}
+    if topology:
+        head["topology"] = topology_to_document(schedule.topology)
+    head |= {"algbw": str(schedule.algbw)} | bound_document(schedule)
     head |= {"trees_per_root": schedule.trees_per_root, "shards": shards_document(schedule)}
     if schedule.ranks is not None:
         head["ranks"] = list(schedule.ranks)
@@ -85,16 +85,18 @@ def scanned(text: bytes | bytearray, where: str) -> TreeSchedule | None:
     return None if document is None or document.get("format") != FORMAT else from_document(document, where=where)
 
 
-def from_document(document: Mapping[str, object], where: str) -> TreeSchedule:
+def from_document(document: Mapping[str, object], where: str, topology: Topology | None = None) -> TreeSchedule:
     """Return the schedule that a JSON object describes; `where` begins every error message.
+
+    If `topology` is given, the object has none, and the schedule is for this network.
 
     Raises:
         InputError: the document breaks the format; the message names the place and the value.
     """
     check_format(document, FORMAT, where)
-    require(document, ("collective", "topology", "routes", "phases", "algbw"), f"{where}:")
+    require(document, ("collective", "routes", "phases", "algbw"), f"{where}:")
     collective = collective_in(document, where)
-    topology = topology_in(document, where, connected=document.get("ranks") is None)
+    topology = topology_in(document, where, topology)
     ranks = ranks_in(document, topology, where)
     routes = _rows(document.get("routes"), len(topology.nodes), f"{where}: routes")
     phases = tuple(

@@ -43,8 +43,14 @@ class FlowModel:
     greatest_share: float
 
     @staticmethod
-    def of(schedule: FlowSchedule, costs: Costs | None = None) -> "FlowModel":
+    def of(schedule: FlowSchedule, costs: Costs | None = None, others: FloatArray | None = None) -> "FlowModel":
         """Return the model of `schedule`, which `verify` accepts.
+
+        Args:
+            schedule: the schedule.
+            costs: the costs; the defaults if None.
+            others: the data that other schedules send over each link at the same time, in multiples of M; None if there
+                are none.
 
         Raises:
             InputError: the size in bytes of the network's bandwidth unit is not known.
@@ -52,7 +58,8 @@ class FlowModel:
         costs = costs or Costs()
         topology, listed = schedule.topology, schedule.flows.routes
         parts, symmetry = parts_of(schedule), schedule.symmetry
-        if symmetry is None or not differs_by_image(topology, costs):
+        parts = parts if others is None else parts + others
+        if symmetry is None or (others is None and not differs_by_image(topology, costs)):
             symmetry = Symmetry(())
         of_flow = np.repeat(np.arange(len(listed)), np.diff(listed.starts))
         rows = [np.zeros((0, 3))]

@@ -45,6 +45,8 @@ class TreeWork:
         sends: the routes.
         parts: for each phase, the part of M that crosses each link.
         greatest_share: the greatest share of a tree.
+        others: the data that other schedules send over each link at the same time, in multiples of M; None if there are
+            none.
     """
 
     schedule: TreeSchedule
@@ -52,6 +54,7 @@ class TreeWork:
     sends: "_Sends"
     parts: tuple[FloatArray, ...]
     greatest_share: float
+    others: FloatArray | None = None
 
     @staticmethod
     def of(schedule: TreeSchedule, costs: Costs | None = None) -> "TreeWork":
@@ -101,7 +104,8 @@ class TreeWork:
 
     def _busy(self, rates: Rates) -> FloatArray:
         """Return, for each route, the w of its slowest link or of the rank at one of its ends."""
-        parts, sends = sum(self.parts, np.zeros(len(rates.links))), self.sends
+        others = np.zeros(len(rates.links)) if self.others is None else self.others
+        parts, sends = sum(self.parts, others), self.sends
         links = parts * rates.links
         busy = np.zeros(len(self.schedule.routes))
         np.maximum.at(busy, sends.of_route, links[sends.links])

@@ -10,6 +10,7 @@ from typing import Any
 
 from forestcoll.proof import (
     CutProof,
+    GroupLengthsProof,
     LengthsProof,
     PartitionProof,
     PricesProof,
@@ -19,6 +20,7 @@ from forestcoll.proof import (
     TreeLengthsProof,
 )
 from forestcoll.verification.proof_checks.cut import cut_bound
+from forestcoll.verification.proof_checks.group_lengths import group_lengths_bound
 from forestcoll.verification.proof_checks.lengths import lengths_bound
 from forestcoll.verification.proof_checks.partition import partition_bound
 from forestcoll.verification.proof_checks.prices import prices_bound
@@ -33,6 +35,7 @@ CHECKS: dict[type[Proof], Callable[[Any, Question], Fraction]] = {
     TreeDualProof: tree_dual_bound,
     PartitionProof: partition_bound,
     TreeLengthsProof: tree_lengths_bound,
+    GroupLengthsProof: group_lengths_bound,
     LengthsProof: lengths_bound,
     PricesProof: prices_bound,
 }

@@ -1,0 +1,343 @@
+"""The optimum of groups that run at the same time, layouts, and bundles: as pages and as JSON."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from forestcoll.groups.layout import DIMENSIONS
+from forestcoll.groups.value import Group
+from forestcoll.presentation import explanations
+from forestcoll.presentation.names import counted, link_lines
+from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.text import bandwidth, percent, plural, printable
+from forestcoll.proof.group_lengths import GroupLengthsProof
+from forestcoll.schedule.bundle.value import BundleSchedule
+from forestcoll.simultaneous.gains import GroupGains, group_gains
+from forestcoll.simultaneous.layouts import LayoutTable
+from forestcoll.simultaneous.value import GroupsOptimum
+from forestcoll.topology import Topology
+from forestcoll.units import bytes_per_microsecond, has_known_size
+from forestcoll.verification import BundleReport
+
+_MOST_NAMED = 4
+_MOST_ORDERS = 6
+
+
+def optimum_document(best: GroupsOptimum, gains: GroupGains) -> dict[str, object]:
+    """Return the JSON object of an optimum of groups.
+
+    Example:
+        >>> from forestcoll import group_gains, groups_optimum
+        >>> best = groups_optimum("ring:nodes=4", "0,1;2,3")
+        >>> optimum_document(best, group_gains(best))["groups"][0]["ranks"]
+        [0, 1]
+    """
+    topology = best.topology
+    return {
+        "topology": topology.name,
+        "collective": _collective(best.groups),
+        "compute_nodes": len(_members(topology, best.groups)),
+        "algbw": str(best.algbw),
+        "algbw_float": float(best.algbw),
+        "optimal_algbw": str(best.bound.algbw),
+        "unit": topology.bandwidth_unit,
+        "residual": best.residual,
+        "groups": [_group_document(best, gains, place) for place in range(len(best.groups))],
+        "relays": {
+            "algbw": str(best.algbw),
+            "algbw_without": _text(gains.without_relays),
+            "gain": None if gains.without_relays is None else str(best.algbw / gains.without_relays),
+        },
+        "proof": explanations.document(best.bound, topology),
+    }
+
+
+def _group_document(best: GroupsOptimum, gains: GroupGains, place: int) -> dict[str, object]:
+    group, gain = best.groups[place], gains.groups[place]
+    found: dict[str, object] = {
+        "ranks": best.topology.ids(group.members(best.topology)),
+        "size": str(group.size),
+        "collective": group.demand.collective.value,
+        "algbw": str(best.algbw_of(place)),
+        "algbw_alone": str(gain.algbw_alone),
+        "algbw_alone_without_relays": _text(gain.algbw_alone_without_relays),
+        "uses_relays": best.uses_relays(place),
+    }
+    if group.demand.root is not None:
+        found["root"] = best.topology.nodes[group.demand.root].id
+    return found
+
+
+def _text(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def optimum_page(best: GroupsOptimum, gains: GroupGains) -> Page:
+    """Return the page of an optimum of groups.
+
+    Example:
+        >>> from forestcoll import group_gains, groups_optimum
+        >>> best = groups_optimum("ring:nodes=4", "0,1;2,3")
+        >>> optimum_page(best, group_gains(best)).title
+        'ring:nodes=4: 2 groups at the same time, allgather, 4 compute nodes'
+    """
+    return Page(_title(best.topology, best.groups), (labelled(_rows(best, gains)), *_below(best, gains)))
+
+
+def plain_page(best: GroupsOptimum) -> Page:
+    """Return the page of an optimum of groups; what each group would have alone is computed for it."""
+    return optimum_page(best, group_gains(best))
+
+
+def generated_document(
+    best: GroupsOptimum, gains: GroupGains, bundle: BundleSchedule, run: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the JSON object of an optimum and the bundle that reaches it; `run` is about the run."""
+    made = {"optimal": best.is_optimal, "verified": True, "trees": _trees(bundle)}
+    return {**optimum_document(best, gains), **made, **run}
+
+
+def generated_page(
+    best: GroupsOptimum, gains: GroupGains, bundle: BundleSchedule, run: Sequence[tuple[str, str]]
+) -> Page:
+    """Return the page of an optimum and the bundle that reaches it; `run` has the rows about the run."""
+    rows = [*_rows(best, gains), ("trees", f"{_trees(bundle)} of all groups"), *run]
+    return Page(_title(best.topology, best.groups), (labelled(rows), *_below(best, gains)))
+
+
+def bundle_rows(bundle: BundleSchedule, report: BundleReport) -> list[tuple[str, str]]:
+    """Return the rows about the members of a verified bundle."""
+    alone = sorted({each.algbw for each in report.members if each.algbw is not None})
+    unit = bundle.topology.bandwidth_unit
+    span = " to ".join(bandwidth(each, unit) for each in dict.fromkeys((alone[0], alone[-1])))
+    return [
+        ("groups", f"{len(bundle.bundled)}, each correct; alone, the schedules reach {span}"),
+        ("busiest links", f"{report.busiest_count}, with the data of all groups"),
+    ]
+
+
+def bundle_title(bundle: BundleSchedule) -> str:
+    """Return one line that names a bundle."""
+    return _title(bundle.topology, bundle.groups)
+
+
+def bundle_document(bundle: BundleSchedule, report: BundleReport) -> dict[str, object]:
+    """Return the JSON keys of a verified bundle."""
+    topology = bundle.topology
+    members = [
+        {
+            "ranks": topology.ids(each.schedule.members),
+            "size": str(each.size),
+            "collective": each.schedule.collective.value,
+            "algbw": str(each.size * (report.algbw or 0)),
+            "algbw_of_schedule_alone": _text(of_member.algbw),
+        }
+        for each, of_member in zip(bundle.bundled, report.members, strict=True)
+    ]
+    return {
+        "collective": _collective(bundle.groups),
+        "topology": topology.name,
+        "compute_nodes": len(bundle.members),
+        "algbw": _text(report.algbw),
+        "optimal_algbw": None if bundle.bound is None else str(bundle.bound.algbw),
+        "optimal": report.optimal,
+        "unit": topology.bandwidth_unit,
+        "groups": members,
+    }
+
+
+def _trees(bundle: BundleSchedule) -> int:
+    return sum(len(phase) for each in bundle.bundled for phase in getattr(each.schedule, "phases", ()))
+
+
+def _members(topology: Topology, groups: Sequence[Group]) -> set[int]:
+    return {node for group in groups for node in group.members(topology)}
+
+
+def _collective(groups: Sequence[Group]) -> str | None:
+    """Return the collective of all groups; None if they differ."""
+    names = {group.demand.collective.value for group in groups}
+    return names.pop() if len(names) == 1 else None
+
+
+def _title(topology: Topology, groups: Sequence[Group]) -> str:
+    members = tuple(sorted(_members(topology, groups)))
+    what = _collective(groups) or "several collectives"
+    nodes = counted(topology, None if members == topology.compute else members)
+    return f"{printable(topology.name)}: {plural(len(groups), 'group')} at the same time, {what}, {nodes}"
+
+
+def _rows(best: GroupsOptimum, gains: GroupGains) -> list[tuple[str, str]]:
+    """Return the rows that state an optimum."""
+    unit, whose = best.topology.bandwidth_unit, "in each group" if _are_equal(best.groups) else "for size 1"
+    found = [("algbw", f"{bandwidth(best.algbw, unit)} {whose}")]
+    if best.is_optimal:
+        found.append(("optimum", "reached: no schedule of trees is faster"))
+    else:
+        share, along = percent(best.algbw / best.bound.algbw), "along trees" if best.relays else "with relays"
+        found.append(("bound", f"{bandwidth(best.bound.algbw, unit)} at most {along}; this is {share} of it"))
+    if has_known_size(unit):
+        milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
+        found.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
+    without = gains.without_relays
+    if without is None:
+        found.append(("relays", "without relays outside the groups, there is no solution"))
+    elif without < best.algbw:
+        times = f"{float(best.algbw / without):.4g} times"
+        found.append(("relays", f"{times} the {bandwidth(without, unit)} without relays outside the groups"))
+    return found
+
+
+def _are_equal(groups: Sequence[Group]) -> bool:
+    return {group.size for group in groups} == {Fraction(1)}
+
+
+def _below(best: GroupsOptimum, gains: GroupGains) -> list[Table | str]:
+    """Return the table of groups and what limits them."""
+    return [_groups(best, gains), *_limits(best)]
+
+
+def _groups(best: GroupsOptimum, gains: GroupGains) -> Table:
+    """Return one row for all groups that a symmetry maps to each other."""
+    unit = best.topology.bandwidth_unit
+    columns = (
+        Column("groups", right=True),
+        Column("ranks"),
+        Column("size", right=True),
+        Column("algbw", right=True),
+        Column("alone", right=True),
+        Column("alone, no relays", right=True),
+    )
+    rows = tuple(
+        (
+            best.first_groups.count(place),
+            _names(best.topology, best.groups[place].members(best.topology)),
+            best.groups[place].size,
+            best.algbw_of(place),
+            gains.groups[place].algbw_alone,
+            gains.groups[place].algbw_alone_without_relays or "not connected",
+        )
+        for place in sorted(set(best.first_groups))
+    )
+    title = f"Groups, in {printable(unit)}; a row stands for groups that a symmetry of the network exchanges:"
+    return Table(columns, rows, title=title)
+
+
+def _names(topology: Topology, numbers: Sequence[int]) -> str:
+    ids = [printable(each) for each in topology.ids(numbers)]
+    return ", ".join(ids if len(ids) <= _MOST_NAMED else [*ids[: _MOST_NAMED - 1], f"… {ids[-1]}"])
+
+
+def _limits(best: GroupsOptimum) -> list[str]:
+    """Return sentences that explain why no schedule along trees is faster."""
+    proof, unit = best.bound.proof, printable(best.topology.bandwidth_unit)
+    if not isinstance(proof, GroupLengthsProof):
+        return []
+    lengths = dict(zip(proof.ends, proof.lengths, strict=True))
+    links = [link for link in best.topology.links if lengths.get((link.source, link.target))]
+    limit = f"algbw <= {bandwidth(best.bound.algbw, unit)}"
+    if len(set(proof.lengths)) > 1:
+        weighted = f"{plural(len(links), 'link')}, weighted by the lengths that --json lists"
+        return [f"Bottleneck: The trees of all groups need the bandwidth of {weighted}, so {limit}."]
+    total = sum((link.bandwidth for link in links), Fraction(0))
+    crossing = f"For each unit of data, the trees of all groups cross these links {total / best.bound.algbw} times:"
+    lines = [f"  {line}" for line in link_lines(best.topology, links)]
+    return [f"Bottleneck: {crossing}", *lines, f"  {total} {unit} together, so {limit}."]
+
+
+def table_document(table: LayoutTable) -> dict[str, object]:
+    """Return the JSON object of a layout.
+
+    Example:
+        >>> from forestcoll import layout_table
+        >>> table_document(layout_table("ring:nodes=4", "tp=2,dp=2"))["dimensions"][0]["algbw"]
+        '1'
+    """
+    unit = table.topology.bandwidth_unit
+    return {
+        "topology": table.topology.name,
+        "layout": str(table.layout),
+        "collective": table.collective.value,
+        "unit": unit,
+        "dimensions": [
+            {
+                "name": row.name,
+                "ranks": row.ranks,
+                "groups": row.groups,
+                "algbw": str(row.algbw),
+                "algbw_alone": str(row.algbw_alone),
+                "optimal": row.is_optimal,
+                "limited_by": [each.name(unit) for each in row.limited_by],
+            }
+            for row in table.rows
+        ],
+        "orders": [
+            {
+                "order": list(order.names),
+                "algbw": {name: str(algbw) for name, algbw in order.algbws.items()},
+                "time": str(order.time),
+            }
+            for order in table.orders
+        ],
+    }
+
+
+def table_page(table: LayoutTable) -> Page:
+    """Return the page of a layout.
+
+    Example:
+        >>> from forestcoll import layout_table
+        >>> table_page(layout_table("ring:nodes=4", "tp=2,dp=2")).title
+        'ring:nodes=4: layout tp=2,dp=2, allreduce in the groups of one dimension at a time'
+    """
+    what = f"{table.collective} in the groups of one dimension at a time"
+    title = f"{printable(table.topology.name)}: layout {table.layout}, {what}"
+    return Page(title, (_dimensions(table), *_orders(table)))
+
+
+def _dimensions(table: LayoutTable) -> Table:
+    unit = table.topology.bandwidth_unit
+    columns = (
+        Column("dimension"),
+        Column("groups", right=True),
+        Column("ranks", right=True),
+        Column("algbw", right=True),
+        Column("alone", right=True),
+        Column("limited by"),
+    )
+    rows = tuple(
+        (
+            f"{row.name} ({DIMENSIONS[row.name]})",
+            row.groups,
+            row.ranks,
+            f"{row.algbw}{'' if row.is_optimal else ' or more'}",
+            row.algbw_alone,
+            "; ".join(each.name(unit) for each in row.limited_by),
+        )
+        for row in table.rows
+    )
+    return Table(columns, rows, title=f"algbw of each group in {printable(unit)}, when all of its dimension run:")
+
+
+def _orders(table: LayoutTable) -> list[Table | str]:
+    """Return the table of orders: the best ones, and the given one if it is not among them."""
+    given = next(place for place, order in enumerate(table.orders) if order.names == table.layout.names)
+    places = sorted({*range(min(_MOST_ORDERS, len(table.orders))), given})
+    if len(places) < 2:
+        return []
+    names = [row.name for row in table.rows]
+    columns = (
+        Column("order, fastest first"),
+        *(Column(f"algbw of {name}", right=True) for name in names),
+        Column("time", "{:.4g}".format, right=True),
+    )
+    now = table.orders[given].time
+    rows = tuple(
+        (
+            f"{', '.join(table.orders[place].names)}{' (given)' if place == given else ''}",
+            *(table.orders[place].algbws[name] for name in names),
+            float(table.orders[place].time / now),
+        )
+        for place in places
+    )
+    note = "time: one collective of each dimension, one after the other, with the same M; the given order takes 1."
+    return [Table(columns, rows, title="Orders of the dimensions:", notes=(note,))]

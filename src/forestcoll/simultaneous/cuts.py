@@ -1,0 +1,58 @@
+"""Bounds of groups by cuts: a node, a box or a group that data of several groups must leave or enter.
+
+These bounds are cheap, and often one of them is the optimum. Then the search for trees ends as soon as its rate is
+reached. A cut is a proof by lengths: the links that leave it have length 1.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from forestcoll.collective import Collective
+from forestcoll.groups.value import Group
+from forestcoll.proof.group_lengths import GroupLengthsProof
+from forestcoll.request import Demand
+from forestcoll.topology import Topology
+from forestcoll.topology.boxes import box_numbers
+
+
+def best_cut(topology: Topology, groups: Sequence[Group]) -> tuple[Fraction, GroupLengthsProof] | None:
+    """Return the least bound of the cuts that are tried, for size 1, and its proof; None if no data must leave any."""
+    best: tuple[Fraction, frozenset[int]] | None = None
+    for inside in _candidates(topology, groups):
+        needed = sum((group.size * must_leave(topology, group.demand, inside) for group in groups), Fraction(0))
+        if not needed:
+            continue
+        leaving = (each.bandwidth for each in topology.links if each.source in inside and each.target not in inside)
+        bound = sum(leaving, Fraction(0)) / needed
+        if best is None or bound < best[0]:
+            best = bound, inside
+    if best is None:
+        return None
+    lengths = tuple(int(link.source in best[1] and link.target not in best[1]) for link in topology.links)
+    return best[0], GroupLengthsProof.of(topology, lengths)
+
+
+def must_leave(topology: Topology, demand: Demand, inside: frozenset[int]) -> Fraction:
+    """Return the part of the data of a demand along trees that must leave a set of nodes."""
+    members = demand.members(topology)
+    if all(node in inside for node in members) or not any(node in inside for node in members):
+        return Fraction(0)
+    if demand.collective is Collective.ALLREDUCE:
+        return Fraction(1)
+    outwards = not demand.collective.only_reduces
+    parts = zip(members, demand.parts(topology), strict=True)
+    return sum((part for node, part in parts if (node in inside) == outwards), Fraction(0))
+
+
+def _candidates(topology: Topology, groups: Sequence[Group]) -> Iterator[frozenset[int]]:
+    """Yield each compute node, each box, each group, and the complement of each of them."""
+    boxes: dict[int, set[int]] = {}
+    for node, box in box_numbers(topology).items():
+        boxes.setdefault(box, set()).add(node)
+    found = [{node} for node in topology.compute]
+    found += [boxes[box] for box in sorted(boxes)]
+    found += [set(group.members(topology)) for group in groups]
+    whole = set(range(len(topology.nodes)))
+    for inside in dict.fromkeys(frozenset(each) for each in found):
+        yield inside
+        yield frozenset(whole - inside)

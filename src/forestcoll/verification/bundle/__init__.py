@@ -1,0 +1,1 @@
+"""Verification of bundles: each member by the rules of its kind, then the loads of all members together."""

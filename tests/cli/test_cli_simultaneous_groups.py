@@ -1,0 +1,143 @@
+"""Groups that run at the same time, layouts and bundles on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_run import run_command
+
+PAIRS = "0,8;1,9;2,10;3,11;4,12;5,13;6,14;7,15"
+A100 = "dgx-a100:boxes=2"
+
+
+def test_groups_and_the_layout_that_names_them_have_the_same_optimum() -> None:
+    of_groups = run_command("optimum", A100, "--groups", PAIRS, "--collective", "allreduce", "--json").document()
+    of_layout = run_command("optimum", A100, "--layout", "tp=8,dp=2", "--collective", "allreduce", "--json").document()
+    assert of_groups == of_layout
+    assert of_groups["algbw"] == of_groups["optimal_algbw"] == "25"
+    groups = of_groups["groups"]
+    assert isinstance(groups, list)
+    assert len(groups) == 8
+    assert groups[1] == {
+        "ranks": ["b0/gpu1", "b1/gpu1"],
+        "size": "1",
+        "collective": "allreduce",
+        "algbw": "25",
+        "algbw_alone": "200",
+        "algbw_alone_without_relays": "25",
+        "uses_relays": groups[1]["uses_relays"],
+    }
+
+
+def test_a_bundle_is_generated_verified_simulated_and_drawn(tmp_path: Path) -> None:
+    path, members = tmp_path / "bundle.json.gz", tmp_path / "members"
+    words = ("--groups", "0,8;1,9", "--group-sizes", "1,2", "-o", path, "--members", members, "--json")
+    made = run_command("generate", A100, *words).document()
+    judged = run_command("verify", path, "--json").document()
+    assert made["algbw"] == judged["algbw"] == "400/3"
+    assert made["verified"] is made["optimal"] is judged["valid"] is judged["optimal"] is True
+    assert [group["algbw"] for group in judged["groups"]] == ["400/3", "800/3"]  # type: ignore[attr-defined]
+    (point,) = json.loads(run_command("simulate", path, "--sizes", "16G", "--json").out)
+    assert point["algbw"] == pytest.approx(400 / 3, rel=1e-2)
+    assert run_command("verify", members / "group-1.json", "--json").document()["algbw"] == "800/3"
+    assert run_command("view", path, "-o", tmp_path / "bundle.svg").status == 0
+
+
+def test_the_members_of_a_bundle_without_relays_are_exported(tmp_path: Path) -> None:
+    words = ("--layout", "tp=8,dp=2", "--run", "tp", "--no-relays", "--collective", "allreduce")
+    path = tmp_path / "bundle.json"
+    assert run_command("generate", A100, *words, "-o", path, "--members", tmp_path).status in {0, None}
+    message = run_command("export", path, "--to", "msccl-xml", "-o", tmp_path / "p.xml").error_line()
+    assert "a schedule of kind 'bundle' cannot be lowered" in message
+    assert "'forestcoll generate --members DIR' writes" in message
+    member = tmp_path / "group-0.json"
+    assert run_command("export", member, "--to", "msccl-xml", "-o", tmp_path / "p.xml").status in {0, None}
+
+
+def test_groups_from_a_file_have_their_own_collectives(tmp_path: Path) -> None:
+    path = tmp_path / "groups.json"
+    rows = [{"ranks": "0-3"}, {"ranks": [4, 5], "size": "1/2", "collective": "broadcast", "root": 5}]
+    path.write_text(json.dumps({"groups": rows}))
+    found = run_command("optimum", "hypercube:dim=3", "--groups", path, "--json").document()
+    groups = found["groups"]
+    assert isinstance(groups, list)
+    assert [(each["collective"], each["size"], each.get("root")) for each in groups] == [
+        ("allgather", "1", None),
+        ("broadcast", "1/2", 5),
+    ]
+    assert found["collective"] is None
+
+
+def test_a_table_compares_the_orders_of_a_layout() -> None:
+    words = ("optimum", A100, "--layout", "tp=8,dp=2", "--collective", "allreduce", "--table")
+    found = run_command(*words, "--json").document()
+    assert [(each["name"], each["algbw"], each["algbw_alone"]) for each in found["dimensions"]] == [  # type: ignore[attr-defined]
+        ("tp", "1300/7", "1375/7"),
+        ("dp", "25", "200"),
+    ]
+    assert [each["order"] for each in found["orders"]] == [["dp", "tp"], ["tp", "dp"]]  # type: ignore[attr-defined]
+    assert "tp, dp (given)" in run_command(*words).out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--groups", "0,1", "--layout", "tp=8,dp=2"), "--groups and --layout cannot be combined"),
+        (("--run", "dp"), "--run names dimensions of a layout"),
+        (("--table",), "--table is about a layout"),
+        (("--table", "--layout", "tp=8,dp=2", "--run", "tp"), "--table lists all dimensions"),
+        (("--group-sizes", "1"), "--group-sizes needs groups"),
+        (("--groups", "0,1", "--ranks", "0-3"), "--ranks is for one collective"),
+        (("--groups", "0,1", "--max-trees", "3"), "--max-trees is for one collective"),
+    ],
+)
+def test_options_that_exclude_each_other_are_wrong_usage(words: tuple[str, ...], message: str) -> None:
+    assert message in run_command("optimum", A100, *words).error_line(2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--layout", "tp=8,dp=3"), "layout tp=8,dp=3 has 24 ranks, and dgx-a100:boxes=2 has 16 compute nodes"),
+        (("--layout", "tp=8,xp=2"), "layout: there is no dimension 'xp'"),
+        (("--layout", "tp=8,tp=2"), "layout: tp is given twice"),
+        (("--layout", "tp=8;dp=2"), "layout: 'tp=8;dp=2' is not a dimension; write it as in tp=8"),
+        (("--layout", "tp=16,dp=1"), "run: dp has size 1"),
+        (("--layout", "tp=8,dp=2", "--run", "ep"), "run: 'ep' is not in layout tp=8,dp=2"),
+        (("--layout", "tp=8,dp=2", "--group-sizes", "1,2"), "there are 2 sizes and 1 dimensions that run"),
+        (("--groups", "0,1;2"), "group 1: 1 rank is named"),
+        (("--groups", "0,1", "--collective", "all-to-all"), "group 0: an all-to-all moves along flows"),
+        (("--groups", "missing.json"), "missing.json"),
+    ],
+)
+def test_bad_groups_are_refused_in_one_line(words: tuple[str, ...], message: str) -> None:
+    assert message in run_command("optimum", A100, *words).error_line()
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({}, 'has no "groups"'),
+        ({"groups": []}, "groups has 0 entries"),
+        ({"groups": [{"size": 1}]}, 'groups[0] has no "ranks"'),
+        ({"groups": [{"ranks": "0,1", "sizes": 1}]}, "groups[0]: there is no key 'sizes'"),
+        ({"groups": [{"ranks": "0,1", "size": 0}]}, "groups[0].size is 0; it must be greater than 0"),
+        ({"groups": [{"ranks": 3}]}, "groups[0].ranks is 3"),
+        ({"groups": [{"ranks": "0,1"}, {"ranks": "0,99"}]}, "groups[1]: there is no rank 99"),
+        ({"groups": [{"ranks": "0,1", "collective": 3}]}, "groups[0].collective is 3"),
+        ({"groups": [{"ranks": "0,1", "root": []}]}, "groups[0].root is []"),
+    ],
+)
+def test_bad_files_of_groups_are_refused_with_the_place(tmp_path: Path, document: object, message: str) -> None:
+    path = tmp_path / "groups.json"
+    path.write_text(json.dumps(document))
+    line = run_command("optimum", A100, "--groups", path).error_line()
+    assert line.startswith(str(path))
+    assert message in line
+
+
+def test_generate_refuses_what_bundles_do_not_have(tmp_path: Path) -> None:
+    groups = ("--groups", "0,1;2,3")
+    assert "leave them out" in run_command("generate", A100, *groups, "--compact").error_line(2)
+    assert "leave them out" in run_command("generate", A100, *groups, "--method", "bfb").error_line(2)
+    assert "--members is for groups" in run_command("generate", A100, "--members", tmp_path).error_line(2)
