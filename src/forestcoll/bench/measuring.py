@@ -15,7 +15,7 @@ from forestcoll.bench.libraries import Library, library, library_name
 from forestcoll.bench.operations import Case, Operation, case_of
 from forestcoll.bench.request import BenchRequest, busbw_factor
 from forestcoll.environment import pacing_here
-from forestcoll.errors import ForestcollError, InputError
+from forestcoll.errors import InputError
 from forestcoll.launch import Launch
 from forestcoll.runtime.communicator import Communicator
 from forestcoll.runtime.elements import ReduceOp
@@ -191,16 +191,9 @@ def bench(
 
 def _shared(launch: Launch, make_schedules: Callable[[], Sequence[tuple[str, Schedule]]]) -> list[tuple[str, Schedule]]:
     """Return the schedules of rank 0; where they could not be made, the other ranks end without a message."""
-    made: Sequence[tuple[str, Schedule]] = ()
-    if launch.rank == 0:
-        try:
-            made = make_schedules()
-        except ForestcollError:
-            launch.share("")
-            raise
-    names = launch.share(json.dumps([name for name, _ in made]) if made else "")
-    if not names:
-        raise SystemExit(1)
+    made: list[tuple[str, Schedule]] = []
+    launch.only_first(lambda: made.extend(make_schedules()))
+    names = launch.share(json.dumps([name for name, _ in made]))
     return [
         (name, _runnable(launch.share("".join(schedule_text(made[number][1])) if made else "")))
         for number, name in enumerate(json.loads(names))
