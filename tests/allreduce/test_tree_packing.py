@@ -13,6 +13,7 @@ from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.orbits import Orbits
+from forestcoll.topology.part import usable_part
 from forestcoll.verification import verify
 from networks import drawn_network
 
@@ -92,8 +93,11 @@ def test_the_best_number_of_trees_is_no_worse_for_a_greater_limit() -> None:
     assert reached == sorted(reached)
 
 
-def test_an_allreduce_may_have_its_root_on_a_relay() -> None:
-    """One-way links a, b -> c -> r -> d -> a, b: the relay r is the root of all trees."""
+def test_roots_on_relays_can_double_the_rate() -> None:
+    """One-way links a, b -> c -> r -> d -> a, b: with a root on c, r or d, each link carries all data once.
+
+    With a root on a rank, the link c -> r carries all data in the reduce and again in the broadcast.
+    """
     builder = TopologyBuilder("relay as root")
     for name in "abrcd":
         builder.add_compute(name)
@@ -101,5 +105,10 @@ def test_an_allreduce_may_have_its_root_on_a_relay() -> None:
         builder.add_link(source, target, 1)
     topology = builder.build()
     best = optimum(topology, "allreduce", ranks=["a", "b"])
-    assert best.is_optimal
-    assert verify(generate(topology, "allreduce", ranks=["a", "b"])).ok
+    assert (best.algbw, best.is_optimal) == (1, True)
+    schedule = generate(topology, "allreduce", ranks=["a", "b"])
+    assert verify(schedule).ok
+    assert not {root for phase in schedule.phases for root in phase.roots} & set(best.members)
+    part = usable_part(topology, best.members)
+    assert best_by_pairs_of_steiner_trees(part) == 1
+    assert best_by_pairs_of_steiner_trees(part, roots=best.members) == Fraction(1, 2)
