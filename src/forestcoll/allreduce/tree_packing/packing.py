@@ -35,6 +35,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.allreduce.tree_packing.choice import WeighedTree, lowest_weights
 from forestcoll.allreduce.tree_packing.steiner import cheapest_tree, improved, joined
 from forestcoll.collective import PhaseOp
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
@@ -284,11 +285,31 @@ class _Search:
         return uses
 
     def _packing(self, solution: Solution) -> TreePacking:
+        """Return the packing with the weights of `solution`, or a lower one of the same rate."""
         exact = self._program.exact(solution)
-        if exact is not None and max(exact[1]) <= 0:
-            weights = [-price for price in exact[1]]
-        else:
-            weights = [Fraction(max(0, round(-float(price) * _FINE)), _FINE) for price in solution.prices]
+        if exact is None or max(exact[1]) > 0:
+            return self._weighted([Fraction(max(0, round(-float(price) * _FINE)), _FINE) for price in solution.prices])
+        found = self._weighted([-price for price in exact[1]])
+        lowest = lowest_weights(self._weighed(), self._capacity, self._rate(exact[1]))
+        chosen = found if lowest is None else self._weighted(lowest)
+        return chosen if chosen.algbw(self._topology) == found.algbw(self._topology) else found
+
+    def _rate(self, prices: Sequence[Fraction]) -> Fraction:
+        """Return the total weight of the trees of a phase."""
+        kept = (price for (phase, _), price in zip(self._trees, prices, strict=True) if phase is PHASES[-1])
+        return -sum(kept, Fraction(0))
+
+    def _weighed(self) -> list[WeighedTree]:
+        if self._one_phase:
+            lowest = ((phase, _centred(tree, self._topology)) for phase, tree in self._trees)
+            return [WeighedTree(phase, None, tree.height, self._uses(phase, tree)) for phase, tree in lowest]
+        return [
+            WeighedTree(phase, self._orbits.of_node[tree.root], tree.height, self._uses(phase, tree))
+            for phase, tree in self._trees
+        ]
+
+    def _weighted(self, weights: Sequence[Fraction]) -> TreePacking:
+        """Return the packing with the given weights of the trees."""
         trees = [
             (phase, replace(tree, weight=weight))
             for (phase, tree), weight in zip(self._trees, weights, strict=True)
