@@ -47,6 +47,18 @@ def test_lengths_prove_the_optimum_where_forwarding_switches_are_beside_relays()
     assert (report.ok, report.optimal, str(report.algbw)) == (True, True, "3700/11")
 
 
+@pytest.mark.parametrize(
+    ("spec", "ranks", "algbw"),
+    [("dgx-h100:boxes=2", "0-6,8-14", "27100/91"), ("dgx-h100:boxes=4", "0-5,8-13,16-21", "2975/9")],
+)
+def test_distances_prove_the_optimum_of_more_ranks(spec: str, ranks: str, algbw: str) -> None:
+    schedule = generate(spec, "allreduce", ranks=ranks)
+    report = verify(schedule)
+    assert (report.ok, report.optimal, str(report.algbw)) == (True, True, algbw)
+    assert schedule.bound is not None
+    assert schedule.bound.proof.kind == "tree-distances"
+
+
 @pytest.mark.parametrize("one_way", [False, True])
 @pytest.mark.parametrize("seed", range(12))
 def test_packings_equal_the_program_over_all_pairs_of_trees(seed: int, *, one_way: bool) -> None:

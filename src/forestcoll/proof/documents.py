@@ -9,13 +9,23 @@ from forestcoll.proof.partition import PartitionProof
 from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.proof import NodeName, Proof
 from forestcoll.proof.receipt import ReceiptProof
+from forestcoll.proof.tree_distances import TreeDistancesProof
 from forestcoll.proof.tree_dual import TreeDualProof
 from forestcoll.proof.tree_lengths import TreeLengthsProof
 from forestcoll.topology import Topology
 
 KINDS: Mapping[str, type[Proof]] = {
     each.kind: each
-    for each in (CutProof, ReceiptProof, TreeDualProof, PartitionProof, TreeLengthsProof, LengthsProof, PricesProof)
+    for each in (
+        CutProof,
+        ReceiptProof,
+        TreeDualProof,
+        PartitionProof,
+        TreeLengthsProof,
+        TreeDistancesProof,
+        LengthsProof,
+        PricesProof,
+    )
 }
 
 
