@@ -66,6 +66,7 @@ from .proof import PricesProof as PricesProof
 from .proof import Proof as Proof
 from .proof import ProofError as ProofError
 from .proof import ReceiptProof as ReceiptProof
+from .proof import TreeDistancesProof as TreeDistancesProof
 from .proof import TreeDualProof as TreeDualProof
 from .proof import TreeLengthsProof as TreeLengthsProof
 from .proof import WeightedCut as WeightedCut

@@ -1,6 +1,6 @@
 """The optimum of an allreduce by other linear programs than forestcoll's. They are slow: networks must be small."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import product
 
@@ -57,15 +57,15 @@ def _leads_to(parents: dict[int, int], node: int, root: int) -> bool:
     return node == root
 
 
-def best_by_pairs_of_steiner_trees(topology: Topology) -> Fraction:
-    """Solve the same program with able switches, which a tree may leave out, and which may be roots.
+def best_by_pairs_of_steiner_trees(topology: Topology, roots: Iterable[int] | None = None) -> Fraction:
+    """Solve the same program with able switches, which a tree may leave out. All nodes or only `roots` may be roots.
 
     All switches can copy and add up.
     """
     scaled = ScaledTopology.of(topology)
     pairs = {
         (*inward, *outward)
-        for root in range(len(topology.nodes))
+        for root in (range(len(topology.nodes)) if roots is None else roots)
         for inward, outward in product(*(list(_steiner_trees(topology, root, out=out)) for out in (False, True)))
     }
     program = LinearProgram([1] * len(pairs), scale=max(scaled.capacities))

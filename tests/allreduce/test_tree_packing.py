@@ -13,6 +13,7 @@ from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.orbits import Orbits
+from forestcoll.topology.part import usable_part
 from forestcoll.verification import verify
 from networks import drawn_network
 
@@ -44,6 +45,18 @@ def test_lengths_prove_the_optimum_where_forwarding_switches_are_beside_relays()
     assert (str(best.algbw), best.bound.proof.kind, best.is_optimal) == ("3700/11", "tree-lengths", True)
     report = verify(generate("dgx-h100:boxes=2", "allreduce", ranks="0-5,8-13"))
     assert (report.ok, report.optimal, str(report.algbw)) == (True, True, "3700/11")
+
+
+@pytest.mark.parametrize(
+    ("spec", "ranks", "algbw"),
+    [("dgx-h100:boxes=2", "0-6,8-14", "27100/91"), ("dgx-h100:boxes=4", "0-5,8-13,16-21", "2975/9")],
+)
+def test_distances_prove_the_optimum_of_more_ranks(spec: str, ranks: str, algbw: str) -> None:
+    schedule = generate(spec, "allreduce", ranks=ranks)
+    report = verify(schedule)
+    assert (report.ok, report.optimal, str(report.algbw)) == (True, True, algbw)
+    assert schedule.bound is not None
+    assert schedule.bound.proof.kind == "tree-distances"
 
 
 @pytest.mark.parametrize("one_way", [False, True])
@@ -92,8 +105,11 @@ def test_the_best_number_of_trees_is_no_worse_for_a_greater_limit() -> None:
     assert reached == sorted(reached)
 
 
-def test_an_allreduce_may_have_its_root_on_a_relay() -> None:
-    """One-way links a, b -> c -> r -> d -> a, b: the relay r is the root of all trees."""
+def test_roots_on_relays_can_double_the_rate() -> None:
+    """One-way links a, b -> c -> r -> d -> a, b: with a root on c, r or d, each link carries all data once.
+
+    With a root on a rank, the link c -> r carries all data in the reduce and again in the broadcast.
+    """
     builder = TopologyBuilder("relay as root")
     for name in "abrcd":
         builder.add_compute(name)
@@ -101,5 +117,10 @@ def test_an_allreduce_may_have_its_root_on_a_relay() -> None:
         builder.add_link(source, target, 1)
     topology = builder.build()
     best = optimum(topology, "allreduce", ranks=["a", "b"])
-    assert best.is_optimal
-    assert verify(generate(topology, "allreduce", ranks=["a", "b"])).ok
+    assert (best.algbw, best.is_optimal) == (1, True)
+    schedule = generate(topology, "allreduce", ranks=["a", "b"])
+    assert verify(schedule).ok
+    assert not {root for phase in schedule.phases for root in phase.roots} & set(best.members)
+    part = usable_part(topology, best.members)
+    assert best_by_pairs_of_steiner_trees(part) == 1
+    assert best_by_pairs_of_steiner_trees(part, roots=best.members) == Fraction(1, 2)

@@ -15,6 +15,7 @@ from forestcoll.proof.lengths import LengthsProof
 from forestcoll.proof.partition import PartitionProof
 from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.receipt import ReceiptProof
+from forestcoll.proof.tree_distances import TreeDistancesProof
 from forestcoll.proof.tree_dual import TreeDualProof
 from forestcoll.proof.tree_lengths import TreeLengthsProof
 from forestcoll.request import Demand
@@ -121,7 +122,7 @@ def _explain_tree_dual(bound: Bound, topology: Topology, demand: Demand) -> list
 
 
 def _explain_tree_lengths(bound: Bound, topology: Topology, _demand: Demand) -> list[str]:
-    proof = cast("TreeLengthsProof | GroupLengthsProof", bound.proof)
+    proof = cast("TreeLengthsProof | GroupLengthsProof | TreeDistancesProof", bound.proof)
     limit = f"algbw <= {bandwidth(bound.algbw, printable(topology.bandwidth_unit))}"
     needed = f"Each tree needs a part of the bandwidth of {len(proof.lengths)} links, weighted by the lengths that"
     return [f"{needed} --json lists. The shortest trees for these lengths prove {limit}."]
@@ -174,6 +175,7 @@ _EXPLANATIONS: Mapping[str, Callable[[Bound, Topology, Demand], list[str]]] = {
     PartitionProof.kind: _explain_partition,
     TreeLengthsProof.kind: _explain_tree_lengths,
     GroupLengthsProof.kind: _explain_tree_lengths,
+    TreeDistancesProof.kind: _explain_tree_lengths,
     LengthsProof.kind: _explain_lengths,
     PricesProof.kind: _explain_prices,
 }

@@ -9,6 +9,7 @@ from forestcoll.proof.partition import PartitionProof
 from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.proof import Proof, ProofError
 from forestcoll.proof.receipt import ReceiptProof
+from forestcoll.proof.tree_distances import TreeDistancesProof
 from forestcoll.proof.tree_dual import TreeDualProof, WeightedCut
 from forestcoll.proof.tree_lengths import TreeLengthsProof
 
@@ -22,6 +23,7 @@ __all__ = [
     "Proof",
     "ProofError",
     "ReceiptProof",
+    "TreeDistancesProof",
     "TreeDualProof",
     "TreeLengthsProof",
     "WeightedCut",

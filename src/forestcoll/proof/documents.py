@@ -10,6 +10,7 @@ from forestcoll.proof.partition import PartitionProof
 from forestcoll.proof.prices import PricesProof
 from forestcoll.proof.proof import NodeName, Proof
 from forestcoll.proof.receipt import ReceiptProof
+from forestcoll.proof.tree_distances import TreeDistancesProof
 from forestcoll.proof.tree_dual import TreeDualProof
 from forestcoll.proof.tree_lengths import TreeLengthsProof
 from forestcoll.topology import Topology
@@ -23,6 +24,7 @@ KINDS: Mapping[str, type[Proof]] = {
         PartitionProof,
         TreeLengthsProof,
         GroupLengthsProof,
+        TreeDistancesProof,
         LengthsProof,
         PricesProof,
     )

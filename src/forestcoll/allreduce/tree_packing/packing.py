@@ -35,12 +35,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.allreduce.tree_packing.choice import WeighedTree, lowest_weights
+from forestcoll.allreduce.tree_packing.distances import distance_proof
 from forestcoll.allreduce.tree_packing.steiner import cheapest_tree, improved, joined
 from forestcoll.collective import PhaseOp
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
 from forestcoll.forest_optimum.packed_trees import PackedTree, TreePacking
 from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.progress import Progress
+from forestcoll.proof.tree_distances import TreeDistancesProof
 from forestcoll.proof.tree_dual import PHASES, Roles
 from forestcoll.proof.tree_lengths import MOST_MEMBERS as MOST_EXACT_MEMBERS
 from forestcoll.proof.tree_lengths import TreeLengthsProof
@@ -99,7 +102,7 @@ class Packed:
     """
 
     packing: TreePacking
-    proof: TreeLengthsProof | None
+    proof: TreeLengthsProof | TreeDistancesProof | None
 
 
 def packed_trees(topology: Topology, orbits: Orbits, upper: Fraction, progress: Progress) -> Packed:
@@ -159,7 +162,8 @@ class _Search:
                 return Packed(self._packing(solution), self._proof(solution))
             self._remove_trees(solution)
             solution = self._program.solve()
-        return Packed(self._packing(solution), None)
+        is_reached = self._rates[-1] >= self._upper * (1 - _TOLERANCE)
+        return Packed(self._packing(solution), None if is_reached or self._is_exact else self._proof(solution))
 
     @property
     def _is_exact(self) -> bool:
@@ -185,14 +189,14 @@ class _Search:
         kept = sorted(set(range(len(self._trees))).difference(removed))
         self._trees, self._keys = [self._trees[each] for each in kept], [self._keys[each] for each in kept]
 
-    def _proof(self, solution: Solution) -> TreeLengthsProof | None:
-        """Return the prices of links as a proof, if the cheapest trees were found exactly."""
-        if not self._is_exact:
-            return None
+    def _proof(self, solution: Solution) -> TreeLengthsProof | TreeDistancesProof | None:
+        """Return the prices of links as a proof: of the optimum, if the cheapest trees were found exactly."""
         exact = self._program.exact(solution)
-        if exact is None or min(exact[0]) < 0:
+        if exact is None or min(exact[0]) < 0 or not (self._is_exact or self._one_phase):
             return None
         prices = [exact[0][of_link] for of_link in self._class.tolist()]
+        if not self._is_exact:
+            return distance_proof(self._topology, prices, self._progress)
         whole = lcm(*(price.denominator for price in prices))
         return TreeLengthsProof.of(self._topology, tuple(int(price * whole) for price in prices))
 
@@ -284,11 +288,31 @@ class _Search:
         return uses
 
     def _packing(self, solution: Solution) -> TreePacking:
+        """Return the packing with the weights of `solution`, or a lower one of the same rate."""
         exact = self._program.exact(solution)
-        if exact is not None and max(exact[1]) <= 0:
-            weights = [-price for price in exact[1]]
-        else:
-            weights = [Fraction(max(0, round(-float(price) * _FINE)), _FINE) for price in solution.prices]
+        if exact is None or max(exact[1]) > 0:
+            return self._weighted([Fraction(max(0, round(-float(price) * _FINE)), _FINE) for price in solution.prices])
+        found = self._weighted([-price for price in exact[1]])
+        lowest = lowest_weights(self._weighed(), self._capacity, self._rate(exact[1]))
+        chosen = found if lowest is None else self._weighted(lowest)
+        return chosen if chosen.algbw(self._topology) == found.algbw(self._topology) else found
+
+    def _rate(self, prices: Sequence[Fraction]) -> Fraction:
+        """Return the total weight of the trees of a phase."""
+        kept = (price for (phase, _), price in zip(self._trees, prices, strict=True) if phase is PHASES[-1])
+        return -sum(kept, Fraction(0))
+
+    def _weighed(self) -> list[WeighedTree]:
+        if self._one_phase:
+            lowest = ((phase, _centred(tree, self._topology)) for phase, tree in self._trees)
+            return [WeighedTree(phase, None, tree.height, self._uses(phase, tree)) for phase, tree in lowest]
+        return [
+            WeighedTree(phase, self._orbits.of_node[tree.root], tree.height, self._uses(phase, tree))
+            for phase, tree in self._trees
+        ]
+
+    def _weighted(self, weights: Sequence[Fraction]) -> TreePacking:
+        """Return the packing with the given weights of the trees."""
         trees = [
             (phase, replace(tree, weight=weight))
             for (phase, tree), weight in zip(self._trees, weights, strict=True)

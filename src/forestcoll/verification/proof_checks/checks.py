@@ -16,6 +16,7 @@ from forestcoll.proof import (
     PricesProof,
     Proof,
     ReceiptProof,
+    TreeDistancesProof,
     TreeDualProof,
     TreeLengthsProof,
 )
@@ -26,6 +27,7 @@ from forestcoll.verification.proof_checks.partition import partition_bound
 from forestcoll.verification.proof_checks.prices import prices_bound
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 from forestcoll.verification.proof_checks.receipt import receipt_bound
+from forestcoll.verification.proof_checks.tree_distances import tree_distances_bound
 from forestcoll.verification.proof_checks.tree_dual import tree_dual_bound
 from forestcoll.verification.proof_checks.tree_lengths import tree_lengths_bound
 
@@ -36,6 +38,7 @@ CHECKS: dict[type[Proof], Callable[[Any, Question], Fraction]] = {
     PartitionProof: partition_bound,
     TreeLengthsProof: tree_lengths_bound,
     GroupLengthsProof: group_lengths_bound,
+    TreeDistancesProof: tree_distances_bound,
     LengthsProof: lengths_bound,
     PricesProof: prices_bound,
 }

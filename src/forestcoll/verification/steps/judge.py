@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from forestcoll.collective import Collective
-from forestcoll.proof import Bound, CutProof, PartitionProof, Proof, ReceiptProof, TreeDualProof, TreeLengthsProof
+from forestcoll.proof import (
+    Bound,
+    CutProof,
+    PartitionProof,
+    Proof,
+    ReceiptProof,
+    TreeDistancesProof,
+    TreeDualProof,
+    TreeLengthsProof,
+)
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification.claims import Claim
 from forestcoll.verification.proof_checks.checks import proven
@@ -18,7 +27,14 @@ from forestcoll.verification.rule import first_fault
 from forestcoll.verification.steps.case import StepCase
 from forestcoll.verification.steps.rules import ACHIEVED, CLAIMS, RULES
 
-PROOFS: tuple[type[Proof], ...] = (CutProof, ReceiptProof, TreeDualProof, PartitionProof, TreeLengthsProof)
+PROOFS: tuple[type[Proof], ...] = (
+    CutProof,
+    ReceiptProof,
+    TreeDualProof,
+    PartitionProof,
+    TreeLengthsProof,
+    TreeDistancesProof,
+)
 """The kinds of proofs that bound step schedules, in which each part of a shard moves along a tree."""
 
 

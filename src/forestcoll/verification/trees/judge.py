@@ -8,7 +8,15 @@ and computes the loads of links, the bandwidth and the bound again, exactly. The
 from fractions import Fraction
 
 from forestcoll.collective import Collective
-from forestcoll.proof import CutProof, PartitionProof, Proof, ReceiptProof, TreeDualProof, TreeLengthsProof
+from forestcoll.proof import (
+    CutProof,
+    PartitionProof,
+    Proof,
+    ReceiptProof,
+    TreeDistancesProof,
+    TreeDualProof,
+    TreeLengthsProof,
+)
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification.claims import Claim, is_optimal
 from forestcoll.verification.report import LinkLoad, TreeReport
@@ -16,7 +24,14 @@ from forestcoll.verification.rule import first_fault
 from forestcoll.verification.trees.case import Case
 from forestcoll.verification.trees.rules import RULE_BOOKS
 
-PROOFS: tuple[type[Proof], ...] = (CutProof, ReceiptProof, TreeDualProof, PartitionProof, TreeLengthsProof)
+PROOFS: tuple[type[Proof], ...] = (
+    CutProof,
+    ReceiptProof,
+    TreeDualProof,
+    PartitionProof,
+    TreeLengthsProof,
+    TreeDistancesProof,
+)
 """The kinds of proofs that bound schedules whose data moves along trees."""
 
 _BUSIEST_SHOWN = 8
