@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale fabric fabric-all soak soak-runtime figures pictures docs lint format hooks clean distclean
+.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale fabric fabric-all soak soak-long soak-runtime figures pictures docs lint format hooks clean distclean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -47,20 +47,29 @@ sanitize: $(addprefix sanitize-,$(SANITIZERS)) ## run the runtime's tests with a
 
 # AddressSanitizer comes with UndefinedBehaviorSanitizer. Python is not instrumented, so their libraries are preloaded, and
 # leaks of Python itself are not reported. --capture=sys lets reports through.
-sanitize-address: FLAGS := address,undefined
+sanitize-address sanitize-core: FLAGS := address,undefined
 sanitize-thread: FLAGS := thread
+sanitize-address sanitize-thread: MODULE := _runtime
+sanitize-address sanitize-thread: VARIABLE := FORESTCOLL_ENGINE
+sanitize-address sanitize-thread: SUITE := tests/runtime
+sanitize-core: MODULE := _native
+sanitize-core: VARIABLE := FORESTCOLL_CORE
+CORE_SUITE := tests/core tests/forest_optimum tests/generation tests/allreduce tests/contracts
+sanitize-core: SUITE := $(CORE_SUITE)
 LIBRARY_address := libasan.so
+LIBRARY_core := libasan.so
 LIBRARY_thread := libtsan.so
+sanitize-core: ## run the tests of the native core with a core built for the address and undefined behaviour sanitizers
 sanitize-%: $(STAMPS)/package $(STAMPS)/test
-	@echo "== Building the engine with -fsanitize=$(FLAGS)"
+	@echo "== Building $(MODULE) with -fsanitize=$(FLAGS)"
 	@$(BIN)/cmake -S . -B build/sanitize-$* -G Ninja -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=$(FLAGS) \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python \
 	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) >/dev/null
-	@$(BIN)/cmake --build build/sanitize-$* --target _runtime >/dev/null
+	@$(BIN)/cmake --build build/sanitize-$* --target $(MODULE) >/dev/null
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=exitcode=66 \
-	  FORESTCOLL_ENGINE=$$(ls $(abspath build/sanitize-$*)/_runtime*.so) PYTHONPATH=src:tests/runtime \
+	  $(VARIABLE)=$$(ls $(abspath build/sanitize-$*)/$(MODULE)*.so) PYTHONPATH=src:tests \
 	  env LD_PRELOAD="$$($(CXX) -print-file-name=$(LIBRARY_$*)) $$($(CXX) -print-file-name=libstdc++.so)" \
-	  $(BIN)/python -m pytest -q --capture=sys -p sanitized tests/runtime
+	  $(BIN)/python -m pytest -q --capture=sys -p sanitized $(SUITE)
 
 bench: $(STAMPS)/package ## measure the time of schedules for growing networks
 	$(BIN)/python benchmarks/sizes.py
@@ -75,8 +84,11 @@ fabric: $(STAMPS)/package $(STAMPS)/fabric ## compare schedules and libraries on
 fabric-all: $(STAMPS)/package $(STAMPS)/fabric ## the same on all networks, with iterations of training
 	$(BIN)/python benchmarks/fabric.py --all
 
-soak: $(STAMPS)/package ## compare all methods on random networks for ten minutes
-	$(BIN)/python benchmarks/soak.py
+soak: $(STAMPS)/package ## look for faults for 12 minutes: random networks, command lines and files
+	$(BIN)/python benchmarks/reliability.py
+
+soak-long: $(STAMPS)/package ## look for faults for 4 hours, and write the figures into docs/reliability.md
+	$(BIN)/python benchmarks/reliability.py --minutes 240 --document docs/reliability.md
 
 soak-runtime: $(STAMPS)/package ## break ranks of the runtime 300 times, then run mixed operations for two minutes
 	$(BIN)/python benchmarks/faults.py

@@ -1,4 +1,4 @@
-"""Compare all methods on random networks for a given time: `make soak`, or this file with --minutes.
+"""Compare all methods on random networks for a given time, as `make soak` does, or this file with --minutes.
 
 Goal: no network on which a method fails, two methods disagree, or the verifier finds a fault. A network with a failure
 is written as a topology file, to reproduce the failure, and the exit status is 1.

@@ -17,7 +17,7 @@ struct type_caster<forestcoll::Wide> {
   bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
     if (!PyLong_Check(source.ptr())) return false;
     PyObject* text = PyObject_Str(source.ptr());
-    const char* digits = text == nullptr ? nullptr : PyUnicode_AsUTF8(text);
+    const char* digits = text == nullptr ? nullptr : PyUnicode_AsUTF8AndSize(text, nullptr);
     const bool read = digits != nullptr && parse(digits);
     Py_XDECREF(text);
     PyErr_Clear();

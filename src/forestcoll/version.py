@@ -1,6 +1,8 @@
-"""The version of the installed package."""
+"""The version of the installed package, and the build of its native core."""
 
 from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
 
 
 def _installed() -> str:
@@ -12,3 +14,16 @@ def _installed() -> str:
 
 __version__ = _installed()
 """As `pyproject.toml` states it."""
+
+
+def native_build() -> str:
+    """Return how the native core was built: the compiler, the system and the kind of build. The core is not loaded."""
+    found = find_spec("forestcoll._native")
+    if found is None or found.origin is None:
+        return "not installed"
+    core = Path(found.origin)
+    try:
+        build = core.with_name("_native_build.txt").read_text(encoding="utf-8").strip()
+    except OSError:
+        build = "of an unknown build"
+    return f"{build}, stable ABI" if ".abi3." in core.name else build

@@ -4,6 +4,8 @@ import errno
 import os
 import sys
 from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import click
@@ -86,7 +88,7 @@ def test_an_unknown_name_has_the_nearest_name(words: list[str], message: str) ->
 
 def test_the_version_says_that_the_package_is_not_installed() -> None:
     with mock.patch.object(metadata, "version", side_effect=metadata.PackageNotFoundError):
-        assert run_command("--version").out == "forestcoll (not installed: run from its source)\n"
+        assert run_command("--version").out.startswith("forestcoll (not installed: run from its source)\n")
 
 
 def test_messages_are_discarded_if_standard_error_is_closed() -> None:
@@ -94,3 +96,12 @@ def test_messages_are_discarded_if_standard_error_is_closed() -> None:
         _open_standard_error()
         assert sys.stderr.name == os.devnull
         sys.stderr.close()
+
+
+def test_the_version_says_how_the_native_core_was_built(tmp_path: Path) -> None:
+    core = SimpleNamespace(origin=str(tmp_path / "_native.abi3.so"))
+    (tmp_path / "_native_build.txt").write_text("Clang 17.0.1, Darwin arm64, Release\n")
+    with mock.patch("forestcoll.version.find_spec", return_value=core):
+        assert run_command("--version").out.endswith("\nnative core: Clang 17.0.1, Darwin arm64, Release, stable ABI\n")
+    with mock.patch("forestcoll.version.find_spec", return_value=None):
+        assert run_command("--version").out.endswith("\nnative core: not installed\n")

@@ -1,5 +1,6 @@
 import importlib
 import pkgutil
+import re
 import sys
 
 import pytest
@@ -50,7 +51,10 @@ def test_each_command_has_help(name: str) -> None:
 def test_version() -> None:
     run = run_command("--version")
     assert (run.status, run.err) == (0, "")
-    assert run.out.startswith("forestcoll ")
+    version, build = run.out.splitlines()
+    assert version.startswith("forestcoll ")
+    known = r"\w+ [0-9.]+, \w+ \w+, \w+"
+    assert re.fullmatch(rf"native core: ({known}|of an unknown build)(, stable ABI)?", build)
 
 
 def test_without_a_command_the_help_is_shown_as_wrong_usage() -> None:

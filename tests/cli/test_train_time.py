@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_run import run_command
+from cli_run import edge, run_command, write_network
 
 from forestcoll.files import read_document
 
@@ -88,3 +88,12 @@ def test_a_series_of_broadcasts_is_refused(tmp_path: Path) -> None:
     run_command("broadcast-series", "ring:nodes=4", "--source", "0", "-o", schedule)
     message = run_command("train-time", "switch-base-256", schedule).error_line()
     assert message == "ring:nodes=4: training needs an allreduce, and this schedule is of broadcast"
+
+
+@pytest.mark.parametrize("exponent", [14, 18, 30])
+def test_bandwidths_that_differ_by_many_orders_of_magnitude(exponent: int, tmp_path: Path) -> None:
+    wide = [edge("a", "b", 10**exponent), edge("b", "c", 1), edge("c", "d", 3), edge("d", "a", 7 * 10**exponent)]
+    path = write_network(tmp_path, wide, "abcd")
+    assert run_command("train-time", "switch-base-256", path, "--json").document()["nodes"] == 4
+    bounds = run_command("bounds", path, "--json").document()["collectives"]
+    assert bounds["all-to-all"]["achieved_algbw"] == bounds["all-to-all"]["upper_algbw"] == "16/3"  # type: ignore[index]

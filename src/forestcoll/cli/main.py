@@ -135,11 +135,14 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
         return
     from importlib import metadata
 
+    from forestcoll.version import native_build
+
     try:
         version = metadata.version("forestcoll")
     except metadata.PackageNotFoundError:
         version = "(not installed: run from its source)"
     click.echo(f"forestcoll {version}")
+    click.echo(f"native core: {native_build()}")
     ctx.exit()
 
 
@@ -150,7 +153,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
     is_eager=True,
     expose_value=False,
     callback=_print_version,
-    help="Show the version and exit.",
+    help="Show the version and the build of the native core, and exit.",
 )
 def forestcoll() -> None:
     """Compute the exact optimum of a collective on any network, and a verified schedule that reaches it.

@@ -98,7 +98,8 @@ class FlowProgram:
         if exact is None or not program.proves(*exact):
             exact = program.exact_without_floats() or exact
         lengths = self._candidates(solution, exact[1] if exact else ())
-        guess = solution.values[1:] / (solution.values[0] * self._whole)
+        reached = solution.values[0] * self._whole  # 0 in floating point if bandwidths are very far apart
+        guess = solution.values[1:] / reached if reached > 0 else np.zeros_like(solution.values[1:])
         if exact is None:
             return ProgramResult(lengths, None, guess)
         rate, values = exact[0][0], tuple(each / (exact[0][0] * self._whole) for each in exact[0][1:])

@@ -70,16 +70,25 @@ def _counts(line: str) -> bool:
 
 
 def _from_table(lines: Sequence[tuple[int, str]], name: str) -> Iterator[Record]:
-    columns = [_column(each) for each in next(csv.reader([lines[0][1]]))]
+    columns = [_column(each) for each in _cells(lines[0][1], f"{name}: line {lines[0][0]}")]
     if "size" not in columns or not {"time_us", "algbw"} & set(columns):
-        raise InputError(f"{name}: the columns are {', '.join(columns)}; there must be size, and time_us or algbw")
+        titles = shown(", ".join(columns)).strip("'")
+        raise InputError(f"{name}: the columns are {titles}; there must be size, and time_us or algbw")
     if len(lines) > _MOST_ROWS:
         raise InputError(f"{name}: has {len(lines) - 1:,} rows; give at most {_MOST_ROWS - 1:,}")
-    for (number, _), cells in zip(lines[1:], csv.reader(line for _, line in lines[1:]), strict=True):
+    for number, line in lines[1:]:
         where = f"{name}: line {number}"
+        cells = _cells(line, where)
         if len(cells) != len(columns):
             raise InputError(f"{where}: has {len(cells)} values; expected {len(columns)}, as in the first line")
         yield _record(dict(zip(columns, map(str.strip, cells), strict=True)), where)
+
+
+def _cells(line: str, where: str) -> list[str]:
+    try:
+        return next(csv.reader([line]))
+    except csv.Error as error:
+        raise InputError(f"{where}: is not CSV: {error}; write values separated by commas") from None
 
 
 def _column(name: str) -> str:

@@ -8,6 +8,7 @@ it. The data of a program is not checked here, but by running the program (`fore
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TypeAlias
 
 from forestcoll.program import Fault, Task
@@ -197,7 +198,7 @@ def _awaited(blocks: dict[int, Block], step: Step) -> str | None:
 def _nothing_steps(algorithm: Algorithm) -> Iterator[Found]:
     for gpu in algorithm.gpus:
         for block in gpu.blocks:
-            for step, following in zip(block.steps, (*block.steps[1:], None), strict=True):
+            for step, following in zip_longest(block.steps, block.steps[1:]):
                 if step.type is StepType.NOTHING and (what := _idle(step, following)) is not None:
                     yield Location(gpu.rank, block.number, step.number), what
 

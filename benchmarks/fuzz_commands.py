@@ -1,0 +1,75 @@
+"""Run random command lines for a given time: `make soak`, or this file with --minutes.
+
+Goal: no traceback, no defect, no exit status other than 0, 1, 2 and 130, no run beyond its time limit, no file that
+was not requested. A command line with a fault is written to build/fuzz; moved to tests/fuzz/regressions, it is a test.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from fuzz.commands import Case, CommandLines, document_of
+from fuzz.running import fault_of, run
+from fuzz.seeds import write_seeds
+
+
+def attempt(case: Case, folder: Path, *, seconds: float) -> tuple[str | None, int | None]:
+    """Run a case in an empty folder below `folder`; return its fault, or None, and the exit status."""
+    place = folder / "run"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    for name, data in case.files.items():
+        (place / name).write_bytes(data)
+    done = run(case.words, place, seconds=seconds)
+    for name in case.files:
+        (place / name).unlink(missing_ok=True)
+    return fault_of(done, place, case.outputs), done.status
+
+
+def fuzz(*, seconds: float, most: int, seed: int, limit: float, failures: Path) -> tuple[Counter[object], int]:
+    """Run command lines until the time or the number is reached; return the runs by exit status, and the failures."""
+    counts: Counter[object] = Counter()
+    failed = number = 0
+    with tempfile.TemporaryDirectory() as text:
+        folder = Path(text)
+        lines = CommandLines(write_seeds(folder / "seeds"))
+        end = time.monotonic() + seconds
+        while number < most and time.monotonic() < end:
+            case = lines.case(Random(f"{seed}/{number}"))  # noqa: S311 (not for security)
+            fault, status = attempt(case, folder, seconds=limit)
+            counts[status] += 1
+            if fault is not None:
+                failed += 1
+                failures.mkdir(parents=True, exist_ok=True)
+                path = failures / f"command-{seed}-{number}.json"
+                path.write_text(json.dumps(document_of(case, fault), indent=1) + "\n")
+                print(f"FAILED: {fault}: forestcoll {' '.join(case.words)}; {path}", file=sys.stderr, flush=True)
+            number += 1
+    return counts, failed
+
+
+def main() -> None:
+    """Print the summary."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=2.0, help="duration in minutes (2)")
+    parser.add_argument("--most", type=int, default=10**9, help="the most command lines")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the command lines (1)")
+    parser.add_argument("--limit", type=float, default=60.0, help="time limit of a run in seconds (60)")
+    parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="folder for failures")
+    given = parser.parse_args()
+    counts, failed = fuzz(
+        seconds=given.minutes * 60, most=given.most, seed=given.seed, limit=given.limit, failures=given.folder
+    )
+    by_status = ", ".join(f"{status}: {count}" for status, count in sorted(counts.items(), key=str))
+    print(f"command lines {counts.total()} (by exit status {by_status}), seed {given.seed}, failures {failed}")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

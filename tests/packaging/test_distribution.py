@@ -1,0 +1,78 @@
+"""The source distribution, the metadata, and what the build says without a compiler."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+needs_build_tools = pytest.mark.skipif(
+    importlib.util.find_spec("scikit_build_core") is None, reason="scikit-build-core is not installed; make setup does"
+)
+needs_cmake = pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    version = project()["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_the_wheels_are_those_that_the_documents_name() -> None:
+    settings = project()["tool"]
+    assert settings["scikit-build"]["wheel"]["py-api"] == "cp312"
+    assert settings["cibuildwheel"]["build"] == "cp311-* cp312-*"
+
+
+def built(folder: Path) -> Path:
+    words = [sys.executable, "-c", "import sys, scikit_build_core.build as b; b.build_sdist(sys.argv[1])", str(folder)]
+    environment = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True, env=environment, timeout=120)  # noqa: S603 (our own command)
+    (path,) = folder.glob("*.tar.gz")
+    return path
+
+
+@needs_build_tools
+def test_two_source_distributions_have_the_same_bytes_and_all_that_a_build_needs(tmp_path: Path) -> None:
+    one, other = (built(tmp_path / name) for name in ("one", "other"))
+    assert one.read_bytes() == other.read_bytes()
+    with tarfile.open(one) as archive:
+        names = {re.sub(r"^[^/]*/", "", name) for name in archive.getnames()}
+    needed = {"CMakeLists.txt", "LICENSE", "README.md", "PKG-INFO", "native/bindings/module.cpp", "pyproject.toml"}
+    assert needed | {"src/forestcoll/__init__.py", "src/forestcoll/pages/report.css", "CITATION.cff"} <= names
+    assert not [name for name in names if name.endswith(".so") or name.startswith(("build/", ".ci"))]
+
+
+@needs_cmake
+@pytest.mark.skipif(os.name != "posix", reason="PATH and links of POSIX")
+def test_without_a_compiler_the_build_says_what_to_install(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("cmake", "ninja", "make", "uname", "sh"):
+        if (found := shutil.which(name)) is not None:
+            (tools / name).symlink_to(found)
+    cmake = shutil.which("cmake")
+    assert cmake is not None
+    done = subprocess.run(  # noqa: S603 (our own command)
+        [cmake, "-S", str(ROOT), "-B", str(tmp_path / "build")],
+        env={"PATH": str(tools), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    for advice in ("needs a C++20 compiler", "apt install g++", "dnf install gcc-c++", "xcode-select --install"):
+        assert advice in done.stderr
