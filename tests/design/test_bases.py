@@ -10,8 +10,9 @@ from forestcoll.design.catalogue import bases, kautz
 from forestcoll.design.constructions import Base
 from forestcoll.design.measure import Cost, cayley_cost, least_factor, moore_steps
 from forestcoll.design.realisation import schedule_of
-from forestcoll.design.wiring import is_mirror
-from forestcoll.topology.families.cayley import Metacyclic
+from forestcoll.design.wiring import Wiring, is_mirror
+from forestcoll.topology.families.cayley import Cayley, Metacyclic
+from forestcoll.topology.registry import recipe_of
 
 SIZES = [(nodes, degree) for degree in range(1, 7) for nodes in range(2, 33)]
 SIZES += [(nodes, 4) for nodes in (35, 45, 64, 70, 80, 98, 128, 189, 200)] + [(54, 6), (64, 6)]
@@ -144,3 +145,10 @@ def test_wirings_keep_parallel_arcs_and_loops() -> None:
     assert base_wiring("ring:nodes=3,one_way=true,parallel=2").targets.tolist() == [[1, 1], [2, 2], [0, 0]]
     assert base_wiring("de-bruijn:degree=2,length=2").has_loops
     assert base_wiring("generalized-kautz:degree=4,nodes=5").is_simple
+
+
+def test_the_wiring_of_a_cayley_graph_has_the_arcs_of_its_recipe() -> None:
+    for spec in ("cayley:outer=16,inner=2,ratio=7", "cayley:outer=7,inner=3,ratio=2,generators=1+4+8"):
+        wiring, (_, recipe) = base_wiring(spec), recipe_of(spec)
+        assert isinstance(recipe, Cayley)
+        assert wiring.targets.tolist() == Wiring.of_arcs(recipe.order(), recipe.arcs()).targets.tolist()

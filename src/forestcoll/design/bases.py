@@ -24,11 +24,25 @@ LARGEST_SEARCHED_MIRROR = 64
 def base_wiring(spec: str) -> Wiring:
     """Return the wiring of the network that a builder makes, with parallel arcs and loops."""
     _, recipe = recipe_of(spec)
+    if isinstance(recipe, Cayley):
+        return _cayley_wiring(recipe)
     if isinstance(recipe, ArcRecipe):
         return Wiring.of_arcs(recipe.order(), recipe.arcs())
     wiring = Wiring.of_topology(build_topology(spec))
     parallel: int = getattr(recipe, "parallel", 1)
     return Wiring(np.repeat(wiring.targets, parallel, axis=1)) if wiring.is_simple else wiring
+
+
+def _cayley_wiring(recipe: Cayley) -> Wiring:
+    """Return the wiring of `recipe.arcs()`, with all products of a generator in one array."""
+    group = recipe.group()
+    outer, inner = np.divmod(np.arange(group.order, dtype=np.int64), group.inner)
+    powers = np.array([pow(group.ratio, exponent, group.outer) for exponent in range(group.inner)])[inner]
+    columns = []
+    for generator in recipe.generators:
+        third, fourth = divmod(generator, group.inner)
+        columns.append((outer + powers * third) % group.outer * group.inner + (inner + fourth) % group.inner)
+    return Wiring(np.stack(columns, axis=1).astype(np.int32))
 
 
 def base_sends(spec: str, wiring: Wiring) -> Sends:

@@ -118,7 +118,8 @@ class TopologyFinder:
 
     def _candidates(self, nodes: int, degree: int) -> tuple[Construction, ...]:
         listed, expanded = tuple(self._bases(nodes, degree)), tuple(self._expanded(nodes, degree))
-        return (*listed, *self._kautz(nodes, degree, (*listed, *expanded)), *expanded)
+        copied = tuple(self._parallel(nodes, degree, (*listed, *expanded)))
+        return (*listed, *self._kautz(nodes, degree, (*listed, *expanded, *copied)), *expanded, *copied)
 
     def _bases(self, nodes: int, degree: int) -> Iterator[Base]:
         return self._allowed(bases(nodes, degree, published_only=self._published_only))
@@ -148,7 +149,6 @@ class TopologyFinder:
         product = self._factors.best_product(nodes, degree)
         if product is not None:
             yield product
-        yield from self._parallel(nodes, degree)
 
     def _line_graphs(self, nodes: int, degree: int) -> Iterator[Construction]:
         if degree > 1 and nodes % degree == 0 and nodes // degree > 1:
@@ -170,11 +170,16 @@ class TopologyFinder:
                 for base in self._frontier(root, degree // exponent):
                     yield CartesianPower.of(base, exponent)
 
-    def _parallel(self, nodes: int, degree: int) -> Iterator[Construction]:
-        """Yield the networks of smaller degrees with parallel links. Other numbers of copies are copies of copies."""
+    def _parallel(self, nodes: int, degree: int, others: Sequence[Construction]) -> Iterator[Construction]:
+        """Yield networks of smaller degrees with parallel links, if they may be better than `others`.
+
+        The degree is divided by one prime number at a time, so other numbers of copies are copies of copies.
+        """
         for copies in primes_of(degree):
-            for base in self._frontier(nodes, degree // copies):
-                yield Parallel.of(base, copies)
+            hoped = Cost(moore_steps(nodes, degree // copies), least_factor(nodes))
+            if not _is_reached(hoped, others):
+                for base in self._frontier(nodes, degree // copies):
+                    yield Parallel.of(base, copies)
 
     def _bidirectional_of(self, nodes: int, degree: int) -> Iterator[Construction]:
         if degree % 2 or degree < 2:

@@ -42,10 +42,6 @@ class _Pieces:
     firsts: _Numbers
     ends: _Numbers
 
-    def where(self, kept: npt.NDArray[np.bool_]) -> "_Pieces":
-        """Return the pieces that are kept."""
-        return _Pieces(self.shards[kept], self.steps[kept], self.firsts[kept], self.ends[kept])
-
 
 def kautz_cost(nodes: int, degree: int) -> Cost:
     """Return the cost of the best BFB allgather on the generalized Kautz graph Π(degree, nodes).
@@ -68,11 +64,12 @@ def _cost(nodes: int, degree: int, *, turns: bool) -> Cost:
     while degree**last < nodes:
         last += 1
     pieces = _pieces(nodes, degree, last, turns=turns)
-    first_arcs, widths = _arcs(pieces, nodes, degree, turns=turns)
-    loads = [Fraction(load) for load in _sole_loads(pieces, first_arcs, nodes, degree, last)]
-    final = pieces.steps == last
+    counts = _counts(pieces, _arcs(pieces, nodes, degree, last, turns=turns), nodes, last + 1, degree)
+    loads = [Fraction(int(counts[:, step].max())) for step in range(last - 1)]  # only one arc can bring each shard
+    final = counts[:, last - 1 :]
     if final.any():
-        loads.append(_shared_load(pieces.where(final), first_arcs[final], widths[final], nodes, degree))
+        walks = degree**last // nodes
+        loads.append(_shared_load(final, [min(walks, degree), min(walks + 1, degree)]))
     return Cost(len(loads), Fraction(degree, nodes) * sum(loads, Fraction(0)))
 
 
@@ -96,52 +93,53 @@ def _pieces(nodes: int, degree: int, last: int, *, turns: bool) -> _Pieces:
     firsts = keys // _SLOT
     limits = np.concatenate([firsts[:, 1:], np.full((nodes, 1), nodes, dtype=np.int32)], axis=1)
     kept = np.flatnonzero((limits > firsts) & (steps > 0))
-    return _Pieces(kept // len(ends), *(each.ravel()[kept].astype(np.int64) for each in (steps, firsts, limits)))
+    wide = np.int32 if nodes * nodes * degree < 2**31 else np.int64  # a walk's number is less than N * N * d
+    shards = (kept // len(ends)).astype(wide)
+    return _Pieces(shards, steps.ravel()[kept], firsts.ravel()[kept], limits.ravel()[kept])
 
 
-def _arcs(pieces: _Pieces, nodes: int, degree: int, *, turns: bool) -> tuple[_Numbers, _Numbers]:
-    """Return, for each piece, the first arc that can bring the shard, and the number of such arcs."""
-    powers = np.array([degree**step for step in range(int(pieces.steps.max()) + 1)], dtype=np.int64)
-    lengths = powers[pieces.steps]
-    ends_at = np.where(turns & (pieces.steps % 2 > 0), nodes - 1 - pieces.firsts, pieces.firsts)
+def _arcs(pieces: _Pieces, nodes: int, degree: int, last: int, *, turns: bool) -> _Numbers:
+    """Return the column of each piece in the table of `_counts`.
+
+    Its last digit in base `degree` is the first arc that can bring the shard. The rest is the step, from 0. At the last
+    step one more is added if the number of arcs, which has two values, is the greater one.
+    """
+    lengths = np.array([degree**step for step in range(last + 1)]).astype(pieces.shards.dtype)[pieces.steps]
     lowest = pieces.shards * lengths
-    walk = lowest + (ends_at - lowest) % nodes
+    ends_at = np.where(pieces.steps & 1 if turns else 0, nodes - 1 - pieces.firsts, pieces.firsts)
+    apart = ends_at - lowest
+    walk = ends_at - apart // nodes * nodes  # the least number of a walk, not below `lowest`, that ends at the node
+    number = walk // nodes
     walks = (lowest + lengths - 1 - walk) // nodes + 1
-    return walk // nodes % degree, np.minimum(walks, degree)
+    more = (pieces.steps == last) & (walks > degree**last // nodes)
+    return (pieces.steps - 1 + more.astype(np.int32)) * degree + (number - number // degree * degree)
 
 
-def _counts(pieces: _Pieces, kinds: _Numbers, count: int, nodes: int) -> _Numbers:
-    """Return, for each node (row) and each kind of piece below `count`, the number of pieces that contain the node."""
-    size = (nodes + 1) * count
-    more = np.bincount(pieces.firsts * count + kinds, minlength=size)
-    less = np.bincount(pieces.ends * count + kinds, minlength=size)
-    return np.cumsum((more - less).astype(np.int32).reshape(nodes + 1, count)[:-1], axis=0, dtype=np.int32)
+def _counts(pieces: _Pieces, columns: _Numbers, nodes: int, steps: int, degree: int) -> _Numbers:
+    """Return, for each node, step and first arc, the number of pieces that contain the node."""
+    width = steps * degree
+    size = (nodes + 1) * width
+    more = np.bincount(pieces.firsts * width + columns, minlength=size)
+    less = np.bincount(pieces.ends * width + columns, minlength=size)
+    changes = (more - less).astype(np.int32).reshape(nodes + 1, width)[:-1]
+    return np.cumsum(changes, axis=0, dtype=np.int32).reshape(nodes, steps, degree)
 
 
-def _sole_loads(pieces: _Pieces, arcs: _Numbers, nodes: int, degree: int, last: int) -> list[int]:
-    """Return the loads of the busiest arcs at the steps before the last, at which one arc can bring each shard."""
-    early = pieces.steps < last
-    kinds = (pieces.steps[early] - 1) * degree + arcs[early]
-    table = _counts(pieces.where(early), kinds, (last - 1) * degree, nodes)
-    loads: list[int] = table.max(axis=0).reshape(-1, degree).max(axis=1).tolist()
-    return loads
+def _shared_load(counts: _Numbers, widths: list[int]) -> Fraction:
+    """Return the load of the busiest arc at the last step: the greatest ratio over all intervals of arcs.
 
-
-def _shared_load(pieces: _Pieces, arcs: _Numbers, widths: _Numbers, nodes: int, degree: int) -> Fraction:
-    """Return the load of the busiest arc at the last step: the greatest ratio over all intervals of arcs."""
-    sums, total = {}, np.zeros(nodes, dtype=np.int32)
-    for width in np.unique(widths).tolist():
-        chosen = widths == width
-        table = _counts(pieces.where(chosen), arcs[chosen], degree, nodes)
-        twice = np.concatenate([np.zeros((nodes, 1), dtype=np.int32), table, table], axis=1)
-        sums[width] = np.cumsum(twice, axis=1, dtype=np.int32)
-        total += sums[width][:, degree]
-    best = Fraction(int(total.max()), degree)
-    for length in range(1, degree):
-        within = np.zeros((nodes, degree), dtype=np.int32)
-        for width, table in sums.items():
-            if width <= length:
-                within += _windows(table, length - width + 1)
+    Args:
+        counts: for each node, number of arcs and first arc: the number of shards that these arcs can bring.
+        widths: the two numbers of arcs.
+    """
+    nodes, _, degree = counts.shape
+    best = Fraction(int(counts.sum(axis=(1, 2)).max()), degree)
+    twice = np.concatenate([np.zeros((nodes, 2, 1), dtype=np.int32), counts, counts], axis=2)
+    sums = np.cumsum(twice, axis=2, dtype=np.int32)
+    for length in range(widths[0], degree):
+        within = _windows(sums[:, 0], length - widths[0] + 1)
+        if widths[1] <= length:
+            within = within + _windows(sums[:, 1], length - widths[1] + 1)
         best = max(best, Fraction(int(within.max()), length))
     return best
 
