@@ -39,3 +39,5 @@ class StepMethod(StrEnum):
     """Recursive halving and doubling, on a hypercube."""
     DOUBLE_BINARY_TREE = "double-binary-tree"
     """A pipelined allreduce along two binary trees."""
+    STEPS = "steps"
+    """An all-to-all in the fewest steps, and with the least bandwidth time in so many steps."""

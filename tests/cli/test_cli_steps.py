@@ -71,7 +71,10 @@ def test_a_file_written_to_standard_output_leaves_the_report_on_standard_error()
         (("--ranks", "0-2"), "--ranks is for methods of trees"),
         (("--shards", "x.json"), "--shards is for methods of trees"),
         (("--compact",), "--compact is for methods of trees"),
-        (("--collective", "broadcast"), "supports allgather, reduce-scatter and allreduce, not broadcast"),
+        (
+            ("--collective", "broadcast"),
+            "methods of steps support allgather, reduce-scatter, allreduce and all-to-all, not broadcast",
+        ),
         (("--chunks", 0), "0 is not in the range"),
         (("--size", "much"), "'much'; expected a size of 1 byte or more such as 64K"),
         (("--size", "0"), "expected a size of 1 byte or more"),
@@ -84,7 +87,7 @@ def test_options_that_exclude_each_other_are_wrong_usage(options: tuple[object, 
 def test_options_of_steps_are_wrong_usage_for_trees() -> None:
     for options in (("--chunks", 2), ("--size", "1MB")):
         message = run_command("generate", "ring:nodes=4", *options).error_line(2)
-        assert "--chunks and --size are for methods of steps" in message
+        assert "--chunks, --size and --steps are for methods of steps" in message
 
 
 def test_a_network_with_switches_is_refused() -> None:
@@ -117,3 +120,19 @@ def test_ranks_of_a_file_are_shown(tmp_path: Path) -> None:
     document = run_command("verify", file, "--json").document()
     assert (document["compute_nodes"], document["ranks"]) == (2, ["a", "b"])
     assert "2 of 3 compute nodes" in run_command("verify", file).out
+
+
+def test_an_all_to_all_in_steps(tmp_path: Path) -> None:
+    path = tmp_path / "steps.json"
+    words = ("generate", "kautz:degree=2,length=2", "--collective", "all-to-all", "--method", "steps")
+    found = run_command(*words, "-o", path, "--json").document()
+    assert (found["steps"], found["bandwidth_factor"], found["least_bandwidth_factor"]) == (3, "5/2", "43/18")
+    checked = run_command("verify", path, "--json").document()
+    assert (checked["steps"], checked["bandwidth_factor"], checked["bandwidth_optimal"]) == (3, "5/2", False)
+    assert run_command(*words, "--steps", "4", "--json").document()["bandwidth_optimal"] is True
+    for more, message in (
+        (("--steps", "2"), "an all-to-all takes 3 steps or more; 2 steps are too few"),
+        (("--demand", "x.csv"), "--demand is for schedules of flows"),
+    ):
+        assert message in run_command(*words, *more).err
+    assert "an all-to-all in steps has no program" in run_command("export", path, "--to", "msccl-xml").err

@@ -36,7 +36,9 @@ def test_a_large_linear_program_gives_a_rate_near_the_bound_and_the_reason(monke
     assert near.algbw < exact.algbw <= near.bound <= near.algbw * 11 / 10
     assert near.method == "approximate"
     assert near.reason == "its linear program has more than 10 columns"
-    assert near.description.endswith("% below the rate of the best flow, as its linear program has more than 10 columns")
+    assert near.description.endswith(
+        "% below the rate of the best flow, as its linear program has more than 10 columns"
+    )
 
 
 def test_a_network_of_very_many_nodes_has_the_rate_of_even_splitting_and_says_so(

@@ -41,7 +41,7 @@ from forestcoll.method import Method, StepMethod
     default=Method.AUTO.value,
     show_default=True,
     help="Trees: fast grows them, proven packs them as in the paper, and auto packs those that cannot be grown. Steps, "
-    "for networks without switches: breadth-first broadcast (bfb), or a well-known algorithm (the others).",
+    "for networks without switches: breadth-first broadcast (bfb), a well-known algorithm, or an all-to-all (steps).",
 )
 @click.option(
     "--chunks",
@@ -58,6 +58,12 @@ from forestcoll.method import Method, StepMethod
     help="For bfb: the data size M, such as 1MB; the latencies of links then count in addition to their bandwidths.",
 )
 @click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="For --method steps: the number of steps; more may take less time for large data.  [default: the fewest]",
+)
+@click.option(
     "--compact",
     is_flag=True,
     help="Write base trees, or base flows, and a symmetry of the network; all others are their images. Without this "
@@ -72,6 +78,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     method: str,
     chunks: int | None,
     data_size: int | None,
+    steps: int | None,
     compact: bool,
     members: Path | None,
     output: Path | None,
@@ -105,12 +112,14 @@ def command(  # noqa: PLR0913 (one parameter per option)
         raise click.UsageError("--members is for groups; also give --groups or --layout")
     if method in set(StepMethod):
         changes = (options["without"], options["degrade"])
-        steps = StepOptions(topology, options["collective"], method, chunks, data_size, *changes)
-        steps.check(compact=compact, **options)
-        generate_and_report(steps, output, as_json=as_json)
+        stepwise = StepOptions(topology, options["collective"], method, chunks, data_size, steps, *changes)
+        stepwise.check(compact=compact, **options)
+        generate_and_report(stepwise, output, as_json=as_json)
         return
-    if chunks is not None or data_size is not None:
-        raise click.UsageError("--chunks and --size are for methods of steps; leave them out for methods of trees")
+    if chunks is not None or data_size is not None or steps is not None:
+        raise click.UsageError(
+            "--chunks, --size and --steps are for methods of steps; leave them out for methods of trees"
+        )
     request = CollectiveOptions(**options)
     request.check()
     if request.is_personalised:

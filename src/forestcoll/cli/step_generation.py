@@ -27,6 +27,7 @@ class StepOptions:
     method: str
     chunks: int | None
     data_size: int | None
+    steps: int | None
     without: tuple[str, ...] = ()
     degrade: tuple[str, ...] = ()
 
@@ -41,9 +42,11 @@ class StepOptions:
                 raise click.UsageError(f"{option} is for methods of trees; leave it out with --method {self.method}")
         if compact:
             raise click.UsageError(f"--compact is for methods of trees; leave it out with --method {self.method}")
+        if others["demand"] is not None:
+            raise click.UsageError(f"--demand is for schedules of flows; leave it out with --method {self.method}")
         if Collective(self.collective).has_root:
             raise click.UsageError(
-                f"--method {self.method} supports allgather, reduce-scatter and allreduce, not {self.collective}"
+                f"methods of steps support allgather, reduce-scatter, allreduce and all-to-all, not {self.collective}"
             )
 
 
@@ -66,6 +69,7 @@ def generate_and_report(request: StepOptions, output: Path | None, *, as_json: b
             method=request.method,
             chunks=request.chunks,
             data_size=request.data_size,
+            steps=request.steps,
             progress=progress,
         )
         progress.begin("verifying")

@@ -12,6 +12,7 @@ from forestcoll.generation.baselines.rings import ring_schedule
 from forestcoll.generation.baselines.torus_rings import torus_ring_schedule
 from forestcoll.generation.bfb import bfb
 from forestcoll.generation.bfb.allgather import checked_chunks
+from forestcoll.generation.exchange_steps import stepwise_all_to_all
 from forestcoll.method import StepMethod
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.steps.value import StepSchedule
@@ -37,6 +38,7 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
     method: StepMethod | str = StepMethod.BFB,
     chunks: int | None = None,
     data_size: int | None = None,
+    steps: int | None = None,
     progress: Progress = SILENT,
 ) -> StepSchedule:
     """Return a step schedule for `collective` on `topology`. The schedule is not verified yet.
@@ -45,11 +47,12 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
 
     Args:
         topology: a network without switches.
-        collective: allgather, reduce-scatter or allreduce.
+        collective: allgather, reduce-scatter, allreduce or, for the method `steps`, all-to-all.
         method: the method.
         chunks: for BFB, the number of chunks of a shard as in `bfb`. For a double binary tree, the number of chunks of
             each half in the pipeline, 1 by default.
         data_size: for BFB, the data size as in `bfb`, in bytes.
+        steps: for an all-to-all, the number of steps; None for the fewest.
         progress: receives the progress.
 
     Returns:
@@ -57,7 +60,7 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
 
     Raises:
         InputError: the method or the collective is unknown, the network has a switch, or the method does not support
-            the network.
+            the network or the collective.
         NoSolutionError: the network is one-port.
 
     Example:
@@ -68,10 +71,19 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
     """
     topology = load_topology(topology)
     chosen, kind = _method(method), collective_named(collective)
+    if (chosen is StepMethod.STEPS) != (kind is Collective.ALL_TO_ALL):
+        raise InputError(
+            f"the method {chosen.value!r} is not for {kind.with_article}; use {StepMethod.STEPS.value!r} for an "
+            "all-to-all, and the other methods for allgather, reduce-scatter and allreduce"
+        )
+    if steps is not None and chosen is not StepMethod.STEPS:
+        raise InputError(f"a number of steps is only for the method 'steps'; leave it out for {chosen.value!r}")
     if chosen is StepMethod.BFB:
         return bfb(topology, kind, chunks=chunks, data_size=data_size, progress=progress)
     if data_size is not None:
         raise InputError(f"a data size is only for the method 'bfb'; leave it out for {chosen.value!r}")
+    if chosen is StepMethod.STEPS and chunks is None:
+        return stepwise_all_to_all(topology, steps=steps, progress=progress)
     if chosen is StepMethod.DOUBLE_BINARY_TREE:
         return double_binary_tree_schedule(topology, kind, checked_chunks(chunks) or 1)
     if chunks is not None:

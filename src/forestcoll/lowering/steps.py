@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from math import lcm
 from typing import TYPE_CHECKING
 
-from forestcoll.collective import PhaseOp
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.lowering.blocks import block_table
 from forestcoll.lowering.chains import Chain
@@ -45,6 +45,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
     """
     if options.style is Style.ONE_SIDED or options.scale != 1:
         raise InputError("step schedules are lowered two-sided, in one piece and one instance; leave these options")
+    _check_collective(schedule)
     require_no_relays(schedule)
     grid = _grid(schedule, options, limits)
     layout = Layout(task_of(schedule.collective), grid.chunks, grid.parts, None, options)
@@ -63,6 +64,14 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
             return found
         excess = lesser(excess, found)
     raise NoSolutionError(f"{schedule.topology.name}: no program of these steps fits {limits.name}: {excess}")
+
+
+def _check_collective(schedule: StepSchedule) -> None:
+    if schedule.collective is Collective.ALL_TO_ALL:
+        raise InputError(
+            f"{schedule.topology.name}: an all-to-all in steps has no program; use a schedule of flows, which generate "
+            "makes without --method"
+        )
 
 
 def _grid(schedule: StepSchedule, options: Options, limits: Limits) -> Grid:

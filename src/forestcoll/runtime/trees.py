@@ -14,7 +14,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from forestcoll.collective import PhaseOp
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.errors import InputError
 from forestcoll.schedule.flows.expansion import FlowImage, flow_images
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for
@@ -160,6 +161,11 @@ def _of_flow(flow: FlowImage, ranks: Mapping[int, int]) -> RankTree:
 
 
 def _of_steps(schedule: StepSchedule) -> Forests:
+    if schedule.collective is Collective.ALL_TO_ALL:
+        raise InputError(
+            f"{schedule.topology.name}: an all-to-all in steps cannot be run; use a schedule of flows, which "
+            "generate_flows makes"
+        )
     require_no_relays(schedule)
     ranks = _ranks(schedule)
     return tuple(tuple(_of_step_phase(schedule, number, ranks)) for number in range(len(schedule.phases)))

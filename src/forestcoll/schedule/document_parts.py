@@ -21,9 +21,9 @@ def check_format(document: Mapping[str, object], format_: str, where: str) -> No
         raise InputError(f"{where}: format is {shown(document['format'])}; expected {format_!r}")
 
 
-def collective_in(document: Mapping[str, object], where: str) -> Collective:
-    """Return the collective of a schedule."""
-    return name_of(document.get("collective"), SCHEDULED, f"{where}: collective")
+def collective_in(document: Mapping[str, object], where: str, known: tuple[Collective, ...] = SCHEDULED) -> Collective:
+    """Return the collective of a schedule, one of `known`."""
+    return name_of(document.get("collective"), known, f"{where}: collective")
 
 
 def topology_in(

@@ -2,9 +2,9 @@
 
 The document lists the steps in order. The optional key `phases` says what an allreduce does at each step:
 `[{"op": "reduce", "steps": 3}, {"op": "broadcast", "steps": 3}]`. Without this key, an allreduce reduces in the first
-half of its steps. If shards are not equal, `shards` gives the part of the data of each node. If a transfer crosses more
-than one link, its key `route` is an index in the table `routes`. The reader checks types and ranges. It does not check
-that the schedule is correct; `verify` does.
+half of its steps. If shards are not equal, `shards` gives the part of the data of each node. In an all-to-all, the
+shard of a node is its whole buffer. If a transfer crosses more than one link, its key `route` is an index in the
+table `routes`. The reader checks types and ranges. It does not check that the schedule is correct; `verify` does.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import cast
 
 import numpy as np
 
-from forestcoll.collective import Collective, PhaseOp
+from forestcoll.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS, WrittenFloat, json_text, to_fraction
 from forestcoll.json_parts import integer_of, list_of, name_of, numbers_below, object_of, rational_of, require
@@ -170,7 +170,7 @@ def _schedule(
         where: begins every error message.
     """
     require(document, ("collective", "topology"), f"{where}:", "a step schedule")
-    collective = collective_in(document, where)
+    collective = collective_in(document, where, (*SCHEDULED, Collective.ALL_TO_ALL))
     topology = topology_in(document, where, connected=document.get("ranks") is None)
     ranks = ranks_in(document, topology, where)
     algbw = document.get("algbw")

@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from forestcoll.collective import PhaseOp
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.schedule import Schedule
 
@@ -258,11 +258,13 @@ class StepSchedule(Schedule):
     """Steps for a collective. `verify` checks them.
 
     In an allgather, the shard of v starts on v. In a reduce-scatter, the sum of the shard ends on v. In an allreduce, v
-    adds up the shard and broadcasts the sum. M is the data of the collective as in `Collective`.
+    adds up the shard and broadcasts the sum. In an all-to-all, the shard of v is its whole buffer, with one part of the
+    same size for each node that takes part, in their order. M is the data of the collective as in `Collective`.
 
     Attributes:
-        collective: an allgather, a reduce-scatter or an allreduce.
-        phases: one phase; for an allreduce two, a reduce and then a broadcast.
+        collective: an allgather, a reduce-scatter, an allreduce or an all-to-all.
+        phases: one phase; for an allreduce two, a reduce and then a broadcast. The phase of an all-to-all is a
+            broadcast in which each part goes to one node only.
         routes: the paths that transfers follow: one row for each route, with its node numbers from the source to the
             target. Nodes between them pass the data on and do not keep it. A transfer without a route crosses the link
             from its source to its target.
@@ -283,9 +285,10 @@ class StepSchedule(Schedule):
 
     @property
     def shard_sizes(self) -> tuple[Fraction, ...]:
-        """For each node of the topology, its part of M; 0 for a switch or an idle node."""
+        """For each node of the topology, the size of its shard in M; 0 for a switch or an idle node."""
         members = self.members
-        shards = self.shards or (Fraction(1, len(members)),) * len(members)
+        equal = Fraction(1) if self.collective is Collective.ALL_TO_ALL else Fraction(1, len(members))
+        shards = self.shards or (equal,) * len(members)
         sizes = [Fraction(0)] * len(self.topology.nodes)
         for node, shard in zip(members, shards, strict=True):
             sizes[node] = shard

@@ -4,9 +4,12 @@ They read a phase as a `Spread`, in which a reduce runs backwards: shards spread
 forward at a later step what it received at a step.
 """
 
+from bisect import bisect_left, bisect_right
+from fractions import Fraction
+
 import numpy as np
 
-from forestcoll.collective import PhaseOp
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import Transfers
 from forestcoll.verification.network import BoolArray
@@ -125,6 +128,8 @@ def _lacks_some(spread: Spread, pieces: Pieces, transfers: IntArray, owners: Int
 
 def missing(case: StepCase) -> str | None:
     """Find a node that does not receive a whole shard or, in a reduce, does not send its whole part of a sum."""
+    if case.schedule.collective is Collective.ALL_TO_ALL:
+        return _missing_part(case, case.spreads[0])
     members = np.array(case.schedule.members, dtype=np.int64)
     sizes = case.schedule.shard_sizes
     shards = np.array([node for node in members.tolist() if sizes[node] > 0], dtype=np.int64)
@@ -138,3 +143,29 @@ def missing(case: StepCase) -> str | None:
         does = "sends" if phase.op is PhaseOp.REDUCE else "receives"
         return f"node {node} never {does} all of the shard of {shard}; expected all of it by the last step"
     return None
+
+
+def _missing_part(case: StepCase, spread: Spread) -> str | None:
+    """Find, in an all-to-all, a node that does not receive its part of the buffer of another node."""
+    members = case.schedule.members
+    for shard in members:
+        for place, node in enumerate(members):
+            low, high = Fraction(place, len(members)), Fraction(place + 1, len(members))
+            if node != shard and not _has_part(spread, shard * spread.nodes + node, low, high):
+                part, who = f"[{low}, {high})", wording.node(case, node)
+                owner = wording.node(case, shard)
+                return f"node {who} never receives all of part {part} of the buffer of {owner}; expected all of it"
+    return None
+
+
+def _has_part(spread: Spread, owner: int, low: Fraction, high: Fraction) -> bool:
+    """Return whether pieces of `owner` cover the part from `low` to `high`."""
+    pieces, points = spread.pieces, spread.points
+    begin, end = int(pieces.starts[owner]), int(pieces.starts[owner + 1])
+    lows, highs = pieces.lows[begin:end].tolist(), pieces.highs[begin:end].tolist()
+    reached, last = bisect_right(points, low) - 1, bisect_left(points, high)
+    for place in range(max(0, bisect_right(lows, reached) - 1), len(lows)):
+        if reached < 0 or lows[place] > reached or reached >= last:
+            break
+        reached = max(reached, highs[place])
+    return 0 <= reached >= last < len(points)

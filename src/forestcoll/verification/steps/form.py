@@ -18,6 +18,7 @@ _PHASES = {
     Collective.ALLGATHER: (PhaseOp.BROADCAST,),
     Collective.REDUCE_SCATTER: (PhaseOp.REDUCE,),
     Collective.ALLREDUCE: (PhaseOp.REDUCE, PhaseOp.BROADCAST),
+    Collective.ALL_TO_ALL: (PhaseOp.BROADCAST,),
 }
 
 
@@ -68,7 +69,7 @@ def collective_wrong(case: StepCase) -> str | None:
     collective = case.schedule.collective
     if collective in _PHASES:
         return None
-    return f"collective is {collective}; expected allgather, reduce-scatter or allreduce"
+    return f"collective is {collective}; expected allgather, reduce-scatter, allreduce or all-to-all"
 
 
 def phases_wrong(case: StepCase) -> str | None:
@@ -85,6 +86,8 @@ def shards_wrong(case: StepCase) -> str | None:
     shards, nodes = case.schedule.shards, len(case.schedule.members)
     if shards is None:
         return None
+    if case.schedule.collective is Collective.ALL_TO_ALL:
+        return "shards are given; in an all-to-all, the shard of each node is its whole buffer"
     if len(shards) != nodes:
         return f"there are {len(shards)} shards; expected one for each of {nodes} compute nodes that take part"
     if min(shards) < 0:

@@ -11,6 +11,7 @@ from forestcoll.collective import Collective
 from forestcoll.proof import (
     Bound,
     CutProof,
+    LengthsProof,
     PartitionProof,
     Proof,
     ReceiptProof,
@@ -37,6 +38,9 @@ PROOFS: tuple[type[Proof], ...] = (
 )
 """The kinds of proofs that bound step schedules, in which each part of a shard moves along a tree."""
 
+PROOFS_OF_EXCHANGES: tuple[type[Proof], ...] = (CutProof, LengthsProof)
+"""The kinds of proofs that bound all-to-alls."""
+
 
 def judge_steps(schedule: StepSchedule) -> StepReport:
     """Judge `schedule` by the rules, in order, up to the first that it breaks."""
@@ -45,7 +49,8 @@ def judge_steps(schedule: StepSchedule) -> StepReport:
     if fault is not None:
         return StepReport(fault)
     algbw = case.algbw
-    fault = first_fault(case, ACHIEVED) or first_fault(Claim(schedule, case.network, algbw, PROOFS), CLAIMS)
+    proofs = PROOFS_OF_EXCHANGES if schedule.collective is Collective.ALL_TO_ALL else PROOFS
+    fault = first_fault(case, ACHIEVED) or first_fault(Claim(schedule, case.network, algbw, proofs), CLAIMS)
     if fault is not None:
         return StepReport(fault)
     bound = _bound(case)
@@ -81,6 +86,11 @@ def _proofs(schedule: StepSchedule) -> Iterator[Proof]:
     """Yield the proofs that can be best: data that all nodes receive, or that the slowest node receives or sends."""
     topology, sizes = schedule.topology, schedule.shard_sizes
     every, members = range(len(topology.nodes)), schedule.members
+    if schedule.collective is Collective.ALL_TO_ALL:
+        last = min(members, key=lambda node: topology.ingress[node])
+        yield CutProof(tuple(node for node in every if node != last))
+        yield CutProof((min(members, key=lambda node: topology.egress[node]),))
+        return
     whole = schedule.collective is Collective.ALLREDUCE
     if whole:
         yield ReceiptProof()

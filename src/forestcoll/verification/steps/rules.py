@@ -22,10 +22,15 @@ RULES: tuple[StepRule, ...] = (
         "routes are in ascending order; routes list numbers of nodes, and transfers numbers of routes.",
         form.columns_malformed,
     ),
-    Rule("step-collective", "The collective is an allgather, a reduce-scatter or an allreduce.", form.collective_wrong),
+    Rule(
+        "step-collective",
+        "The collective is an allgather, a reduce-scatter, an allreduce or an all-to-all.",
+        form.collective_wrong,
+    ),
     Rule(
         "step-phases",
-        "An allgather is one broadcast, a reduce-scatter one reduce, an allreduce a reduce and then a broadcast.",
+        "An allgather or an all-to-all is one broadcast, a reduce-scatter one reduce, an allreduce a reduce and then a "
+        "broadcast.",
         form.phases_wrong,
     ),
     Rule(
@@ -35,7 +40,9 @@ RULES: tuple[StepRule, ...] = (
         form.ranks_wrong,
     ),
     Rule(
-        "step-shards", "If shards are given, each node has one, of 0 or more, and they add up to 1.", form.shards_wrong
+        "step-shards",
+        "If shards are given, each node has one, of 0 or more, and they add up to 1. In an all-to-all, none are given.",
+        form.shards_wrong,
     ),
     Rule(
         "transfer-node",
@@ -62,7 +69,7 @@ RULES: tuple[StepRule, ...] = (
     Rule(
         "part-missing",
         "Broadcast: every node receives the whole shard of every other node. Reduce: every node sends its whole part "
-        "of the sum of every other node.",
+        "of the sum of every other node. All-to-all: every node receives its part of the buffer of every other node.",
         delivery.missing,
     ),
 )
