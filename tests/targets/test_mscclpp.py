@@ -14,6 +14,7 @@ from forestcoll.exporting.export import export
 from forestcoll.interpreter import check
 from forestcoll.program import Multicast, Span
 from forestcoll.targets import mscclpp
+from forestcoll.targets.judging import judge_file
 from forestcoll.targets.mscclpp import Plan
 from forestcoll.targets.mscclpp.document import OperationName
 from forestcoll.targets.mscclpp.operations import SHAPES
@@ -372,3 +373,13 @@ def test_a_plan_is_for_messages_whose_offsets_fit_into_32_bits() -> None:
 
 def test_a_plan_is_one_json_object() -> None:
     assert json.loads(text_of(plan())) == plan()
+
+
+def test_the_releases_that_have_all_operations_of_a_plan_load_it(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    export(schedule("dgx-h100:boxes=1,gpus=3,nvls=true", Collective.ALLGATHER), "mscclpp-json").write(path)
+    found = judge_file(path).loads
+    refused = "the release has no operation gstore"
+    assert found == {"mscclpp 0.8": refused, "mscclpp 0.9": refused, "mscclpp after 0.9": None}
+    export(schedule("ring:nodes=3", Collective.ALLGATHER), "mscclpp-json").write(path)
+    assert set(judge_file(path).loads.values()) == {None}

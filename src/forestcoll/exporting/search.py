@@ -202,7 +202,7 @@ class _Search:
         for link, bandwidth in zip(topology.links, bytes_per_second(topology).tolist(), strict=True):
             sent[link.source] = sent.get(link.source, 0.0) + bandwidth
         blocks = max(sent[member] for member in self.schedule.members) / (self.costs.block_gbps * 1e9)
-        return min(16, 2 ** ceil(log2(max(1.0, blocks))))
+        return int(min(16, 2 ** ceil(log2(max(1.0, blocks)))))
 
     def _retreats(self) -> Iterator[int]:
         """Yield numbers of chunks to try if the first program does not fit."""
