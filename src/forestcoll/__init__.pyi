@@ -23,6 +23,7 @@ from .errors import ForestcollError as ForestcollError
 from .errors import InputError as InputError
 from .errors import InternalError as InternalError
 from .errors import NoSolutionError as NoSolutionError
+from .exporting.export import export as export
 from .fitting import FitModel as FitModel
 from .fitting import FittedCosts as FittedCosts
 from .fitting import MeasuredTimes as MeasuredTimes
@@ -128,7 +129,6 @@ from .solver.optimum import optimum as optimum
 from .solver.optimum import optimum_without_relays as optimum_without_relays
 from .targets.exporting import Export as Export
 from .targets.exporting import Target as Target
-from .targets.exporting import export as export
 from .targets.judging import Judgement as Judgement
 from .targets.judging import judge_file as judge_file
 from .topology import Link as Link

@@ -16,6 +16,7 @@ import pytest
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.exact import json_text
+from forestcoll.exporting.export import export
 from forestcoll.json_parts import rational_of
 from forestcoll.lowering import lower
 from forestcoll.presentation import reports
@@ -29,7 +30,6 @@ from forestcoll.simulation import Costs, Point, simulate
 from forestcoll.simulation.costs import point_at
 from forestcoll.simulation.loads import FloatArray
 from forestcoll.simulation.simulate import SIMULATIONS, Model, Simulation, loads_of
-from forestcoll.targets.exporting import export
 from forestcoll.topology import topology_to_document
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import Fault, Report, rules, verify

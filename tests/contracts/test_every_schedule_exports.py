@@ -11,10 +11,11 @@ from test_schedules_reach_the_optimum import SPECS
 
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import NoSolutionError
+from forestcoll.exporting.export import export
 from forestcoll.lowering import Options, Placement
 from forestcoll.program import Protocol
 from forestcoll.solver.flows import generate_flows
-from forestcoll.targets.exporting import Export, Target, export
+from forestcoll.targets.exporting import Export, Target
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import SMALL, examples, networks

@@ -3,9 +3,9 @@
 import pytest
 
 from forestcoll import generate
-from forestcoll.exporting.rounds import chunks_of_file
 from forestcoll.exporting.search import Aim, best_program
 from forestcoll.interpreter import check
+from forestcoll.targets.sizes import chunks_of_file
 
 
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])

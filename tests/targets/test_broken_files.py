@@ -10,7 +10,8 @@ import pytest
 from samples import schedule
 
 from forestcoll.collective import Collective
-from forestcoll.targets.exporting import Target, export
+from forestcoll.exporting.export import export
+from forestcoll.targets.exporting import Target
 from forestcoll.targets.judging import judge_file
 
 Mutation = Callable[[str], Iterator[str]]

@@ -8,9 +8,9 @@ from samples import schedule
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
+from forestcoll.exporting.export import export
 from forestcoll.targets import chakra
 from forestcoll.targets.chakra import Kind, Node, Trace, schema
-from forestcoll.targets.exporting import export
 
 PING = (
     Trace(0, (Node(0, "send", Kind.SEND, (), 8, 1, 7), Node(1, "receive", Kind.RECEIVE, (0,), 8, 1, 9))),

@@ -8,9 +8,10 @@ import pytest
 from samples import GOLDEN, schedule
 
 from forestcoll.collective import Collective
+from forestcoll.exporting.export import export
 from forestcoll.lowering import Options, Placement
 from forestcoll.program import Protocol
-from forestcoll.targets.exporting import Export, Target, export
+from forestcoll.targets.exporting import DEFAULT_DIALECT, Export, Target, usual_options
 
 CASES: dict[str, tuple[str, Collective, Target, dict[str, Any]]] = {
     "ring-allgather-microsoft.xml": ("ring:nodes=3", Collective.ALLGATHER, Target.MSCCL_XML, {}),
@@ -42,7 +43,9 @@ CASES: dict[str, tuple[str, Collective, Target, dict[str, Any]]] = {
 
 def exported(name: str) -> Export:
     spec, collective, target, options = CASES[name]
-    return export(schedule(spec, collective), target, **options)
+    made, dialect = schedule(spec, collective), options.get("dialect", DEFAULT_DIALECT)
+    more = {"options": usual_options(made, target, dialect)} | options
+    return export(made, target, **more)
 
 
 def written(name: str, folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -10,10 +10,11 @@ from samples import local, loop_plan, packet_plan, plan, remote, schedule, switc
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
+from forestcoll.exporting.export import export
 from forestcoll.interpreter import check
 from forestcoll.program import Multicast, Span
 from forestcoll.targets import mscclpp
-from forestcoll.targets.exporting import export
+from forestcoll.targets.judging import judge_file
 from forestcoll.targets.mscclpp import Plan
 from forestcoll.targets.mscclpp.document import OperationName
 from forestcoll.targets.mscclpp.operations import SHAPES
@@ -367,8 +368,18 @@ def test_the_snippet_is_python_that_names_the_plan() -> None:
 def test_a_plan_is_for_messages_whose_offsets_fit_into_32_bits() -> None:
     found = parsed(json.loads(export(schedule("ring:nodes=3", Collective.ALLREDUCE), "mscclpp-json").text))
     chunks = max(max(gpu.output_chunks, gpu.scratch_chunks) for gpu in found.gpus)
-    assert found.most_bytes == (2**32 - 1) // chunks * found.gpus[0].input_chunks
+    assert found.most_bytes == 2**32 // chunks * found.gpus[0].input_chunks
 
 
 def test_a_plan_is_one_json_object() -> None:
     assert json.loads(text_of(plan())) == plan()
+
+
+def test_the_releases_that_have_all_operations_of_a_plan_load_it(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    export(schedule("dgx-h100:boxes=1,gpus=3,nvls=true", Collective.ALLGATHER), "mscclpp-json").write(path)
+    found = judge_file(path).loads
+    refused = "the release has no operation gstore"
+    assert found == {"mscclpp 0.8": refused, "mscclpp 0.9": refused, "mscclpp after 0.9": None}
+    export(schedule("ring:nodes=3", Collective.ALLGATHER), "mscclpp-json").write(path)
+    assert set(judge_file(path).loads.values()) == {None}

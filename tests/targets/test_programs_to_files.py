@@ -8,6 +8,7 @@ import pytest
 from samples import ALGORITHM, plan, schedule, text_of
 
 from forestcoll.errors import InputError
+from forestcoll.exporting.export import export
 from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement
 from forestcoll.program import (
@@ -28,7 +29,6 @@ from forestcoll.program import (
     Task,
 )
 from forestcoll.targets import msccl_xml, mscclpp
-from forestcoll.targets.exporting import export
 from forestcoll.targets.judging import judge_file
 from forestcoll.targets.msccl_xml import DIALECTS
 from forestcoll.targets.roots import with_root

@@ -12,6 +12,20 @@ from forestcoll.files import is_standard_stream
 _COUNT = click.IntRange(1)
 
 
+class Chunks(click.IntRange):
+    """A number of chunks, or `exact`, which becomes 0."""
+
+    name = "chunks"
+
+    def __init__(self) -> None:
+        """Allow 1 or more."""
+        super().__init__(1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        return 0 if value == "exact" else super().convert(value, param, ctx)
+
+
 @click.command("export")
 @file_argument
 @click.option(
@@ -35,7 +49,13 @@ _COUNT = click.IntRange(1)
     show_default=True,
     help="The protocol of the runtime that transfers the data.",
 )
-@click.option("--chunks", type=_COUNT, metavar="N", help="The number of chunks that the data is divided into.")
+@click.option(
+    "--chunks",
+    type=Chunks(),
+    metavar="N",
+    help="The most chunks that the data is divided into: the best power of two (times the number of ranks that it is "
+    "divided among) up to N is used. 'exact' is the least number that makes all shares exact.",
+)
 @click.option(
     "--pieces", type=_COUNT, metavar="N", help="The number of pieces of a chunk, which follow each other along a tree."
 )
@@ -75,26 +95,32 @@ def command(  # noqa: PLR0913 (one parameter per option)
 ) -> None:
     """Write a schedule as a program for a runtime.
 
-    FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. The program respects
-    the limits of the runtime. If not all trees or flows fit, those with the largest shares are kept, and the report
+    FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. Options that are not
+    given are chosen by a simulation of the program, within the limits of the runtime. The report states the sizes for
+    which the runtime uses the program, and the expected bandwidth. If not all trees or flows fit, those with the
+    largest shares are kept, and the report
     states the loss of bandwidth. Before a program is written, it is read back and executed on symbolic data.
 
     Chakra traces are one file per rank: with -o PREFIX, the files are PREFIX.0.et, PREFIX.1.et, and so on.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.exporting.export import export_best
     from forestcoll.files import write_text
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.programs import export_document, export_page
-    from forestcoll.targets.exporting import DEFAULT_BYTES, DEFAULT_DIALECT, chosen_options, export
+    from forestcoll.targets.exporting import DEFAULT_BYTES, DEFAULT_DIALECT
     from forestcoll.verification.reading import read_verified
 
     _check_usage(target, output, dialect=dialect, snippet=snippet, size=size)
     with TerminalProgress() as progress:
         schedule, _ = read_verified(file, progress=progress)
-        progress.begin("lowering and checking")
-        dialect = dialect or DEFAULT_DIALECT
-        options = chosen_options(schedule, target, dialect, **lowering_options)
-        done = export(schedule, target, dialect=dialect, size=size or DEFAULT_BYTES, options=options)
+        progress.begin("choosing, lowering and checking")
+        given = {name: value for name, value in lowering_options.items() if value is not None}
+        if "chunks" in given:
+            given["chunks"] = given["chunks"] or None
+        done = export_best(
+            schedule, target, dialect=dialect or DEFAULT_DIALECT, size=size or DEFAULT_BYTES, given=given
+        )
         if output is not None:
             progress.begin("writing")
             done.write(output)

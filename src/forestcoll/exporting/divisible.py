@@ -17,9 +17,6 @@ from forestcoll.schedule.trees.value import TreeSchedule
 LEAST_BYTES = 2**16
 """The least size of M that a program is made for by default: 64 KiB."""
 
-ALIGNMENT = 16
-"""The size in bytes of which every chunk is a multiple: GPUs move 16 bytes at once, and MSCCL++ requires it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Count:
@@ -63,24 +60,3 @@ def _counts(schedule: TreeSchedule, unit: int, most: int) -> Iterator[Count]:
 def least_with(counts: Sequence[Count], loss: Fraction) -> Count:
     """Return the least number of chunks that loses at most `loss`; if none does, the least with the least loss."""
     return next((each for each in counts if each.loss <= loss), min(counts, key=lambda each: (each.loss, each.chunks)))
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """The sizes for which a runtime uses a program.
-
-    Attributes:
-        granule: the runtime uses the program for multiples of this size of M, in bytes, with elements of 2 and 4 bytes.
-        least: the least size, in bytes.
-        most: the greatest size, in bytes; None for no limit.
-        otherwise: what the runtime does for other sizes.
-    """
-
-    granule: int
-    least: int
-    most: int | None
-    otherwise: str
-
-    def match(self, size: int) -> bool:
-        """Return whether the runtime uses the program for M of `size` bytes."""
-        return self.least <= size and (self.most is None or size <= self.most) and size % self.granule == 0

@@ -24,10 +24,10 @@ from forestcoll.units import bytes_per_microsecond
 MOST_ROUNDS = 16
 """The most rounds that are simulated."""
 
-MOST_INSTRUCTIONS = 16_000
+MOST_INSTRUCTIONS = 24_000
 """About how many instructions are simulated for one size; two rounds are always simulated."""
 
-TOO_MANY_INSTRUCTIONS = 25_000
+TOO_MANY_INSTRUCTIONS = 40_000
 """A program with more instructions in a round is not simulated."""
 
 
@@ -89,12 +89,6 @@ class RoundModel:
     def _simulated(self) -> int:
         """The number of rounds that are simulated."""
         return max(2, min(MOST_ROUNDS, MOST_INSTRUCTIONS // max(1, self._length)))
-
-
-def chunks_of_file(program: Program) -> int:
-    """Return the number of chunks in the file of a program; the rounds of a loop are not counted there."""
-    loops = {loop.times for rank in program.ranks for block in rank.blocks for loop in block.loops}
-    return program.chunks // max(loops, default=1)
 
 
 def round_bytes_of(target: Target, options: Options) -> int:

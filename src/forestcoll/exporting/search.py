@@ -8,19 +8,22 @@ than `GAIN` in the simulator, and ends when the program is within `ENOUGH` of th
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import ceil, log2
 from typing import Any
 
 from forestcoll.errors import NoSolutionError
-from forestcoll.exporting.divisible import ALIGNMENT, LEAST_BYTES, Count, counts_for, least_with
+from forestcoll.exporting.divisible import LEAST_BYTES, Count, counts_for, least_with
 from forestcoll.exporting.machines import machine_of
-from forestcoll.exporting.rounds import RoundModel, chunks_of_file, round_bytes_of
+from forestcoll.exporting.rounds import RoundModel, round_bytes_of
 from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
 from forestcoll.program import Protocol
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs, Point
+from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.simulate import paths_of
-from forestcoll.targets.exporting import DEFAULT_DIALECT, Target, limits_of, target_named, usual_options
+from forestcoll.targets.exporting import DEFAULT_DIALECT, Target, check_style, limits_of, target_named, usual_options
+from forestcoll.targets.sizes import ALIGNMENT, chunks_of_file
 
 SIZES = (10**6, 64 * 10**6, 10**9)
 """The sizes of M for which a report states the expected algbw, in bytes; programs are chosen for the last one."""
@@ -31,7 +34,7 @@ ENOUGH = 0.97
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
-MOST_TRIED = 14
+MOST_TRIED = 12
 """The most programs that are compared."""
 
 _LOSSES = (Fraction(1, 300), Fraction(1, 60), Fraction(1, 25))
@@ -64,14 +67,14 @@ class Chosen:
         points: the expected times for the requested sizes, in their order; empty if the program is too long to be
             simulated.
         tried: the number of programs that were compared.
-        costs: the parameters of the model.
+        model: the times of the program for any size.
     """
 
     options: Options
     lowering: Lowering
     points: tuple[Point, ...]
     tried: int
-    costs: Costs
+    model: RoundModel
 
 
 def best_program(
@@ -103,9 +106,11 @@ def best_program(
         >>> 2**30 % chosen.lowering.program.chunks, chosen.points[-1].algbw > 330
         (0, True)
     """
-    search = _Search(schedule, target_named(target), dialect, aim or Aim(), dict(given or {}))
+    target = target_named(target)
+    check_style(schedule, target)
+    search = _Search(schedule, target, dialect, aim or Aim(), dict(given or {}))
     best = search.run()
-    return Chosen(best.options, best.lowering, best.model.points(search.aim.sizes), len(search.known), search.costs)
+    return Chosen(best.options, best.lowering, best.model.points(search.aim.sizes), len(search.known), best.model)
 
 
 def schedule_algbw(lowering: Lowering) -> float:
@@ -184,8 +189,20 @@ class _Search:
         if chosen.get("protocol") == Protocol.LL and self.target is Target.MSCCLPP_JSON:
             chosen.setdefault("pieces", 1)
         if self.target is Target.MSCCLPP_JSON:
-            chosen = {"round_bytes": 2**19, "style": Style.ONE_SIDED} | chosen
+            start = {"round_bytes": 2**19, "instances": self._instances(), "style": Style.ONE_SIDED}
+            chosen = start | chosen
         return replace(usual, **chosen)
+
+    def _instances(self) -> int:
+        """Return the least power of two of blocks that together move as much as the links of a rank."""
+        if self.costs.block_gbps is None or not lowerer_for(self.schedule).in_pieces:
+            return 1
+        topology = self.schedule.topology
+        sent: dict[int, float] = {}
+        for link, bandwidth in zip(topology.links, bytes_per_second(topology).tolist(), strict=True):
+            sent[link.source] = sent.get(link.source, 0.0) + bandwidth
+        blocks = max(sent[member] for member in self.schedule.members) / (self.costs.block_gbps * 1e9)
+        return int(min(16, 2 ** ceil(log2(max(1.0, blocks)))))
 
     def _retreats(self) -> Iterator[int]:
         """Yield numbers of chunks to try if the first program does not fit."""
@@ -201,7 +218,7 @@ class _Search:
         if not one_sided and lowerer_for(self.schedule).in_pieces:
             choices["pieces"] = (4, 8, 16, 2)
         choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
-        choices["instances"] = (2, 4, 8, 16)
+        choices["instances"] = (1, 2, 4, 8)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
 
     def _most_blocks(self) -> int:

@@ -220,7 +220,7 @@ def _block(puts: Puts, rank: int, number: int, cells: Sequence[Cell], channels: 
 
 
 def _turn(part: Sequence[Instruction], rank: int, ranks: int) -> tuple[int, int]:
-    """Return when a block does a part: first what waits for nothing, by the distance of its targets, last what only waits.
+    """Return when a block does a part: first what waits for nothing, by the distance of targets, last what only waits.
 
     Parts of one kind with the same distance keep their order.
     """

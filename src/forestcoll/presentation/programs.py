@@ -9,6 +9,7 @@ from forestcoll.presentation.text import path_text, printable, stage_document, w
 from forestcoll.program import Task
 from forestcoll.targets.exporting import Export
 from forestcoll.targets.judging import Judgement
+from forestcoll.units import size_name
 
 
 def export_document(done: Export, output: Path | None, seconds: Mapping[str, float]) -> dict[str, object]:
@@ -25,13 +26,17 @@ def export_document(done: Export, output: Path | None, seconds: Mapping[str, flo
         "dialect": done.dialect,
         "collective": program.task.value,
         "ranks": len(program.ranks),
-        "chunks": program.chunks,
+        "chunks": done.chunks,
         "channels": len(program.channels),
         "blocks": max(len(rank.blocks) for rank in program.ranks),
         "instructions": sum(1 for _ in program.instructions()),
         "algbw": str(lowering.algbw),
         "loss": str(lowering.loss),
         "trees_left_out": lowering.trees_left_out,
+        "sizes": _sizes_document(done),
+        "expected": [{"size": size, "algbw": algbw} for size, algbw in done.expected],
+        "schedule_algbw": str(lowering.algbw / (1 - lowering.loss)),
+        "warning": done.slow,
         "checked": True,
         "output": path_text(output),
         "seconds": stage_document(seconds),
@@ -44,8 +49,10 @@ def export_page(done: Export, output: Path | None) -> Page:
     name = done.target.value if done.dialect is None else f"{done.target.value} for {done.dialect}"
     blocks = max(len(rank.blocks) for rank in program.ranks)
     rows = [
-        ("chunks", str(program.chunks)),
+        ("chunks", str(done.chunks)),
+        *_size_rows(done),
         ("thread blocks", f"at most {blocks} on a rank"),
+        *_speed_rows(done),
         ("checked", "read back" if done.traces else "read back and executed on symbolic data"),
         ("written", _written(done, output)),
     ]
@@ -55,6 +62,37 @@ def export_page(done: Export, output: Path | None) -> Page:
         rows.insert(0, ("lost", f"{lost} of the algbw: {lowering.trees_left_out} {unit} left out, or shares rounded"))
     title = f"{printable(program.name)}: {program.task.value} on {len(program.ranks)} ranks as {name}"
     return Page(title, (labelled(rows),))
+
+
+def _sizes_document(done: Export) -> dict[str, object] | None:
+    if done.sizes is None:
+        return None
+    sizes = done.sizes
+    return {"least": sizes.least, "granule": sizes.granule, "most": sizes.most, "otherwise": sizes.otherwise}
+
+
+def _size_rows(done: Export) -> list[tuple[str, str]]:
+    """Return the rows that state the sizes for which the runtime uses the program."""
+    if done.sizes is None:
+        return []
+    most = "" if done.sizes.most is None else f", up to {size_name(done.sizes.most)}"
+    return [
+        ("sizes", f"multiples of {size_name(done.sizes.granule)}{most}, with elements of 2 or 4 bytes"),
+        ("other sizes", done.sizes.otherwise),
+    ]
+
+
+def _speed_rows(done: Export) -> list[tuple[str, str]]:
+    """Return the rows with the expected algbw, and the warning if there is one."""
+    if not done.expected:
+        return []
+    bound = float(done.lowering.algbw / (1 - done.lowering.loss))
+    texts = [f"{algbw:.4g} at {size_name(size)}" for size, algbw in done.expected]
+    rows = [("expected algbw", f"{', '.join(texts)}; the schedule reaches {bound:.4g}")]
+    if done.slow is not None:
+        lost = 100 * (1 - done.expected[-1][1] / bound)
+        rows.append(("warning", f"{lost:.0f} % below the schedule at {size_name(done.expected[-1][0])}: {done.slow}"))
+    return rows
 
 
 def _written(done: Export, output: Path | None) -> str:

@@ -1,22 +1,24 @@
-"""Export of a schedule as a program for a runtime.
+"""Writes a schedule as a program for a runtime, with given options.
 
 The schedule is lowered within the limits of the runtime and written as text. The text is then read back and checked.
+`exporting` chooses the options.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forestcoll.errors import InputError, InternalError
 from forestcoll.files import parse_document, write_text
 from forestcoll.interpreter import check
 from forestcoll.lowering import UNLIMITED, Lowering, Options, Placement, Style, lower, lowerer_for
-from forestcoll.program import Fault, Program, Protocol
+from forestcoll.program import Fault, Program
 from forestcoll.program.limits import Limits
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.targets import msccl_xml, mscclpp
+from forestcoll.targets.sizes import ELEMENT_BYTES, SKIPPED, THROWN, Sizes, chunks_of_file
 
 if TYPE_CHECKING:
     from forestcoll.targets.chakra import Trace
@@ -34,7 +36,7 @@ class Target(StrEnum):
     """A format of programs, by its name on the command line.
 
     Example:
-        >>> from forestcoll import generate
+        >>> from forestcoll import export, generate
         >>> export(generate("ring:nodes=3"), Target.MSCCLPP_JSON).text.count("threadblocks")
         3
     """
@@ -57,9 +59,14 @@ class Export:
         lowering: the program and its bandwidth.
         text: the content of the file; empty for Chakra.
         traces: for Chakra, the trace of each rank; else empty.
+        sizes: the sizes of M for which the runtime uses the program; None for Chakra.
+        expected: the expected algbw for some sizes of M in bytes, by simulation of the program; empty if it was not
+            simulated.
+        slow: why the expected algbw for the last of these sizes is more than 5 % below that of the schedule; else
+            None.
 
     Example:
-        >>> from forestcoll import generate
+        >>> from forestcoll import export, generate
         >>> exported = export(generate("ring:nodes=3"), "msccl-xml")
         >>> exported.target.value, exported.dialect, exported.text.count("<gpu ")
         ('msccl-xml', 'microsoft', 3)
@@ -70,6 +77,14 @@ class Export:
     lowering: Lowering
     text: str = ""
     traces: tuple["Trace", ...] = ()
+    sizes: Sizes | None = None
+    expected: tuple[tuple[int, float], ...] = ()
+    slow: str | None = None
+
+    @property
+    def chunks(self) -> int:
+        """The number of chunks of the file."""
+        return chunks_of_file(self.lowering.program)
 
     def snippet(self, file: str) -> str:
         """Return Python code that registers the execution plan with MSCCL++.
@@ -99,46 +114,32 @@ class Export:
         write_traces(self.traces, path)
 
 
-def export(
-    schedule: Schedule,
-    target: Target | str,
-    *,
-    dialect: str = DEFAULT_DIALECT,
-    size: int = DEFAULT_BYTES,
-    options: Options | None = None,
+def export_with(
+    options: Options, schedule: Schedule, target: Target, *, dialect: str = DEFAULT_DIALECT, size: int = DEFAULT_BYTES
 ) -> Export:
-    """Convert a schedule into a program in the format of a runtime.
+    """Convert a schedule into a program in the format of a runtime, with these options of the lowering.
 
     The text is read back, checked by the rules of the format and, except for Chakra, whose traces do not say which data
     they move, run on symbolic data. So a wrong program is never returned.
 
     Args:
+        options: the options of the lowering. The format determines the style.
         schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
             program.
-        target: the format: `"msccl-xml"`, `"mscclpp-json"` or `"chakra"`.
-        dialect: for MSCCL XML, the runtime that loads the file: `"microsoft"`, `"azure"` or `"rccl"`.
+        target: the format.
+        dialect: for MSCCL XML, the runtime that loads the file.
         size: for Chakra, the total data M in bytes.
-        options: the options of the lowering; those usual for the format if None. The format determines the style.
-
-    Returns:
-        The program; `Export.write` writes it to files.
 
     Raises:
-        InputError: schedules of this kind have no programs; there is no such format or dialect; the format cannot
-            express the collective, its shards or the placement; or a library is missing.
+        InputError: schedules of this kind have no programs; there is no such dialect; the format cannot express the
+            collective, its shards or the placement; or a library is missing.
         NoSolutionError: no program of the schedule fits the runtime.
-
-    Example:
-        >>> from forestcoll import generate
-        >>> export(generate("ring:nodes=4"), "msccl-xml").text[:26]
-        '<algo name="ring:nodes=4" '
     """
-    target = target_named(target)
     if target is Target.MSCCLPP_JSON:
-        return _plan(schedule, options or usual_options(schedule, target))
+        return _plan(schedule, options)
     if target is Target.CHAKRA:
-        return _traces(schedule, size, options or usual_options(schedule, target))
-    return _xml(schedule, msccl_xml.dialect_named(dialect), options or usual_options(schedule, target, dialect))
+        return _traces(schedule, size, options)
+    return _xml(schedule, msccl_xml.dialect_named(dialect), options)
 
 
 def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIALECT) -> Options:
@@ -157,36 +158,11 @@ def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIA
     return Options(placement=Placement.BOTH if both else Placement.OUT_OF_PLACE)
 
 
-def chosen_options(
-    schedule: Schedule,
-    target: Target | str,
-    dialect: str = DEFAULT_DIALECT,
-    *,
-    placement: Placement | str | None = None,
-    protocol: Protocol | str = Protocol.SIMPLE,
-    **counts: int | None,
-) -> Options:
-    """Return the options of the lowering: the given ones, and the defaults of the format for all others.
-
-    Args:
-        schedule: the schedule to export.
-        target: the format.
-        dialect: for MSCCL XML, the runtime that loads the file.
-        placement: the placement of input and output; None for the default.
-        protocol: how the runtime moves bytes.
-        counts: integers of `Options` by their names, such as `chunks`; None for the default.
-
-    Raises:
-        InputError: there is no such format or dialect, or a count is less than 1.
-        ValueError: there is no such placement or protocol.
-    """
-    target = target_named(target)
-    chosen: dict[str, Any] = {name: count for name, count in counts.items() if count is not None}
-    if placement is not None:
-        chosen["placement"] = Placement(placement)
-    if protocol == Protocol.LL and target is Target.MSCCLPP_JSON:
-        chosen.setdefault("pieces", 1)
-    return replace(usual_options(schedule, target, dialect), protocol=Protocol(protocol), **chosen)
+def check_style(schedule: Schedule, target: Target) -> None:
+    """Raise `InputError` if schedules of this kind have no programs of the style of the format."""
+    if target is Target.MSCCLPP_JSON and Style.ONE_SIDED not in lowerer_for(schedule).styles:
+        name, kind = schedule.topology.name, schedule.kind
+        raise InputError(f"{name}: schedules of {kind} are written as msccl-xml or chakra only")
 
 
 def limits_of(target: Target, dialect: str, ranks: int) -> Limits:
@@ -222,13 +198,13 @@ def _xml(schedule: Schedule, dialect: msccl_xml.Dialect, options: Options) -> Ex
     algorithm = msccl_xml.parse_algorithm(text.encode(), where=str(_EXPORTED))
     _certify(msccl_xml.form_fault(algorithm) or msccl_xml.dialect_fault(algorithm, dialect))
     _certify_program(msccl_xml.to_program(algorithm, root=lowering.program.root))
-    return Export(Target.MSCCL_XML, dialect.name.value, lowering, text)
+    most = int(algorithm.attributes["maxBytes"]) - 1 if dialect.one_place else None
+    sizes = Sizes(lowering.program.chunks * ELEMENT_BYTES, most, SKIPPED)
+    return Export(Target.MSCCL_XML, dialect.name.value, lowering, text, sizes=sizes)
 
 
 def _plan(schedule: Schedule, options: Options) -> Export:
-    if Style.ONE_SIDED not in lowerer_for(schedule).styles:
-        name, kind = schedule.topology.name, schedule.kind
-        raise InputError(f"{name}: schedules of {kind} are written as msccl-xml or chakra only")
+    check_style(schedule, Target.MSCCLPP_JSON)
     options = replace(options, style=Style.ONE_SIDED)
     if options.placement is Placement.BOTH:
         raise InputError("a plan of MSCCL++ is for in place or for out of place; export two files")
@@ -237,7 +213,8 @@ def _plan(schedule: Schedule, options: Options) -> Export:
     plan = mscclpp.plan_from_document(parse_document(text.encode(), _EXPORTED), where=str(_EXPORTED))
     _certify(mscclpp.plan_fault(plan))
     _certify_program(mscclpp.to_program(plan, root=lowering.program.root))
-    return Export(Target.MSCCLPP_JSON, None, lowering, text)
+    sizes = Sizes(chunks_of_file(lowering.program) * plan.alignment, plan.most_bytes, THROWN)
+    return Export(Target.MSCCLPP_JSON, None, lowering, text, sizes=sizes)
 
 
 def _joined(pieces: Iterable[str]) -> str:

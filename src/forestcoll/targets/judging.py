@@ -137,7 +137,7 @@ def _judge_plan(data: bytearray, path: Path, root: int | None) -> Judgement:
         raise InputError(f"{path}: is not an execution plan of MSCCL++: it {kind}")
     plan = mscclpp.plan_from_document(document, where=str(path))
     fault = mscclpp.plan_fault(plan)
-    loads = MappingProxyType({"mscclpp 0.9": None if fault is None else str(fault)})
+    loads = MappingProxyType(mscclpp.refusals(plan) if fault is None else dict.fromkeys(mscclpp.RELEASES, str(fault)))
     found = Judgement("mscclpp-json", plan.collective, len(plan.gpus), fault, loads=loads)
     if fault is not None:
         return found

@@ -24,6 +24,7 @@ from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.program.limits import Flow, limits_of
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.sharing import Sharing
+from forestcoll.simulation.program.transfers import Transfers
 
 _NEVER = float("inf")
 
@@ -70,15 +71,6 @@ def run_in_time(program: Program, paths: Paths, size: int, costs: Costs) -> Time
     run = _Run(program, paths, size, costs)
     run.until_done()
     return run.timeline()
-
-
-@dataclass(slots=True)
-class _Transfer:
-    """An active transfer: the number of its flow, the bytes left, and what to call when it is done."""
-
-    flow: int
-    bytes_left: float
-    done: Callable[[float], None]
 
 
 @dataclass(slots=True)
@@ -132,7 +124,6 @@ class _Run:
         self.at_barriers: dict[tuple[int, int], list[_Block]] = {}
         self.packets: dict[tuple[int, object, int], int] = {}
         self.flows: dict[Flow, int] = {}
-        self.transfers: list[_Transfer] = []
         self.actions: list[Action] = []
         self._prepare()
 
@@ -142,7 +133,7 @@ class _Run:
                 self.flows.setdefault(flow, len(self.flows))
         self.multipaths = [self.paths.between(flow.source, flow.target) for flow in self.flows]
         limits = limits_of(self.paths, list(self.flows), self.costs)
-        self.sharing = Sharing(limits.multipaths, limits.bandwidths)
+        self.transfers = Transfers(Sharing(limits.multipaths, limits.bandwidths), len(self.flows))
         self.sent = np.zeros(len(self.multipaths))
 
     def _flows_of(self, rank: int, block: int, instruction: Instruction) -> list[Flow]:
@@ -165,27 +156,15 @@ class _Run:
 
     def _next(self) -> None:
         """Process the next event: a timed one, or the end of a transfer."""
-        rates = self._rates()
-        ends = [transfer.bytes_left / rate for transfer, rate in zip(self.transfers, rates, strict=True)]
         due = self.events[0][0] if self.events else _NEVER
-        passed = min(due - self.now, min(ends, default=_NEVER))
-        over = [end <= passed * (1 + 1e-9) for end in ends]
-        for transfer, rate in zip(self.transfers, rates, strict=True):
-            transfer.bytes_left -= rate * passed
+        end = self.transfers.next_end()
+        passed = min(due - self.now, end)
+        finished = self.transfers.advance(passed)
         self.now = due if passed == due - self.now else self.now + passed
-        finished = [transfer for transfer, is_over in zip(self.transfers, over, strict=True) if is_over]
-        self.transfers = [transfer for transfer, is_over in zip(self.transfers, over, strict=True) if not is_over]
-        for transfer in finished:
-            transfer.done(self.now)
+        for done in finished:
+            done(self.now)
         while self.events and self.events[0][0] <= self.now:
             heapq.heappop(self.events)[2]()
-
-    def _rates(self) -> list[float]:
-        counts: dict[int, int] = {}
-        for transfer in self.transfers:
-            counts[transfer.flow] = counts.get(transfer.flow, 0) + 1
-        rates = self.sharing.rates(counts) if counts else np.zeros(0)
-        return [float(rates[transfer.flow]) for transfer in self.transfers]
 
     def _add_event(self, time: float, callback: Callable[[], None]) -> None:
         self.count += 1
@@ -300,7 +279,7 @@ class _Run:
         size = instruction.count * self.chunk_bytes
         for flow in flows:
             self.sent[self.flows[flow]] += size
-            self.transfers.append(_Transfer(self.flows[flow], size, transfer_done(flow)))
+            self.transfers.start(self.flows[flow], size, transfer_done(flow))
         if not flows:
             self._packets(instruction, block.rank)
             done(self.now)

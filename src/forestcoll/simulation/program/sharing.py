@@ -3,7 +3,7 @@
 No transfer can get a higher rate without lowering the rate of a transfer that is not faster.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,10 +23,11 @@ class Sharing:
         self._count = len(multipaths)
         self._known: dict[bytes, FloatArray] = {}
 
-    def rates(self, transfers: Mapping[int, int]) -> FloatArray:
-        """Return the rate of one transfer of each flow in bytes per second; `transfers` counts active ones by flow."""
-        counts = np.zeros(self._count)
-        counts[list(transfers)] = list(transfers.values())
+    def rates(self, counts: FloatArray) -> FloatArray:
+        """Return the rate of one transfer of each flow in bytes per second; `counts` are the active transfers by flow.
+
+        The rate of a flow without active transfers is 0.
+        """
         key = counts.tobytes()
         if key not in self._known:
             self._known[key] = self._filled(counts)
@@ -35,18 +36,21 @@ class Sharing:
     def _filled(self, counts: FloatArray) -> FloatArray:
         """Raise all rates together; when a link is full, the rates of the transfers that cross it are final."""
         rates = np.zeros(self._count)
+        growing = np.flatnonzero(counts[self._multipath_of])
+        links, flows = self._links[growing], self._multipath_of[growing]
+        weights = self._weights[growing] * counts[flows]
         free = counts > 0
         left = self._bandwidths.copy()
-        while free.any():
-            growing = free[self._multipath_of]
-            links = self._links[growing]
-            loads = np.bincount(links, (self._weights * counts[self._multipath_of])[growing], len(left))
+        while len(links):
+            loads = np.bincount(links, weights, len(left))
             used = loads > 0
             step = (left[used] / loads[used]).min()
             rates[free] += step
             left -= loads * step
             full = used & (left <= self._bandwidths * 1e-9)
             stopped = np.zeros(self._count, dtype=np.bool_)
-            stopped[self._multipath_of[growing & full[self._links]]] = True
+            stopped[flows[full[links]]] = True
             free &= ~stopped
+            kept = ~stopped[flows]
+            links, flows, weights = links[kept], flows[kept], weights[kept]
         return rates

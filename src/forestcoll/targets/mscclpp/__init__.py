@@ -3,12 +3,13 @@
 from forestcoll.targets.mscclpp.document import Plan
 from forestcoll.targets.mscclpp.from_program import from_program
 from forestcoll.targets.mscclpp.reading import plan_from_document, read_plan
-from forestcoll.targets.mscclpp.rules import limits, plan_fault, remarks
+from forestcoll.targets.mscclpp.rules import RELEASES, limits, plan_fault, refusals, remarks
 from forestcoll.targets.mscclpp.snippet import snippet
 from forestcoll.targets.mscclpp.to_program import to_program
 from forestcoll.targets.mscclpp.writing import emit
 
 __all__ = [
+    "RELEASES",
     "Plan",
     "emit",
     "from_program",
@@ -16,6 +17,7 @@ __all__ = [
     "plan_fault",
     "plan_from_document",
     "read_plan",
+    "refusals",
     "remarks",
     "snippet",
     "to_program",

@@ -80,7 +80,7 @@ def _most_bytes(program: Program, gpus: Sequence[Gpu]) -> int:
     Packets take twice the space, in each half of the scratch buffer.
     """
     chunks = max(max(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in gpus)
-    room = MAX_PLACE // 4 if program.protocol is Protocol.LL else MAX_PLACE
+    room = (MAX_PLACE + 1) // 4 if program.protocol is Protocol.LL else MAX_PLACE + 1
     message = gpus[0].output_chunks if program.task is Task.ALLGATHER else gpus[0].input_chunks
     return room // chunks * message
 

@@ -62,6 +62,15 @@ TASKS = {
 }
 """The names of collectives in MSCCL++; other names are allowed, but have no defined result."""
 
+_NEW = (OperationName.GROUP_STORE, OperationName.GROUP_STORE_PACKETS)
+_NEW_IN_0_9 = (OperationName.REDUCE_COPY_PACKETS, OperationName.REDUCE_COPY_SEND_PACKETS)
+
+RELEASES = {"mscclpp 0.8": (*_NEW_IN_0_9, *_NEW), "mscclpp 0.9": _NEW, "mscclpp after 0.9": ()}
+"""For each release that loads plans of this format, the operations that its loader does not have.
+
+From `getOpType` in `execution_plan.cc` of the tags v0.8.0 and v0.9.0, and of the main branch. Version 0.7 has another
+format."""
+
 Found: TypeAlias = Iterator[tuple[Location, str]]
 
 
@@ -80,6 +89,15 @@ def plan_fault(plan: Plan) -> Fault | None:
         for location, what in rule.find(plan):
             return location.fault(rule.id, what)
     return None
+
+
+def refusals(plan: Plan) -> dict[str, str | None]:
+    """Return, for each release, why it does not load a plan that breaks no rule, or None if it loads it."""
+    used = {operation.name for *_, operation in plan.operations()}
+    return {
+        release: next((f"the release has no operation {name.value}" for name in missing if name in used), None)
+        for release, missing in RELEASES.items()
+    }
 
 
 def limits() -> Limits:

@@ -1,0 +1,67 @@
+"""Default exports: the sizes that they match, and their speed in the program model next to the schedule's.
+
+    python benchmarks/exports.py [--to TARGET] [--boxes 1,2,4] [--collectives C,...] [--machines M,...]
+
+Prints the table of docs/runtimes.md, one row for each machine, number of boxes and collective. A row matches if the
+runtime uses the file for all powers of two from 64 KiB to 4 GiB with elements of 2 and 4 bytes.
+"""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+from forestcoll import export, generate, judge_file
+from forestcoll.targets.exporting import Export
+
+MACHINES = ("dgx-a100", "dgx-h100", "mi250", "mi300x")
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+POWERS = [2**power for power in range(16, 33)]
+
+
+def main() -> None:
+    """Print the table."""
+    options = _options()
+    print("| network | collective | chunks | blocks | least size | matches | 1 MB | 64 MB | 1 GB | share | valid | s |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for machine in options.machines.split(","):
+        for boxes in options.boxes.split(","):
+            for collective in options.collectives.split(","):
+                print(_row(f"{machine}:boxes={boxes}", collective, options.to), flush=True)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--to", default="msccl-xml/rccl", help="the format, with a dialect after a slash")
+    parser.add_argument("--boxes", default="1,2,4", help="numbers of boxes")
+    parser.add_argument("--collectives", default=",".join(COLLECTIVES), help="collectives")
+    parser.add_argument("--machines", default=",".join(MACHINES), help="builders of machines")
+    return parser.parse_args()
+
+
+def _row(spec: str, collective: str, to: str) -> str:
+    root = 0 if collective in {"broadcast", "reduce"} else None
+    schedule = generate(spec, collective=collective, root=root)
+    target, _, dialect = to.partition("/")
+    start = time.process_time()
+    done = export(schedule, target, dialect=dialect or "microsoft")
+    seconds = time.process_time() - start
+    blocks = max(len(rank.blocks) for rank in done.lowering.program.ranks)
+    speeds = [f"{algbw:.1f}" for _, algbw in done.expected] or ["-"] * 3
+    bound = float(done.lowering.algbw / (1 - done.lowering.loss))
+    share = f"{100 * done.expected[-1][1] / bound:.1f} %" if done.expected else "-"
+    matches = "yes" if done.sizes is not None and all(map(done.sizes.match, POWERS)) else "no"
+    least = "-" if done.sizes is None else str(done.sizes.least)
+    cells = [spec, collective, str(done.chunks), str(blocks), least, matches, *speeds, share, _valid(done, root)]
+    return f"| {' | '.join([*cells, f'{seconds:.1f}'])} |"
+
+
+def _valid(done: Export, root: int | None) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program"
+        done.write(path)
+        return "yes" if judge_file(path, dialect=done.dialect, root=root).fault is None else "no"
+
+
+if __name__ == "__main__":
+    main()
