@@ -29,11 +29,12 @@ from forestcoll.runtime.connecting import Addresses, Connected, Group, connect
 from forestcoll.runtime.dumping import dump_path
 from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp, check_reduction, reduce_op_named
 from forestcoll.runtime.execution import Execution, Sized, new_engine, stop
-from forestcoll.runtime.group_plans import common_topology, digest_of, plans_of, plans_of_one
+from forestcoll.runtime.group_plans import common_topology, digest_of, plans_by_size, plans_of, plans_of_one
 from forestcoll.runtime.plan import Plan
 from forestcoll.runtime.store import Store, TcpStore
 from forestcoll.runtime.trees import Hop
-from forestcoll.runtime.vectors import check_out, copy_scaled, flat_input, new_like, sized_out
+from forestcoll.runtime.tuning import read_tables
+from forestcoll.runtime.vectors import check_out, copy_scaled, flat_input, gathered_count, new_like, sized_out
 from forestcoll.runtime.work import Work
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId
@@ -49,6 +50,8 @@ class Communicator:
     Args:
         schedules: what the group can run, one schedule for each collective and root, all on one topology. They are
             verified first. A group of one rank needs none.
+        tuning: tables that select a schedule by size, one for each collective: folders that `forestcoll tune` wrote,
+            or manifests. They go before `schedules`, which may be empty.
         rank: of the caller, from 0; rank i runs compute node i of the topology.
         store: `host:port`, where rank 0 serves a store of its own; or a store. A group of one rank needs none.
         size: how many ranks there are; None for one for each compute node.
@@ -74,6 +77,7 @@ class Communicator:
         schedules: Sequence[Schedule],
         *,
         rank: int,
+        tuning: Sequence[PathLike] = (),
         store: Store | str | None = None,
         size: int | None = None,
         name: str = "default",
@@ -85,15 +89,21 @@ class Communicator:
         dump: PathLike | None = None,
     ) -> None:
         pacing = pacing_here() if pacing is None else pacing
-        is_alone = size == 1 and not schedules
-        topology = None if is_alone else common_topology(schedules)
+        tables = read_tables(tuning, schedules[0].topology if schedules else None)
+        ranges = [each.schedule for table in tables.values() for each in table.ranges if each.schedule is not None]
+        is_alone = size == 1 and not schedules and not tables
+        topology = None if is_alone else common_topology([*schedules, *ranges])
         self.rank, self.size = rank, 1 if topology is None else len(topology.compute)
         _check(rank, self.size, size, timeout)
         self._name, self._timeout, self._is_closed = name, timeout, False
         plans = plans_of_one() if is_alone else plans_of(schedules)
-        lanes = tuple(sorted({lane for plan in plans.values() for lane in plan.lanes}))
+        by_size = plans_by_size(tables, plans)
+        every = [*plans.values(), *(plan for listed in by_size.values() for _, plan in listed)]
+        lanes = tuple(sorted({lane for plan in every for lane in plan.lanes}))
         numbers = {lane: number for number, lane in enumerate(lanes)}
-        self._executions = {key: Execution(plan, rank, numbers, pacing) for key, plan in plans.items()}
+        made = {plan.digest: Execution(plan, rank, numbers, pacing) for plan in every}
+        self._executions = {key: made[plan.digest] for key, plan in plans.items()}
+        self._by_size = {key: [(most, made[plan.digest]) for most, plan in listed] for key, listed in by_size.items()}
         self._running: deque[tuple[Work, tuple[AnyArray | None, ...]]] = deque()
         self._engine = new_engine(rank, timeout, name, dump_path(dump, name, rank))
         self._own_store: TcpStore | None = None
@@ -101,7 +111,7 @@ class Communicator:
             of_link = links_here() if links is None else links
             default = interface or interface_here() or _LOOPBACK
             addresses = Addresses(default, {topology.named(link): each for link, each in of_link.items()})
-            self._join(store, addresses, secret or b"", lanes, digest_of(plans, pacing=pacing))
+            self._join(store, addresses, secret or b"", lanes, digest_of(plans, by_size, pacing=pacing))
         self._engine.start()
         # If the group is dropped or the program ends, the engine must stop before its arrays are freed.
         weakref.finalize(self, stop, self._engine, self._running)
@@ -154,7 +164,8 @@ class Communicator:
         execution = self._execution(Collective.ALLGATHER)
         flat, element = flat_input(source, dtype)
         place = self._place(execution.plan)
-        count = sum(counts) if counts is not None else _gathered_count(execution.plan, flat, out)
+        count = sum(counts) if counts is not None else gathered_count(execution.plan, flat, out)
+        execution = self._for_size(execution, count * element.itemsize)
         sized = execution.sized(count, counts, element.itemsize)
         begin, length = sized.layout.begins[place], sized.layout.counts[place]
         if flat.size != length:
@@ -193,6 +204,7 @@ class Communicator:
         execution = self._execution(Collective.REDUCE_SCATTER)
         flat, element = flat_input(source, dtype)
         place = self._place(execution.plan)
+        execution = self._for_size(execution, flat.size * element.itemsize)
         sized = execution.sized(flat.size, counts, element.itemsize)
         begin, length = sized.layout.begins[place], sized.layout.counts[place]
         result = sized_out(out, source, length, "reduce-scatter")
@@ -233,6 +245,7 @@ class Communicator:
         flat, element = flat_input(source, dtype)
         result = new_like(source) if out is None else sized_out(out, source, flat.size, "allreduce")
         check_out(flat, result, 0, "allreduce")
+        execution = self._for_size(execution, flat.size * element.itemsize)
         sized = execution.sized(flat.size, None, element.itemsize)
         return self._post(execution, sized, element, reduce_op_named(op), factor=factor, own=flat, result=result)
 
@@ -331,6 +344,7 @@ class Communicator:
         if element is None:
             known = ", ".join(each.text for each in ElementType)
             raise InputError(f"dtype is {shown(dtype)}; use one of {known}")
+        execution = self._for_size(execution, count * element.itemsize)
         sized = execution.sized(count, counts, element.itemsize)
         return self._post(execution, sized, element, reduce_op_named(op), own=None, result=None, is_relay=True)
 
@@ -365,11 +379,14 @@ class Communicator:
         self.close()
 
     def __repr__(self) -> str:
-        kinds = ", ".join(sorted({collective.value for collective, _ in self._executions}))
+        listed = {collective for collective, _ in self._executions} | set(self._by_size)
+        kinds = ", ".join(sorted(each.value for each in listed))
         return f"Communicator({self._name!r}, rank {self.rank} of {self.size}: {kinds})"
 
     def _execution(self, collective: Collective, root: int | None = None) -> Execution:
         found = self._executions.get((collective, root if collective.has_root else None))
+        if found is None and collective in self._by_size:
+            found = self._by_size[collective][-1][1]
         if found is None:
             what = f"{collective.value} with root {root}" if collective.has_root else collective.value
             known = ", ".join(name.value + ("" if at is None else f" with root {at}") for name, at in self._executions)
@@ -377,6 +394,11 @@ class Communicator:
                 f"group {self._name!r} has no schedule for {what}, only for {known}; pass one to Communicator"
             )
         return found
+
+    def _for_size(self, execution: Execution, size: int) -> Execution:
+        """Return what runs M of `size` bytes: as the tuning of the collective says, or else `execution`."""
+        listed = self._by_size.get(execution.plan.collective, ())
+        return next((each for most, each in listed if size <= most), listed[-1][1] if listed else execution)
 
     def _place(self, plan: Plan) -> int:
         if self.rank not in plan.members:
@@ -465,14 +487,6 @@ def _check(rank: int, size: int, wanted: int | None, timeout: float) -> None:
         raise InputError(f"rank is {rank}; the group has {size} ranks, so use 0 to {size - 1}")
     if not timeout > 0:
         raise InputError(f"timeout is {timeout}; give a number of seconds greater than 0")
-
-
-def _gathered_count(plan: Plan, flat: AnyArray, out: AnyArray | None) -> int:
-    if out is not None:
-        return out.size
-    if len({plan.parts[member] for member in plan.members}) > 1:
-        raise InputError("allgather: the shards have different sizes; pass out or counts")
-    return flat.size * len(plan.members)
 
 
 def _label(plan: Plan, sized: Sized, element: ElementType, op: ReduceOp) -> str:

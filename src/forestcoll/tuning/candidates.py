@@ -24,6 +24,7 @@ from forestcoll.program import Program
 from forestcoll.progress import Progress
 from forestcoll.request import Request
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.solver.generate import schedule_of as schedule_of_solution
 from forestcoll.solver.problem import Solution
@@ -38,6 +39,9 @@ _SLOW = {"milp", "tacos"}
 """Algorithms of `compare` that search for long and win for no size."""
 
 _FEWER_TREES = (1, 2, 4, 8)
+
+MOST_INSTRUCTIONS = 20_000
+"""The most instructions of a program that is simulated in one piece."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,7 @@ class Candidates:
         return lambda: self._of(method.value, generate_steps(best.topology, best.collective, method=method))
 
     def _of(self, name: str, schedule: Schedule) -> Candidate:
+        _check_length(schedule)
         certified(verify(schedule))
         return Candidate(
             name, schedule, lambda pieces: self.lowerings.of_schedule(schedule, pieces), in_pieces(schedule)
@@ -157,6 +162,15 @@ class Candidates:
             return Candidate(name, None, programs, is_cut=True)
 
         return candidate
+
+
+def _check_length(schedule: Schedule) -> None:
+    """Raise `InputError` if programs of a schedule of trees are too long to be simulated for many sizes."""
+    if isinstance(schedule, TreeSchedule):
+        sends = sum(len(phase.routes.entries) for phase in schedule.phases)
+        if 2 * sends > MOST_INSTRUCTIONS:
+            text = f"its programs have about {2 * sends:,} instructions"
+            raise InputError(f"{text}; at most {MOST_INSTRUCTIONS:,} are simulated")
 
 
 def _grid(problem: Problem) -> Grid | None:

@@ -12,7 +12,7 @@ from forestcoll.progress import Progress
 from forestcoll.runtime.trees import FORESTS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.tuning.hop_bounds import HopBound
-from forestcoll.tuning.lowered import CHUNK_BYTES, Lowerings, Timed, plan_text, plans_of, xml_text
+from forestcoll.tuning.lowered import CHUNK_BYTES, Lowerings, Timed, has_plans, plan_text, plans_of, xml_text
 from forestcoll.tuning.search import Best
 from forestcoll.tuning.value import SizeRange
 
@@ -102,7 +102,8 @@ def _range(span: _Span, bound: HopBound, lowerings: Lowerings, plans: "_Plans") 
     runnable = [each for each in span.ranked if type(each.candidate.schedule) in FORESTS]
     if not runnable:
         raise NoSolutionError(f"{bound.best.topology.name}: no schedule of trees has a program for {span.most} bytes")
-    plan = plans.best(runnable[:_PLANNED], name, span)
+    planned = [each for each in runnable if has_plans(_schedule_of(each))]
+    plan = plans.best(planned[:_PLANNED], name, span)
     if plan is not None:
         texts["mscclpp-json"], times["mscclpp-json"] = plan
     return SizeRange(
