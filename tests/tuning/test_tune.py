@@ -28,7 +28,7 @@ from forestcoll.verification import verify
 from networks import examples
 
 SIZES = tuple(8**power for power in range(4, 9))
-NETWORKS = ("dgx-a100:boxes=1,gpus=4", "dgx-a100:boxes=2,gpus=2", "hypercube:dim=3", "ring:nodes=5", "torus:dims=3x3")
+NETWORKS = ("dgx-a100:boxes=1,gpus=4", "dgx-a100:boxes=2,gpus=2", "hypercube:dim=2", "ring:nodes=5")
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 
 

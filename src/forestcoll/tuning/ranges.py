@@ -86,7 +86,7 @@ def _crossover(low: int, high: int, first: Timed, second: Timed) -> int:
     after = max(0.0, first.microseconds(high) - second.microseconds(high))
     length = (high - low) * before / (before + after) if before + after else 0.0
     for part in (1.0, 0.5):
-        step = max(1, low // 64)
+        step = max(1, low // 16)
         size = min(high - 1, low + int(length * part) // step * step)
         if size > low and first.microseconds(size) <= second.microseconds(size):
             return size
