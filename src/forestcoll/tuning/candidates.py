@@ -10,6 +10,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from forestcoll.baselines.baseline import Baseline, Problem
 from forestcoll.baselines.crossings import Crossings
@@ -101,14 +102,18 @@ class Candidates:
             found.append(candidate)
         return found
 
-    @property
+    @cached_property
+    def _own(self) -> Schedule:
+        return schedule_of_solution(self.solution)
+
+    @cached_property
     def _problem(self) -> Problem:
         best = self.solution.optimum
         return Problem(best.topology, best.demand)
 
     def _schedules(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
-        yield OWN, lambda: self._of(OWN, schedule_of_solution(self.solution, progress=self.progress))
+        yield OWN, lambda: self._of(OWN, self._own)
         for trees in _FEWER_TREES:
             if trees < best.trees_per_root:
                 yield f"trees-{trees}", self._with_trees(trees)
@@ -124,9 +129,8 @@ class Candidates:
 
     def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
-        schedule = schedule_of_solution(self.solution, progress=self.progress)
         for name, make in exchanges(problem.collective, len(best.members), _grid(problem)):
-            yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make, schedule)
+            yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make)
 
     def _with_trees(self, trees: int) -> Callable[[], Candidate]:
         best = self.solution.optimum
@@ -152,9 +156,9 @@ class Candidates:
             name, schedule, lambda pieces: self.lowerings.of_schedule(schedule, pieces), in_pieces(schedule)
         )
 
-    def _of_exchange(self, name: str, make: Callable[[int], Program], schedule: Schedule) -> Callable[[], Candidate]:
+    def _of_exchange(self, name: str, make: Callable[[int], Program]) -> Callable[[], Candidate]:
         def programs(pieces: int) -> list[Timed]:
-            return self.lowerings.of_program(make(pieces), schedule, pieces)
+            return self.lowerings.of_program(make(pieces), self._own, pieces)
 
         def candidate() -> Candidate:
             if not _all_reach_each_other(self._problem):
