@@ -33,7 +33,8 @@ MEASURED = ROOT / "docs" / "measured.md"
 CLUSTER = ROOT / "docs" / "your-cluster.md"
 PROBING = ROOT / "docs" / "probing.md"
 FLOWS = ROOT / "docs" / "all-to-all.md"
-PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, PROBING, FLOWS)
+TUNING = ROOT / "docs" / "tuning.md"
+PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, PROBING, FLOWS, TUNING)
 """The pages that show commands with all of their output."""
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 GUIDES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
@@ -74,7 +75,7 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 3, 4, 1, 1, 2, 1, 3]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 3, 4, 1, 1, 2, 1, 3, 1]
     assert [len(shown_runs(path)) for path in TUTORIALS] == [1, 5]
     assert {path.name: len(shown_runs(path)) for path in GUIDES} == {
         "a-link-failed.md": 2,

@@ -18,7 +18,7 @@ def tuning_page(found: Tuning, folder: Path | None) -> Page:
     blocks: tuple[Table | str, ...] = (
         f"For large data, no schedule exceeds {bandwidth(found.algbw, topology.bandwidth_unit)}.",
         _ranges(found),
-        f"The best times are at most {worst}.",
+        f"At the compared sizes, the times are at most {worst}.",
         f"{len(found.curves)} candidates were compared: {', '.join(curve.name for curve in found.curves)}.",
         *((f"written: {printable(str(folder))}",) if folder is not None else ()),
     )

@@ -21,7 +21,7 @@ from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp, reduce_
 from forestcoll.runtime.exchange import Counts, all_to_all_counts, rooted_counts
 from forestcoll.runtime.exchanges import Exchanges
 from forestcoll.runtime.plan import Plan
-from forestcoll.runtime.vectors import check_out, flat_input, new_like, sized_out
+from forestcoll.runtime.vectors import check_out, flat_input, gathered_count, new_like, sized_out
 from forestcoll.runtime.work import Work
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Communicator(Exchanges):
     Args:
         schedules: what the group can run, one schedule for each collective and root, all on one topology. They are
             verified first. A group of one rank needs none.
+        tuning: tables that select a schedule by size, one for each collective: folders that `forestcoll tune` wrote,
+            or manifests. They go before `schedules`, which may be empty.
         rank: of the caller, from 0; rank i runs compute node i of the topology.
         store: `host:port`, where rank 0 serves a store of its own; or a store. A group of one rank needs none.
         size: how many ranks there are; None for one for each compute node.
@@ -84,7 +86,8 @@ class Communicator(Exchanges):
         execution = self._execution(Collective.ALLGATHER)
         flat, element = flat_input(source, dtype)
         place = self._place(execution.plan)
-        count = sum(counts) if counts is not None else _gathered_count(execution.plan, flat, out)
+        count = sum(counts) if counts is not None else gathered_count(execution.plan, flat, out)
+        execution = self._for_size(execution, count * element.itemsize)
         sized = execution.sized(count, counts, element.itemsize)
         begin, length = sized.layout.begins[place], sized.layout.counts[place]
         if flat.size != length:
@@ -123,6 +126,7 @@ class Communicator(Exchanges):
         execution = self._execution(Collective.REDUCE_SCATTER)
         flat, element = flat_input(source, dtype)
         place = self._place(execution.plan)
+        execution = self._for_size(execution, flat.size * element.itemsize)
         sized = execution.sized(flat.size, counts, element.itemsize)
         begin, length = sized.layout.begins[place], sized.layout.counts[place]
         result = sized_out(out, source, length, "reduce-scatter")
@@ -163,6 +167,7 @@ class Communicator(Exchanges):
         flat, element = flat_input(source, dtype)
         result = new_like(source) if out is None else sized_out(out, source, flat.size, "allreduce")
         check_out(flat, result, 0, "allreduce")
+        execution = self._for_size(execution, flat.size * element.itemsize)
         sized = execution.sized(flat.size, None, element.itemsize)
         return self._post(execution, sized, element, reduce_op_named(op), factor=factor, own=flat, result=result)
 
@@ -266,6 +271,7 @@ class Communicator(Exchanges):
         if execution.plan.collective.is_personalised:
             sized = execution.exchanged(_pair_counts(execution.plan, count, counts), element.itemsize)
         else:
+            execution = self._for_size(execution, count * element.itemsize)
             sized = execution.sized(count, cast("Sequence[int] | None", counts), element.itemsize)
         return self._post(execution, sized, element, reduce_op_named(op), own=None, result=None, is_relay=True)
 
@@ -274,11 +280,3 @@ def _pair_counts(plan: Plan, count: int, counts: Sequence[int] | Sequence[Sequen
     if plan.collective is Collective.ALL_TO_ALL:
         return all_to_all_counts(plan, count, cast("Sequence[Sequence[int]] | None", counts))
     return rooted_counts(plan, count, cast("Sequence[int] | None", counts))
-
-
-def _gathered_count(plan: Plan, flat: AnyArray, out: AnyArray | None) -> int:
-    if out is not None:
-        return out.size
-    if len({plan.parts[member] for member in plan.members}) > 1:
-        raise InputError("allgather: the shards have different sizes; pass out or counts")
-    return flat.size * len(plan.members)

@@ -7,11 +7,15 @@ from fractions import Fraction
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.runtime.plan import Plan, plan_of
+from forestcoll.runtime.tuning import Table
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 
 GroupPlans = Mapping[tuple[Collective, int | None], Plan]
 """The plans of a group, by collective and root."""
+
+SizedPlans = Mapping[Collective, Sequence[tuple[int, Plan]]]
+"""For collectives with a tuning: the plans by size, each with the greatest size in bytes, in ascending order."""
 
 
 def common_topology(schedules: Sequence[Schedule]) -> Topology:
@@ -43,6 +47,29 @@ def plans_of(schedules: Sequence[Schedule]) -> GroupPlans:
     return plans
 
 
+def plans_by_size(tables: Mapping[Collective, Table], plans: GroupPlans) -> SizedPlans:
+    """Return the plans of tunings. For sizes without a schedule, they are those of `plans`.
+
+    Raises:
+        InputError: a size has neither.
+    """
+    known: dict[int, Plan] = {}
+    found: dict[Collective, list[tuple[int, Plan]]] = {}
+    for collective, table in tables.items():
+        for each in table.ranges:
+            if each.schedule is None:
+                plan = plans.get((collective, None))
+            else:
+                plan = known.get(id(each.schedule)) or known.setdefault(id(each.schedule), plan_of(each.schedule))
+            if plan is None:
+                raise InputError(
+                    f"the tuning of {collective.value} has no schedule for some sizes up to {each.most} bytes; "
+                    "also pass a schedule for them"
+                )
+            found.setdefault(collective, []).append((each.most, plan))
+    return found
+
+
 def plans_of_one() -> GroupPlans:
     """Return the plans of a group of one rank: every collective, and no data to be sent."""
     return {
@@ -62,9 +89,12 @@ def plans_of_one() -> GroupPlans:
     }
 
 
-def digest_of(plans: GroupPlans, *, pacing: bool) -> bytes:
+def digest_of(plans: GroupPlans, by_size: SizedPlans, *, pacing: bool) -> bytes:
     """Return a hash of everything that must be the same on all ranks."""
     hashed = hashlib.sha256(str(pacing).encode())
     for plan in plans.values():
         hashed.update(plan.digest)
+    for collective in sorted(by_size):
+        for most, plan in by_size[collective]:
+            hashed.update(f"{collective.value} {most} ".encode() + plan.digest)
     return hashed.digest()

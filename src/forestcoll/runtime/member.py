@@ -18,11 +18,12 @@ from forestcoll.runtime.dumping import dump_path
 from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp, check_reduction
 from forestcoll.runtime.exchange import ExchangeLayout
 from forestcoll.runtime.execution import Execution, Sized, new_engine, stop
-from forestcoll.runtime.group_plans import common_topology, digest_of, plans_of, plans_of_one
+from forestcoll.runtime.group_plans import common_topology, digest_of, plans_by_size, plans_of, plans_of_one
 from forestcoll.runtime.plan import Plan
 from forestcoll.runtime.sizing import Layout
 from forestcoll.runtime.store import Store, TcpStore
 from forestcoll.runtime.trees import Hop
+from forestcoll.runtime.tuning import read_tables
 from forestcoll.runtime.vectors import copy_scaled
 from forestcoll.runtime.work import Work
 from forestcoll.schedule.schedule import Schedule
@@ -41,6 +42,7 @@ class Member:
         schedules: Sequence[Schedule],
         *,
         rank: int,
+        tuning: Sequence[PathLike] = (),
         store: Store | str | None = None,
         size: int | None = None,
         name: str = "default",
@@ -52,15 +54,21 @@ class Member:
         dump: PathLike | None = None,
     ) -> None:
         pacing = pacing_here() if pacing is None else pacing
-        is_alone = size == 1 and not schedules
-        topology = None if is_alone else common_topology(schedules)
+        tables = read_tables(tuning, schedules[0].topology if schedules else None)
+        ranges = [each.schedule for table in tables.values() for each in table.ranges if each.schedule is not None]
+        is_alone = size == 1 and not schedules and not tables
+        topology = None if is_alone else common_topology([*schedules, *ranges])
         self.rank, self.size = rank, 1 if topology is None else len(topology.compute)
         _check(rank, self.size, size, timeout)
         self._name, self._timeout, self._is_closed = name, timeout, False
         plans = plans_of_one() if is_alone else plans_of(schedules)
-        lanes = tuple(sorted({lane for plan in plans.values() for lane in plan.lanes}))
+        by_size = plans_by_size(tables, plans)
+        every = [*plans.values(), *(plan for listed in by_size.values() for _, plan in listed)]
+        lanes = tuple(sorted({lane for plan in every for lane in plan.lanes}))
         numbers = {lane: number for number, lane in enumerate(lanes)}
-        self._executions = {key: Execution(plan, rank, numbers, pacing) for key, plan in plans.items()}
+        made = {plan.digest: Execution(plan, rank, numbers, pacing) for plan in every}
+        self._executions = {key: made[plan.digest] for key, plan in plans.items()}
+        self._by_size = {key: [(most, made[plan.digest]) for most, plan in listed] for key, listed in by_size.items()}
         self._running: deque[tuple[Work, tuple[AnyArray | None, ...]]] = deque()
         self._engine = new_engine(rank, timeout, name, dump_path(dump, name, rank))
         self._own_store: TcpStore | None = None
@@ -68,7 +76,7 @@ class Member:
             of_link = links_here() if links is None else links
             default = interface or interface_here() or _LOOPBACK
             addresses = Addresses(default, {topology.named(link): each for link, each in of_link.items()})
-            self._join(store, addresses, secret or b"", lanes, digest_of(plans, pacing=pacing))
+            self._join(store, addresses, secret or b"", lanes, digest_of(plans, by_size, pacing=pacing))
         self._engine.start()
         # If the group is dropped or the program ends, the engine must stop before its arrays are freed.
         weakref.finalize(self, stop, self._engine, self._running)
@@ -124,11 +132,14 @@ class Member:
         self.close()
 
     def __repr__(self) -> str:
-        kinds = ", ".join(sorted({collective.value for collective, _ in self._executions}))
+        listed = {collective for collective, _ in self._executions} | set(self._by_size)
+        kinds = ", ".join(sorted(each.value for each in listed))
         return f"Communicator({self._name!r}, rank {self.rank} of {self.size}: {kinds})"
 
     def _execution(self, collective: Collective, root: int | None = None) -> Execution:
         found = self._executions.get((collective, root if collective.has_root else None))
+        if found is None and collective in self._by_size:
+            found = self._by_size[collective][-1][1]
         if found is None:
             what = f"{collective.value} with root {root}" if collective.has_root else collective.value
             known = ", ".join(name.value + ("" if at is None else f" with root {at}") for name, at in self._executions)
@@ -136,6 +147,11 @@ class Member:
                 f"group {self._name!r} has no schedule for {what}, only for {known}; pass one to Communicator"
             )
         return found
+
+    def _for_size(self, execution: Execution, size: int) -> Execution:
+        """Return what runs M of `size` bytes: as the tuning of the collective says, or else `execution`."""
+        listed = self._by_size.get(execution.plan.collective, ())
+        return next((each for most, each in listed if size <= most), listed[-1][1] if listed else execution)
 
     def _place(self, plan: Plan) -> int:
         if self.rank not in plan.members:

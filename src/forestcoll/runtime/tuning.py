@@ -1,4 +1,4 @@
-"""Tables that say which schedule is best for data of which size (`forestcoll.tuning/1`); `forestcoll tune` writes them."""
+"""Tables that say which schedule is best for data of which size (`forestcoll.tuning/1`)."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -4,6 +4,7 @@ import numpy as np
 
 from forestcoll.errors import InputError
 from forestcoll.runtime.elements import AnyArray, ElementType, bits_to_float, element_type_of, float_to_bits
+from forestcoll.runtime.plan import Plan
 
 
 def flat_input(array: AnyArray, dtype: str | None) -> tuple[AnyArray, ElementType]:
@@ -67,3 +68,16 @@ def check_out(part: AnyArray, whole: AnyArray, begin: int, name: str) -> None:
         raise InputError(
             f"{name}: source and out overlap; pass separate arrays, or for in place, out or source at element {begin}"
         )
+
+
+def gathered_count(plan: Plan, flat: AnyArray, out: AnyArray | None) -> int:
+    """Return the number of elements of all shards, from the array for them or, without it, from one shard.
+
+    Raises:
+        InputError: shards have different sizes, and there is no array.
+    """
+    if out is not None:
+        return out.size
+    if len({plan.parts[member] for member in plan.members}) > 1:
+        raise InputError("allgather: the shards have different sizes; pass out or counts")
+    return flat.size * len(plan.members)

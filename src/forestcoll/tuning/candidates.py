@@ -10,6 +10,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from forestcoll.baselines.baseline import Baseline, Problem
 from forestcoll.baselines.crossings import Crossings
@@ -24,6 +25,7 @@ from forestcoll.program import Program
 from forestcoll.progress import Progress
 from forestcoll.request import Request
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.solver.generate import schedule_of as schedule_of_solution
 from forestcoll.solver.problem import Solution
@@ -38,6 +40,9 @@ _SLOW = {"milp", "tacos"}
 """Algorithms of `compare` that search for long and win for no size."""
 
 _FEWER_TREES = (1, 2, 4, 8)
+
+MOST_INSTRUCTIONS = 20_000
+"""The most instructions of a program that is simulated in one piece."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +102,18 @@ class Candidates:
             found.append(candidate)
         return found
 
-    @property
+    @cached_property
+    def _own(self) -> Schedule:
+        return schedule_of_solution(self.solution)
+
+    @cached_property
     def _problem(self) -> Problem:
         best = self.solution.optimum
         return Problem(best.topology, best.demand)
 
     def _schedules(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
-        yield OWN, lambda: self._of(OWN, schedule_of_solution(self.solution, progress=self.progress))
+        yield OWN, lambda: self._of(OWN, self._own)
         for trees in _FEWER_TREES:
             if trees < best.trees_per_root:
                 yield f"trees-{trees}", self._with_trees(trees)
@@ -120,9 +129,8 @@ class Candidates:
 
     def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
-        schedule = schedule_of_solution(self.solution, progress=self.progress)
         for name, make in exchanges(problem.collective, len(best.members), _grid(problem)):
-            yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make, schedule)
+            yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make)
 
     def _with_trees(self, trees: int) -> Callable[[], Candidate]:
         best = self.solution.optimum
@@ -142,14 +150,15 @@ class Candidates:
         return lambda: self._of(method.value, generate_steps(best.topology, best.collective, method=method))
 
     def _of(self, name: str, schedule: Schedule) -> Candidate:
+        _check_length(schedule)
         certified(verify(schedule))
         return Candidate(
             name, schedule, lambda pieces: self.lowerings.of_schedule(schedule, pieces), in_pieces(schedule)
         )
 
-    def _of_exchange(self, name: str, make: Callable[[int], Program], schedule: Schedule) -> Callable[[], Candidate]:
+    def _of_exchange(self, name: str, make: Callable[[int], Program]) -> Callable[[], Candidate]:
         def programs(pieces: int) -> list[Timed]:
-            return self.lowerings.of_program(make(pieces), schedule, pieces)
+            return self.lowerings.of_program(make(pieces), self._own, pieces)
 
         def candidate() -> Candidate:
             if not _all_reach_each_other(self._problem):
@@ -157,6 +166,15 @@ class Candidates:
             return Candidate(name, None, programs, is_cut=True)
 
         return candidate
+
+
+def _check_length(schedule: Schedule) -> None:
+    """Raise `InputError` if programs of a schedule of trees are too long to be simulated for many sizes."""
+    if isinstance(schedule, TreeSchedule):
+        sends = sum(len(phase.routes.entries) for phase in schedule.phases)
+        if 2 * sends > MOST_INSTRUCTIONS:
+            text = f"its programs have about {2 * sends:,} instructions"
+            raise InputError(f"{text}; at most {MOST_INSTRUCTIONS:,} are simulated")
 
 
 def _grid(problem: Problem) -> Grid | None:

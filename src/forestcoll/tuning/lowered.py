@@ -8,6 +8,7 @@ lose little bandwidth.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import lcm
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from forestcoll.files import parse_document
 from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, Style, lower, lowerer_for
 from forestcoll.lowering.fitting import excess_of
+from forestcoll.lowering.grid import achieved, grid_for
 from forestcoll.program import Fault, Program, Protocol
 from forestcoll.program.limits import Limits
 from forestcoll.schedule.schedule import Schedule
@@ -32,6 +34,15 @@ CHUNK_BYTES = 16
 
 MOST_BLOCKS = 104
 """The most thread blocks of a rank: all must be on the GPU at the same time, and an A100 has 108 processors."""
+
+_SHORT = 2000
+"""The most instructions of a program that is made with two numbers of blocks."""
+
+_CHUNKS_OF_TREE = 32
+"""The most chunks for each tree; more of them would make shares more exact, and small messages impossible."""
+
+_LEAST_PART = Fraction(99, 100)
+"""The part of the bandwidth of a schedule that is kept when its shares are rounded, if that is possible."""
 
 _CONNECTION_SLOTS = {Protocol.SIMPLE: 2, Protocol.LL: 8, Protocol.LL128: 8}
 """The messages that a connection of MSCCL holds (`msccl_xml.dialects.CONNECTIONS`)."""
@@ -92,7 +103,10 @@ class Lowerings:
         return msccl_xml.limits(self.dialect, self.ranks)
 
     def of_schedule(self, schedule: Schedule, pieces: int) -> list[Timed]:
-        """Return the programs of a schedule in this number of pieces, one for each protocol.
+        """Return the programs of a schedule in this number of pieces, for each protocol.
+
+        There is one with as many blocks as fit, in which little work waits for other work. If it is short, there is
+        also one with the number of blocks that the lowering chooses, because fewer blocks are sometimes faster.
 
         Raises:
             InputError: the schedule has no programs.
@@ -101,8 +115,14 @@ class Lowerings:
         most = min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS)
         place = Placement.OUT_OF_PLACE if self.dialect.one_place else Placement.BOTH
         options = Options(placement=place, chunks=_chunks(schedule), pieces=pieces, blocks=most)
-        program = lower(schedule, options, self.limits).program
-        return self._timed(program, _paths(schedule), _pieces_text(pieces))
+        program, paths = lower(schedule, options, self.limits).program, _paths(schedule)
+        found = self._timed(program, paths, _pieces_text(pieces))
+        if found[0].instructions > _SHORT:
+            return found
+        other = lower(schedule, replace(options, blocks=None), self.limits).program
+        if other == program:
+            return found
+        return found + self._timed(other, paths, f"{_pieces_text(pieces)}, few blocks")
 
     def of_program(self, program: Program, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return a program that is no program of a schedule, for each protocol; none if it exceeds the limits."""
@@ -121,6 +141,11 @@ class Lowerings:
             )
             for protocol, costs in self.costs.items()
         ]
+
+
+def has_plans(schedule: Schedule) -> bool:
+    """Return whether a schedule has programs for MSCCL++."""
+    return Style.ONE_SIDED in lowerer_for(schedule).styles
 
 
 def in_pieces(schedule: Schedule) -> bool:
@@ -149,8 +174,11 @@ def _chunks(schedule: Schedule) -> int | None:
     exact = lcm(shards, *(share.denominator for share in shares))
     if exact % shards == 0 and (exact // shards).bit_count() == 1:
         return exact
-    trees = max(len(phase) for phase in listed.phases)
-    return shards << max(0, (8 * trees // shards - 1).bit_length())
+    most = _CHUNKS_OF_TREE * max(len(phase) for phase in listed.phases)
+    chunks = shards
+    while chunks < most and achieved(listed, grid_for(listed, chunks)) < schedule.algbw * _LEAST_PART:
+        chunks *= 2
+    return chunks
 
 
 def xml_text(program: Program, dialect: msccl_xml.Dialect, least: int, most: int) -> str:
@@ -170,9 +198,7 @@ def xml_text(program: Program, dialect: msccl_xml.Dialect, least: int, most: int
 
 
 def plans_of(schedule: Schedule, costs: dict[Protocol, Costs]) -> Iterator[Timed]:
-    """Yield the programs of a schedule for MSCCL++; none if the schedule has none."""
-    if Style.ONE_SIDED not in lowerer_for(schedule).styles:
-        return
+    """Yield the programs of a schedule for MSCCL++, for each protocol that it has."""
     for protocol, own in costs.items():
         if protocol is Protocol.LL128:
             continue

@@ -12,7 +12,7 @@ from forestcoll.progress import Progress
 from forestcoll.runtime.trees import FORESTS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.tuning.hop_bounds import HopBound
-from forestcoll.tuning.lowered import CHUNK_BYTES, Lowerings, Timed, plan_text, plans_of, xml_text
+from forestcoll.tuning.lowered import CHUNK_BYTES, Lowerings, Timed, has_plans, plan_text, plans_of, xml_text
 from forestcoll.tuning.search import Best
 from forestcoll.tuning.value import SizeRange
 
@@ -86,7 +86,7 @@ def _crossover(low: int, high: int, first: Timed, second: Timed) -> int:
     after = max(0.0, first.microseconds(high) - second.microseconds(high))
     length = (high - low) * before / (before + after) if before + after else 0.0
     for part in (1.0, 0.5):
-        step = max(1, low // 64)
+        step = max(1, low // 16)
         size = min(high - 1, low + int(length * part) // step * step)
         if size > low and first.microseconds(size) <= second.microseconds(size):
             return size
@@ -102,7 +102,8 @@ def _range(span: _Span, bound: HopBound, lowerings: Lowerings, plans: "_Plans") 
     runnable = [each for each in span.ranked if type(each.candidate.schedule) in FORESTS]
     if not runnable:
         raise NoSolutionError(f"{bound.best.topology.name}: no schedule of trees has a program for {span.most} bytes")
-    plan = plans.best(runnable[:_PLANNED], name, span)
+    planned = [each for each in runnable if has_plans(_schedule_of(each))]
+    plan = plans.best(planned[:_PLANNED], name, span)
     if plan is not None:
         texts["mscclpp-json"], times["mscclpp-json"] = plan
     return SizeRange(

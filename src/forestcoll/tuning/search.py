@@ -13,9 +13,10 @@ So a candidate that took twice the best time at a smaller size is simulated only
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from forestcoll.errors import NoSolutionError
 from forestcoll.progress import Progress
 from forestcoll.tuning.candidates import Candidate
-from forestcoll.tuning.lowered import Timed
+from forestcoll.tuning.lowered import CHUNK_BYTES, Timed
 
 MOST_PIECES = 16
 """The most pieces of a program; runtimes cut chunks further by themselves."""
@@ -110,7 +111,11 @@ def _is_faster(one: Best, other: Best | None) -> bool:
 def fastest(
     candidates: Sequence[Candidate], sizes: Sequence[int], progress: Progress
 ) -> Iterator[tuple[int, list[Best]]]:
-    """Yield each size with the fastest program of each candidate that has one, the fastest first."""
+    """Yield each size with the fastest program of each candidate that has one, the fastest first.
+
+    Raises:
+        NoSolutionError: no candidate has a program for a size.
+    """
     ladders = [_Ladder(candidate) for candidate in candidates]
     total, done = len(ladders) * len(sizes), 0
     for place, size in enumerate(sizes):
@@ -123,6 +128,11 @@ def fastest(
             best = ladder.best(size, limit, for_curve=for_curve)
             if best is not None:
                 found.append(best)
+        if not found:
+            raise NoSolutionError(
+                f"no candidate has a program for {size} bytes: its chunks would have less than {CHUNK_BYTES} bytes; "
+                "use greater sizes"
+            )
         found.sort(key=lambda each: each.microseconds)
         order = {id(each.candidate): place for place, each in enumerate(found)}
         ladders.sort(key=lambda ladder: order.get(id(ladder.candidate), len(order)))

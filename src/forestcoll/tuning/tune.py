@@ -77,9 +77,7 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
     best = solution.optimum
     if not has_known_size(best.topology.bandwidth_unit):
         unit = shown(best.topology.bandwidth_unit)
-        raise InputError(
-            f"{best.topology.name}: the size of {unit} in bytes is not known, so there are no times; use GB/s"
-        )
+        raise InputError(f"{best.topology.name}: the size of {unit} in bytes is not known; use GB/s")
     lowerings = Lowerings(dialect_named(dialect), len(best.members), _costs(costs, protocol_costs))
     search = Candidates(solution, lowerings, progress, [])
     progress.begin("making candidates")

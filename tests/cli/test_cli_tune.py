@@ -1,0 +1,38 @@
+"""`forestcoll tune` as a user runs it."""
+
+import json
+from pathlib import Path
+
+from cli_run import run_command
+
+KEYS = {"topology", "collective", "optimal_algbw", "unit", "ranges", "sizes", "candidates", "skipped", "folder"}
+
+
+def test_the_document_has_the_documented_keys(tmp_path: Path) -> None:
+    folder = tmp_path / "tuned"
+    run = run_command("tune", "ring:nodes=3", "--sizes", "1K..64K", "--json", "-o", folder)
+    document = run.document()
+    assert set(document) == KEYS
+    assert document["folder"] == str(folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert isinstance(document["ranges"], list)
+    assert [row["time_us"] for row in document["ranges"]] == [row["time_us"] for row in manifest["ranges"]]
+    assert isinstance(document["sizes"], list)
+    assert [row["size"] for row in document["sizes"]] == [2**power for power in range(10, 17)]
+
+
+def test_a_folder_with_other_files_is_refused_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    run = run_command("tune", "dgx-a100:boxes=64", "-o", tmp_path)
+    assert (run.status, run.out) == (1, "")
+    assert "holds 'notes.txt', which is no file of a tuning; name another folder" in run.err
+
+
+def test_standard_output_is_no_folder() -> None:
+    run = run_command("tune", "ring:nodes=3", "-o", "-")
+    assert (run.status, run.out) == (2, "")
+
+
+def test_a_collective_with_a_root_is_refused() -> None:
+    run = run_command("tune", "ring:nodes=3", "--collective", "broadcast")
+    assert (run.status, run.out) == (2, "")

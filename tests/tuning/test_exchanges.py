@@ -1,0 +1,75 @@
+"""Exchanges compute the right data, and need few steps."""
+
+from dataclasses import replace
+
+import pytest
+
+from forestcoll.collective import Collective
+from forestcoll.interpreter import check
+from forestcoll.program import Block, Message, Program
+from forestcoll.simulation import Costs
+from forestcoll.simulation.program.events import run_in_time
+from forestcoll.simulation.program.paths import Paths
+from forestcoll.topology.registry import build_topology
+from forestcoll.tuning.exchanges import Grid, exchanges
+
+REDUCING = (Collective.ALLREDUCE, Collective.REDUCE_SCATTER)
+
+
+def grid(boxes: int, ranks: int) -> Grid:
+    return Grid(tuple(tuple(range(box * ranks, (box + 1) * ranks)) for box in range(boxes)))
+
+
+def interleaved(boxes: int, ranks: int) -> Grid:
+    """Return boxes whose ranks are not consecutive."""
+    return Grid(tuple(tuple(range(box, boxes * ranks, boxes)) for box in range(boxes)))
+
+
+@pytest.mark.parametrize("pieces", [1, 3])
+@pytest.mark.parametrize("boxes", [grid(2, 3), grid(3, 2), interleaved(2, 2), interleaved(3, 3)])
+@pytest.mark.parametrize("collective", REDUCING)
+def test_exchanges_are_right_in_place_and_out_of_place(collective: Collective, boxes: Grid, pieces: int) -> None:
+    ranks = sum(map(len, boxes.boxes))
+    for name, make in exchanges(collective, ranks, boxes):
+        program = replace(make(pieces), in_place=True, out_of_place=True)
+        assert check(program).fault is None, name
+
+
+@pytest.mark.parametrize("ranks", range(2, 8))
+@pytest.mark.parametrize("collective", REDUCING)
+def test_exchanges_without_boxes_are_right(collective: Collective, ranks: int) -> None:
+    listed = list(exchanges(collective, ranks, None))
+    assert listed
+    assert all(check(make(2)).fault is None for _, make in listed)
+
+
+def test_an_allgather_has_no_exchanges() -> None:
+    assert not list(exchanges(Collective.ALLGATHER, 4, grid(2, 2)))
+
+
+def without_last(program: Program, rank: int) -> Program:
+    """Return the program without the last sum of a rank."""
+    ranks = list(program.ranks)
+    blocks = list(ranks[rank].blocks)
+    for place, block in enumerate(blocks):
+        last = block.instructions[-1]
+        if len(last.sources) > 1 and not any(isinstance(each, Message) for each in last.sources):
+            blocks[place] = Block(block.instructions[:-1])
+            ranks[rank] = replace(ranks[rank], blocks=tuple(blocks))
+            return replace(program, ranks=tuple(ranks))
+    raise AssertionError("no sum was found")
+
+
+@pytest.mark.parametrize("collective", REDUCING)
+def test_an_exchange_without_one_of_its_sums_is_wrong(collective: Collective) -> None:
+    for _, make in exchanges(collective, 6, grid(2, 3)):
+        assert check(without_last(make(1), 2)).fault is not None
+
+
+def test_one_shot_adds_up_in_few_steps() -> None:
+    """A send of 1 + 5 us, its receipt, and 3 steps for 7 messages; a direct tree takes 7 steps for each phase."""
+    network = build_topology("dgx-a100:boxes=1")
+    paths = Paths(network, tuple(network.compute), {})
+    made = dict(exchanges(Collective.ALLREDUCE, 8, None))
+    seconds = [run_in_time(made[name](1), paths, 8, Costs()).seconds for name in ("one-shot", "two-shot")]
+    assert [round(each * 1e6, 2) for each in seconds] == [10, 17]

@@ -1,0 +1,133 @@
+"""The folder of a tuning: complete or not there, and no other files are lost."""
+
+import json
+from functools import cache
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from forestcoll.errors import InputError
+from forestcoll.runtime.tuning import read_table
+from forestcoll.schedule.files import read_schedule
+from forestcoll.targets.judging import judge_file
+from forestcoll.topology.hashing import topology_hash
+from forestcoll.topology.registry import build_topology
+from forestcoll.tuning import Tuning, tune, write_tuning
+from forestcoll.verification import verify
+
+SPEC = "hypercube:dim=2"
+
+
+@cache
+def tuned() -> Tuning:
+    return tune(SPEC, "allreduce", [2**12, 2**18, 2**26])
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_manifest_names_all_files(tmp_path: Path) -> None:
+    manifest = write_tuning(tuned(), tmp_path / "tuned")
+    document = json.loads(manifest.read_text())
+    assert document["format"] == "forestcoll.tuning/1"
+    assert document["topology_hash"] == topology_hash(build_topology(SPEC))
+    assert document["collective"] == "allreduce"
+    listed = {"manifest.json", "times.svg"}
+    for row, each in zip(document["ranges"], tuned().ranges, strict=True):
+        assert (row["from"], row["to"]) == (each.least, each.most)
+        assert (row["time_us"], row["lower_bound_us"]) == (each.microseconds, each.bound_microseconds)
+        assert verify(read_schedule(manifest.parent / row["schedule"])).ok
+        for name in row["programs"].values():
+            assert judge_file(manifest.parent / name).fault is None
+        listed |= {row["schedule"], *row["programs"].values()}
+    assert names(manifest.parent) == sorted(listed)
+
+
+def test_the_runtime_reads_it(tmp_path: Path) -> None:
+    write_tuning(tuned(), tmp_path / "tuned")
+    table = read_table(tmp_path / "tuned", build_topology(SPEC))
+    assert [each.most for each in table.ranges] == [each.most for each in tuned().ranges]
+    with pytest.raises(InputError, match="for another topology"):
+        read_table(tmp_path / "tuned", build_topology("ring:nodes=4"))
+
+
+def test_the_same_tuning_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        write_tuning(tuned(), tmp_path / name)
+    for name in names(tmp_path / "one"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+def test_the_plot_shows_all_lines(tmp_path: Path) -> None:
+    write_tuning(tuned(), tmp_path / "tuned")
+    picture = (tmp_path / "tuned" / "times.svg").read_text()
+    for name in ("tuned", "lower bound", *(curve.name for curve in tuned().curves[:3])):
+        assert f"{name}</text>" in picture
+
+
+def test_an_older_tuning_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "tuned"
+    write_tuning(tune(SPEC, "allgather", [2**20]), folder)
+    write_tuning(tuned(), folder)
+    assert json.loads((folder / "manifest.json").read_text())["collective"] == "allreduce"
+    assert not (folder / "allgather-optimum.json.gz").exists()
+    assert names(tmp_path) == ["tuned"]
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    write_tuning(tuned(), tmp_path)
+    assert "manifest.json" in names(tmp_path)
+
+
+@pytest.mark.parametrize("with_tuning", [False, True])
+def test_other_files_are_never_removed(tmp_path: Path, *, with_tuning: bool) -> None:
+    folder = tmp_path / "tuned"
+    if with_tuning:
+        write_tuning(tuned(), folder)
+    folder.mkdir(exist_ok=True)
+    (folder / "notes.txt").write_text("mine")
+    before = names(folder)
+    with pytest.raises(InputError, match="which is no file of a tuning"):
+        write_tuning(tuned(), folder)
+    assert names(folder) == before
+
+
+def test_a_file_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="is a file; name a folder"):
+        write_tuning(tuned(), tmp_path / "file")
+    with pytest.raises(InputError, match="does not exist"):
+        write_tuning(tuned(), tmp_path / "missing" / "tuned")
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("existing", [False, True])
+def test_a_failure_leaves_what_was_there(tmp_path: Path, error: BaseException, *, existing: bool) -> None:
+    folder = tmp_path / "tuned"
+    if existing:
+        write_tuning(tune(SPEC, "allgather", [2**20]), folder)
+    before = names(folder) if existing else []
+    expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
+    for step in ("time_plot", "_replace"):
+        with mock.patch(f"forestcoll.tuning.folder.{step}", side_effect=error), pytest.raises(expected):
+            write_tuning(tuned(), folder)
+        assert (names(folder) if existing else []) == before
+        assert names(tmp_path) == (["tuned"] if existing else [])
+
+
+def test_a_failed_rename_brings_the_old_folder_back(tmp_path: Path) -> None:
+    folder = tmp_path / "tuned"
+    write_tuning(tune(SPEC, "allgather", [2**20]), folder)
+    before, rename = names(folder), Path.rename
+
+    def failing(self: Path, target: Path) -> Path:
+        if self.suffix == ".part":
+            raise OSError(13, "Permission denied")
+        return rename(self, target)
+
+    with mock.patch.object(Path, "rename", failing), pytest.raises(InputError, match="Permission denied"):
+        write_tuning(tuned(), folder)
+    assert names(folder) == before
+    assert names(tmp_path) == ["tuned"]

@@ -1,0 +1,183 @@
+"""Tuning: never slower than a candidate, never below the bound, ranges without gaps, and right programs."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.table import BASELINES
+from forestcoll.collective import Collective
+from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.files import parse_document
+from forestcoll.interpreter import check
+from forestcoll.lowering import lower
+from forestcoll.request import Demand
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.simulation import Costs, simulate
+from forestcoll.simulation.program.events import run_in_time
+from forestcoll.simulation.program.paths import Paths
+from forestcoll.solver.generate import generate
+from forestcoll.targets import msccl_xml, mscclpp
+from forestcoll.topology.registry import build_topology
+from forestcoll.tuning import Tuning, tune
+from forestcoll.verification import verify
+from networks import examples
+
+SIZES = tuple(8**power for power in range(4, 9))
+NETWORKS = ("dgx-a100:boxes=1,gpus=4", "dgx-a100:boxes=2,gpus=2", "hypercube:dim=2", "ring:nodes=5")
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
+
+
+@cache
+def tuned(spec: str, collective: str) -> Tuning:
+    return tune(spec, collective, SIZES)
+
+
+def candidates(spec: str, collective: str) -> list[tuple[str, Schedule]]:
+    """Return schedules that are made and simulated without the code under test."""
+    topology = build_topology(spec)
+    problem = Problem(topology, Demand(Collective(collective)))
+    found: list[tuple[str, Schedule]] = [("optimum", generate(topology, collective))]
+    for baseline in BASELINES:
+        if baseline.name in {"milp", "tacos"}:
+            continue
+        try:
+            found.append((baseline.name, baseline.result(problem).schedule))
+        except DoesNotApplyError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", NETWORKS[:3])
+def test_never_slower_than_a_candidate(spec: str, collective: str) -> None:
+    found = tuned(spec, collective)
+    for name, schedule in candidates(spec, collective):
+        try:
+            if SIZES[0] % lower(schedule).program.chunks:
+                continue  # such a program is for none of the sizes
+            points = simulate(schedule, SIZES, model="program")
+        except (InputError, NoSolutionError):
+            continue
+        for point, time in zip(points, found.microseconds, strict=True):
+            assert time <= point.seconds * 1e6 * (1 + 1e-9), (name, point.size)
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_no_time_is_below_the_bound(spec: str, collective: str) -> None:
+    found = tuned(spec, collective)
+    for curve in found.curves:
+        for time, least in zip(curve.microseconds, found.bounds, strict=True):
+            assert time is None or time >= least * (1 - 1e-9), curve.name
+
+
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_the_best_time_is_that_of_the_fastest_curve(spec: str) -> None:
+    found = tuned(spec, "allgather")
+    for place, time in enumerate(found.microseconds):
+        known = [curve.microseconds[place] for curve in found.curves]
+        assert time == min(each for each in known if each is not None)
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_ranges_cover_all_sizes(spec: str, collective: str) -> None:
+    found = tuned(spec, collective)
+    assert (found.ranges[0].least, found.ranges[-1].most) == (SIZES[0], SIZES[-1])
+    assert all(one.most + 1 == other.least for one, other in pairwise(found.ranges))
+    for size, time in zip(found.sizes, found.microseconds, strict=True):
+        (inside,) = [each for each in found.ranges if each.least <= size <= each.most]
+        if inside.most == size:
+            assert inside.microseconds == time
+
+
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_the_time_of_a_range_is_that_of_its_file(spec: str) -> None:
+    topology = build_topology(spec)
+    paths = Paths(topology, tuple(topology.compute), {})
+    for each in tuned(spec, "allreduce").ranges:
+        algorithm = msccl_xml.parse_algorithm(each.programs["msccl-xml"].encode(), where="file")
+        assert algorithm.attributes["minBytes"] == str(each.least)
+        assert algorithm.attributes["maxBytes"] == str(each.most + 1)
+        program = msccl_xml.to_program(algorithm)
+        assert check(program).fault is None
+        assert program.chunks == each.chunks
+        if each.schedule_name != each.candidate:
+            seconds = run_in_time(program, paths, each.most, Costs()).seconds
+            assert seconds * 1e6 == pytest.approx(each.microseconds)
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_plans_of_mscclpp_are_right_and_limited(collective: str) -> None:
+    for each in tuned(NETWORKS[1], collective).ranges:
+        document = parse_document(each.programs["mscclpp-json"].encode(), __file__)  # type: ignore[arg-type]
+        assert (document["min_message_size"], document["max_message_size"]) == (each.least, each.most)
+        plan = mscclpp.plan_from_document(document, where="file")
+        assert mscclpp.plan_fault(plan) is None
+        assert check(mscclpp.to_program(plan)).fault is None
+
+
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_schedules_are_right(spec: str) -> None:
+    for each in tuned(spec, "allreduce").ranges:
+        assert verify(each.schedule).ok
+
+
+@examples(6)
+@given(
+    nodes=st.integers(3, 5),
+    sizes=st.sets(st.integers(16, 2**26), min_size=1, max_size=2),
+    alpha=st.floats(0.1, 50),
+    collective=st.sampled_from(COLLECTIVES),
+)
+def test_any_sizes_and_costs(nodes: int, sizes: set[int], alpha: float, collective: str) -> None:
+    costs = Costs(alpha_us=alpha)
+    chosen = sorted(size * 16 * nodes for size in sizes)
+    found = tune(f"complete:nodes={nodes}", collective, chosen, costs=costs)
+    own = simulate(generate(f"complete:nodes={nodes}", collective), chosen, costs, model="program")
+    for point, time, least in zip(own, found.microseconds, found.bounds, strict=True):
+        assert least * (1 - 1e-9) <= time <= point.seconds * 1e6 * (1 + 1e-9)
+    assert all(one.most + 1 == other.least for one, other in pairwise(found.ranges))
+
+
+@pytest.mark.slow
+def test_two_boxes_reach_the_goals() -> None:
+    """Within 2 times the bound everywhere and 1.1 times from 64 MiB on, for two boxes of four GPUs."""
+    sizes = tuple(2**power for power in range(10, 33, 2))
+    found = tune("dgx-a100:boxes=2,gpus=4", "allreduce", sizes)
+    assert max(found.ratio(place) for place in range(len(sizes))) <= 2
+    assert max(found.ratio(place) for place, size in enumerate(sizes) if size >= 2**26) <= 1.1
+
+
+def test_a_protocol_with_a_low_latency_is_used_for_small_messages() -> None:
+    costs = {"LL": Costs(alpha_us=1, efficiency=0.5)}
+    found = tune("dgx-a100:boxes=1,gpus=4", "allgather", [2**10, 2**28], protocol_costs=costs)
+    assert [each.variant.endswith("LL") for each in (found.ranges[0], found.ranges[-1])] == [True, False]
+    assert 'proto="LL"' in found.ranges[0].programs["msccl-xml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"collective": "broadcast"}, "tune has no candidates for a broadcast; use one of allgather"),
+        ({"sizes": []}, "sizes are empty; give one at least"),
+        ({"sizes": [0]}, "sizes: 0 bytes; a size must be between 1 and 2\\^50 bytes"),
+        ({"sizes": [4]}, "no candidate has a program for 4 bytes"),
+        ({"protocol_costs": {"XL": Costs()}}, "there is no protocol 'XL'; use LL or LL128"),
+        ({"dialect": "x"}, "there is no dialect 'x'"),
+    ],
+)
+def test_bad_input(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises((InputError, NoSolutionError), match=message):
+        tune("ring:nodes=3", **{"collective": "allgather", "sizes": [2**20], **arguments})  # type: ignore[arg-type]
+
+
+def test_bandwidths_without_bytes_are_refused() -> None:
+    network = build_topology("ring:nodes=3")
+    with pytest.raises(InputError, match="is not known"):
+        tune(replace(network, bandwidth_unit="apples"), "allgather", [2**20])
