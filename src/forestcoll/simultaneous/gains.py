@@ -23,6 +23,12 @@ class GroupGain:
         algbw_alone: its algbw if no other group runs.
         algbw_alone_without_relays: the same, if no compute node outside the group relays data; None if its nodes cannot
             all reach each other then.
+
+    Example:
+        >>> from forestcoll import group_gains, groups_optimum
+        >>> gain = group_gains(groups_optimum("complete:nodes=4", "0,1;2,3")).groups[0]
+        >>> str(gain.algbw_alone), str(gain.algbw_alone_without_relays)
+        ('6', '2')
     """
 
     algbw_alone: Fraction
