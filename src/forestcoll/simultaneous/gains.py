@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.collective import Collective
+from forestcoll.concurrent_flow.search import flow_search
 from forestcoll.errors import InputError
 from forestcoll.groups.value import Group
 from forestcoll.progress import SILENT, Progress
@@ -79,10 +80,13 @@ def group_gains(best: GroupsOptimum, progress: Progress = SILENT) -> GroupGains:
 
 def _gain(topology: Topology, group: Group, together: Fraction, progress: Progress) -> GroupGain:
     """Return what a group would have alone. `together` is what it has with the others, which is never more."""
-    if group.demand.collective is Collective.ALLREDUCE:  # its search for one forest is slow with many relays
-        one = [Group(group.demand)]
-        alone, without = group_search(topology, one, progress).algbw, _rate_without_relays(topology, one, progress)
-        return GroupGain(max(alone, together), without)
+    collective, one = group.demand.collective, [Group(group.demand)]
+    if collective is Collective.ALLREDUCE or collective.is_personalised:
+        if collective.is_personalised:
+            alone = flow_search(topology, group.demand, progress).algbw
+        else:  # the search for one allreduce is slow with many relays
+            alone = group_search(topology, one, progress).algbw
+        return GroupGain(max(alone, together), _rate_without_relays(topology, one, progress))
     best = Problem.of(topology, group.demand, progress).solve(None, progress).optimum
     if len(best.members) == len(topology.compute):
         return GroupGain(max(best.algbw, together), best.algbw)
