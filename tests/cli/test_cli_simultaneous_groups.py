@@ -106,7 +106,6 @@ def test_options_that_exclude_each_other_are_wrong_usage(words: tuple[str, ...],
         (("--layout", "tp=8,dp=2", "--run", "ep"), "run: 'ep' is not in layout tp=8,dp=2"),
         (("--layout", "tp=8,dp=2", "--group-sizes", "1,2"), "there are 2 sizes and 1 dimensions that run"),
         (("--groups", "0,1;2"), "group 1: 1 rank is named"),
-        (("--groups", "0,1", "--collective", "all-to-all"), "group 0: an all-to-all moves along flows"),
         (("--groups", "missing.json"), "missing.json"),
     ],
 )

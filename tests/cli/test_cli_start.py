@@ -14,6 +14,7 @@ SHARED = {
     "main",
     "options",
     "flow_generation",
+    "group_options",
     "invocation",
     "step_generation",
     "types",

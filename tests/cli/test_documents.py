@@ -70,12 +70,15 @@ def test_documents_show_the_actual_output(
         assert run_command("import", "topo.txt", "--nvlink", "25", "-o", "host.json").status == 0
     if "schedule.json" in words:
         assert run_command("generate", "dgx-a100:boxes=2", "-o", "schedule.json").status == 0
+    if "bundle.json" in words:
+        layout = ("--layout", "tp=8,dp=2", "--collective", "allreduce", "-o", "bundle.json")
+        assert run_command("generate", "dgx-a100:boxes=2", *layout).status == 0
     run = run_command(*shlex.split(words))
     assert (run.status, run.out, run.err) == (0, expected, "")
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 2, 3, 4, 1, 1, 2, 1, 3, 1]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 6, 3, 4, 1, 1, 2, 1, 3, 1]
     assert [len(shown_runs(path)) for path in TUTORIALS] == [1, 5]
     assert {path.name: len(shown_runs(path)) for path in GUIDES} == {
         "a-link-failed.md": 2,
@@ -117,6 +120,7 @@ def test_the_readme_lists_every_command() -> None:
 PYTHON = (
     "python.md",
     "all-to-all.md",
+    "groups.md",
     "bounds.md",
     "steps.md",
     "one-port.md",
@@ -168,7 +172,7 @@ def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective
 
 def test_the_files_in_the_documents_are_correct() -> None:
     documents = [json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json")]
-    assert len(documents) == 8
+    assert len(documents) == 9
     network, measured, *schedules, costs = documents
     assert len(topology_from_document(network, where="docs").links) == 3
     assert len(measurements_of(Source("docs", json.dumps(measured), "docs")).measurements) == 2
@@ -179,6 +183,10 @@ def test_the_files_in_the_documents_are_correct() -> None:
 
 def test_the_table_of_rules_of_flows_equals_the_verifiers() -> None:
     assert shown_rules("all-to-all.md", "flow") == rule_table(rules("flows"))
+
+
+def test_the_table_of_rules_of_bundles_equals_the_verifiers() -> None:
+    assert shown_rules("groups.md", "bundle") == rule_table(rules("bundle"))
 
 
 def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:

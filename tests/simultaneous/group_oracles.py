@@ -1,4 +1,4 @@
-"""The optimum of groups by a linear program with a column for each tree. It is slow: networks must be small."""
+"""The optimum of groups by a linear program with a column for each tree and path. Networks must be small."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -16,7 +16,7 @@ Tree = frozenset[Walk]
 
 
 def best_by_all_trees(topology: Topology, groups: Sequence[Group]) -> Fraction:
-    """Return the greatest common rate of groups along trees, from all of their trees."""
+    """Return the greatest common rate of groups, from all of their trees and paths."""
     program = _AllTrees(topology)
     for group in groups:
         program.add(group)
@@ -82,6 +82,11 @@ class _AllTrees:
     def add(self, group: Group) -> None:
         """Add the trees of a group and the rows of its demands."""
         demand, members = group.demand, group.members(self._topology)
+        if demand.collective.is_personalised:
+            for source, targets in zip(members, demand.sent(self._topology), strict=True):
+                for target, part in targets.items():
+                    self._demand(self._paths(source, target), part * group.size)
+            return
         if demand.collective is Collective.ALLREDUCE:
             into: list[int] = []
             for root in range(len(self._topology.nodes)):
@@ -105,6 +110,22 @@ class _AllTrees:
                     uses[self._columns] = uses.get(self._columns, 0) + 1
             columns.append(self._columns)
             self._columns += 1
+        return columns
+
+    def _paths(self, source: int, target: int) -> list[int]:
+        """Add a column for each simple path, and return the columns."""
+        after: dict[int, list[int]] = {}
+        for link in self._topology.links:
+            after.setdefault(link.source, []).append(link.target)
+        columns, pending = [], [(source,)]
+        for path in pending:
+            if path[-1] == target:
+                for ends in pairwise(path):
+                    self._uses[self._links[ends]][self._columns] = 1
+                columns.append(self._columns)
+                self._columns += 1
+            else:
+                pending += [(*path, node) for node in after.get(path[-1], ()) if node not in path]
         return columns
 
     def _demand(self, columns: Sequence[int], amount: Fraction) -> None:

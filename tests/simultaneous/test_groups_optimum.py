@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from group_oracles import best_by_all_trees
 
-from forestcoll.collective import SCHEDULED, Collective
+from forestcoll.collective import PERSONALISED, SCHEDULED, Collective
 from forestcoll.errors import InputError
 from forestcoll.groups.value import Group, groups_of
 from forestcoll.request import Request
@@ -14,6 +14,7 @@ from forestcoll.simultaneous.bundling import bundle_for
 from forestcoll.simultaneous.search import group_search
 from forestcoll.simultaneous.solving import generate_groups, groups_optimum
 from forestcoll.simultaneous.value import GroupsOptimum
+from forestcoll.solver.flows import flow_optimum
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
@@ -31,7 +32,7 @@ def drawn_groups(topology: Topology, seed: int) -> tuple[Group, ...]:
     requests = []
     for _ in range(random.randint(2, 3)):
         ranks = sorted(random.sample(range(len(compute)), random.randint(2, min(3, len(compute)))))
-        collective = random.choice(SCHEDULED)
+        collective = random.choice((*SCHEDULED, *PERSONALISED))
         root = topology.nodes[compute[random.choice(ranks)]].id if collective.has_root else None
         requests.append(Request(collective, ranks, root))
     return groups_of(topology, requests, sizes=[random.choice(["1", "2", "1/3"]) for _ in requests])
@@ -75,6 +76,7 @@ def test_allreduces_on_full_duplex_networks_equal_the_program_over_all_trees(see
         ("dgx-a100:boxes=2", f"{TENSOR_PARALLEL};{DATA_PARALLEL}", "allgather", "50"),
         ("mi250:boxes=2", "0-15;16-31", "broadcast", "332"),
         ("torus:dims=4x4", "0-3;4-7;8-11;12-15", "reduce-scatter", "8/3"),
+        ("dgx-a100:boxes=2", DATA_PARALLEL, "all-to-all", "50"),
     ],
 )
 def test_known_optima(spec: str, groups: str, collective: str, algbw: str) -> None:
@@ -82,6 +84,16 @@ def test_known_optima(spec: str, groups: str, collective: str, algbw: str) -> No
     assert (str(best.algbw), best.is_optimal) == (algbw, True)
     report = verify(generate_groups(spec, groups, collective))
     assert (report.fault, str(report.algbw), report.optimal) == (None, algbw, True)
+
+
+@pytest.mark.parametrize("collective", PERSONALISED)
+@pytest.mark.parametrize("spec", ["ring:nodes=4", "dgx-a100:boxes=2,gpus=2", "mesh:dims=2x3"])
+def test_a_group_of_all_nodes_has_the_optimum_of_its_flows(spec: str, collective: Collective) -> None:
+    topology = build_topology(spec)
+    root = topology.nodes[topology.compute[1]].id if collective.has_root else None
+    found = groups_optimum(topology, [Request(collective, None, root)])
+    assert found.algbw == found.bound.algbw == flow_optimum(topology, collective, root=root).algbw
+    assert verify(bundle_for(found)).optimal
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
@@ -124,7 +136,7 @@ def test_a_group_may_use_compute_nodes_outside_it() -> None:
         ("0,1;2,3", "1,x", "the size of group 1, 'x', is not a number; write a number such as 1/2"),
         ([], None, "there are no groups; give at least one"),
         ([3], None, "group 0: 3 names no ranks"),
-        ([Request("all-to-all")], None, "group 0: an all-to-all moves along flows"),
+        ([Request("all-to-all", matrix=[[0, 1]])], None, "group 0: "),
     ],
 )
 def test_bad_groups_are_refused_with_their_place(groups: object, sizes: str | None, message: str) -> None:

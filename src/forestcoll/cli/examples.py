@@ -54,7 +54,6 @@ EXAMPLES = {
     ),
     "generate": (
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
-        "forestcoll generate dgx-a100:boxes=2 --without b0/gpu0--ib b0/gpu1--ib",
         "forestcoll generate torus:dims=4x4 --method bfb -o steps.json.gz",
         "forestcoll generate dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce -o bundle.json",
     ),
@@ -66,7 +65,6 @@ EXAMPLES = {
     "optimum": (
         "forestcoll optimum dgx-a100:boxes=2",
         "forestcoll optimum dgx-a100:boxes=2 --collective allreduce",
-        "forestcoll optimum mi250:boxes=2 --ranks 0-7 --json",
         "forestcoll optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --table",
     ),
     "pipelined-broadcast": (

@@ -46,7 +46,7 @@ def flows_for(best: FlowOptimum, *, compact: bool | None = None, progress: Progr
         compact = len(best.paths) * best.symmetry.order > MOST_LISTED
     keeps = compact and best.symmetry.order > 1 and usable_part(best.topology, best.members) is best.topology
     paths = ((path.nodes, path.share) for path in best.paths) if keeps else _images(best)
-    routes, flows = _table(best.topology, sorted(paths, key=_by_ends))
+    routes, flows = flow_table(best.topology, sorted(paths, key=_by_ends))
     return FlowSchedule(
         best.topology,
         best.collective,
@@ -72,8 +72,8 @@ def _images(best: FlowOptimum) -> Iterator[tuple[_NodePath, Fraction]]:
             yield tuple(image[node] for node in path.nodes), path.share
 
 
-def _table(topology: Topology, paths: Iterable[tuple[_NodePath, Fraction]]) -> tuple[Rows, Flows]:
-    """Return the table of routes, and the flows over them."""
+def flow_table(topology: Topology, paths: Iterable[tuple[_NodePath, Fraction]]) -> tuple[Rows, Flows]:
+    """Return the table of routes, and the flows along paths of links, each with its share."""
     numbers: dict[_NodePath, int] = {}
     ends: list[tuple[int, int]] = []
     shares: list[Fraction] = []

@@ -104,14 +104,20 @@ def size_of(value: object, where: str) -> Fraction:
 
 
 def _group(topology: Topology, given: object, collective: Collective | str, place: int) -> Group:
-    if isinstance(given, Group):
-        return given
     try:
+        if isinstance(given, Group):
+            return _checked(given)
         request = given if isinstance(given, Request) else _request(topology, collective, given)
-        _check_trees(collective_named(request.collective))
-        return Group(request.demand(topology))
+        return _checked(Group(request.demand(topology)))
     except InputError as error:
         raise InputError(f"group {place}: {error}") from None
+
+
+def _checked(group: Group) -> Group:
+    """Return the group if its flows have equal parts: symmetries are found without the matrix of a demand."""
+    if group.demand.matrix is not None:
+        raise InputError("it has flows of different sizes; groups have no demand matrix and no shards of flows")
+    return group
 
 
 def _request(topology: Topology, collective: Collective | str, given: object) -> Request:
@@ -122,8 +128,3 @@ def _request(topology: Topology, collective: Collective | str, given: object) ->
     members, kind = ranks_of(topology, ranks), collective_named(collective)
     root = topology.nodes[members[0]].id if kind.has_root and members is not None else None
     return Request(kind, ranks, root)
-
-
-def _check_trees(collective: Collective) -> None:
-    if collective.is_personalised:
-        raise InputError(f"{collective.with_article} moves along flows; groups move along trees, as an allreduce does")

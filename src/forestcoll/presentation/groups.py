@@ -11,6 +11,8 @@ from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import bandwidth, percent, plural, printable
 from forestcoll.proof.group_lengths import GroupLengthsProof
 from forestcoll.schedule.bundle.value import BundleSchedule
+from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simultaneous.gains import GroupGains, group_gains
 from forestcoll.simultaneous.layouts import LayoutTable
 from forestcoll.simultaneous.value import GroupsOptimum
@@ -92,7 +94,7 @@ def generated_document(
     best: GroupsOptimum, gains: GroupGains, bundle: BundleSchedule, run: Mapping[str, object]
 ) -> dict[str, object]:
     """Return the JSON object of an optimum and the bundle that reaches it; `run` is about the run."""
-    made = {"optimal": best.is_optimal, "verified": True, "trees": _trees(bundle)}
+    made = {"optimal": best.is_optimal, "verified": True, "trees": _trees(bundle), "flows": _flows(bundle)}
     return {**optimum_document(best, gains), **made, **run}
 
 
@@ -100,7 +102,8 @@ def generated_page(
     best: GroupsOptimum, gains: GroupGains, bundle: BundleSchedule, run: Sequence[tuple[str, str]]
 ) -> Page:
     """Return the page of an optimum and the bundle that reaches it; `run` has the rows about the run."""
-    rows = [*_rows(best, gains), ("trees", f"{_trees(bundle)} of all groups"), *run]
+    amounts = [plural(count, noun) for count, noun in ((_trees(bundle), "tree"), (_flows(bundle), "flow")) if count]
+    rows = [*_rows(best, gains), ("schedules", f"{' and '.join(amounts)} of all groups"), *run]
     return Page(_title(best.topology, best.groups), (labelled(rows), *_below(best, gains)))
 
 
@@ -146,7 +149,19 @@ def bundle_document(bundle: BundleSchedule, report: BundleReport) -> dict[str, o
 
 
 def _trees(bundle: BundleSchedule) -> int:
-    return sum(len(phase) for each in bundle.bundled for phase in getattr(each.schedule, "phases", ()))
+    schedules = (each.schedule for each in bundle.bundled)
+    return sum(len(phase) for each in schedules if isinstance(each, TreeSchedule) for phase in each.phases)
+
+
+def _flows(bundle: BundleSchedule) -> int:
+    schedules = (each.schedule for each in bundle.bundled)
+    return sum(len(each.flows) for each in schedules if isinstance(each, FlowSchedule))
+
+
+def _along(groups: Sequence[Group]) -> str:
+    """Return which schedules the bound is about; nothing if it is about all."""
+    along = {each.demand.collective.is_personalised for each in groups}
+    return {True: "", False: " of trees"}[along.pop()] if len(along) == 1 else " of trees and flows"
 
 
 def _members(topology: Topology, groups: Sequence[Group]) -> set[int]:
@@ -171,9 +186,9 @@ def _rows(best: GroupsOptimum, gains: GroupGains) -> list[tuple[str, str]]:
     unit, whose = best.topology.bandwidth_unit, "in each group" if _are_equal(best.groups) else "for size 1"
     found = [("algbw", f"{bandwidth(best.algbw, unit)} {whose}")]
     if best.is_optimal:
-        found.append(("optimum", "reached: no schedule of trees is faster"))
+        found.append(("optimum", f"reached: no schedule{_along(best.groups)} is faster"))
     else:
-        share, along = percent(best.algbw / best.bound.algbw), "along trees" if best.relays else "with relays"
+        share, along = percent(best.algbw / best.bound.algbw), "along trees and flows" if best.relays else "with relays"
         found.append(("bound", f"{bandwidth(best.bound.algbw, unit)} at most {along}; this is {share} of it"))
     if has_known_size(unit):
         milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
@@ -197,7 +212,7 @@ def _below(best: GroupsOptimum, gains: GroupGains) -> list[Table | str]:
 
 
 def _groups(best: GroupsOptimum, gains: GroupGains) -> Table:
-    """Return one row for all groups that a symmetry maps to each other."""
+    """Return one row for all groups with the same figures."""
     unit = best.topology.bandwidth_unit
     columns = (
         Column("groups", right=True),
@@ -207,18 +222,22 @@ def _groups(best: GroupsOptimum, gains: GroupGains) -> Table:
         Column("alone", right=True),
         Column("alone, no relays", right=True),
     )
+    alike: dict[object, list[int]] = {}
+    for place, (group, gain) in enumerate(zip(best.groups, gains.groups, strict=True)):
+        figures = len(group.members(best.topology)), group.demand.collective, group.size, gain
+        alike.setdefault(figures, []).append(place)
     rows = tuple(
         (
-            best.first_groups.count(place),
-            _names(best.topology, best.groups[place].members(best.topology)),
-            best.groups[place].size,
-            best.algbw_of(place),
-            gains.groups[place].algbw_alone,
-            gains.groups[place].algbw_alone_without_relays or "not connected",
+            len(places),
+            _names(best.topology, best.groups[places[0]].members(best.topology)),
+            best.groups[places[0]].size,
+            best.algbw_of(places[0]),
+            gains.groups[places[0]].algbw_alone,
+            gains.groups[places[0]].algbw_alone_without_relays or "not connected",
         )
-        for place in sorted(set(best.first_groups))
+        for places in alike.values()
     )
-    title = f"Groups, in {printable(unit)}; a row stands for groups that a symmetry of the network exchanges:"
+    title = f"Groups, in {printable(unit)}; a row stands for groups with the same figures, and names the first one:"
     return Table(columns, rows, title=title)
 
 
@@ -237,9 +256,9 @@ def _limits(best: GroupsOptimum) -> list[str]:
     limit = f"algbw <= {bandwidth(best.bound.algbw, unit)}"
     if len(set(proof.lengths)) > 1:
         weighted = f"{plural(len(links), 'link')}, weighted by the lengths that --json lists"
-        return [f"Bottleneck: The trees of all groups need the bandwidth of {weighted}, so {limit}."]
+        return [f"Bottleneck: The data of all groups needs the bandwidth of {weighted}, so {limit}."]
     total = sum((link.bandwidth for link in links), Fraction(0))
-    crossing = f"For each unit of data, the trees of all groups cross these links {total / best.bound.algbw} times:"
+    crossing = f"For each unit of M, the data of all groups crosses these links {total / best.bound.algbw} times:"
     lines = [f"  {line}" for line in link_lines(best.topology, links)]
     return [f"Bottleneck: {crossing}", *lines, f"  {total} {unit} together, so {limit}."]
 

@@ -1,9 +1,10 @@
-"""Lengths of links, which prove a bound of collectives along trees that run at the same time.
+"""Lengths of links, which prove a bound of collectives that run at the same time, along trees or flows.
 
 Let group g have size m, and let t(g) be the length that its trees need per unit of its data: in an allgather or a
 broadcast, the sum over the roots of their part of the data times the shortest out-tree that joins all members; in a
 reduce-scatter or a reduce, the same with in-trees; in an allreduce, the least sum of an in-tree and an out-tree of one
-root. If all groups together finish at the rate r for size 1, then
+root; in an all-to-all, a gather or a scatter, the sum over all pairs of what they exchange times their distance. If all
+groups together finish at the rate r for size 1, then
 
     r * (sum over groups of m t(g))  <=  sum over links of bandwidth times length.
 
@@ -38,7 +39,7 @@ _LARGEST = 2**50
 
 @dataclass(frozen=True)
 class GroupLengthsProof(LinkLengths):
-    """Lengths of links that bound collectives along trees that run at the same time.
+    """Lengths of links that bound collectives that run at the same time, along trees or flows.
 
     Attributes:
         ends: the source and the target of each link with a length above 0.
@@ -66,7 +67,7 @@ class GroupLengthsProof(LinkLengths):
             groups: the groups.
 
         Raises:
-            ProofError: the lengths are not valid for this network, or a collective does not move along trees.
+            ProofError: the lengths are not valid for this network.
         """
         length_of = self.length_of(topology)
         trees = _Trees(topology, length_of)
@@ -92,10 +93,13 @@ class _Trees:
         self._branching = {op: branching_nodes(topology, op) for op in PhaseOp}
 
     def needed(self, demand: Demand) -> Fraction:
-        """Return the length that the trees of a demand need per unit of its data, or a lower limit of it."""
+        """Return the length that the trees or flows of a demand need per unit of its data, or a lower limit of it."""
         members, collective = demand.members(self._topology), demand.collective
         if collective.is_personalised:
-            raise ProofError(f"lengths of trees do not bound {collective.with_article}, which moves along flows")
+            sent = zip(members, demand.sent(self._topology), strict=True)
+            pairs = ((source, target, part) for source, targets in sent for target, part in targets.items())
+            apart = self._distances[PhaseOp.BROADCAST]
+            return sum((part * self._within(int(apart[source, target])) for source, target, part in pairs), Fraction(0))
         if collective is Collective.ALLREDUCE:
             both = [self._least(op, members) for op in (PhaseOp.REDUCE, PhaseOp.BROADCAST)]
             roots = sorted(set.intersection(*(set(nodes) for nodes in self._branching.values())))

@@ -33,12 +33,16 @@ def best_cut(topology: Topology, groups: Sequence[Group]) -> tuple[Fraction, Gro
 
 
 def must_leave(topology: Topology, demand: Demand, inside: frozenset[int]) -> Fraction:
-    """Return the part of the data of a demand along trees that must leave a set of nodes."""
+    """Return the part of the data of a demand that must leave a set of nodes."""
     members = demand.members(topology)
     if all(node in inside for node in members) or not any(node in inside for node in members):
         return Fraction(0)
     if demand.collective is Collective.ALLREDUCE:
         return Fraction(1)
+    if demand.collective.is_personalised:
+        sent = zip(members, demand.sent(topology), strict=True)
+        targets = (each for node, each in sent if node in inside)
+        return sum((part for each in targets for node, part in each.items() if node not in inside), Fraction(0))
     outwards = not demand.collective.only_reduces
     parts = zip(members, demand.parts(topology), strict=True)
     return sum((part for node, part in parts if (node in inside) == outwards), Fraction(0))

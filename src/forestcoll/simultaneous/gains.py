@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.collective import Collective
+from forestcoll.concurrent_flow.search import flow_search
 from forestcoll.errors import InputError
 from forestcoll.groups.value import Group
 from forestcoll.progress import SILENT, Progress
@@ -23,6 +24,12 @@ class GroupGain:
         algbw_alone: its algbw if no other group runs.
         algbw_alone_without_relays: the same, if no compute node outside the group relays data; None if its nodes cannot
             all reach each other then.
+
+    Example:
+        >>> from forestcoll import group_gains, groups_optimum
+        >>> gain = group_gains(groups_optimum("complete:nodes=4", "0,1;2,3")).groups[0]
+        >>> str(gain.algbw_alone), str(gain.algbw_alone_without_relays)
+        ('6', '2')
     """
 
     algbw_alone: Fraction
@@ -73,10 +80,13 @@ def group_gains(best: GroupsOptimum, progress: Progress = SILENT) -> GroupGains:
 
 def _gain(topology: Topology, group: Group, together: Fraction, progress: Progress) -> GroupGain:
     """Return what a group would have alone. `together` is what it has with the others, which is never more."""
-    if group.demand.collective is Collective.ALLREDUCE:  # its search for one forest is slow with many relays
-        one = [Group(group.demand)]
-        alone, without = group_search(topology, one, progress).algbw, _rate_without_relays(topology, one, progress)
-        return GroupGain(max(alone, together), without)
+    collective, one = group.demand.collective, [Group(group.demand)]
+    if collective is Collective.ALLREDUCE or collective.is_personalised:
+        if collective.is_personalised:
+            alone = flow_search(topology, group.demand, progress).algbw
+        else:  # the search for one allreduce is slow with many relays
+            alone = group_search(topology, one, progress).algbw
+        return GroupGain(max(alone, together), _rate_without_relays(topology, one, progress))
     best = Problem.of(topology, group.demand, progress).solve(None, progress).optimum
     if len(best.members) == len(topology.compute):
         return GroupGain(max(best.algbw, together), best.algbw)

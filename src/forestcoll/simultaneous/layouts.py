@@ -37,6 +37,12 @@ class DimensionRow:
         algbw_alone: the least algbw of a group that runs alone.
         is_optimal: whether `algbw` is proven to be the optimum.
         limited_by: the classes of links that limit the groups: the proof gives some of their links a length above 0.
+
+    Example:
+        >>> from forestcoll import layout_table
+        >>> row = layout_table("ring:nodes=4", "tp=2,dp=2").rows[0]
+        >>> row.ranks, row.groups, str(row.algbw), row.is_optimal
+        (2, 2, '1', True)
     """
 
     name: str
@@ -55,6 +61,12 @@ class LayoutOrder:
     Attributes:
         names: the names of the dimensions.
         algbws: the algbw of each dimension whose groups have several ranks.
+
+    Example:
+        >>> from forestcoll import layout_table
+        >>> order = layout_table("ring:nodes=4", "tp=2,dp=2").orders[0]
+        >>> order.names, str(order.time)
+        (('tp', 'dp'), '2')
     """
 
     names: tuple[str, ...]

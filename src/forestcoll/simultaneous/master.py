@@ -6,7 +6,8 @@ the data of all groups together is worth at least 1. The objective is the price 
 rate. The prices of the rows are the weights of the trees.
 
 Demands: an allgather and a broadcast need out-trees of each root, and a reduce-scatter and a reduce in-trees. An
-allreduce needs in-trees of any root and as many out-trees of the same root. If all groups are allreduces on a full
+allreduce needs in-trees of any root and as many out-trees of the same root. An all-to-all, a gather and a scatter need
+paths for each pair of nodes that exchange data. If all groups are allreduces on a full
 duplex network whose nodes copy if and only if they add up, one undirected tree does both, with any root (see
 `allreduce.tree_packing.packing`), and a class of links contains the opposite links.
 
@@ -32,14 +33,17 @@ from forestcoll.topology import Topology
 
 @dataclass(frozen=True)
 class Part:
-    """Trees of one phase of a group: those with one root, or with any root. It represents its images.
+    """Trees of one phase of a group: those with one root, or with any root; or the paths of a flow.
+
+    It represents its images under the symmetry.
 
     Attributes:
         group: the number of the group, the first of its orbit.
         op: the phase.
         root: the root; None if any root is possible.
         potentials: the coefficients of potentials in the rows of its trees, by column.
-        share: the part of the group's data that these trees of the group carry; None if it may vary.
+        share: the part of the group's data that these trees carry, without their images; None if it may vary.
+        target: the only node that the trees reach, which then are paths; None if they reach all members.
     """
 
     group: int
@@ -47,6 +51,7 @@ class Part:
     root: int | None
     potentials: Mapping[int, int]
     share: Fraction | None
+    target: int | None = None
 
 
 class Master:
@@ -136,11 +141,23 @@ class Master:
         if demand.collective is Collective.ALLREDUCE:
             yield from self._allreduce_parts(place, amount)
             return
+        if demand.collective.is_personalised:
+            yield from self._flow_parts(place, amount)
+            return
         op = PhaseOp.REDUCE if demand.collective.only_reduces else PhaseOp.BROADCAST
         shares = dict(zip(demand.members(self.part), demand.parts(self.part), strict=True))
-        for root, count in self.orbits.root_orbits(place, [root for root, share in shares.items() if share]):
+        for (root,), count in self.orbits.orbits_in(place, [(root,) for root, share in shares.items() if share]):
             column = self._column(amount * count * shares[root])
             yield Part(place, op, root, {column: -1}, shares[root])
+
+    def _flow_parts(self, place: int, amount: Fraction) -> Iterator[Part]:
+        demand = self.groups[place].demand
+        sent = zip(demand.members(self.part), demand.sent(self.part), strict=True)
+        shares = {(source, target): share for source, targets in sent for target, share in targets.items()}
+        for (source, target), count in self.orbits.orbits_in(place, list(shares)):
+            share = shares[source, target]
+            column = self._column(amount * count * share)
+            yield Part(place, PhaseOp.BROADCAST, source, {column: -1}, share, target)
 
     def _allreduce_parts(self, place: int, amount: Fraction) -> Iterator[Part]:
         whole = self._column(amount)
@@ -148,7 +165,8 @@ class Master:
             yield Part(place, PhaseOp.BROADCAST, None, {whole: -1}, None)
             return
         copies = self._copies[PhaseOp.REDUCE] & self._copies[PhaseOp.BROADCAST]
-        for root, _ in self.orbits.root_orbits(place, self._linked(np.flatnonzero(copies).tolist())):
+        roots = [(root,) for root in self._linked(np.flatnonzero(copies).tolist())]
+        for (root,), _ in self.orbits.orbits_in(place, roots):
             column = self._column(Fraction(0))
             yield Part(place, PhaseOp.REDUCE, root, {whole: -1, column: 1}, None)
             yield Part(place, PhaseOp.BROADCAST, root, {column: -1}, None)

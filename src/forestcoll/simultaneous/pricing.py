@@ -42,6 +42,7 @@ class Pricing:
     def __init__(self, master: Master, topology: Topology, *, relays: bool) -> None:
         self._master, part = master, master.part
         self._numbers = {(link.source, link.target): place for place, link in enumerate(part.links)}
+        self._relays = np.array([node.is_compute for node in topology.nodes])
         self._own: dict[int, Topology] = {}
         for place in master.orbits.first_groups:
             members = master.groups[place].members(part)
@@ -56,13 +57,16 @@ class Pricing:
         """Yield trees that are grown member by member."""
         members = self._members(part)
         starts = members[:: max(1, len(members) // _STARTS)] if part.root is None else [part.root]
-        metric, copies = metrics.of(part), self._master.copies(part.op)
+        metric = metrics.of(part)
+        copies = self._master.copies(part.op) if part.target is None else self._relays
         for root in starts:
             if np.isfinite(metric.distances[root, members]).all():
                 yield pruned(joined(metric, copies, root, members), members)
 
     def shortest(self, part: Part, metrics: "Metrics") -> Iterator[PackedTree]:
         """Yield a shortest tree or, if the group has many members, a least arborescence."""
+        if part.target is not None:
+            return  # the candidate is a shortest path
         members = self._members(part)
         metric, copies = metrics.of(part), self._master.copies(part.op)
         least = metrics.least(part, copies, members)
@@ -81,6 +85,9 @@ class Pricing:
         return uses
 
     def _members(self, part: Part) -> tuple[int, ...]:
+        """Return the nodes that a tree must reach."""
+        if part.target is not None:
+            return (part.target,)
         return self._master.groups[part.group].members(self._master.part)
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
+from typing import TypeAlias
 
 import numpy as np
 
@@ -121,15 +122,12 @@ class _Search:
         for part in self._master.parts:
             for tree in self._pricing.candidates(part, metrics):
                 self._add(part, tree)
-        for place in self._master.orbits.first_groups:
-            if not {op for op in PhaseOp if self._has_trees(place, op)} >= set(self._ops(place)):
-                raise InputError(f"{self._topology.name}: group {place} is not connected without relays; allow relays")
-
-    def _ops(self, place: int) -> set[PhaseOp]:
-        return {part.op for part in self._master.parts if part.group == place}
-
-    def _has_trees(self, place: int, op: PhaseOp) -> bool:
-        return any(each.part.group == place and each.part.op is op for each in self._trees)
+        found = {_sort_of(column.part) for column in self._trees}
+        for part in self._master.parts:
+            if _sort_of(part) not in found:
+                raise InputError(
+                    f"{self._topology.name}: group {part.group} is not connected without relays; allow relays"
+                )
 
     def _price(self, values: Floats) -> bool:
         """Add trees that are cheaper than they must be; return whether there are any."""
@@ -156,7 +154,7 @@ class _Search:
 
     def _add(self, part: Part, tree: PackedTree) -> bool:
         uses = self._pricing.uses(part, tree)
-        key = (part.group, part.op, part.root, *sorted(uses.items()))
+        key = (part.group, part.op, part.root, part.target, *sorted(uses.items()))
         if key in self._known:
             return False
         self._known.add(key)
@@ -200,6 +198,11 @@ class _Search:
         return min(bounds, key=lambda bound: bound.algbw)
 
 
+def _sort_of(part: Part) -> tuple[object, ...]:
+    """Return what the trees of a part do: a group can have none for a part only if another one does the same."""
+    return part.group, part.op, *(() if part.share is None else (part.root, part.target))
+
+
 def _is_feasible(values: Sequence[Fraction], weights: Sequence[Fraction]) -> bool:
     return min(values) >= 0 and max(weights[1:]) <= 0
 
@@ -212,6 +215,14 @@ def _rounded(solution: Solution) -> tuple[list[Fraction], list[Fraction]]:
 def _fine(values: Floats) -> list[Fraction]:
     greatest = Fraction(float(np.abs(values).max()) or 1.0)
     return [Fraction(round(float(each / float(greatest)) * _FINE), _FINE) * greatest for each in values]
+
+
+_Key: TypeAlias = tuple[PhaseOp, int | None, int | None]
+"""The phase, the root and the target of trees."""
+
+
+def _key(part: Part) -> _Key:
+    return part.op, part.root, part.target
 
 
 class Shares:
@@ -230,32 +241,27 @@ class Shares:
     def _of_group(self, place: int, used: Sequence[tuple[_Column, Fraction]]) -> list[tuple[_Column, Fraction]]:
         """Return the trees of a group with the share of each image, relative to the data of the group."""
         own = [(column, weight) for column, weight in used if column.part.group == place]
-        totals: dict[tuple[PhaseOp, int | None], Fraction] = {}
+        totals: dict[_Key, Fraction] = {}
         for column, weight in own:
-            key = column.part.op, column.part.root
+            key = _key(column.part)
             totals[key] = totals.get(key, Fraction(0)) + weight
         needed = self._needed(place, totals)
-        images = Fraction(self._master.orbits.size_of(place), self._master.orbits.order)
         return [
-            (column, images * weight * needed[key] / totals[key])
-            for column, weight in own
-            if needed[key := (column.part.op, column.part.root)]
+            (column, weight * needed[key] / totals[key]) for column, weight in own if needed[key := _key(column.part)]
         ]
 
-    def _needed(
-        self, place: int, totals: Mapping[tuple[PhaseOp, int | None], Fraction]
-    ) -> dict[tuple[PhaseOp, int | None], Fraction]:
-        """Return the part of the data of each phase and orbit of roots."""
+    def _needed(self, place: int, totals: Mapping[_Key, Fraction]) -> dict[_Key, Fraction]:
+        """Return the part of the data that the trees of each kind of a group carry, without their images."""
         parts = [part for part in self._master.parts if part.group == place]
         if parts[0].share is not None:
-            fixed = {(part.op, part.root): part.share or Fraction(0) for part in parts}
-            whole = sum(fixed.values(), Fraction(0))
-            return {key: share / whole for key, share in fixed.items()}
+            return {_key(part): part.share or Fraction(0) for part in parts}
+        images = Fraction(self._master.orbits.size_of(place), self._master.orbits.order)
         if self._master.one_phase:
-            return {(parts[0].op, None): Fraction(1)}
-        least = {root: min(totals.get((op, root), Fraction(0)) for op in PhaseOp) for _, root in totals}
+            return {_key(parts[0]): images}
+        roots = {root for _, root, _ in totals}
+        least = {root: min(totals.get((op, root, None), Fraction(0)) for op in PhaseOp) for root in roots}
         whole = sum(least.values(), Fraction(0))
-        return {(op, root): each / whole for root, each in least.items() for op in PhaseOp}
+        return {(op, root, None): images * each / whole for root, each in least.items() for op in PhaseOp}
 
     def _time(self) -> Fraction:
         """Return the time of the busiest class of links for one unit of data."""

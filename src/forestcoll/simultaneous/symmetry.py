@@ -72,17 +72,20 @@ class GroupOrbits:
         for element in self.whole.elements(self.nodes + len(self.of_group)):
             yield element[: self.nodes].tolist(), (element[self.nodes :] - self.nodes).tolist()
 
-    def root_orbits(self, group: int, roots: Sequence[int]) -> list[tuple[int, int]]:
-        """Return the first of the roots in each orbit under the elements that fix the group, with the orbit's size."""
-        places = {root: place for place, root in enumerate(roots)}
-        sets = DisjointSets(len(roots))
+    def orbits_in(self, group: int, items: Sequence[tuple[int, ...]]) -> list[tuple[tuple[int, ...], int]]:
+        """Return the first item of each orbit under the elements that fix the group, with the size of the orbit.
+
+        An item is a root, or a pair of nodes.
+        """
+        places = {item: place for place, item in enumerate(items)}
+        sets = DisjointSets(len(items))
         for images, of_groups in self.elements() if self.order > 1 else ():
             if of_groups[group] == group:
-                for root, place in places.items():
-                    sets.join(place, places[images[root]])
+                for item, place in places.items():
+                    sets.join(place, places[tuple(images[node] for node in item)])
         numbers = sets.numbers()
-        firsts = dict(reversed([(number, root) for number, root in zip(numbers, roots, strict=True)]))
-        return [(root, numbers.count(number)) for number, root in sorted(firsts.items())]
+        firsts = dict(reversed([(number, item) for number, item in zip(numbers, items, strict=True)]))
+        return [(item, numbers.count(number)) for number, item in sorted(firsts.items())]
 
 
 def _firsts(numbers: Sequence[int]) -> tuple[int, ...]:

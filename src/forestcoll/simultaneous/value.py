@@ -13,7 +13,7 @@ from forestcoll.proof.bound import Bound
 from forestcoll.topology import Topology
 
 Trees: TypeAlias = Mapping[PhaseOp, tuple[PackedTree, ...]]
-"""The trees of a group by phase. The weights of a phase add up to 1."""
+"""The trees of a group by phase, with parts of its data as weights. Flows have paths in the phase `broadcast`."""
 
 
 @dataclass(frozen=True)

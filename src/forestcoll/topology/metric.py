@@ -30,7 +30,7 @@ class Metric:
 
     def __init__(self, topology: Topology, lengths: Lengths, far: float, *, backwards: bool = False) -> None:
         nodes = len(topology.nodes)
-        ends = np.array([(link.source, link.target) for link in topology.links]).reshape(-1, 2)
+        ends = np.array([(link.source, link.target) for link in topology.links], dtype=np.int64).reshape(-1, 2)
         tails, heads = (ends[:, 1], ends[:, 0]) if backwards else (ends[:, 0], ends[:, 1])
         self.distances: Lengths = np.full((nodes, nodes), far, dtype=lengths.dtype)
         self._before = np.full((nodes, nodes), -1, dtype=np.int32)

@@ -137,7 +137,7 @@ class BundleReport(Report):
         >>> from forestcoll import generate_groups, verify
         >>> report = verify(generate_groups("ring:nodes=4", "0,2;1,3"))
         >>> report.optimal, str(report.algbw), [str(each.algbw) for each in report.members]
-        (True, '4', ['4', '4'])
+        (True, '2', ['2', '2'])
     """
 
     busiest: tuple[LinkLoad, ...] = ()

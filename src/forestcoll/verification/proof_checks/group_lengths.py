@@ -1,8 +1,9 @@
-"""Lengths of links bound collectives along trees that run at the same time.
+"""Lengths of links bound collectives that run at the same time, along trees or flows.
 
 A group of size m whose data moves at m times the rate r needs at least m r t of the sum of bandwidth times length,
 where t is what its trees need per unit of its data: for each root, its part of the data times the least length of a
-tree that joins all members. In an allreduce, t is the least sum of an in-tree and an out-tree of one root. The links
+tree that joins all members. In an allreduce, t is the least sum of an in-tree and an out-tree of one root. In an
+all-to-all, a gather or a scatter, t is the sum over all pairs of what they exchange times their distance. The links
 allow at most the sum of bandwidth times length, so r is at most this sum over the sum of all m t.
 
 For up to `MOST_MEMBERS` members, least lengths are found for growing sets of members (Erickson, Monma and Veinott,
@@ -34,7 +35,7 @@ _SMALL = 2**50
 
 
 def group_lengths_bound(proof: GroupLengthsProof, question: Question) -> Fraction:
-    """Return the algbw of one collective along trees that the lengths prove."""
+    """Return the algbw of one collective that the lengths prove."""
     return groups_bound(proof, [(Fraction(1), question)])
 
 
@@ -80,7 +81,7 @@ def _needed(question: Question, apart: Matrix, far: int) -> Fraction:
     """Return what the trees of a group need per unit of its data."""
     collective = question.collective
     if collective.is_personalised:
-        raise UnprovenError(f"lengths of trees do not bound {collective.with_article}, which moves along flows")
+        return sum((part * _joined(int(apart[one, other]), far) for one, other, part in question.pairs()), Fraction(0))
     nodes = question.topology.nodes
     copying = [number for number, node in enumerate(nodes) if node.is_compute or node.multicast]
     adding = [number for number, node in enumerate(nodes) if node.is_compute or node.aggregation]
